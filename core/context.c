@@ -1,0 +1,135 @@
+/* The context: made, asked, told, ended. */
+#include "cuda.h"
+#include "isa.h"
+#include "machine.h"
+#include "memory.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { most_threads = 4096 };
+
+static lsp_status check_options(lsp_ctx *ctx, const lsp_ctx_options *options) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(options->device == LSP_HOST || options->device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "device %d is neither LSP_HOST nor LSP_CUDA", (int)options->device);
+    LSP_REQUIRE(options->ordinal >= 0, LSP_ERR_ARGUMENT, "the GPU's number %d is negative", options->ordinal);
+    LSP_REQUIRE(options->threads >= 0 && options->threads <= most_threads, LSP_ERR_ARGUMENT,
+                "the number of threads %d is not between 0 and %d", options->threads, most_threads);
+    LSP_REQUIRE(options->max_bytes >= 0, LSP_ERR_ARGUMENT, "the budget of %lld bytes is negative",
+                (long long)options->max_bytes);
+    LSP_REQUIRE(!options->allocator.alloc == !options->allocator.free, LSP_ERR_ARGUMENT,
+                "the allocator has only one of its two functions");
+done:
+    return status;
+}
+
+lsp_status lsp_ctx_create(lsp_ctx **ctx_out, const lsp_ctx_options *options, char *error, size_t error_bytes) {
+    lsp_status status = LSP_OK;
+    lsp_ctx draft = {0}, *ctx = &draft;
+    if (options) {
+        draft.options = *options;
+    }
+    LSP_REQUIRE(ctx_out, LSP_ERR_ARGUMENT, "the place for the context is NULL");
+    LSP_TRY(check_options(ctx, &draft.options));
+    if (draft.options.threads == 0) {
+        draft.options.threads = (int)lsp_min(omp_get_max_threads(), most_threads);
+    }
+    draft.isa = lsp_isa_detect();
+    bool own_memory = !draft.options.allocator.alloc;
+    if (own_memory) {
+        draft.options.allocator = (lsp_allocator){.alloc = lsp_default_alloc, .free = lsp_default_free};
+    }
+    ctx = draft.options.allocator.alloc(draft.options.allocator.user, sizeof *ctx, LSP_HOST);
+    if (!ctx) {
+        ctx = &draft;
+        status = lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: a context needs %zu bytes", sizeof *ctx);
+        goto done;
+    }
+    *ctx = draft;
+    if (own_memory) {
+        ctx->options.allocator.user = ctx; /* the GPU's memory comes from the context's stream */
+    }
+    if (ctx->options.device == LSP_CUDA && (status = lsp_cuda_open(ctx)) != LSP_OK) {
+        memcpy(draft.error, ctx->error, sizeof draft.error);
+        lsp_ctx_destroy(ctx);
+        ctx = &draft;
+        goto done;
+    }
+    *ctx_out = ctx;
+done:
+    if (error && error_bytes > 0) {
+        snprintf(error, error_bytes, "%s", status == LSP_OK ? "" : ctx->error);
+    }
+    return status;
+}
+
+void lsp_ctx_destroy(lsp_ctx *ctx) {
+    if (ctx) {
+        lsp_memory_close(ctx);
+        lsp_cuda_close(ctx);
+        ctx->options.allocator.free(ctx->options.allocator.user, ctx, sizeof *ctx, LSP_HOST);
+    }
+}
+
+lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx && info, LSP_ERR_ARGUMENT, "the context or the place for its description is NULL");
+    const lsp_space *host = &ctx->space[LSP_HOST], *cuda = &ctx->space[LSP_CUDA];
+    lsp_ctx_info found = {.device = ctx->options.device,
+                          .ordinal = ctx->options.ordinal,
+                          .threads = ctx->options.threads,
+                          .isa = lsp_isa_name(ctx->isa),
+                          .max_bytes = ctx->options.max_bytes,
+                          .host_bytes = host->used + host->kept,
+                          .host_peak_bytes = host->peak,
+                          .cuda_bytes = cuda->used + cuda->kept,
+                          .cuda_peak_bytes = cuda->peak};
+    if (found.device == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_describe(ctx, found.device_name, sizeof found.device_name, &found.device_total_bytes,
+                                  &found.device_free_bytes));
+    } else {
+        lsp_machine_name(found.device_name, sizeof found.device_name);
+        found.device_total_bytes = lsp_machine_memory();
+        found.device_free_bytes = lsp_machine_available_memory();
+    }
+    *info = found;
+done:
+    return status;
+}
+
+lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx) {
+    if (!ctx) {
+        return LSP_ERR_ARGUMENT;
+    }
+    ctx->space[LSP_HOST].peak = ctx->space[LSP_HOST].used;
+    ctx->space[LSP_CUDA].peak = ctx->space[LSP_CUDA].used;
+    return LSP_OK;
+}
+
+lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx && max_bytes >= 0, LSP_ERR_ARGUMENT, "the context is NULL or the budget of %lld bytes is negative",
+                (long long)max_bytes);
+    ctx->options.max_bytes = max_bytes;
+done:
+    return status;
+}
+
+lsp_status lsp_ctx_trim(lsp_ctx *ctx) {
+    if (!ctx) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_memory_trim(ctx);
+    return LSP_OK;
+}
+
+lsp_status lsp_ctx_sync(lsp_ctx *ctx) {
+    if (!ctx) {
+        return LSP_ERR_ARGUMENT;
+    }
+    return ctx->options.device == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK;
+}
+
+int lsp_cuda_device_count(void) { return lsp_cuda_count(); }

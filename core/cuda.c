@@ -1,0 +1,247 @@
+/* The GPU side of the context on the CUDA runtime: device, stream, memory, copies through pinned staging. The caller's
+ * current device is put back after every call. */
+#include "cuda.h"
+
+#include <cuda_runtime_api.h>
+#include <string.h>
+
+enum { stage_bytes = 8 << 20, stages = 2 };
+
+typedef struct lsp_cuda_state {
+    cudaStream_t stream;
+    bool own_stream;
+    char *stage[stages]; /* pinned; made by the first copy that needs them */
+    cudaEvent_t idle[stages];
+} lsp_cuda_state;
+
+lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
+    switch ((cudaError_t)error) {
+    case cudaSuccess:
+        return LSP_OK;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+    case cudaErrorInitializationError: {
+        int runtime = 0, driver = 0;
+        (void)cudaRuntimeGetVersion(&runtime);
+        (void)cudaDriverGetVersion(&driver);
+        return driver == 0
+                   ? lsp_fail(ctx, LSP_ERR_DEVICE, "%s: no NVIDIA driver is installed on this machine (CUDA error %d)",
+                              what, error)
+                   : lsp_fail(ctx, LSP_ERR_DEVICE,
+                              "%s: the NVIDIA driver offers CUDA %d.%d, and CUDA %d.%d is needed (CUDA error %d: %s)",
+                              what, driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, error,
+                              cudaGetErrorString((cudaError_t)error));
+    }
+    case cudaErrorNoDevice:
+        return lsp_fail(ctx, LSP_ERR_DEVICE, "%s: this machine has no NVIDIA GPU (CUDA error %d)", what, error);
+    case cudaErrorMemoryAllocation:
+        return lsp_fail(ctx, LSP_ERR_MEMORY, "%s: out of GPU memory (CUDA error %d)", what, error);
+    default:
+        return lsp_fail(ctx, LSP_ERR_DEVICE, "%s: %s (CUDA error %d)", what, cudaGetErrorString((cudaError_t)error),
+                        error);
+    }
+}
+
+int lsp_cuda_count(void) {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return count;
+}
+
+/* Makes the context's device current; returns the one to put back. */
+static int enter(const lsp_ctx *ctx) {
+    int before = 0;
+    (void)cudaGetDevice(&before);
+    if (before != ctx->options.ordinal) {
+        (void)cudaSetDevice(ctx->options.ordinal);
+    }
+    return before;
+}
+static void leave(const lsp_ctx *ctx, int before) {
+    if (before != ctx->options.ordinal) {
+        (void)cudaSetDevice(before);
+    }
+}
+
+static lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
+
+lsp_status lsp_cuda_open(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    int count = 0;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaGetDeviceCount(&count), "no GPU can be used"));
+    LSP_REQUIRE(ctx->options.ordinal < count, LSP_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
+                ctx->options.ordinal, count);
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof(lsp_cuda_state), &ctx->cuda));
+    lsp_cuda_state *state = ctx->cuda;
+    *state = (lsp_cuda_state){.stream = ctx->options.stream, .own_stream = !ctx->options.stream};
+    int before = enter(ctx);
+    if (state->own_stream) {
+        status = lsp_cuda_check(ctx, (int)cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
+                                "no stream could be made");
+        state->own_stream = status == LSP_OK;
+    }
+    leave(ctx, before);
+done:
+    return status;
+}
+
+void lsp_cuda_close(lsp_ctx *ctx) {
+    lsp_cuda_state *state = state_of(ctx);
+    if (!state) {
+        return;
+    }
+    int before = enter(ctx);
+    (void)cudaStreamSynchronize(state->stream);
+    for (int s = 0; s < stages && state->stage[s]; s++) {
+        (void)cudaFreeHost(state->stage[s]);
+        (void)cudaEventDestroy(state->idle[s]);
+    }
+    if (state->own_stream) {
+        (void)cudaStreamDestroy(state->stream);
+    }
+    leave(ctx, before);
+}
+
+lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
+    return lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed");
+}
+
+lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available) {
+    lsp_status status = LSP_OK;
+    size_t free_now = 0, all = 0;
+    int before = enter(ctx);
+    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
+    if (name) {
+        struct cudaDeviceProp properties;
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaGetDeviceProperties(&properties, ctx->options.ordinal),
+                               "the GPU's properties cannot be read"));
+        size_t length = (size_t)lsp_min((int64_t)strlen(properties.name), (int64_t)name_bytes - 1);
+        memcpy(name, properties.name, length);
+        name[length] = 0;
+    }
+    *total = (int64_t)all;
+    *available = (int64_t)free_now;
+done:
+    leave(ctx, before);
+    return status;
+}
+
+void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
+    void *memory = NULL;
+    lsp_cuda_state *state = state_of(ctx);
+    if (state) {
+        int before = enter(ctx);
+        if (cudaMallocAsync(&memory, bytes, state->stream) != cudaSuccess) {
+            (void)cudaGetLastError();
+            memory = NULL;
+        }
+        leave(ctx, before);
+    }
+    return memory;
+}
+
+void lsp_cuda_free(lsp_ctx *ctx, void *memory) {
+    int before = enter(ctx);
+    (void)cudaFreeAsync(memory, state_of(ctx)->stream);
+    leave(ctx, before);
+}
+
+/* ---- copies ---- */
+
+static bool is_pinned(const void *memory) {
+    struct cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+static lsp_status make_stages(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    for (int s = 0; s < stages && !state->stage[s]; s++) {
+        void *memory = NULL;
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming),
+                               "no event could be made"));
+        status = lsp_cuda_check(ctx, (int)cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault),
+                                "no pinned memory for copies");
+        if (status != LSP_OK) {
+            (void)cudaEventDestroy(state->idle[s]);
+            goto done;
+        }
+        state->stage[s] = memory;
+    }
+done:
+    return status;
+}
+
+static lsp_status copy_async(lsp_ctx *ctx, void *to, const void *from, size_t bytes) {
+    return lsp_cuda_check(ctx, (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state_of(ctx)->stream),
+                          "a copy failed");
+}
+
+/* Pageable host memory to the device: fill one stage while the other one travels. */
+static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    for (size_t done = 0, s = 0; done < bytes; done += stage_bytes, s = (s + 1) % stages) {
+        size_t piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state->idle[s]), "a copy to the GPU failed"));
+        memcpy(state->stage[s], from + done, piece);
+        LSP_TRY(copy_async(ctx, to + done, state->stage[s], piece));
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[s], state->stream), "a copy to the GPU failed"));
+    }
+done:
+    return status;
+}
+
+/* The device to pageable host memory: empty one stage while the other one travels. */
+static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    size_t pieces = (bytes + stage_bytes - 1) / stage_bytes;
+    for (size_t p = 0; p <= pieces; p++) { /* piece p leaves the device, piece p-1 leaves its stage */
+        if (p < pieces) {
+            size_t piece = p + 1 < pieces ? stage_bytes : bytes - p * stage_bytes;
+            LSP_TRY(copy_async(ctx, state->stage[p % stages], from + p * stage_bytes, piece));
+            LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[p % stages], state->stream),
+                                   "a copy from the GPU failed"));
+        }
+        if (p > 0) {
+            size_t last = p - 1, piece = last + 1 < pieces ? stage_bytes : bytes - last * stage_bytes;
+            LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state->idle[last % stages]),
+                                   "a copy from the GPU failed"));
+            memcpy(to + last * stage_bytes, state->stage[last % stages], piece);
+        }
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
+                         int64_t bytes) {
+    lsp_status status = LSP_OK;
+    int before = enter(ctx);
+    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
+    if (bytes == 0) {
+        goto done;
+    }
+    const void *host = to_where == LSP_HOST ? to : from_where == LSP_HOST ? from : NULL;
+    if (to_where == from_where || is_pinned(host)) {
+        LSP_TRY(copy_async(ctx, to, from, (size_t)bytes));
+    } else {
+        LSP_TRY(make_stages(ctx));
+        LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, to, from, (size_t)bytes) : copy_down(ctx, to, from, (size_t)bytes));
+    }
+    if (host) {
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
+    }
+done:
+    leave(ctx, before);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* The GPU side of the context, behind plain C. core/cuda.c has it on the CUDA runtime; core/cuda_none.c answers in a
+ * build without CUDA. Both exist so that every build links and every caller is the same. */
+#ifndef LSP_CORE_CUDA_H
+#define LSP_CORE_CUDA_H
+
+#include "core.h"
+
+int lsp_cuda_count(void);
+/* Sets ctx->cuda: picks the device, takes or makes the stream. LSP_ERR_DEVICE with a sentence. */
+lsp_status lsp_cuda_open(lsp_ctx *ctx);
+void lsp_cuda_close(lsp_ctx *ctx);
+lsp_status lsp_cuda_sync(lsp_ctx *ctx);
+/* Total and free bytes, and the name. */
+lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available);
+/* Memory of the device's pool, ordered on the context's stream. */
+void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes);
+void lsp_cuda_free(lsp_ctx *ctx, void *memory);
+/* Copies between any two places, through pinned staging where the host side is pageable. When one side is the host,
+ * returns with the host memory free to use. */
+lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
+                         int64_t bytes);
+/* Turns a cudaError_t into a sentence: "what: the driver's words". 0 is LSP_OK. */
+lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
+
+#endif

@@ -1,0 +1,24 @@
+/* Code compiled once an instruction set (lsp_isa_source in CMakeLists.txt) and the choice among the copies. */
+#ifndef LSP_CORE_ISA_H
+#define LSP_CORE_ISA_H
+
+#include "core.h"
+
+#define LSP_PASTE_(a, b) a##b
+#define LSP_PASTE(a, b) LSP_PASTE_(a, b)
+#ifdef LSP_ISA_SUFFIX
+#define LSP_ISA_NAME(f) LSP_PASTE(f, LSP_ISA_SUFFIX) /* the copy being compiled */
+#endif
+
+/* LSP_ISA_PICK(isa, f): the copy of f for an instruction set. */
+#if defined(__x86_64__)
+#define LSP_ISA_PICK(isa, f) ((isa) == LSP_ISA_AVX512 ? f##_avx512 : (isa) == LSP_ISA_AVX2 ? f##_avx2 : f##_portable)
+#else
+#define LSP_ISA_PICK(isa, f) ((void)(isa), f##_portable)
+#endif
+
+/* The best that this processor and its operating system offer. */
+lsp_isa lsp_isa_detect(void);
+const char *lsp_isa_name(lsp_isa isa);
+
+#endif

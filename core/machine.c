@@ -1,0 +1,80 @@
+/* What the machine is and how much of it is free: from /proc and the control group, with sysconf as the way out. */
+#include "machine.h"
+#include "isa.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The number in the line "key  number ..." of a file, times unit; -1 if there is none. key "" takes the first line. */
+static int64_t file_number(const char *path, const char *key, int64_t unit) {
+    FILE *file = fopen(path, "re");
+    int64_t found = -1;
+    char line[256];
+    while (file && found < 0 && fgets(line, sizeof line, file)) {
+        int64_t value;
+        size_t length = strlen(key);
+        if (strncmp(line, key, length) == 0 && sscanf(line + length, "%" SCNd64, &value) == 1 && value >= 0 &&
+            lsp_mul(value, unit, &value)) {
+            found = value;
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return found;
+}
+
+static int64_t least_known(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : lsp_min(a, b); }
+
+int64_t lsp_machine_memory(void) {
+    int64_t pages = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return least_known(pages, file_number("/sys/fs/cgroup/memory.max", "", 1));
+}
+
+int64_t lsp_machine_available_memory(void) {
+    int64_t available = file_number("/proc/meminfo", "MemAvailable:", 1024);
+    int64_t limit = file_number("/sys/fs/cgroup/memory.max", "", 1);
+    int64_t used = file_number("/sys/fs/cgroup/memory.current", "", 1);
+    int64_t file_cache = file_number("/sys/fs/cgroup/memory.stat", "file ", 1); /* given back under pressure */
+    if (limit >= 0 && used >= 0) {
+        limit = lsp_max(limit - used + lsp_max(file_cache, 0), 0);
+    }
+    available = least_known(available, limit);
+    return available < 0 ? lsp_machine_memory() : available;
+}
+
+void lsp_machine_name(char *name, size_t bytes) {
+    snprintf(name, bytes, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (value) {
+            value += strspn(value, ": ");
+            value[strcspn(value, "\n")] = 0;
+            snprintf(name, bytes, "%s", value);
+            break;
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+}
+
+lsp_isa lsp_isa_detect(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+        bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+        return wide ? LSP_ISA_AVX512 : LSP_ISA_AVX2;
+    }
+#endif
+    return LSP_ISA_PORTABLE;
+}
+
+const char *lsp_isa_name(lsp_isa isa) {
+    return isa == LSP_ISA_AVX512 ? "avx512" : isa == LSP_ISA_AVX2 ? "avx2" : "portable";
+}

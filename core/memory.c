@@ -1,0 +1,248 @@
+/* The memory of a context: every piece, output or scratch, is a block in one table. A block given back is kept for the
+ * next call, since fresh pages cost more than most kernels; used and kept bytes together never exceed the most that
+ * was ever in use, so keeping costs nothing that was not needed before. */
+#include "memory.h"
+#include "cuda.h"
+#include "machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    align = 64,
+    huge_page = 2 << 20,
+    huge_from = 4 << 20,     /* blocks of this size and more ask for huge pages */
+    checked_from = 64 << 20, /* and of this size are first compared with the memory that is free */
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEP_BLOCKS 0 /* so that the sanitizer sees every use after the end */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEP_BLOCKS 0
+#endif
+#endif
+#ifndef KEEP_BLOCKS
+#define KEEP_BLOCKS 1
+#endif
+
+/* ---- the allocator of a context that was given none ---- */
+
+static void *map_huge(size_t bytes) {
+    size_t room = bytes + huge_page;
+    char *start = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) {
+        return NULL;
+    }
+    char *aligned = (char *)(((uintptr_t)start + huge_page - 1) & ~(uintptr_t)(huge_page - 1));
+    if (aligned > start) {
+        munmap(start, (size_t)(aligned - start));
+    }
+    if (aligned + bytes < start + room) {
+        munmap(aligned + bytes, (size_t)(start + room - aligned) - bytes);
+    }
+    (void)madvise(aligned, bytes, MADV_HUGEPAGE);
+    return aligned;
+}
+
+static size_t whole_pages(size_t bytes) { return (bytes + 4095) & ~(size_t)4095; }
+
+void *lsp_default_alloc(void *user, size_t bytes, lsp_where where) {
+    if (where == LSP_CUDA) {
+        return lsp_cuda_malloc(user, bytes);
+    }
+    if (bytes >= checked_from && (int64_t)bytes > lsp_machine_available_memory()) {
+        return NULL; /* the system would promise it and kill the process later */
+    }
+    return KEEP_BLOCKS && bytes >= huge_from ? map_huge(whole_pages(bytes)) : aligned_alloc(align, bytes);
+}
+
+void lsp_default_free(void *user, void *memory, size_t bytes, lsp_where where) {
+    if (where == LSP_CUDA) {
+        lsp_cuda_free(user, memory);
+    } else if (KEEP_BLOCKS && bytes >= huge_from) {
+        munmap(memory, whole_pages(bytes));
+    } else {
+        free(memory);
+    }
+}
+
+/* ---- blocks ---- */
+
+static void *hook_alloc(lsp_ctx *ctx, size_t bytes, lsp_where where) {
+    return ctx->options.allocator.alloc(ctx->options.allocator.user, bytes, where);
+}
+static void hook_free(lsp_ctx *ctx, void *memory, size_t bytes, lsp_where where) {
+    ctx->options.allocator.free(ctx->options.allocator.user, memory, bytes, where);
+}
+
+/* Makes room for one more item in a table of the context that grows through the allocator. */
+static bool grow(lsp_ctx *ctx, void **table, size_t *capacity, size_t count, size_t item_bytes) {
+    if (count < *capacity) {
+        return true;
+    }
+    size_t more = *capacity ? 2 * *capacity : 64;
+    void *wider = hook_alloc(ctx, more * item_bytes, LSP_HOST);
+    if (!wider) {
+        return false;
+    }
+    if (*table) {
+        memcpy(wider, *table, count * item_bytes);
+        hook_free(ctx, *table, *capacity * item_bytes, LSP_HOST);
+    }
+    *table = wider;
+    *capacity = more;
+    return true;
+}
+
+static void drop_block(lsp_ctx *ctx, size_t i) {
+    lsp_block block = ctx->blocks[i];
+    ctx->space[block.where].kept -= (int64_t)block.bytes;
+    hook_free(ctx, block.memory, block.bytes, block.where);
+    ctx->block_count--;
+    memmove(ctx->blocks + i, ctx->blocks + i + 1, (ctx->block_count - i) * sizeof *ctx->blocks);
+}
+
+/* Gives kept blocks of one place back, the oldest first, until no more than `most` bytes are kept. */
+static void trim_to(lsp_ctx *ctx, lsp_where where, int64_t most) {
+    for (size_t i = 0; i < ctx->block_count && ctx->space[where].kept > most;) {
+        if (ctx->blocks[i].used || ctx->blocks[i].where != where) {
+            i++;
+        } else {
+            drop_block(ctx, i);
+        }
+    }
+}
+
+void lsp_memory_trim(lsp_ctx *ctx) {
+    trim_to(ctx, LSP_HOST, 0);
+    trim_to(ctx, LSP_CUDA, 0);
+}
+
+void lsp_memory_close(lsp_ctx *ctx) {
+    for (size_t i = 0; i < ctx->block_count; i++) {
+        hook_free(ctx, ctx->blocks[i].memory, ctx->blocks[i].bytes, ctx->blocks[i].where);
+    }
+    if (ctx->blocks) {
+        hook_free(ctx, ctx->blocks, ctx->block_capacity * sizeof *ctx->blocks, LSP_HOST);
+    }
+    if (ctx->scratch) {
+        hook_free(ctx, ctx->scratch, ctx->scratch_capacity * sizeof *ctx->scratch, LSP_HOST);
+    }
+}
+
+/* The smallest kept block that holds `bytes` without wasting more than half of them; block_count if there is none. */
+static size_t find_kept(const lsp_ctx *ctx, lsp_where where, size_t bytes) {
+    size_t best = ctx->block_count;
+    for (size_t i = 0; i < ctx->block_count; i++) {
+        const lsp_block *block = &ctx->blocks[i];
+        if (!block->used && block->where == where && block->bytes >= bytes && block->bytes <= bytes + bytes / 2 &&
+            (best == ctx->block_count || block->bytes < ctx->blocks[best].bytes)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void **memory) {
+    lsp_space *space = &ctx->space[where];
+    size_t i = find_kept(ctx, where, bytes);
+    if (i < ctx->block_count) {
+        space->kept -= (int64_t)ctx->blocks[i].bytes;
+    } else {
+        int64_t most = ctx->options.max_bytes, wanted = (int64_t)bytes;
+        if (most > 0 && space->used > most - wanted) {
+            return lsp_fail(ctx, LSP_ERR_MEMORY, "%s more are needed, but %s of the budget of %s are in use",
+                            lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(most).text);
+        }
+        trim_to(ctx, where, lsp_max(space->high - space->used - wanted, 0));
+        void *fresh = grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count, sizeof *ctx->blocks)
+                          ? hook_alloc(ctx, bytes, where)
+                          : NULL;
+        if (!fresh && space->kept > 0) {
+            trim_to(ctx, where, 0);
+            fresh = hook_alloc(ctx, bytes, where);
+        }
+        if (!fresh) {
+            return lsp_fail(ctx, LSP_ERR_MEMORY, "out of %s memory: %s more are needed beside %s in use",
+                            where == LSP_CUDA ? "GPU" : "host", lsp_size(wanted).text, lsp_size(space->used).text);
+        }
+        i = ctx->block_count++;
+        ctx->blocks[i] = (lsp_block){.memory = fresh, .bytes = bytes, .where = where};
+    }
+    ctx->blocks[i].used = true;
+    space->used += (int64_t)ctx->blocks[i].bytes;
+    space->peak = lsp_max(space->peak, space->used);
+    space->high = lsp_max(space->high, space->used);
+    *memory = ctx->blocks[i].memory;
+    return LSP_OK;
+}
+
+lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {
+    int64_t bytes;
+    if (count < 0 || !lsp_mul(count, (int64_t)item_bytes, &bytes) || !lsp_add(bytes, align - 1, &bytes)) {
+        return lsp_fail(ctx, LSP_ERR_OVERFLOW, "%lld items of %zu bytes are more than can be addressed",
+                        (long long)count, item_bytes);
+    }
+    if (count == 0) {
+        *memory = NULL;
+        return LSP_OK;
+    }
+    return take_block(ctx, where, (size_t)bytes / align * align, memory);
+}
+
+void lsp_free(lsp_ctx *ctx, void *memory) {
+    for (size_t i = memory ? ctx->block_count : 0; i-- > 0;) {
+        lsp_block *block = &ctx->blocks[i];
+        if (block->memory == memory && block->used) {
+            lsp_space *space = &ctx->space[block->where];
+            block->used = false;
+            space->used -= (int64_t)block->bytes;
+            space->kept += (int64_t)block->bytes;
+            trim_to(ctx, block->where, KEEP_BLOCKS ? space->high - space->used : 0);
+            return;
+        }
+    }
+}
+
+/* ---- scratch ---- */
+
+size_t lsp_scratch_mark(const lsp_ctx *ctx) { return ctx->scratch_count; }
+
+void lsp_scratch_release(lsp_ctx *ctx, size_t mark) {
+    while (ctx->scratch_count > mark) {
+        lsp_free(ctx, ctx->scratch[--ctx->scratch_count]);
+    }
+}
+
+lsp_status lsp_scratch_at(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {
+    if (!grow(ctx, (void **)&ctx->scratch, &ctx->scratch_capacity, ctx->scratch_count, sizeof *ctx->scratch)) {
+        return lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: no room for the list of %zu pieces of scratch",
+                        ctx->scratch_count + 1);
+    }
+    lsp_status status = lsp_alloc(ctx, where, count, item_bytes, memory);
+    if (status == LSP_OK && *memory) {
+        ctx->scratch[ctx->scratch_count++] = *memory;
+    }
+    return status;
+}
+
+lsp_status lsp_scratch_bytes(lsp_ctx *ctx, int64_t count, size_t item_bytes, bool zero, void **memory) {
+    lsp_status status = lsp_scratch_at(ctx, LSP_HOST, count, item_bytes, memory);
+    if (status == LSP_OK && zero && *memory) {
+        memset(*memory, 0, (size_t)count * item_bytes);
+    }
+    return status;
+}
+
+int64_t lsp_available_bytes(lsp_ctx *ctx, lsp_where where) {
+    if (ctx->options.max_bytes > 0) {
+        return lsp_max(ctx->options.max_bytes - ctx->space[where].used, 0);
+    }
+    if (where == LSP_HOST) {
+        return lsp_machine_available_memory() + ctx->space[LSP_HOST].kept;
+    }
+    int64_t total = 0, available = 0;
+    return lsp_cuda_describe(ctx, NULL, 0, &total, &available) == LSP_OK ? available + ctx->space[LSP_CUDA].kept : 0;
+}

@@ -1,0 +1,87 @@
+/* Statuses, sentences, and the two hooks that carry lines out of the library. */
+#include "core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+const char *lsp_version(void) {
+    return TEXT(LSP_VERSION_MAJOR) "." TEXT(LSP_VERSION_MINOR) "." TEXT(LSP_VERSION_PATCH);
+}
+
+const char *lsp_status_name(lsp_status status) {
+    switch (status) {
+    case LSP_OK:
+        return "LSP_OK";
+    case LSP_ERR_ARGUMENT:
+        return "LSP_ERR_ARGUMENT";
+    case LSP_ERR_FORMAT:
+        return "LSP_ERR_FORMAT";
+    case LSP_ERR_IO:
+        return "LSP_ERR_IO";
+    case LSP_ERR_MEMORY:
+        return "LSP_ERR_MEMORY";
+    case LSP_ERR_DEVICE:
+        return "LSP_ERR_DEVICE";
+    case LSP_ERR_UNSUPPORTED:
+        return "LSP_ERR_UNSUPPORTED";
+    case LSP_ERR_OVERFLOW:
+        return "LSP_ERR_OVERFLOW";
+    }
+    return "LSP_ERR_?";
+}
+
+const char *lsp_last_error(const lsp_ctx *ctx) { return ctx ? ctx->error : "the context is NULL"; }
+
+/* Formats into text of `bytes`; what does not fit ends in "...". */
+static void format_text(char *text, size_t bytes, const char *format, va_list args) LSP_PRINTF(3, 0);
+static void format_text(char *text, size_t bytes, const char *format, va_list args) {
+    int length = vsnprintf(text, bytes, format, args);
+    if (length >= 0 && (size_t)length >= bytes) {
+        memcpy(text + bytes - 4, "...", 4);
+    }
+}
+
+lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) {
+    if (ctx) {
+        char text[sizeof ctx->error]; /* the arguments may point into ctx->error */
+        va_list args;
+        va_start(args, format);
+        format_text(text, sizeof text, format, args);
+        va_end(args);
+        memcpy(ctx->error, text, sizeof text);
+    }
+    return status;
+}
+
+void lsp_log(lsp_ctx *ctx, const char *format, ...) {
+    if (ctx->options.log) {
+        char line[512];
+        va_list args;
+        va_start(args, format);
+        format_text(line, sizeof line, format, args);
+        va_end(args);
+        ctx->options.log(ctx->options.hook_user, line);
+    }
+}
+
+void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
+    if (ctx->options.progress) {
+        ctx->options.progress(ctx->options.hook_user, phase, fraction);
+    }
+}
+
+lsp_size_text lsp_size(int64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    lsp_size_text size;
+    double value = (double)bytes;
+    int unit = 0;
+    for (; value >= 1024 && unit < 6; unit++) {
+        value /= 1024;
+    }
+    snprintf(size.text, sizeof size.text, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+    return size;
+}

@@ -1,0 +1,391 @@
+/* libsparse: sparse linear algebra built on segmented sort, for a CPU and for NVIDIA GPUs.
+ *
+ * Every function takes a context and returns a status. When the status is not LSP_OK, lsp_last_error() holds one full
+ * sentence with the numbers in it, and all outputs are as they were before the call. Nothing here aborts, prints, or
+ * keeps global state. A context serves one host thread at a time; several contexts side by side are safe.
+ * Results do not depend on the number of threads: same input, same device kind, same bits.
+ *
+ * This header is C99 and C++11. Sizes are int64_t. Functions synchronise with the device only where they say so. */
+#ifndef LIBSPARSE_H
+#define LIBSPARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LSP_VERSION_MAJOR 0
+#define LSP_VERSION_MINOR 1
+#define LSP_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define LSP_API __attribute__((visibility("default")))
+#else
+#define LSP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+typedef enum lsp_status {
+    LSP_OK = 0,
+    LSP_ERR_ARGUMENT = 1,    /* an argument makes no sense: NULL, negative, mismatched sizes, unknown name */
+    LSP_ERR_FORMAT = 2,      /* the input is malformed: a file, or arrays that are no CSR matrix */
+    LSP_ERR_IO = 3,          /* a file cannot be opened, read or written */
+    LSP_ERR_MEMORY = 4,      /* out of memory, or more than the budget of the context */
+    LSP_ERR_DEVICE = 5,      /* no such device, no driver, or the device failed */
+    LSP_ERR_UNSUPPORTED = 6, /* sensible, but not offered: complex products, for instance */
+    LSP_ERR_OVERFLOW = 7     /* a size or an index does not fit its type */
+} lsp_status;
+
+/* "LSP_OK", "LSP_ERR_MEMORY", ...; "LSP_ERR_?" for a number that is no status. Never NULL. */
+LSP_API const char *lsp_status_name(lsp_status status);
+
+/* "0.1.0". */
+LSP_API const char *lsp_version(void);
+
+/* ---- context ----------------------------------------------------------------------------------------------------- */
+
+typedef enum lsp_where { LSP_HOST = 0, LSP_CUDA = 1 } lsp_where; /* where memory lies, and what computes */
+
+/* Memory comes from here. `alloc` returns `bytes` (> 0) aligned to 64, or NULL; LSP_CUDA asks for device memory.
+ * `free` gets back what `alloc` gave. Called only from the thread that calls the library. */
+typedef struct lsp_allocator {
+    void *(*alloc)(void *user, size_t bytes, lsp_where where);
+    void (*free)(void *user, void *memory, size_t bytes, lsp_where where);
+    void *user;
+} lsp_allocator;
+
+/* Called with one line, without a newline, for every decision worth knowing (which method, and why). */
+typedef void (*lsp_log_fn)(void *user, const char *message);
+
+/* Called now and then from long operations, in the caller's thread: `phase` is "read", "multiply" or "write",
+ * `fraction` grows from 0 to 1 (below 0: unknown). */
+typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
+
+/* All zero means: the CPU, all its threads, the library's own memory, no limit, silence. */
+typedef struct lsp_ctx_options {
+    lsp_where device;        /* what computes */
+    int ordinal;             /* which GPU, from 0 */
+    int threads;             /* host threads; 0: as many as OpenMP would take */
+    int64_t max_bytes;       /* bytes the context may hold, on the host and on the GPU each; 0: no limit */
+    lsp_allocator allocator; /* both functions or neither */
+    lsp_log_fn log;
+    lsp_progress_fn progress;
+    void *hook_user; /* handed to `log` and `progress` */
+    void *stream;    /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
+} lsp_ctx_options;
+
+typedef struct lsp_ctx lsp_ctx;
+
+/* Makes a context. `options` may be NULL (all zero). On failure *ctx is untouched and the sentence goes to `error`
+ * (at most `error_bytes` with the final zero; may be NULL). LSP_ERR_DEVICE when the GPU asked for cannot be used. */
+LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *error, size_t error_bytes);
+
+/* Frees everything the context holds, matrices made with it included. NULL is fine. Waits for the context's stream. */
+LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
+
+/* The sentence of the last failure, "" if none yet. Valid until the next failure or the end of the context. */
+LSP_API const char *lsp_last_error(const lsp_ctx *ctx);
+
+typedef struct lsp_ctx_info {
+    lsp_where device;
+    int ordinal;
+    int threads;
+    char device_name[128];   /* the processor's or the GPU's own name */
+    const char *isa;         /* "avx512", "avx2" or "portable": the host code taken */
+    int64_t max_bytes;       /* 0: no limit */
+    int64_t host_bytes;      /* held now, kept scratch included */
+    int64_t host_peak_bytes; /* most in use at a time since creation or lsp_ctx_reset_peak; kept scratch not counted */
+    int64_t cuda_bytes;
+    int64_t cuda_peak_bytes;
+    int64_t device_total_bytes; /* memory of the device; of the machine for the host */
+    int64_t device_free_bytes;
+} lsp_ctx_info;
+
+LSP_API lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info);
+
+/* Starts the peaks of lsp_ctx_get_info anew from what is in use now. */
+LSP_API lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx);
+
+/* Sets the budget (0: no limit). What is held already stays. */
+LSP_API lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes);
+
+/* Gives back the memory kept for reuse between calls. */
+LSP_API lsp_status lsp_ctx_trim(lsp_ctx *ctx);
+
+/* Waits until all work on the context's stream is done. */
+LSP_API lsp_status lsp_ctx_sync(lsp_ctx *ctx);
+
+/* Number of GPUs this build can use here: 0 without a driver or in a build without CUDA. */
+LSP_API int lsp_cuda_device_count(void);
+
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
+
+typedef enum lsp_type {
+    LSP_NONE = 0, /* no values: a pattern; or, where a type may be chosen, the one that fits */
+    LSP_I32 = 1,
+    LSP_I64 = 2,
+    LSP_U32 = 3,
+    LSP_U64 = 4,
+    LSP_F32 = 5,
+    LSP_F64 = 6,
+    LSP_C64 = 7 /* two doubles, real part first: read, written, moved; never multiplied */
+} lsp_type;
+
+/* Bytes of one element: 0, 4, 8 or 16. */
+LSP_API size_t lsp_type_bytes(lsp_type type);
+
+/* A matrix by rows: row i holds the entries rowptr[i] .. rowptr[i+1]-1. A plain view: it may point to memory of the
+ * user's own, or to memory of a context (what the library makes; freed by lsp_csr_free or with the context).
+ * rowptr has rows+1 entries even when rows is 0; col and val may be NULL when nnz is 0. */
+typedef struct lsp_csr {
+    int64_t rows, cols, nnz;
+    void *rowptr;
+    void *col;
+    void *val;            /* NULL exactly when val_type is LSP_NONE (or nnz is 0) */
+    lsp_type rowptr_type; /* LSP_I32 or LSP_I64 */
+    lsp_type col_type;    /* LSP_I32 or LSP_I64 */
+    lsp_type val_type;    /* LSP_NONE, LSP_F32, LSP_F64 or LSP_C64 */
+    lsp_where where;
+} lsp_csr;
+
+/* Types of a matrix to be made. All zero: the narrowest indices that fit, values as the source has them, on the host.
+ */
+typedef struct lsp_csr_types {
+    lsp_type rowptr_type; /* LSP_NONE: LSP_I32 while nnz < 2^31 */
+    lsp_type col_type;    /* LSP_NONE: LSP_I32 while cols <= 2^31 */
+    lsp_type val_type;    /* LSP_NONE: as the source */
+    bool drop_values;     /* a pattern, whatever the source has */
+    lsp_where where;
+} lsp_csr_types;
+
+/* Allocates a matrix in the context: rowptr all zero, col and val not set. `types->val_type` LSP_NONE: a pattern. */
+LSP_API lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
+                                  lsp_csr *A);
+
+/* Frees the arrays of a matrix the context made and zeroes *A. A zeroed *A is fine. The context keeps the memory for
+ * its next call (lsp_ctx_trim gives it back). */
+LSP_API void lsp_csr_free(lsp_ctx *ctx, lsp_csr *A);
+
+enum { LSP_CHECK_SORTED = 1, LSP_CHECK_UNIQUE = 2, LSP_CHECK_FINITE = 4 };
+
+/* Is A a matrix? Sizes, types, pointers not NULL, rowptr[0] = 0, monotone, rowptr[rows] = nnz, columns in range; on
+ * request columns ascending in each row, no column twice in a row, values finite. LSP_ERR_FORMAT names the first
+ * offending row. Reads every entry once. Host matrices only. */
+LSP_API lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags);
+
+/* B = A, in other types or another place. LSP_ERR_OVERFLOW if an index does not fit; f64 to f32 rounds to nearest; a
+ * pattern becomes ones; C64 takes only C64 or a pattern. Synchronises when A or B is on a GPU. `types` may be NULL. */
+LSP_API lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
+
+/* B = A^T (not conjugated), columns sorted; equal ones stay in order. */
+LSP_API lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
+
+/* Sorts each row of A by column, in place, stable. */
+LSP_API lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A);
+
+/* B[i][j] = A[row_order[i]][col_order[j]], columns sorted. An order is a permutation of 0 .. size-1 in the type of
+ * A's columns (checked), or NULL for none. */
+LSP_API lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
+                                   lsp_csr *B);
+
+typedef enum lsp_symmetry {
+    LSP_GENERAL = 0,
+    LSP_SYMMETRIC = 1, /* A = A^T */
+    LSP_SKEW = 2,      /* A = -A^T */
+    LSP_HERMITIAN = 3  /* A = conj(A)^T */
+} lsp_symmetry;
+
+/* B = the whole matrix of which A holds one triangle: every entry off the diagonal also at its mirrored place, negated
+ * (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows sorted; an entry given on both sides of the diagonal is summed. */
+LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
+
+/* Triples in any order. Indices of type index_type (LSP_I32 or LSP_I64), from 0; val NULL for a pattern. Host. */
+typedef struct lsp_coo {
+    int64_t rows, cols, nnz;
+    const void *row;
+    const void *col;
+    const void *val;
+    lsp_type index_type;
+    lsp_type val_type;
+} lsp_coo;
+
+/* B = the matrix of the triples, rows sorted, triples at the same place summed in their order; `*duplicates` (may be
+ * NULL) says how many were merged into others. LSP_ERR_FORMAT names the first triple outside the matrix. */
+LSP_API lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B,
+                                  int64_t *duplicates);
+
+typedef struct lsp_csr_stats {
+    int64_t empty_rows, empty_cols;
+    int64_t min_row, max_row, max_col; /* entries in the shortest row, the longest row, the longest column */
+    double mean_row, stddev_row;
+    int64_t histogram[64];             /* [0]: empty rows; [k]: rows of 2^(k-1) .. 2^k - 1 entries */
+    int64_t lower_bandwidth;           /* largest row - column over the entries, at least 0 */
+    int64_t upper_bandwidth;           /* largest column - row */
+    int64_t diagonal;                  /* entries on the diagonal */
+    int64_t unsorted_rows, duplicates; /* rows not ascending; entries whose place came before in the row */
+    int64_t zeros, not_finite;         /* entries that are 0; NaN or infinite */
+    bool square;
+    bool pattern_symmetric;          /* square, and every entry has a mirror */
+    bool symmetric, skew, hermitian; /* and its value agrees, exactly */
+    int64_t products;                /* multiplications of A*A; -1 unless square */
+    int64_t product_nnz_bound;       /* sum over rows of min(products, cols): nnz(A*A) is at most this */
+} lsp_csr_stats;
+
+/* Host matrices. Cost: one transpose. */
+LSP_API lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats);
+
+typedef struct lsp_csr_difference {
+    bool same_shape;   /* rows and cols */
+    bool same_pattern; /* and every rowptr and col */
+    bool same_bits;    /* and every value, bit for bit */
+    int64_t row, col;  /* where the pattern first differs or the relative error is largest; -1 if nowhere */
+    double max_rel;    /* max |a-b| / max(|a|,|b|) over the common pattern; NaN against NaN is 0; else infinite */
+} lsp_csr_difference;
+
+/* Compares two matrices on the host, entry by entry as they are stored. */
+LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *difference);
+
+/* A matrix by name, on the host, the same on every machine for the same seed (1 is the seed of the published figures):
+ * poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E).
+ * `types` may be NULL: f64, narrowest indices. LSP_ERR_ARGUMENT says what is wrong with a name. */
+LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);
+
+typedef struct lsp_nas_class {
+    int64_t n;
+    int nonzer, iterations;
+    double shift, zeta; /* zeta: the value that verifies a run, to 1e-10 */
+} lsp_nas_class;
+
+/* Parameters of the NAS conjugate gradient benchmark; `name` one of S W A B C D E. */
+LSP_API lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params);
+
+/* ---- Matrix Market ----------------------------------------------------------------------------------------------- */
+
+typedef enum lsp_mtx_format { LSP_MTX_COORDINATE = 0, LSP_MTX_ARRAY = 1 } lsp_mtx_format;
+typedef enum lsp_mtx_field {
+    LSP_MTX_REAL = 0,
+    LSP_MTX_INTEGER = 1,
+    LSP_MTX_PATTERN = 2,
+    LSP_MTX_COMPLEX = 3
+} lsp_mtx_field;
+
+/* What a file said of itself. */
+typedef struct lsp_mtx_info {
+    lsp_mtx_format format;
+    lsp_mtx_field field;
+    lsp_symmetry symmetry;
+    int64_t rows, cols;
+    int64_t entries;    /* as announced, before symmetric expansion; of an array: the numbers stored */
+    int64_t duplicates; /* entries summed into others */
+    int64_t bytes;      /* of text, after decompression */
+    bool compressed;
+} lsp_mtx_info;
+
+typedef struct lsp_mtx_read_options {
+    lsp_csr_types types; /* val_type LSP_NONE: a pattern stays one, complex is C64, all else is f64 */
+    bool lenient;        /* accept entries above the diagonal of a symmetric file (as their mirrors) */
+    bool keep_triangle;  /* do not expand a symmetric file: store what it stores */
+    bool header_only;    /* read banner and sizes, check nothing further; *A is left as it is */
+} lsp_mtx_read_options;
+
+/* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column, duplicates summed in the
+ * order of the file. Zeros that are written stay; zeros of an array file are dropped. Malformed input: LSP_ERR_FORMAT,
+ * and the sentence is "path:line: what is wrong". No allocation is larger than the file's own size warrants.
+ * `options` and `info` may be NULL. */
+LSP_API lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
+                                lsp_mtx_info *info);
+
+/* The same from memory; `name` stands for the path in messages. */
+LSP_API lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name,
+                                       const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info);
+
+typedef struct lsp_mtx_write_options {
+    lsp_symmetry symmetry; /* not LSP_GENERAL: write the lower triangle only; A must be so, exactly (checked) */
+    const char *comment;   /* NULL, or lines to stand under the banner */
+} lsp_mtx_write_options;
+
+/* Writes A as a coordinate file: real, pattern (LSP_NONE) or complex (C64), each number in the fewest digits that read
+ * back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A file appears complete or
+ * not at all: it is written beside its place and renamed. `options` may be NULL. Host matrices. */
+LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
+                                 const lsp_mtx_write_options *options);
+
+/* ---- segmented sort ---------------------------------------------------------------------------------------------- */
+
+enum { LSP_SORT_DESCENDING = 1 };
+
+/* Segment s holds the items offsets[s] .. offsets[s+1]-1 of `n`; offsets start at or above 0, never fall and end at
+ * or below n (checked). Items outside all segments are left untouched in place, and not written out of place. */
+typedef struct lsp_segsort_args {
+    int64_t n, segments;
+    const void *offsets;  /* segments + 1 */
+    lsp_type offset_type; /* LSP_I32 or LSP_I64 */
+    lsp_type key_type;    /* LSP_I32 LSP_U32 LSP_F32 LSP_I64 LSP_U64 LSP_F64 */
+    size_t value_bytes;   /* 0 (keys alone), 4, 8 or 16 */
+    const void *keys;
+    void *keys_out;     /* may be `keys`: in place */
+    const void *values; /* NULL when value_bytes is 0 */
+    void *values_out;   /* may be `values` */
+    unsigned flags;
+} lsp_segsort_args;
+
+/* Sorts the keys of every segment and moves the values along. Always stable. Floats: -0 before +0, NaN after everything
+ * (descending: +0 before -0, NaN still last), bits kept. Keys equal to the type's maximum are ordinary keys.
+ * Arrays of the host; in and out are the same array or do not overlap. */
+LSP_API lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args);
+
+/* ---- sparse matrix times sparse matrix --------------------------------------------------------------------------- */
+
+typedef enum lsp_spgemm_method {
+    LSP_SPGEMM_AUTO = 0,
+    LSP_SPGEMM_REFERENCE = 1, /* the specification: one thread, one dense accumulator, no tricks */
+    LSP_SPGEMM_SORT = 2       /* expand, segmented sort, compress */
+} lsp_spgemm_method;
+
+typedef struct lsp_spgemm_options {
+    lsp_spgemm_method method;
+    bool transpose_a, transpose_b;
+    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked */
+} lsp_spgemm_options;
+
+typedef struct lsp_spgemm_info {
+    lsp_spgemm_method method;
+    const char *method_name; /* "reference", "sort" */
+    char reason[160];        /* why */
+    int64_t products;        /* multiplications */
+    int64_t nnz_bound;       /* nnz(C) is at most this */
+    int64_t nnz;             /* nnz(C); -1 until executed */
+    int64_t max_row_products;
+    int64_t blocks;        /* pieces the rows are cut into to stay within the budget */
+    int64_t scratch_bytes; /* taken during execution, beside A, B and C */
+    int64_t bound_bytes;   /* of C at nnz_bound */
+} lsp_spgemm_info;
+
+typedef struct lsp_spgemm_plan lsp_spgemm_plan;
+
+/* Inspects A and B (host matrices, any order of columns, duplicates allowed), counts products and chooses. Checks
+ * both matrices as lsp_csr_check does. The plan belongs to the context and holds no copy of A or B: structure and
+ * sizes must be the same at execution, values may change. LSP_ERR_UNSUPPORTED for C64. */
+LSP_API lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                          const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
+LSP_API void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan);
+LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info);
+
+/* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored, the first
+ * product rounded, the others added by fused multiply-add, so every method gives the same bits. A sum that happens to
+ * be zero stays. nnz(C) is counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY says how many
+ * bytes it needs and nothing was multiplied. */
+LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+
+/* Plan, execute, destroy. `options` may be NULL. `info` may be NULL. */
+LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_csr *C, lsp_spgemm_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
