@@ -2,8 +2,8 @@
 #include "machine.h"
 #include "isa.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +13,10 @@ static int64_t file_number(const char *path, const char *key, int64_t unit) {
     int64_t found = -1;
     char line[256];
     while (file && found < 0 && fgets(line, sizeof line, file)) {
-        int64_t value;
         size_t length = strlen(key);
-        if (strncmp(line, key, length) == 0 && sscanf(line + length, "%" SCNd64, &value) == 1 && value >= 0 &&
-            lsp_mul(value, unit, &value)) {
+        char *end = line;
+        int64_t value = strncmp(line, key, length) == 0 ? strtoll(line + length, &end, 10) : -1;
+        if (value >= 0 && end > line + length && lsp_mul(value, unit, &value)) {
             found = value;
         }
     }

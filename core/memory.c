@@ -35,12 +35,13 @@ static void *map_huge(size_t bytes) {
     if (start == MAP_FAILED) {
         return NULL;
     }
-    char *aligned = (char *)(((uintptr_t)start + huge_page - 1) & ~(uintptr_t)(huge_page - 1));
-    if (aligned > start) {
-        munmap(start, (size_t)(aligned - start));
+    size_t before = (huge_page - (uintptr_t)start % huge_page) % huge_page;
+    char *aligned = start + before;
+    if (before > 0) {
+        munmap(start, before);
     }
-    if (aligned + bytes < start + room) {
-        munmap(aligned + bytes, (size_t)(start + room - aligned) - bytes);
+    if (room - before > bytes) {
+        munmap(aligned + bytes, room - before - bytes);
     }
     (void)madvise(aligned, bytes, MADV_HUGEPAGE);
     return aligned;
