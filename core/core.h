@@ -4,6 +4,10 @@
 
 #include "libsparse.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- context ---- */
 
 typedef enum lsp_isa { LSP_ISA_PORTABLE = 0, LSP_ISA_AVX2 = 1, LSP_ISA_AVX512 = 2 } lsp_isa;
@@ -132,4 +136,7 @@ static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t leas
     return (int)lsp_min(useful, ctx->options.threads);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

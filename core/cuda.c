@@ -68,6 +68,8 @@ static void leave(const lsp_ctx *ctx, int before) {
 
 static lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
 
+void *lsp_cuda_stream(lsp_ctx *ctx) { return state_of(ctx)->stream; }
+
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     int count = 0;

@@ -5,6 +5,10 @@
 
 #include "core.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 int lsp_cuda_count(void);
 /* Sets ctx->cuda: picks the device, takes or makes the stream. LSP_ERR_DEVICE with a sentence. */
 lsp_status lsp_cuda_open(lsp_ctx *ctx);
@@ -19,7 +23,12 @@ void lsp_cuda_free(lsp_ctx *ctx, void *memory);
  * returns with the host memory free to use. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes);
+/* The context's cudaStream_t. */
+void *lsp_cuda_stream(lsp_ctx *ctx);
 /* Turns a cudaError_t into a sentence: "what: the driver's words". 0 is LSP_OK. */
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -14,6 +14,10 @@ lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
     (void)error, (void)what;
     return none(ctx);
 }
+void *lsp_cuda_stream(lsp_ctx *ctx) {
+    (void)ctx;
+    return NULL;
+}
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
     (void)ctx, (void)bytes;
     return NULL;
