@@ -76,8 +76,10 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     LSP_TRY(lsp_cuda_check(ctx, (int)cudaGetDeviceCount(&count), "no GPU can be used"));
     LSP_REQUIRE(ctx->options.ordinal < count, LSP_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
                 ctx->options.ordinal, count);
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof(lsp_cuda_state), &ctx->cuda));
-    lsp_cuda_state *state = ctx->cuda;
+    const lsp_allocator *allocator = &ctx->options.allocator; /* the state outlives all blocks: it is none of them */
+    lsp_cuda_state *state = allocator->alloc(allocator->user, sizeof *state, LSP_HOST);
+    LSP_REQUIRE(state, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", sizeof *state);
+    ctx->cuda = state;
     *state = (lsp_cuda_state){.stream = ctx->options.stream, .own_stream = !ctx->options.stream};
     int before = enter(ctx);
     if (state->own_stream) {
@@ -105,6 +107,8 @@ void lsp_cuda_close(lsp_ctx *ctx) {
         (void)cudaStreamDestroy(state->stream);
     }
     leave(ctx, before);
+    ctx->options.allocator.free(ctx->options.allocator.user, state, sizeof *state, LSP_HOST);
+    ctx->cuda = NULL;
 }
 
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {

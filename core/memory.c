@@ -56,7 +56,11 @@ void *lsp_default_alloc(void *user, size_t bytes, lsp_where where) {
     if (bytes >= checked_from && (int64_t)bytes > lsp_machine_available_memory()) {
         return NULL; /* the system would promise it and kill the process later */
     }
-    return KEEP_BLOCKS && bytes >= huge_from ? map_huge(whole_pages(bytes)) : aligned_alloc(align, bytes);
+    if (KEEP_BLOCKS && bytes >= huge_from) {
+        return map_huge(whole_pages(bytes));
+    }
+    void *memory = NULL; /* aligned_alloc would want a multiple of the alignment */
+    return posix_memalign(&memory, align, bytes) == 0 ? memory : NULL;
 }
 
 void lsp_default_free(void *user, void *memory, size_t bytes, lsp_where where) {

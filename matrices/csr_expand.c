@@ -1,5 +1,5 @@
-/* B = A + M, M being A's entries off the diagonal at their mirrored places: row by row, a merge of A with its
- * transpose, once to count and once to fill. */
+/* B = A + M, M being the entries of A off the diagonal at their mirrored places (none of a general matrix): row by row,
+ * a merge of A with its transpose, once to count and once to fill. */
 #include "matrices.h"
 
 #include <omp.h>
@@ -29,7 +29,7 @@ LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
  * summed in double and rounded once more, which gives the bits of a sum in float. */
 LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion *e, int64_t i, int64_t to) {
     int64_t a = lsp_csr_rowptr(e->A, i), a_stop = lsp_csr_rowptr(e->A, i + 1), last = -1;
-    int64_t t = lsp_csr_rowptr(e->T, i), t_stop = lsp_csr_rowptr(e->T, i + 1);
+    int64_t t_stop = lsp_csr_rowptr(e->T, i + 1), t = e->symmetry == LSP_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);
     while (a < a_stop || t < t_stop) {
         int64_t a_col = a < a_stop ? lsp_csr_col(e->A, a) : INT64_MAX;
         int64_t t_col = t < t_stop ? lsp_csr_col(e->T, t) : INT64_MAX;

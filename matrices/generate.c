@@ -1,0 +1,140 @@
+/* Matrices by name: "er:1000:8" is read strictly against one table of names, parameters and limits. */
+#include "generate.h"
+
+#include <stdio.h>
+
+typedef struct limit {
+    const char *name;
+    int64_t least, most;
+    bool decimal; /* may have decimals */
+} limit;
+
+#define HUGE_N (INT64_C(1) << 48) /* far beyond any memory, and no product of sizes overflows in a sentence */
+
+static const struct known {
+    const char *name;
+    lsp_generator *make;
+    limit limits[lsp_most_parameters + 1];
+} table[] = {
+    {"poisson2d", lsp_generate_poisson2d, {{"K", 1, 1 << 28, false}}},
+    {"stencil27", lsp_generate_stencil27, {{"K", 1, 1 << 18, false}}},
+    {"fem3", lsp_generate_fem3, {{"K", 1, 1 << 17, false}}},
+    {"er", lsp_generate_er, {{"N", 1, HUGE_N, false}, {"D", 0, HUGE_N, false}}},
+    {"rmat", lsp_generate_rmat, {{"SCALE", 0, 48, false}, {"EF", 0, HUGE_N, false}}},
+    {"web", lsp_generate_web, {{"N", 1, HUGE_N, false}, {"ALPHA", 0, 100, true}, {"DMAX", 1, HUGE_N, false}}},
+    {"perm", lsp_generate_perm, {{"N", 1, HUGE_N, false}}},
+};
+enum { known_names = sizeof table / sizeof *table };
+
+static const char all_names[] =
+    "poisson2d:K, stencil27:K, fem3:K, er:N:D, rmat:SCALE:EF, web:N:ALPHA:DMAX, perm:N, nascg:CLASS";
+
+typedef struct word { /* a piece of the name, up to a colon or the end */
+    const char *text;
+    int length;
+} word;
+
+static word word_at(const char *text) { return (word){text, (int)lsp_min((int64_t)strcspn(text, ":"), INT32_MAX)}; }
+static bool is_word(word w, const char *text) {
+    return strncmp(w.text, text, (size_t)w.length) == 0 && text[w.length] == 0;
+}
+
+/* Digits, and for a decimal number a point and more digits: at most 15 together, so that one division rounds rightly.
+ */
+static bool parse_number(word w, const limit *l, lsp_parameter *p) {
+    static const int64_t tens[] = {1,       10,       100,       1000,       10000,      100000,
+                                   1000000, 10000000, 100000000, 1000000000, 10000000000};
+    int64_t value = 0;
+    int point = -1, i = 0;
+    for (; i < w.length; i++) {
+        char c = w.text[i];
+        if (c == '.' && l->decimal && point < 0) {
+            point = i;
+        } else if (c < '0' || c > '9' || !lsp_mul(value, 10, &value) || !lsp_add(value, c - '0', &value)) {
+            return false;
+        }
+    }
+    int decimals = point < 0 ? 0 : w.length - point - 1;
+    if (w.length == 0 || decimals > 10 || point == 0 || (point > 0 && decimals == 0)) {
+        return false;
+    }
+    p->whole = value / tens[decimals];
+    p->decimal = (double)value / (double)tens[decimals];
+    return p->whole >= l->least && (p->whole < l->most || (p->whole == l->most && value % tens[decimals] == 0));
+}
+
+/* The parameters of `spec`, behind the name of `known`. */
+static lsp_status parse(lsp_ctx *ctx, const char *spec, const struct known *known, lsp_parameter *p) {
+    lsp_status status = LSP_OK;
+    word w = word_at(spec);
+    for (const limit *l = known->limits; l->name; l++, p++) {
+        LSP_REQUIRE(w.text[w.length] == ':', LSP_ERR_ARGUMENT, "'%.80s': %s needs the parameter %s", spec, known->name,
+                    l->name);
+        w = word_at(w.text + w.length + 1);
+        LSP_REQUIRE(parse_number(w, l, p), LSP_ERR_ARGUMENT, "'%.80s': %s is '%.*s', and must be a %s of %lld .. %lld",
+                    spec, l->name, (int)lsp_min(w.length, 40), w.text, l->decimal ? "number" : "whole number",
+                    (long long)l->least, (long long)l->most);
+    }
+    LSP_REQUIRE(w.text[w.length] == 0, LSP_ERR_ARGUMENT, "'%.80s': there is more than %s takes: '%.40s'", spec,
+                known->name, w.text + w.length);
+done:
+    return status;
+}
+
+static lsp_status generate_class(lsp_ctx *ctx, const char *spec, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_nas_class params;
+    word w = word_at(spec);
+    LSP_REQUIRE(w.text[w.length] == ':', LSP_ERR_ARGUMENT, "'%.80s': nascg needs the parameter CLASS", spec);
+    w = word_at(w.text + w.length + 1);
+    LSP_REQUIRE(w.length == 1 && w.text[1] == 0, LSP_ERR_ARGUMENT,
+                "'%.80s': CLASS is '%.40s', and must be one of S W A B C D E", spec, w.text);
+    LSP_TRY(lsp_nas_get_class(ctx, w.text[0], &params));
+    LSP_TRY(lsp_generate_nas(ctx, &params, A));
+done:
+    return status;
+}
+
+static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    word name = word_at(spec);
+    lsp_parameter p[lsp_most_parameters];
+    if (is_word(name, "nascg")) {
+        LSP_TRY(generate_class(ctx, spec, A));
+        goto done;
+    }
+    for (int i = 0; i < known_names; i++) {
+        if (is_word(name, table[i].name)) {
+            LSP_TRY(parse(ctx, spec, &table[i], p));
+            LSP_TRY(table[i].make(ctx, p, seed, A));
+            goto done;
+        }
+    }
+    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "there is no generator '%.*s'; there are %s",
+                      (int)lsp_min(name.length, 40), spec, all_names);
+done:
+    return status;
+}
+
+lsp_status lsp_generate_room(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries) {
+    lsp_csr_types fit;
+    lsp_status status = lsp_csr_resolve(ctx, cols, entries, LSP_F64, NULL, &fit);
+    return status == LSP_OK ? lsp_csr_room(ctx, rows, entries, &fit) : status;
+}
+
+lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    lsp_csr_types fit;
+    LSP_REQUIRE(ctx && spec && A, LSP_ERR_ARGUMENT, "the name or the place for the matrix is NULL");
+    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_F64, types, &fit)); /* refuse wrong types before the work */
+    LSP_REQUIRE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
+    LSP_TRY(generate(ctx, spec, seed, &made));
+    LSP_TRY(lsp_csr_retype(ctx, types, &made));
+    *A = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

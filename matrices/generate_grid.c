@@ -1,0 +1,93 @@
+/* Matrices of regular grids: the 5-point Laplacian of a square, all 27 neighbours in a cube, and the same with three
+ * unknowns a node. Every row knows its length and its columns by itself. */
+#include "generate.h"
+
+#include <omp.h>
+
+enum { least_share = 1 << 14 };
+
+typedef struct grid {
+    int64_t k;        /* nodes along an edge */
+    int dimensions;   /* 2: a square, 3: a cube */
+    int64_t unknowns; /* a node */
+} grid;
+
+/* Neighbours along one axis, itself included: from `first` on. */
+static int64_t axis(const grid *g, int64_t place, int64_t *first) {
+    *first = lsp_max(place - 1, 0);
+    return lsp_min(place + 1, g->k - 1) - *first + 1;
+}
+
+static int64_t row_length(const grid *g, int64_t row) {
+    int64_t node = row / g->unknowns, first;
+    int64_t nx = axis(g, node % g->k, &first), ny = axis(g, node / g->k % g->k, &first);
+    return g->dimensions == 2 ? nx + ny - 1 : g->unknowns * nx * ny * axis(g, node / g->k / g->k, &first);
+}
+
+static void fill_square(const grid *g, int64_t row, const lsp_csr *A) {
+    int64_t k = lsp_csr_rowptr(A, row), x = row % g->k, y = row / g->k;
+    const int64_t columns[] = {row - g->k, row - 1, row, row + 1, row + g->k};
+    const bool there[] = {y > 0, x > 0, true, x < g->k - 1, y < g->k - 1};
+    for (int i = 0; i < 5; i++) {
+        if (there[i]) {
+            lsp_index_set(A->col, A->col_type, k, columns[i]);
+            ((double *)A->val)[k++] = i == 2 ? 4 : -1;
+        }
+    }
+}
+
+static void fill_cube(const grid *g, int64_t row, const lsp_csr *A) {
+    int64_t k = lsp_csr_rowptr(A, row), node = row / g->unknowns, x, y, z;
+    int64_t nx = axis(g, node % g->k, &x), ny = axis(g, node / g->k % g->k, &y), nz = axis(g, node / g->k / g->k, &z);
+    lsp_rng rng = lsp_rng_at(5, k);
+    for (int64_t dz = 0; dz < nz; dz++) {
+        for (int64_t dy = 0; dy < ny; dy++) {
+            int64_t first = ((z + dz) * g->k + y + dy) * g->k + x;
+            for (int64_t column = first * g->unknowns; column < (first + nx) * g->unknowns; column++, k++) {
+                lsp_index_set(A->col, A->col_type, k, column);
+                ((double *)A->val)[k] = g->unknowns > 1 ? 0.5 + lsp_rng_unit(&rng) : column == row ? 26 : -1;
+            }
+        }
+    }
+}
+
+static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t k = g->k, edges = 3 * k - 2, *starts; /* pairs of neighbours along an axis */
+    int64_t rows = g->unknowns * k * (g->dimensions == 2 ? k : k * k);
+    int64_t nnz = g->dimensions == 2 ? 5 * k * k - 4 * k : g->unknowns * g->unknowns * edges * edges * edges;
+    LSP_TRY(lsp_generate_room(ctx, rows, rows, nnz));
+    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
+    int threads = lsp_threads_for(ctx, rows, least_share);
+#pragma omp parallel for num_threads(threads)
+    for (int64_t i = 0; i < rows; i++) {
+        starts[i + 1] = row_length(g, i);
+    }
+    lsp_prefix_sum(ctx, starts, rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, rows, rows, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
+#pragma omp parallel for num_threads(threads)
+    for (int64_t i = 0; i < rows; i++) {
+        if (g->dimensions == 2) {
+            fill_square(g, i, A);
+        } else {
+            fill_cube(g, i, A);
+        }
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_generate_poisson2d(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    (void)seed; /* nothing here is random */
+    return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 2, .unknowns = 1}, A);
+}
+lsp_status lsp_generate_stencil27(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    (void)seed;
+    return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 3, .unknowns = 1}, A);
+}
+lsp_status lsp_generate_fem3(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    (void)seed; /* the values are random, always the same */
+    return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 3, .unknowns = 3}, A);
+}

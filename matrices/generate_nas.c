@@ -1,0 +1,136 @@
+/* The matrix of the NAS conjugate gradient benchmark, A = sum over i of w_i x_i x_i^T + (rcond - shift) I, with sparse
+ * random x_i and weights w_i that fall from 1 to rcond. Row j collects the outer products of all x_i that hold j, in
+ * the order of i, then is sorted and summed: the benchmark's own order of additions, so its own bits. */
+#include "generate.h"
+
+#include <math.h>
+#include <omp.h>
+
+static const double rcond = 0.1;
+
+lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params) {
+    static const char names[] = "SWABCDE";
+    static const lsp_nas_class classes[] = {
+        {1400, 7, 15, 10, 8.5971775078648},        {7000, 8, 15, 12, 10.362595087124},
+        {14000, 11, 15, 20, 17.130235054029},      {75000, 13, 75, 60, 22.712745482631},
+        {150000, 15, 75, 110, 28.973605592845},    {1500000, 21, 100, 500, 52.514532105794},
+        {9000000, 26, 100, 1500, 77.522164599383},
+    };
+    lsp_status status = LSP_OK;
+    const char *found = name ? strchr(names, name) : NULL;
+    LSP_REQUIRE(ctx && params, LSP_ERR_ARGUMENT, "the place for the parameters is NULL");
+    LSP_REQUIRE(found, LSP_ERR_ARGUMENT, "CLASS is '%c', and must be one of S W A B C D E", name > ' ' ? name : '?');
+    *params = classes[found - names];
+done:
+    return status;
+}
+
+/* The benchmark's random numbers: x <- 5^13 x mod 2^46, as integers. */
+static uint64_t next(uint64_t *x) { return *x = *x * 1220703125 & ((UINT64_C(1) << 46) - 1); }
+
+static bool holds(const int32_t *columns, int64_t count, int64_t column) {
+    for (int64_t k = 0; k < count; k++) {
+        if (columns[k] == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Rows x_0 .. x_n-1 of X: `nonzer` numbers at random places, and 1/2 at place i. */
+static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *X) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = LSP_F64};
+    LSP_TRY(lsp_csr_create(ctx, params->n, params->n, params->n * (params->nonzer + 1), &types, X));
+    int32_t *rowptr = X->rowptr, *col = X->col;
+    double *val = X->val;
+    uint64_t state = 314159265;
+    int shift = 46; /* the top bits of a number are a place below the power of two not less than n */
+    for (int64_t power = 1; power < params->n; power *= 2) {
+        shift--;
+    }
+    next(&state);
+    for (int64_t i = 0, k = 0; i < params->n; i++, rowptr[i] = (int32_t)k) {
+        int64_t start = k;
+        while (k - start < params->nonzer) {
+            uint64_t number = next(&state), place = next(&state) >> shift;
+            if ((int64_t)place < params->n && !holds(col + start, k - start, (int64_t)place)) {
+                col[k] = (int32_t)place;
+                val[k++] = (double)number * 0x1p-46;
+            }
+        }
+        int64_t at = start;
+        while (at < k && col[at] != i) {
+            at++;
+        }
+        col[at] = (int32_t)i;
+        val[at] = 0.5;
+        k = lsp_max(k, at + 1);
+    }
+    X->nnz = rowptr[params->n];
+done:
+    return status;
+}
+
+/* The entries of row j of A, before sums: for every x_i that holds j, w_i x_i[j] x_i. */
+static void fill_row(const lsp_csr *X, const lsp_csr *T, const double *weights, double shift, int64_t j, lsp_csr *A) {
+    const int32_t *x_col = X->col, *i_of = T->col;
+    const double *x_val = X->val, *x_j = T->val;
+    int64_t to = lsp_csr_rowptr(A, j);
+    for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
+        int64_t i = i_of[t], stop = lsp_csr_rowptr(X, i + 1);
+        double scale = weights[i] * x_j[t];
+        for (int64_t k = lsp_csr_rowptr(X, i); k < stop; k++, to++) {
+            double product = x_val[k] * scale;
+            lsp_index_set(A->col, A->col_type, to, x_col[k]);
+            ((double *)A->val)[to] = x_col[k] == j && i == j ? product + rcond - shift : product;
+        }
+    }
+}
+
+static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const lsp_csr *X, const lsp_csr *T,
+                               lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t n = params->n, *starts;
+    double *weights, ratio = pow(rcond, 1.0 / (double)n);
+    const int32_t *i_of = T->col;
+    LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
+    LSP_TRY(LSP_SCRATCH(ctx, n, &weights));
+    weights[0] = 1;
+    for (int64_t i = 1; i < n; i++) {
+        weights[i] = weights[i - 1] * ratio;
+    }
+#pragma omp parallel for num_threads(lsp_csr_threads(ctx, T))
+    for (int64_t j = 0; j < n; j++) {
+        starts[j + 1] = 0;
+        for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
+            starts[j + 1] += lsp_csr_rowptr(X, i_of[t] + 1) - lsp_csr_rowptr(X, i_of[t]);
+        }
+    }
+    lsp_prefix_sum(ctx, starts, n);
+    LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
+#pragma omp parallel for num_threads(lsp_csr_threads(ctx, A)) schedule(dynamic, 256)
+    for (int64_t j = 0; j < n; j++) {
+        fill_row(X, T, weights, params->shift, j, A);
+    }
+    LSP_TRY(lsp_csr_sort_rows(ctx, A));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_csr X = {0}, T = {0};
+    int64_t longest = params->nonzer + 1;
+    LSP_TRY(lsp_generate_room(ctx, params->n, params->n, params->n * longest * longest));
+    LSP_TRY(make_vectors(ctx, params, &X));
+    LSP_TRY(lsp_csr_transpose(ctx, &X, &T));
+    LSP_TRY(sum_products(ctx, params, &X, &T, A));
+done:
+    lsp_csr_free(ctx, &X);
+    lsp_csr_free(ctx, &T);
+    return status;
+}

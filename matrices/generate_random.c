@@ -1,0 +1,184 @@
+/* Random matrices. Columns are drawn first, by rows or by edges, each thread jumping to its own draws; then rows are
+ * sorted, repeats dropped, and values drawn in the order of the entries. */
+#include "generate.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { least_share = 1 << 13 };
+
+/* From a pattern that may have repeats to a random matrix. */
+static lsp_status finish(lsp_ctx *ctx, uint64_t seed, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_sort_rows(ctx, A));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, A->nnz, sizeof(double), &A->val));
+    A->val_type = LSP_F64;
+#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share))
+    {
+        int64_t begin, end;
+        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        lsp_rng rng = lsp_rng_at(seed + 7, begin);
+        for (int64_t k = begin; k < end; k++) {
+            ((double *)A->val)[k] = 0.5 + lsp_rng_unit(&rng);
+        }
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t n = p[0].whole, d = p[1].whole, draws, *starts;
+    LSP_REQUIRE(lsp_mul(n, d, &draws), LSP_ERR_OVERFLOW, "N = %lld rows of D = %lld entries are too many", (long long)n,
+                (long long)d);
+    LSP_TRY(lsp_generate_room(ctx, n, n, draws));
+    LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
+    for (int64_t i = 0; i <= n; i++) {
+        starts[i] = i * d;
+    }
+    LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
+#pragma omp parallel num_threads(lsp_threads_for(ctx, draws, least_share))
+    {
+        int64_t begin, end;
+        lsp_share(draws, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        lsp_rng rng = lsp_rng_at(seed, begin);
+        for (int64_t k = begin; k < end; k++) {
+            lsp_index_set(A->col, A->col_type, k, lsp_rng_below(&rng, n));
+        }
+    }
+    LSP_TRY(finish(ctx, seed, A));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t scale = p[0].whole, n = (int64_t)1 << scale, edges;
+    void *row, *col;
+    LSP_REQUIRE(lsp_mul(n, p[1].whole, &edges) && edges <= INT64_MAX / 64, LSP_ERR_OVERFLOW,
+                "2^SCALE = %lld rows of EF = %lld edges are too many", (long long)n, (long long)p[1].whole);
+    LSP_TRY(lsp_generate_room(ctx, n, n, edges));
+    LSP_TRY(lsp_csr_create(ctx, n, n, edges, NULL, A));
+    LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &row));
+    LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &col));
+#pragma omp parallel num_threads(lsp_threads_for(ctx, edges, least_share / 8))
+    {
+        int64_t begin, end;
+        lsp_share(edges, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        lsp_rng rng = lsp_rng_at(seed, begin * scale);
+        for (int64_t e = begin; e < end; e++) {
+            int64_t i = 0, j = 0;
+            for (int64_t level = 0; level < scale; level++) {
+                double u = lsp_rng_unit(&rng);
+                int64_t down = u >= .76, right = (u >= .57) - down + (u >= .95);
+                i = 2 * i + down;
+                j = 2 * j + right;
+            }
+            lsp_index_set(row, A->col_type, e, i);
+            lsp_index_set(col, A->col_type, e, j);
+        }
+    }
+    LSP_TRY(lsp_csr_file(ctx, &(lsp_filing){.n = edges, .row = row, .col = col, .index_type = A->col_type}, A));
+    LSP_TRY(finish(ctx, seed, A));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- web ---- */
+
+/* cumulative[l-1] = the sum of i^-alpha over 1 .. l. */
+static lsp_status zipf_weights(lsp_ctx *ctx, double alpha, int64_t most, double **cumulative) {
+    lsp_status status = LSP_OK;
+    double total = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, most, cumulative));
+    for (int64_t l = 1; l <= most; l++) {
+        total += pow((double)l, -alpha);
+        (*cumulative)[l - 1] = total;
+    }
+done:
+    return status;
+}
+
+/* The first length whose cumulative weight reaches u * total. */
+static int64_t zipf_length(const double *cumulative, int64_t most, double u) {
+    double reach = u * cumulative[most - 1];
+    int64_t low = 0, high = most - 1;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (cumulative[middle] >= reach) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low + 1;
+}
+
+/* A target of page i: as often nearby as anywhere, and then rather at the front. Two draws. */
+static int64_t target(lsp_rng *rng, int64_t i, int64_t n) {
+    if (lsp_rng_next(rng) & 1) {
+        int64_t place = (i + lsp_rng_below(rng, 401) - 200) % n;
+        return place < 0 ? place + n : place;
+    }
+    double u = lsp_rng_unit(rng);
+    return lsp_min((int64_t)((double)n * (u * u * u * u)), n - 1);
+}
+
+lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t n = p[0].whole, most = p[2].whole, *starts;
+    double *cumulative;
+    LSP_TRY(lsp_generate_room(ctx, n, n, n));
+    LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
+    LSP_TRY(zipf_weights(ctx, p[1].decimal, most, &cumulative));
+    starts[0] = 0;
+    for (int64_t i = 0; i < n; i++) { /* row i draws once for its length, then twice a target */
+        lsp_rng rng = lsp_rng_at(seed, i + 2 * starts[i]);
+        int64_t length = zipf_length(cumulative, most, lsp_rng_unit(&rng));
+        LSP_REQUIRE(lsp_add(starts[i], length, &starts[i + 1]) && starts[i + 1] < INT64_MAX / 4, LSP_ERR_OVERFLOW,
+                    "N = %lld rows of up to DMAX = %lld entries are too many", (long long)n, (long long)most);
+    }
+    LSP_TRY(lsp_generate_room(ctx, n, n, starts[n]));
+    LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
+#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share))
+    {
+        int64_t begin, end;
+        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        for (int64_t i = begin; i < end; i++) {
+            lsp_rng rng = lsp_rng_at(seed, i + 2 * starts[i] + 1);
+            for (int64_t k = starts[i]; k < starts[i + 1]; k++) {
+                lsp_index_set(A->col, A->col_type, k, target(&rng, i, n));
+            }
+        }
+    }
+    LSP_TRY(finish(ctx, seed, A));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_generate_perm(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    int64_t n = p[0].whole;
+    lsp_rng rng = lsp_rng_at(seed, 0);
+    LSP_TRY(lsp_generate_room(ctx, n, n, n));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, NULL, A));
+    for (int64_t i = 0; i < n; i++) {
+        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, i + 1);
+        lsp_index_set(A->col, A->col_type, i, i);
+    }
+    for (int64_t i = n - 1; i > 0; i--) { /* Fisher and Yates, from the top */
+        int64_t j = lsp_rng_below(&rng, i + 1), other = lsp_csr_col(A, j);
+        lsp_index_set(A->col, A->col_type, j, lsp_csr_col(A, i));
+        lsp_index_set(A->col, A->col_type, i, other);
+    }
+    LSP_TRY(finish(ctx, seed, A));
+done:
+    return status;
+}

@@ -1,0 +1,357 @@
+/* C = op(A)*op(B): arguments checked, the plan made, kept and used. Two passes: nnz of every row, then the rows. */
+#include "spgemm.h"
+#include <stdio.h>
+
+static const char *method_name(lsp_spgemm_method method) {
+    return method == LSP_SPGEMM_REFERENCE ? "reference" : "sort";
+}
+
+/* ---- arguments ---- */
+
+static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    const lsp_csr_types *types = &options->types;
+    LSP_REQUIRE(options->method >= LSP_SPGEMM_AUTO && options->method <= LSP_SPGEMM_SORT, LSP_ERR_ARGUMENT,
+                "there is no method %d", (int)options->method);
+    LSP_REQUIRE(types->rowptr_type == LSP_NONE || types->rowptr_type == LSP_I32 || types->rowptr_type == LSP_I64,
+                LSP_ERR_ARGUMENT, "row pointers of type %d: LSP_I32 or LSP_I64 is needed", (int)types->rowptr_type);
+    LSP_REQUIRE(types->col_type == LSP_NONE || types->col_type == LSP_I32 || types->col_type == LSP_I64,
+                LSP_ERR_ARGUMENT, "columns of type %d: LSP_I32 or LSP_I64 is needed", (int)types->col_type);
+    LSP_REQUIRE(types->val_type != LSP_C64 || types->drop_values, LSP_ERR_UNSUPPORTED,
+                "complex values cannot be multiplied");
+    LSP_REQUIRE(types->val_type == LSP_NONE || types->val_type >= LSP_F32, LSP_ERR_ARGUMENT,
+                "values of type %d: LSP_F32 or LSP_F64 is needed", (int)types->val_type);
+    LSP_REQUIRE(types->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "products are made in the memory of the host only");
+done:
+    return status;
+}
+
+/* The type of C's values; that of the arithmetic too. */
+static lsp_type result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types) {
+    return types->drop_values            ? LSP_NONE
+           : types->val_type != LSP_NONE ? types->val_type
+           : A->val_type == LSP_C64      ? A->val_type
+           : A->val_type > B->val_type   ? A->val_type
+                                         : B->val_type;
+}
+
+static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_REQUIRE(A->where == LSP_HOST && B->where == LSP_HOST, LSP_ERR_UNSUPPORTED,
+                "matrices must be in the memory of the host to be multiplied");
+    LSP_TRY(check_options(ctx, options));
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    if (A != B) {
+        LSP_TRY(lsp_csr_check(ctx, B, 0));
+    }
+    LSP_REQUIRE(options->types.drop_values || (A->val_type != LSP_C64 && B->val_type != LSP_C64), LSP_ERR_UNSUPPORTED,
+                "complex matrices cannot be multiplied");
+    int64_t inner_a = options->transpose_a ? A->rows : A->cols, inner_b = options->transpose_b ? B->cols : B->rows;
+    LSP_REQUIRE(inner_a == inner_b, LSP_ERR_ARGUMENT,
+                "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,
+                (long long)A->cols, options->transpose_a ? ", transposed," : "", (long long)B->rows, (long long)B->cols,
+                options->transpose_b ? ", transposed" : "");
+done:
+    return status;
+}
+
+/* ---- operands: op(A) and op(B), without values where none are wanted ---- */
+
+typedef struct operands {
+    lsp_csr A, B;
+    bool made_a, made_b;
+} operands;
+
+static lsp_csr view_of(const lsp_csr *A, lsp_type type) {
+    lsp_csr view = *A;
+    if (type == LSP_NONE) {
+        view.val = NULL;
+        view.val_type = LSP_NONE;
+    }
+    return view;
+}
+
+static void release_operands(lsp_ctx *ctx, operands *ops) {
+    if (ops->made_a) {
+        lsp_csr_free(ctx, &ops->A);
+    }
+    if (ops->made_b) {
+        lsp_csr_free(ctx, &ops->B);
+    }
+    *ops = (operands){0};
+}
+
+static lsp_status take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                lsp_type type, operands *ops) {
+    lsp_status status = LSP_OK;
+    const lsp_csr a = view_of(A, type), b = view_of(B, type);
+    *ops = (operands){.A = a, .B = b};
+    if (options->transpose_a) {
+        LSP_TRY(lsp_csr_transpose(ctx, &a, &ops->A));
+        ops->made_a = true;
+    }
+    if (options->transpose_b) {
+        LSP_TRY(lsp_csr_transpose(ctx, &b, &ops->B));
+        ops->made_b = true;
+    }
+done:
+    if (status != LSP_OK) {
+        release_operands(ctx, ops);
+    }
+    return status;
+}
+
+/* ---- the plan ---- */
+
+static lsp_spgemm_outline outline_of(lsp_ctx *ctx, const lsp_csr *A) {
+    return (lsp_spgemm_outline){.rows = A->rows,
+                                .cols = A->cols,
+                                .nnz = A->nnz,
+                                .rowptr_type = A->rowptr_type,
+                                .col_type = A->col_type,
+                                .val_type = A->val_type,
+                                .structure = lsp_spgemm_structure(ctx, A)};
+}
+
+/* Bytes of a host matrix; INT64_MAX if no number holds them. */
+static int64_t matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type) {
+    bool wide_rowptr = types->rowptr_type == LSP_NONE ? nnz > INT32_MAX : types->rowptr_type == LSP_I64;
+    bool wide_col = types->col_type == LSP_NONE ? cols > (int64_t)INT32_MAX + 1 : types->col_type == LSP_I64;
+    int64_t pointers, entries, bytes;
+    bool fits = lsp_add(rows, 1, &pointers) && lsp_mul(pointers, wide_rowptr ? 8 : 4, &pointers) &&
+                lsp_mul(nnz, (wide_col ? 8 : 4) + (int64_t)lsp_type_bytes(val_type), &entries) &&
+                lsp_add(pointers, entries, &bytes);
+    return fits ? bytes : INT64_MAX;
+}
+
+static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    lsp_spgemm_choice choice;
+    const lsp_spgemm_facts *facts = &plan->facts;
+    int64_t available = lsp_available_bytes(plan->ctx, LSP_HOST), scratch;
+    lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads, available, &choice);
+    if (!lsp_mul(choice.thread_bytes, choice.threads, &scratch)) {
+        scratch = INT64_MAX;
+    }
+    if (plan->type != LSP_NONE && B->val_type != plan->type) {
+        scratch += B->nnz * (int64_t)lsp_type_bytes(plan->type);
+    }
+    plan->info.method = choice.method;
+    plan->info.method_name = method_name(choice.method);
+    snprintf(plan->info.reason, sizeof plan->info.reason, "%s", choice.reason);
+    plan->info.products = facts->products;
+    plan->info.nnz_bound = facts->nnz_bound;
+    plan->info.nnz = -1;
+    plan->info.max_row_products = facts->max_row_products;
+    plan->info.scratch_bytes = scratch;
+    plan->info.bound_bytes = matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->type);
+    lsp_log(plan->ctx, "spgemm: %lld products in %lld blocks, method %s: %s", (long long)facts->products,
+            (long long)plan->info.blocks, plan->info.method_name, plan->info.reason);
+}
+
+/* Makes the plan and leaves the operands it was made from in *ops. */
+static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_spgemm_plan **plan, operands *ops) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *made = NULL;
+    const lsp_spgemm_options defaults = {0};
+    options = options != NULL ? options : &defaults;
+    LSP_TRY(check_operands(ctx, A, B, options));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_spgemm_plan){.ctx = ctx, .options = *options, .type = result_type(A, B, &options->types)};
+    LSP_TRY(take_operands(ctx, A, B, options, made->type, ops));
+    LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
+    describe(made, &ops->B);
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        release_operands(ctx, ops);
+        lsp_spgemm_plan_destroy(made);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                  lsp_spgemm_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *made = NULL;
+    operands ops = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
+    made->A = outline_of(ctx, A);
+    made->B = A == B ? made->A : outline_of(ctx, B);
+    *plan = made;
+done:
+    release_operands(ctx, &ops);
+    return status;
+}
+
+void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
+    if (plan != NULL) {
+        lsp_ctx *ctx = plan->ctx;
+        lsp_free(ctx, plan->rowptr);
+        lsp_free(ctx, plan->block_rows);
+        lsp_free(ctx, plan);
+    }
+}
+
+lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
+    if (plan == NULL || info == NULL) {
+        return plan == NULL ? LSP_ERR_ARGUMENT
+                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
+    }
+    *info = plan->info;
+    return LSP_OK;
+}
+
+/* ---- execution ---- */
+
+/* B's values in the type of the arithmetic: ones for a pattern, rounded where narrower. In scratch unless they are. */
+static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
+    lsp_status status = LSP_OK;
+    void *val;
+    if (type == LSP_NONE || B->val_type == type) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_bytes(ctx, B->nnz, lsp_type_bytes(type), false, &val));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, B->nnz, 1 << 16))
+    for (int64_t i = 0; i < B->nnz; i++) {
+        double value = lsp_spgemm_value_at(B, i);
+        if (type == LSP_F32) {
+            ((float *)val)[i] = (float)value;
+        } else {
+            ((double *)val)[i] = value;
+        }
+    }
+    B->val = val;
+    B->val_type = type;
+done:
+    return status;
+}
+
+static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
+    return plan->info.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(plan, job) : lsp_spgemm_cpu(plan, job);
+}
+
+/* nnz of each row of C, unless the plan knows it from before. */
+static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
+    lsp_status status = LSP_OK;
+    if (!plan->counted) {
+        job->counting = true;
+        LSP_TRY(run_pass(plan, job));
+        lsp_prefix_sum(plan->ctx, plan->rowptr, plan->facts.rows);
+        plan->info.nnz = plan->rowptr[plan->facts.rows];
+        plan->counted = true;
+        job->counting = false;
+    }
+done:
+    return status;
+}
+
+/* C with its row pointers, if it and the least scratch fit. */
+static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_spgemm_facts *facts = &plan->facts;
+    lsp_csr_types types = plan->options.types;
+    types.val_type = plan->type;
+    int64_t nnz = plan->info.nnz, available = lsp_available_bytes(ctx, LSP_HOST);
+    int64_t bytes = matrix_bytes(facts->rows, facts->cols, nnz, &types, plan->type);
+    lsp_spgemm_choice choice;
+    bool fits = lsp_spgemm_choose(facts, plan->info.method, plan->type, ctx->options.threads,
+                                  lsp_max(available - bytes, 0), &choice);
+    LSP_REQUIRE(fits, LSP_ERR_MEMORY,
+                "the product has %lld entries and needs %lld bytes (%s) and at least %lld of scratch; %lld (%s) are "
+                "available",
+                (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)choice.thread_bytes,
+                (long long)available, lsp_size(available).text);
+    LSP_TRY(lsp_csr_create(ctx, facts->rows, facts->cols, nnz, &types, C));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, facts->rows, 1 << 16))
+    for (int64_t i = 0; i <= facts->rows; i++) {
+        lsp_index_set(C->rowptr, C->rowptr_type, i, plan->rowptr[i]);
+    }
+done:
+    return status;
+}
+
+static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr made = {0};
+    lsp_spgemm_job job = {
+        .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .rowptr = plan->rowptr, .C = &made};
+    LSP_TRY(count_rows(plan, &job));
+    LSP_TRY(convert_values(ctx, &job.B, plan->type));
+    LSP_TRY(make_result(plan, &made));
+    LSP_TRY(run_pass(plan, &job));
+    lsp_progress(ctx, "multiply", 1);
+    *C = made;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+/* The matrix is the one that was planned for, but for its values. */
+static lsp_status check_same(lsp_ctx *ctx, const char *name, const lsp_spgemm_outline *planned, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s has left the memory of the host since the plan was made",
+                name);
+    LSP_REQUIRE(A->rows == planned->rows && A->cols == planned->cols && A->nnz == planned->nnz, LSP_ERR_ARGUMENT,
+                "%s is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", name,
+                (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)planned->rows,
+                (long long)planned->cols, (long long)planned->nnz);
+    LSP_REQUIRE(A->rowptr_type == planned->rowptr_type && A->col_type == planned->col_type &&
+                    A->val_type == planned->val_type,
+                LSP_ERR_ARGUMENT, "the types of %s have changed since the plan was made", name);
+    LSP_REQUIRE(A->rowptr != NULL && (A->nnz == 0 || (A->col != NULL && (A->val_type == LSP_NONE || A->val != NULL))),
+                LSP_ERR_ARGUMENT, "an array of %s is NULL", name);
+    LSP_REQUIRE(lsp_spgemm_structure(ctx, A) == planned->structure, LSP_ERR_ARGUMENT,
+                "the row pointers or the columns of %s have changed since the plan was made", name);
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    operands ops = {0};
+    if (plan == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                "a matrix to be multiplied, or the place for the product, is NULL");
+    LSP_TRY(check_same(ctx, "A", &plan->A, A));
+    LSP_TRY(check_same(ctx, "B", &plan->B, B));
+    LSP_TRY(take_operands(ctx, A, B, &plan->options, plan->type, &ops));
+    LSP_TRY(multiply(plan, &ops, C));
+done:
+    release_operands(ctx, &ops);
+    return status;
+}
+
+lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
+                      lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *plan = NULL;
+    operands ops = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
+    LSP_TRY(multiply(plan, &ops, C));
+    if (info != NULL) {
+        *info = plan->info;
+    }
+done:
+    release_operands(ctx, &ops);
+    lsp_spgemm_plan_destroy(plan);
+    return status;
+}

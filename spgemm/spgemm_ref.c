@@ -1,0 +1,87 @@
+/* The specification of C = A*B: Gustavson's row by row method. `place[j]` is where column j of the row at hand stands
+ * in C, if it is there already; sums grow in the order of A's columns; a segmented sort brings each row in order. */
+#include "spgemm.h"
+#include <math.h>
+
+/* C[at] = a*b, or += a*b, each rounded once. */
+static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, double a, double b) {
+    if (job->type == LSP_F32) {
+        float *sum = (float *)job->C->val + at;
+        *sum = first ? (float)a * (float)b : fmaf((float)a, (float)b, *sum);
+    } else if (job->type == LSP_F64) {
+        double *sum = (double *)job->C->val + at;
+        *sum = first ? a * b : fma(a, b, *sum);
+    }
+}
+
+/* Row i of C; returns where it ends if it begins at `begin`. */
+static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i, int64_t begin) {
+    const lsp_csr *A = &job->A, *B = &job->B;
+    int64_t end = begin, a_end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
+    for (int64_t p = lsp_index_at(A->rowptr, A->rowptr_type, i); p < a_end; p++) {
+        int64_t k = lsp_index_at(A->col, A->col_type, p), b_end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
+        for (int64_t q = lsp_index_at(B->rowptr, B->rowptr_type, k); q < b_end; q++) {
+            int64_t j = lsp_index_at(B->col, B->col_type, q);
+            bool first = place[j] < begin;
+            if (first) {
+                place[j] = end++;
+            }
+            if (!job->counting) {
+                lsp_index_set(job->C->col, job->C->col_type, place[j], j);
+                add_product(job, place[j], first, lsp_spgemm_value_at(A, p), lsp_spgemm_value_at(B, q));
+            }
+        }
+    }
+    return end;
+}
+
+/* All NaN become the same one: which of several a processor keeps is its own affair. */
+static void settle_nan(const lsp_spgemm_job *job) {
+    for (int64_t i = 0; i < job->C->nnz; i++) {
+        if (job->type == LSP_F32 && isnan(((float *)job->C->val)[i])) {
+            ((float *)job->C->val)[i] = (float)NAN;
+        } else if (job->type == LSP_F64 && isnan(((double *)job->C->val)[i])) {
+            ((double *)job->C->val)[i] = (double)NAN;
+        }
+    }
+}
+
+lsp_status lsp_spgemm_ref(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *place, end = 0, available = lsp_available_bytes(ctx, LSP_HOST);
+    lsp_spgemm_choice choice;
+    LSP_REQUIRE(lsp_spgemm_choose(&plan->facts, LSP_SPGEMM_REFERENCE, job->type, 1, available, &choice), LSP_ERR_MEMORY,
+                "the reference needs %lld bytes of scratch for %lld columns, and %lld are available",
+                (long long)choice.thread_bytes, (long long)job->B.cols, (long long)available);
+    LSP_TRY(LSP_SCRATCH(ctx, job->B.cols, &place));
+    for (int64_t j = 0; j < job->B.cols; j++) {
+        place[j] = -1;
+    }
+    for (int64_t i = 0; i < job->A.rows; i++) {
+        int64_t begin = end;
+        end = multiply_row(job, place, i, begin);
+        if (job->counting) {
+            job->rowptr[i + 1] = end - begin;
+        }
+    }
+    if (!job->counting) {
+        lsp_csr *C = job->C;
+        settle_nan(job);
+        lsp_segsort_args args = {.n = C->nnz,
+                                 .segments = C->rows,
+                                 .offsets = C->rowptr,
+                                 .offset_type = C->rowptr_type,
+                                 .key_type = C->col_type,
+                                 .value_bytes = lsp_type_bytes(C->val_type),
+                                 .keys = C->col,
+                                 .keys_out = C->col,
+                                 .values = C->val,
+                                 .values_out = C->val};
+        LSP_TRY(lsp_segsort_ref(ctx, &args));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

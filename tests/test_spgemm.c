@@ -1,0 +1,575 @@
+/* C = A*B: hand-made answers, an oracle that is dense and naive, then the fast code against the reference, bit by bit.
+ */
+#include "spgemm/spgemm.h"
+#include "support.h"
+#include <math.h>
+
+/* ---- matrices to multiply: plain memory of the test ---- */
+
+typedef struct recipe {
+    int64_t rows, cols;
+    int64_t entries; /* about so many a row */
+    lsp_type rowptr_type, col_type, val_type;
+    bool sorted;                  /* else in any order, columns more than once */
+    bool wild;                    /* values: NaN, infinities, zeros of both signs, subnormals; else 1e-8 .. 1e8 */
+    int64_t dense_row, dense_col; /* -1: none */
+    int64_t band;                 /* > 0: columns within so much of the diagonal */
+} recipe;
+
+static int compare_columns(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double test_value(bool wild, uint64_t *state) {
+    static const double choice[] = {0.0, -0.0, INFINITY, -INFINITY, 1e308, -1e308, 5e-324, 1.0};
+    if (wild && test_below(state, 3) == 0) {
+        return test_below(state, 9) == 0 ? (double)NAN : choice[test_below(state, 8)];
+    }
+    double size = pow(10, (double)test_below(state, 17) - 8);
+    return ((double)(test_random(state) >> 11) * 0x1p-53 - 0.5) * size;
+}
+
+static lsp_csr make(const recipe *r, uint64_t seed) {
+    uint64_t state = seed;
+    int64_t most = lsp_max(2 * r->entries + 1, r->cols) + 2, room = 64, nnz = 0;
+    int64_t *columns = malloc((size_t)most * sizeof *columns), *all = malloc((size_t)room * sizeof *all);
+    lsp_csr A = {.rows = r->rows,
+                 .cols = r->cols,
+                 .rowptr_type = r->rowptr_type,
+                 .col_type = r->col_type,
+                 .val_type = r->val_type};
+    A.rowptr = calloc((size_t)r->rows + 1, 8);
+    for (int64_t i = 0; i < r->rows && r->cols > 0; i++) {
+        int64_t n = i == r->dense_row ? r->cols : test_below(&state, 2 * r->entries + 1), kept = 0;
+        for (int64_t k = 0; k < n; k++) {
+            int64_t j = test_below(&state, r->cols);
+            j = r->band > 0 ? lsp_min(lsp_max(i + j % (2 * r->band + 1) - r->band, 0), r->cols - 1) : j;
+            columns[k] = i == r->dense_row ? k : j;
+        }
+        if (r->dense_col >= 0) {
+            columns[n++] = r->dense_col;
+        }
+        if (r->sorted) {
+            qsort(columns, (size_t)n, sizeof *columns, compare_columns);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            if (!r->sorted || k == 0 || columns[k] != columns[k - 1]) {
+                columns[kept++] = columns[k];
+            }
+        }
+        while (nnz + kept > room) {
+            all = realloc(all, (size_t)(room *= 2) * sizeof *all);
+        }
+        memcpy(all + nnz, columns, (size_t)kept * sizeof *all);
+        nnz += kept;
+        lsp_index_set(A.rowptr, A.rowptr_type, i + 1, nnz);
+    }
+    A.nnz = nnz;
+    A.col = calloc((size_t)nnz + 1, 8);
+    A.val = r->val_type == LSP_NONE ? NULL : calloc((size_t)nnz + 1, 8);
+    for (int64_t p = 0; p < nnz; p++) {
+        lsp_index_set(A.col, A.col_type, p, all[p]);
+        double value = test_value(r->wild, &state);
+        if (r->val_type == LSP_F32) {
+            ((float *)A.val)[p] = (float)value;
+        } else if (r->val_type == LSP_F64) {
+            ((double *)A.val)[p] = value;
+        }
+    }
+    free(columns), free(all);
+    return A;
+}
+
+static void drop(lsp_csr *A) { free(A->rowptr), free(A->col), free(A->val); }
+
+static void same(lsp_ctx *ctx, const lsp_csr *X, const lsp_csr *Y, const char *what) {
+    cr_assert(X->rows == Y->rows && X->cols == Y->cols && X->val_type == Y->val_type && X->nnz == Y->nnz,
+              "%s: %lld x %lld, %lld entries, type %d; %lld x %lld, %lld entries, type %d", what, (long long)X->rows,
+              (long long)X->cols, (long long)X->nnz, (int)X->val_type, (long long)Y->rows, (long long)Y->cols,
+              (long long)Y->nnz, (int)Y->val_type);
+    for (int64_t i = 0; i <= X->rows; i++) {
+        cr_assert(lsp_index_at(X->rowptr, X->rowptr_type, i) == lsp_index_at(Y->rowptr, Y->rowptr_type, i),
+                  "%s: row %lld begins elsewhere", what, (long long)i);
+    }
+    size_t bytes = lsp_type_bytes(X->val_type);
+    for (int64_t p = 0; p < X->nnz; p++) {
+        cr_assert(lsp_index_at(X->col, X->col_type, p) == lsp_index_at(Y->col, Y->col_type, p),
+                  "%s: column of entry %lld", what, (long long)p);
+        cr_assert(bytes == 0 ||
+                      memcmp((char *)X->val + (size_t)p * bytes, (char *)Y->val + (size_t)p * bytes, bytes) == 0,
+                  "%s: value of entry %lld", what, (long long)p);
+    }
+    (void)ctx;
+}
+
+/* ---- the oracle: for each place of C, all entries of A's row, and for each all entries of B's row ---- */
+
+static double value_of(const lsp_csr *A, int64_t p, lsp_type type) {
+    double value = lsp_spgemm_value_at(A, p);
+    return type == LSP_F32 ? (double)(float)value : value;
+}
+
+static lsp_csr oracle(const lsp_csr *A, const lsp_csr *B, lsp_type type) {
+    int64_t nnz = 0;
+    lsp_csr C = {.rows = A->rows, .cols = B->cols, .rowptr_type = LSP_I64, .col_type = LSP_I64, .val_type = type};
+    C.rowptr = calloc((size_t)A->rows + 1, 8);
+    C.col = calloc((size_t)(A->rows * B->cols) + 1, 8);
+    C.val = calloc((size_t)(A->rows * B->cols) + 1, 8);
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t j = 0; j < B->cols; j++) {
+            bool there = false;
+            double sum = 0;
+            for (int64_t p = lsp_index_at(A->rowptr, A->rowptr_type, i);
+                 p < lsp_index_at(A->rowptr, A->rowptr_type, i + 1); p++) {
+                int64_t k = lsp_index_at(A->col, A->col_type, p);
+                for (int64_t q = lsp_index_at(B->rowptr, B->rowptr_type, k);
+                     q < lsp_index_at(B->rowptr, B->rowptr_type, k + 1); q++) {
+                    if (lsp_index_at(B->col, B->col_type, q) == j) {
+                        double a = value_of(A, p, type), b = value_of(B, q, type);
+                        sum = type == LSP_F32
+                                  ? (double)(there ? fmaf((float)a, (float)b, (float)sum) : (float)a * (float)b)
+                                  : (there ? fma(a, b, sum) : a * b);
+                        there = true;
+                    }
+                }
+            }
+            if (there) {
+                sum = isnan(sum) ? (double)NAN : sum;
+                ((int64_t *)C.col)[nnz] = j;
+                if (type == LSP_F32) {
+                    ((float *)C.val)[nnz] = (float)sum;
+                } else {
+                    ((double *)C.val)[nnz] = sum;
+                }
+                nnz++;
+            }
+        }
+        ((int64_t *)C.rowptr)[i + 1] = nnz;
+    }
+    C.nnz = nnz;
+    return C;
+}
+
+Test(spgemm, both_methods_give_known_answers) {
+    lsp_ctx *ctx = test_ctx(2);
+    int32_t a_rows[] = {0, 2, 2, 3}, a_cols[] = {2, 0, 1}, b_rows[] = {0, 2, 3, 5}, b_cols[] = {0, 3, 1, 3, 0};
+    double a_vals[] = {2, 3, -1}, b_vals[] = {1, 10, 7, 100, 5};
+    lsp_csr A = {3, 3, 3, a_rows, a_cols, a_vals, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+    lsp_csr B = {3, 4, 5, b_rows, b_cols, b_vals, LSP_I32, LSP_I32, LSP_F64, LSP_HOST}, C = {0};
+    int32_t rows[] = {0, 2, 2, 3}, cols[] = {0, 3, 1};
+    double vals[] = {13, 230, -7};
+    lsp_csr right = {3, 4, 3, rows, cols, vals, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+    for (int method = 0; method <= 2; method++) {
+        lsp_spgemm_info info;
+        must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = (lsp_spgemm_method)method}, &C, &info));
+        cr_assert(C.rowptr_type == LSP_I32 && C.col_type == LSP_I32);
+        same(ctx, &C, &right, "by hand");
+        cr_assert(info.products == 5 && info.nnz == 3 && info.nnz_bound == 5 && info.max_row_products == 4);
+        cr_assert(strcmp(info.method_name, method == LSP_SPGEMM_REFERENCE ? "reference" : "sort") == 0);
+        lsp_csr_free(ctx, &C);
+    }
+    /* the order of a sum: (1e16 + 1) - 1e16 is 0 in order, 1 otherwise; -0 * 1 stays -0; a sum of 0 stays */
+    int32_t one_row[] = {0, 3}, three[] = {0, 1, 2}, heads[] = {0, 1, 2, 3}, zeros[] = {0, 0, 0};
+    double ones[] = {1, 1, 1}, order[] = {1e16, 1, -1e16}, negative[] = {-0.0, -0.0, -0.0};
+    lsp_csr row = {1, 3, 3, one_row, three, ones, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+    lsp_csr column = {3, 1, 3, heads, zeros, order, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+    for (int method = 0; method <= 2; method++) {
+        lsp_spgemm_options options = {.method = (lsp_spgemm_method)method};
+        column.val = order;
+        must(ctx, lsp_spgemm(ctx, &row, &column, &options, &C, NULL));
+        cr_assert(C.nnz == 1 && *(double *)C.val == 0.0);
+        lsp_csr_free(ctx, &C);
+        column.val = negative;
+        must(ctx, lsp_spgemm(ctx, &row, &column, &options, &C, NULL));
+        cr_assert(C.nnz == 1 && *(double *)C.val == 0.0 && signbit(*(double *)C.val));
+        lsp_csr_free(ctx, &C);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+static lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
+static lsp_type value_type(uint64_t *state) {
+    static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64};
+    return types[test_below(state, 3)];
+}
+
+Test(spgemm, small_products_equal_the_naive_oracle_in_every_type) {
+    uint64_t state = 11;
+    for (int isa = 0; isa <= 2; isa++) {
+        lsp_ctx *ctx = test_ctx(2);
+        ctx->isa = (lsp_isa)lsp_min(isa, (int)ctx->isa);
+        for (int round = 0; round < 600; round++) {
+            int64_t rows = test_below(&state, 12), inner = test_below(&state, 12), cols = test_below(&state, 90);
+            recipe a = {rows,
+                        inner,
+                        test_below(&state, 6),
+                        index_type(&state),
+                        index_type(&state),
+                        value_type(&state),
+                        test_below(&state, 2),
+                        test_below(&state, 3) == 0,
+                        -1,
+                        -1,
+                        0};
+            recipe b = {inner,
+                        cols,
+                        test_below(&state, 9),
+                        index_type(&state),
+                        index_type(&state),
+                        value_type(&state),
+                        test_below(&state, 2),
+                        a.wild,
+                        -1,
+                        -1,
+                        0};
+            lsp_csr A = make(&a, test_random(&state)), B = make(&b, test_random(&state)), C = {0}, turned_a, turned_b;
+            lsp_spgemm_options options = {.method = (lsp_spgemm_method)(round % 3)};
+            options.types = (lsp_csr_types){.rowptr_type = test_below(&state, 2) ? index_type(&state) : LSP_NONE,
+                                            .col_type = test_below(&state, 2) ? index_type(&state) : LSP_NONE,
+                                            .val_type = value_type(&state),
+                                            .drop_values = test_below(&state, 5) == 0};
+            lsp_type widest = A.val_type > B.val_type ? A.val_type : B.val_type;
+            lsp_type type = options.types.drop_values            ? LSP_NONE
+                            : options.types.val_type != LSP_NONE ? options.types.val_type
+                                                                 : widest;
+            lsp_csr right = oracle(&A, &B, type);
+            must(ctx, lsp_spgemm(ctx, &A, &B, &options, &C, NULL));
+            must(ctx, lsp_csr_check(ctx, &C, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
+            cr_assert(C.rowptr_type == (options.types.rowptr_type ? options.types.rowptr_type : LSP_I32));
+            cr_assert(C.col_type == (options.types.col_type ? options.types.col_type : LSP_I32));
+            same(ctx, &C, &right, "straight");
+            lsp_csr_free(ctx, &C);
+            drop(&right);
+
+            options.transpose_a = round & 4, options.transpose_b = round & 8;
+            must(ctx, lsp_csr_transpose(ctx, &A, &turned_a));
+            must(ctx, lsp_csr_transpose(ctx, &B, &turned_b));
+            lsp_csr back_a = {0}, back_b = {0};
+            must(ctx, lsp_csr_transpose(ctx, &turned_a, &back_a));
+            must(ctx, lsp_csr_transpose(ctx, &turned_b, &back_b));
+            right = oracle(options.transpose_a ? &back_a : &A, options.transpose_b ? &back_b : &B, type);
+            must(ctx, lsp_spgemm(ctx, options.transpose_a ? &turned_a : &A, options.transpose_b ? &turned_b : &B,
+                                 &options, &C, NULL));
+            same(ctx, &C, &right, "transposed");
+            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &turned_a), lsp_csr_free(ctx, &turned_b);
+            lsp_csr_free(ctx, &back_a), lsp_csr_free(ctx, &back_b);
+            drop(&right), drop(&A), drop(&B);
+        }
+        lsp_ctx_destroy(ctx);
+    }
+}
+
+/* The reference's product, then the sort's on every instruction set, thread count and budget given. */
+static void check_everywhere(const lsp_csr *A, const lsp_csr *B, const int64_t *budgets, int budget_count) {
+    static const int threads[] = {1, 2, 3, 5};
+    lsp_ctx *plain = test_ctx(1);
+    lsp_csr right = {0};
+    must(plain, lsp_spgemm(plain, A, B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+    for (int isa = 0; isa <= 2; isa++) {
+        for (int t = 0; t < 4; t++) {
+            for (int b = 0; b < budget_count; b++) {
+                lsp_ctx *ctx = test_ctx(threads[t]);
+                lsp_csr C = {0};
+                char what[80];
+                ctx->isa = (lsp_isa)lsp_min(isa, (int)ctx->isa);
+                /* beside C: the plan's pointers and blocks, and what the allocator rounds up */
+                int64_t bytes = 16 * (A->rows + 1) + right.nnz * 16 + 8 * 1100 + 4096;
+                must(ctx, lsp_ctx_set_max_bytes(ctx, budgets[b] == 0 ? 0 : bytes + budgets[b]));
+                snprintf(what, sizeof what, "isa %d, %d threads, budget %lld", isa, threads[t], (long long)budgets[b]);
+                must(ctx, lsp_spgemm(ctx, A, B, NULL, &C, NULL));
+                same(ctx, &C, &right, what);
+                lsp_ctx_destroy(ctx);
+            }
+        }
+    }
+    lsp_ctx_destroy(plain);
+}
+
+Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_reference) {
+    static const recipe recipes[] = {
+        /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
+        {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* sorted rows */
+        {3000, 3000, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0},   /* unsorted, duplicates */
+        {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 9},   /* a band: windows */
+        {1500, 1500, 30, LSP_I32, LSP_I64, LSP_F32, true, false, -1, -1, 0},  /* long rows */
+        {2000, 2000, 4, LSP_I32, LSP_I32, LSP_F64, true, false, 1234, -1, 0}, /* one dense row */
+        {1200, 1200, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, 77, 0},   /* one dense column */
+        {900, 900, 3, LSP_I64, LSP_I32, LSP_F32, false, true, 3, 5, 0},       /* both, unsorted */
+        {3000, 3000, 5, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0},  /* a pattern */
+        {700, 700, 0, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},     /* nothing at all */
+    };
+    static const int64_t budgets[] = {0, 1 << 16, 1 << 12};
+    for (size_t k = 0; k < sizeof recipes / sizeof *recipes; k++) {
+        lsp_csr A = make(&recipes[k], 100 + k);
+        check_everywhere(&A, &A, budgets, 3);
+        drop(&A);
+    }
+    /* few rows, columns far apart: wide words, and too many windows to walk through one by one */
+    recipe a = {40, 60, 12, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
+    recipe b = {60, (int64_t)1 << 50, 25, LSP_I64, LSP_I64, LSP_F64, false, false, -1, -1, 0};
+    b.cols = 1 << 20;
+    lsp_csr A = make(&a, 1), B = make(&b, 2);
+    check_everywhere(&A, &B, budgets, 3);
+    drop(&A), drop(&B);
+}
+
+Test(spgemm, columns_beyond_32_and_60_bits_are_ordinary) {
+    lsp_ctx *ctx = test_ctx(2);
+    enum { ENTRIES = 3000 };
+    int64_t a_rows[] = {0, 3}, a_cols[] = {0, 1, 0}, b_rows[] = {0, ENTRIES, 2 * ENTRIES}, *b_cols;
+    double a_vals[] = {1, 2, 3}, *b_vals;
+    b_cols = malloc(2 * ENTRIES * sizeof *b_cols), b_vals = malloc(2 * ENTRIES * sizeof *b_vals);
+    for (int bits = 40; bits <= 62; bits += 11) {
+        int64_t step = ((int64_t)1 << bits) / ENTRIES;
+        for (int k = 0; k < 2 * ENTRIES; k++) { /* the second row: the same columns, backwards */
+            b_cols[k] = step * (k < ENTRIES ? k : 2 * ENTRIES - 1 - k);
+            b_vals[k] = k;
+        }
+        lsp_csr A = {1, 2, 3, a_rows, a_cols, a_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, C = {0};
+        lsp_csr B = {2, (int64_t)1 << bits, 2 * ENTRIES, b_rows, b_cols, b_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+        for (int budget = 0; budget < 2; budget++) {
+            must(ctx, lsp_ctx_set_max_bytes(ctx, budget == 0 ? 0 : 100000));
+            must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, NULL));
+            cr_assert(C.nnz == ENTRIES && C.cols == B.cols && C.col_type == LSP_I64);
+            for (int64_t k = 0; k < ENTRIES; k++) {
+                cr_assert(((int64_t *)C.col)[k] == step * k);
+                cr_assert(((double *)C.val)[k] == (double)(4 * k + 2 * (2 * ENTRIES - 1 - k)));
+            }
+            lsp_csr_free(ctx, &C);
+        }
+        must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+        must_fail(ctx, LSP_ERR_MEMORY, "",
+                  lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &C, NULL));
+    }
+    free(b_cols), free(b_vals);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(spgemm, identity_and_permutation_move_rows_and_columns) {
+    lsp_ctx *ctx = test_ctx(2);
+    enum { N = 500 };
+    recipe r = {N, N, 7, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 3), C = {0};
+    int32_t rows[N + 1], cols[N];
+    double ones[N];
+    for (int i = 0; i <= N; i++) {
+        rows[i] = i;
+        cols[i % N] = i % N, ones[i % N] = 1;
+    }
+    lsp_csr P = {N, N, N, rows, cols, ones, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+    must(ctx, lsp_spgemm(ctx, &P, &A, NULL, &C, NULL));
+    same(ctx, &C, &A, "I*A");
+    lsp_csr_free(ctx, &C);
+    must(ctx, lsp_spgemm(ctx, &A, &P, NULL, &C, NULL));
+    same(ctx, &C, &A, "A*I");
+    lsp_csr_free(ctx, &C);
+    for (int i = 0; i < N; i++) {
+        cols[i] = N - 1 - i;
+    }
+    must(ctx, lsp_spgemm(ctx, &P, &P, NULL, &C, NULL));
+    for (int i = 0; i < N; i++) {
+        cr_assert(((int32_t *)C.col)[i] == i && ((double *)C.val)[i] == 1);
+    }
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(spgemm, a_product_beyond_the_budget_is_refused_with_its_bytes) {
+    lsp_ctx *ctx = test_ctx(2);
+    recipe r = {2000, 2000, 20, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 4), C = {.rows = 4711};
+    char needed[40];
+    lsp_spgemm_info info;
+    lsp_csr whole = {0};
+    must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &whole, &info));
+    snprintf(needed, sizeof needed, "%lld bytes", (long long)(4 * 2001 + 12 * info.nnz));
+    lsp_csr_free(ctx, &whole);
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_reset_peak(ctx));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 12 * info.nnz));
+    must_fail(ctx, LSP_ERR_MEMORY, needed, lsp_spgemm(ctx, &A, &A, NULL, &C, NULL));
+    cr_assert(C.rows == 4711);
+    lsp_ctx_info held;
+    must(ctx, lsp_ctx_get_info(ctx, &held));
+    cr_assert(held.host_peak_bytes <= 12 * info.nnz + 4 * 2001 + 4096);
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(spgemm, a_plan_serves_changed_values_and_refuses_a_changed_structure) {
+    lsp_ctx *ctx = test_ctx(2);
+    recipe r = {400, 400, 6, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 5), B = make(&r, 6), C = {0}, right = {0};
+    lsp_spgemm_plan *plan = NULL;
+    lsp_spgemm_info info;
+    for (int turned = 0; turned < 2; turned++) {
+        lsp_spgemm_options options = {.transpose_b = turned}, reference = options;
+        reference.method = LSP_SPGEMM_REFERENCE;
+        must(ctx, lsp_spgemm_plan_create(ctx, &A, &B, &options, &plan));
+        must(ctx, lsp_spgemm_plan_get_info(plan, &info));
+        cr_assert(info.nnz == -1 && info.products > 0 && info.reason[0] != 0 && info.blocks > 0);
+        for (int round = 0; round < 3; round++) {
+            must(ctx, lsp_spgemm_execute(plan, &A, &B, &C));
+            must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, NULL));
+            same(ctx, &C, &right, "reused");
+            must(ctx, lsp_spgemm_plan_get_info(plan, &info));
+            cr_assert(info.nnz == C.nnz);
+            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &right);
+            ((double *)A.val)[round] += 1, ((double *)B.val)[3 * round] *= -2;
+        }
+        lsp_csr other = A;
+        int32_t *rowptr = B.rowptr, *col = B.col, *row = A.rowptr;
+        row[7]++;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_execute(plan, &A, &B, &C));
+        row[7]--, rowptr[100]--;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_execute(plan, &A, &B, &C));
+        rowptr[100]++, col[B.nnz - 1] ^= 1;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_execute(plan, &A, &B, &C));
+        col[B.nnz - 1] ^= 1, other.nnz--;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "entries", lsp_spgemm_execute(plan, &other, &B, &C));
+        other = A, other.rows--;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "399 x 400", lsp_spgemm_execute(plan, &other, &B, &C));
+        other = A, other.val_type = LSP_F32;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "types", lsp_spgemm_execute(plan, &other, &B, &C));
+        other = A, other.col = NULL;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_execute(plan, &other, &B, &C));
+        other = A, other.where = LSP_CUDA;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "host", lsp_spgemm_execute(plan, &other, &B, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_execute(plan, NULL, &B, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_execute(plan, &A, &B, NULL));
+        cr_assert(C.rowptr == NULL);
+        lsp_spgemm_plan_destroy(plan);
+    }
+    lsp_spgemm_plan_destroy(NULL);
+    drop(&A), drop(&B);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(spgemm, malformed_arguments_are_refused) {
+    lsp_ctx *ctx = test_ctx(1);
+    recipe r = {10, 20, 3, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 7), C = {.rows = 4711}, bad;
+    lsp_spgemm_options options = {.transpose_b = true};
+    lsp_spgemm_plan *plan = NULL;
+    cr_assert(lsp_spgemm(NULL, &A, &A, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_spgemm_plan_create(NULL, &A, &A, NULL, &plan) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_spgemm_execute(NULL, &A, &A, &C) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_spgemm_plan_get_info(NULL, NULL) == LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, NULL, &A, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, &A, NULL, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, &A, &A, &options, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_plan_create(ctx, &A, &A, &options, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "10 x 20", lsp_spgemm(ctx, &A, &A, NULL, &C, NULL));
+    options.transpose_a = true;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "10 x 20, transposed", lsp_spgemm(ctx, &A, &A, &options, &C, NULL));
+    options.transpose_a = false;
+#define REFUSED(code, part, ...)                                                                                       \
+    {                                                                                                                  \
+        lsp_spgemm_options wrong = options;                                                                            \
+        bad = A;                                                                                                       \
+        __VA_ARGS__;                                                                                                   \
+        must_fail(ctx, code, part, lsp_spgemm(ctx, &bad, &bad, &wrong, &C, NULL));                                     \
+        must_fail(ctx, code, part, lsp_spgemm_plan_create(ctx, &bad, &bad, &wrong, &plan));                            \
+    }
+    REFUSED(LSP_ERR_ARGUMENT, "method 9", wrong.method = (lsp_spgemm_method)9)
+    REFUSED(LSP_ERR_ARGUMENT, "type 5", wrong.types.rowptr_type = LSP_F32)
+    REFUSED(LSP_ERR_ARGUMENT, "type 3", wrong.types.col_type = LSP_U32)
+    REFUSED(LSP_ERR_ARGUMENT, "type 2", wrong.types.val_type = LSP_I64)
+    REFUSED(LSP_ERR_UNSUPPORTED, "complex", wrong.types.val_type = LSP_C64)
+    REFUSED(LSP_ERR_UNSUPPORTED, "host", wrong.types.where = LSP_CUDA)
+    REFUSED(LSP_ERR_UNSUPPORTED, "host", bad.where = LSP_CUDA)
+    REFUSED(LSP_ERR_UNSUPPORTED, "complex", bad.val_type = LSP_C64)
+    int32_t rowptr[11] = {0, 5, 3};
+    REFUSED(LSP_ERR_FORMAT, "", bad.rowptr = rowptr)
+    int32_t *cols = A.col;
+    cols[0] += 20;
+    REFUSED(LSP_ERR_FORMAT, "", bad.nnz = A.nnz)
+    cols[0] -= 20;
+#undef REFUSED
+    cr_assert(C.rows == 4711 && C.rowptr == NULL && plan == NULL);
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+typedef struct memory_case {
+    lsp_csr A;
+    lsp_spgemm_options options;
+} memory_case;
+
+static lsp_status multiply_failing(lsp_ctx *ctx, void *data) {
+    memory_case *test = data;
+    lsp_csr C = {.rows = 4711};
+    lsp_spgemm_info info = {.products = 42};
+    lsp_status status = lsp_spgemm(ctx, &test->A, &test->A, &test->options, &C, &info);
+    cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL && info.products == 42));
+    return status;
+}
+
+static lsp_status plan_failing(lsp_ctx *ctx, void *data) {
+    memory_case *test = data;
+    lsp_csr C = {.rows = 4711};
+    lsp_spgemm_plan *plan = NULL;
+    lsp_status status = lsp_spgemm_plan_create(ctx, &test->A, &test->A, &test->options, &plan);
+    if (status != LSP_OK) {
+        cr_assert(plan == NULL);
+        return status;
+    }
+    status = lsp_spgemm_execute(plan, &test->A, &test->A, &C);
+    cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL));
+    lsp_spgemm_plan_destroy(plan);
+    return status;
+}
+
+Test(spgemm, failing_allocations_leave_nothing_behind) {
+    recipe r = {50, 50, 4, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    memory_case test = {.A = make(&r, 8)};
+    for (int round = 0; round < 8; round++) {
+        test.options = (lsp_spgemm_options){.transpose_a = round & 1,
+                                            .transpose_b = round & 2,
+                                            .method = round & 4 ? LSP_SPGEMM_REFERENCE : LSP_SPGEMM_AUTO};
+        test.options.types.val_type = round & 1 ? LSP_F32 : LSP_NONE;
+        test_failing_memory(2, multiply_failing, &test);
+        test_failing_memory(2, plan_failing, &test);
+    }
+    drop(&test.A);
+}
+
+Test(spgemm, the_choice_follows_from_the_facts) {
+    lsp_spgemm_facts facts = {.rows = 1000,
+                              .cols = 1 << 20,
+                              .products = 1 << 20,
+                              .nnz_bound = 1 << 20,
+                              .max_row_products = 5000,
+                              .sort_products = 3000,
+                              .window_columns = 70001};
+    lsp_spgemm_choice choice;
+    cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, INT64_MAX, &choice));
+    cr_assert(choice.method == LSP_SPGEMM_SORT && choice.threads == 8 && choice.reason[0] != 0);
+    cr_assert(choice.room.sort_products == 3000 && choice.room.window_columns == 70016);
+    cr_assert(choice.room.word_bytes == 4 && choice.room.value_bytes == 8);
+    int64_t whole = choice.thread_bytes;
+    cr_assert(whole >= 3000 * (2 * 4 + 2 * 8) + 70016 * 9 && whole < 3000 * 24 + 70016 * 9 + 2000);
+    cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 3 * whole, &choice));
+    cr_assert(choice.threads == 3 && choice.thread_bytes == whole);
+    cr_assert(strstr(choice.reason, "to fit") != NULL);
+    for (int64_t available = whole; available >= 2048; available /= 2) {
+        cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, available, &choice), "%lld",
+                  (long long)available);
+        cr_assert(choice.threads == 1 && choice.thread_bytes <= available && choice.room.window_columns % 64 == 0);
+    }
+    cr_assert(!lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 100, &choice));
+    cr_assert(choice.thread_bytes > 100 && choice.thread_bytes < 2048);
+    facts.cols = (int64_t)1 << 40;
+    cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_SORT, LSP_F32, 1, INT64_MAX, &choice));
+    cr_assert(choice.room.word_bytes == 8 && choice.room.value_bytes == 4);
+    facts.cols = INT64_MAX;
+    cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_SORT, LSP_NONE, 1, INT64_MAX, &choice));
+    cr_assert(choice.room.word_bytes == 16 && choice.room.value_bytes == 0);
+    cr_assert(!lsp_spgemm_choose(&facts, LSP_SPGEMM_REFERENCE, LSP_F64, 4, INT64_MAX - 1, &choice));
+    facts.cols = 100;
+    cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_REFERENCE, LSP_F64, 4, INT64_MAX, &choice));
+    cr_assert(choice.method == LSP_SPGEMM_REFERENCE && choice.threads == 1);
+    cr_assert(lsp_spgemm_prefers_window(700, 9400) && !lsp_spgemm_prefers_window(64, 262144));
+    cr_assert(!lsp_spgemm_prefers_window(0, 0));
+}
