@@ -1,0 +1,219 @@
+/* C = A*A on the CPU, from A in memory to C in memory with sorted rows, in double and single precision. The library
+ * must give the bits of its reference; peers may add in another order, and are held to |A|*|A| times a few roundings.
+ */
+#include "harness.h"
+#include "peers.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOTH(spec) spec "/f64", spec "/f32"
+static const char *const workloads[] = {BOTH("poisson2d:1024"),
+                                        BOTH("stencil27:48"),
+                                        BOTH("er:262144:8"),
+                                        BOTH("rmat:16:8"),
+                                        BOTH("fem3:20"),
+                                        BOTH("web:300000:1.8:2000"),
+                                        NULL};
+static const char *const quick[] = {BOTH("poisson2d:64"),
+                                    BOTH("stencil27:10"),
+                                    BOTH("er:4096:8"),
+                                    BOTH("rmat:10:8"),
+                                    BOTH("fem3:6"),
+                                    BOTH("web:5000:1.8:200"),
+                                    NULL};
+static const char *const file_variants[] = {"f64", "f32", NULL};
+
+static const struct {
+    const char *who, *package;
+    const peer_product *product;
+} peers[] = {{"dense", NULL, &peer_dense},
+             {"graphblas", "GraphBLAS (libgraphblas-dev)", PEER_GRAPHBLAS(peer_graphblas)},
+             {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_product)},
+             {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)}};
+enum { PEERS = sizeof peers / sizeof *peers };
+
+static const char *absent(int i) {
+    for (int k = 0; k < PEERS; k++) {
+        if (!peers[k].product && i-- == 0) {
+            return peers[k].package;
+        }
+    }
+    return NULL;
+}
+
+typedef struct race {
+    lsp_csr A, C, bound; /* C by the reference; bound: |A|*|A| */
+} race;
+
+typedef struct entrant {
+    const race *race;
+    const peer_product *peer; /* NULL: ours */
+    void *self;
+    lsp_csr C; /* ours */
+} entrant;
+
+static int64_t index_at(const void *array, lsp_type type, int64_t i) {
+    return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}
+static double value_at(const lsp_csr *A, int64_t p) {
+    return A->val_type == LSP_F64 ? ((const double *)A->val)[p] : (double)((const float *)A->val)[p];
+}
+
+/* Same pattern; each value within `tolerance` of the bound, or the same infinity or NaN. */
+static bool agrees(bench_contender *c, const race *r, const lsp_csr *C, double tolerance) {
+    if (C->rows != r->C.rows || C->cols != r->C.cols || C->nnz != r->C.nnz) {
+        return bench_why(c, "%lld x %lld with %lld entries, not %lld x %lld with %lld", (long long)C->rows,
+                         (long long)C->cols, (long long)C->nnz, (long long)r->C.rows, (long long)r->C.cols,
+                         (long long)r->C.nnz);
+    }
+    for (int64_t i = 0; i <= C->rows; i++) {
+        if (index_at(C->rowptr, C->rowptr_type, i) != index_at(r->C.rowptr, r->C.rowptr_type, i)) {
+            return bench_why(c, "row %lld does not have as many entries as it must", (long long)i);
+        }
+    }
+    for (int64_t p = 0; p < C->nnz; p++) {
+        const double x = value_at(C, p), y = value_at(&r->C, p);
+        if (index_at(C->col, C->col_type, p) != index_at(r->C.col, r->C.col_type, p)) {
+            return bench_why(c, "entry %lld is not in the column where it must be", (long long)p);
+        }
+        if (!(fabs(x - y) <= tolerance * value_at(&r->bound, p)) && x != y && !(isnan(x) && isnan(y))) {
+            return bench_why(c, "entry %lld is %.17g, not %.17g", (long long)p, x, y);
+        }
+    }
+    return true;
+}
+
+static bool run_ours(bench_contender *c) {
+    entrant *e = c->state;
+    return bench_must(c, c->ctx, lsp_spgemm(c->ctx, &e->race->A, &e->race->A, NULL, &e->C, NULL));
+}
+static void release_ours(bench_contender *c) { lsp_csr_free(c->ctx, &((entrant *)c->state)->C); }
+static bool check_ours(bench_contender *c) {
+    const entrant *e = c->state;
+    return agrees(c, e->race, &e->C, 0);
+}
+
+static bool run_peer(bench_contender *c) {
+    const entrant *e = c->state;
+    return e->peer->multiply(e->self) || bench_why(c, "%s could not multiply", c->who);
+}
+static void release_peer(bench_contender *c) {
+    const entrant *e = c->state;
+    e->peer->release(e->self);
+}
+static bool check_peer(bench_contender *c) {
+    const entrant *e = c->state;
+    lsp_csr C;
+    e->peer->view(e->self, &C);
+    return agrees(c, e->race, &C, C.val_type == LSP_F64 ? 1e-12 : 1e-5);
+}
+
+static int64_t csr_bytes(const lsp_csr *A) {
+    return (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type) +
+           A->nnz * (int64_t)(lsp_type_bytes(A->col_type) + lsp_type_bytes(A->val_type));
+}
+
+static int64_t count_products(const lsp_csr *A) {
+    const int32_t *rowptr = A->rowptr, *col = A->col;
+    int64_t products = 0;
+    for (int64_t p = 0; p < A->nnz; p++) {
+        products += rowptr[col[p] + 1] - rowptr[col[p]];
+    }
+    return products;
+}
+
+/* bound = |A|*|A|, by the reference too. */
+static bool make_bound(bench *b, race *r) {
+    const lsp_spgemm_options reference = {.method = LSP_SPGEMM_REFERENCE};
+    lsp_csr absolute = {.rows = 0};
+    if (!bench_ok(b, b->base, lsp_csr_copy(b->base, &r->A, NULL, &absolute))) {
+        return false;
+    }
+    for (int64_t p = 0; p < absolute.nnz; p++) {
+        if (absolute.val_type == LSP_F64) {
+            ((double *)absolute.val)[p] = fabs(((double *)absolute.val)[p]);
+        } else {
+            ((float *)absolute.val)[p] = fabsf(((float *)absolute.val)[p]);
+        }
+    }
+    const bool made = bench_ok(b, b->base, lsp_spgemm(b->base, &absolute, &absolute, &reference, &r->bound, NULL));
+    lsp_csr_free(b->base, &absolute);
+    return made;
+}
+
+/* A in int32 and the precision wanted, C by the reference, and the bound. */
+static bool prepare(bench *b, race *r, const char *spec, const char *file, lsp_type precision) {
+    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = precision};
+    const lsp_mtx_read_options options = {.types = types};
+    const lsp_spgemm_options reference = {.method = LSP_SPGEMM_REFERENCE};
+    lsp_status status =
+        file ? lsp_mtx_read(b->base, file, &options, &r->A, NULL) : lsp_generate(b->base, spec, 1, &types, &r->A);
+    if (!bench_ok(b, b->base, status)) {
+        return false;
+    }
+    if (r->A.rows != r->A.cols) {
+        bench_fail(b, EXIT_INPUT, "%s: %lld x %lld is not square: there is no A*A", file, (long long)r->A.rows,
+                   (long long)r->A.cols);
+        return false;
+    }
+    return bench_ok(b, b->base, lsp_spgemm(b->base, &r->A, &r->A, &reference, &r->C, NULL)) && make_bound(b, r);
+}
+
+static int enter(bench *b, const race *r, bench_contender *contenders, entrant *entrants) {
+    const int64_t products = count_products(&r->A), bytes = csr_bytes(&r->A) + csr_bytes(&r->C);
+    int count = 0;
+    entrants[count] = (entrant){.race = r};
+    contenders[count++] = (bench_contender){.who = "libsparse",
+                                            .ours = true,
+                                            .threads = b->threads,
+                                            .run = run_ours,
+                                            .check = check_ours,
+                                            .release = release_ours,
+                                            .ctx = b->ours};
+    for (int k = 0; k < PEERS; k++) {
+        const peer_product *peer = peers[k].product;
+        if (!peer || (r->A.val_type == LSP_F32 && !peer->f32)) {
+            continue;
+        }
+        entrants[count] = (entrant){.race = r, .peer = peer, .self = peer->prepare(&r->A, b->threads)};
+        contenders[count] = (bench_contender){
+            .threads = peer->parallel ? b->threads : 1, .run = run_peer, .check = check_peer, .release = release_peer};
+        snprintf(contenders[count].who, sizeof contenders[count].who, "%s", peers[k].who);
+        if (entrants[count].self) {
+            count++;
+        } else {
+            bench_fail(b, EXIT_MEMORY, "%s could not take the matrix", peers[k].who);
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        contenders[k].state = entrants + k;
+        contenders[k].bytes = bytes;
+        contenders[k].products = products;
+        contenders[k].nnz_c = r->C.nnz;
+    }
+    return count;
+}
+
+static void run(bench *b, const char *workload, const char *file) {
+    const char *slash = strrchr(workload, '/');
+    char spec[128];
+    race r = {.A = {.rows = 0}};
+    snprintf(spec, sizeof spec, "%.*s", (int)(slash - workload), workload);
+    if (prepare(b, &r, spec, file, strcmp(slash, "/f64") == 0 ? LSP_F64 : LSP_F32)) {
+        bench_contender contenders[1 + PEERS];
+        entrant entrants[1 + PEERS];
+        const int count = enter(b, &r, contenders, entrants);
+        bench_race(b, workload, contenders, count);
+        for (int k = 1; k < count; k++) {
+            entrants[k].peer->destroy(entrants[k].self);
+        }
+    }
+    lsp_csr_free(b->base, &r.bound);
+    lsp_csr_free(b->base, &r.C);
+    lsp_csr_free(b->base, &r.A);
+    lsp_ctx_trim(b->ours);
+    lsp_ctx_trim(b->base);
+}
+
+const bench_subject bench_spgemm = {"spgemm", "C = A*A", workloads, quick, file_variants, run, absent};

@@ -1,0 +1,259 @@
+/* The race: every contender runs once to warm up and to be checked, then all run in turns, so that whatever slows the
+ * machine slows them alike, until each one's times are stable or its limits are reached. */
+#include "harness.h"
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LEAST_REPEATS = 5, QUICK_REPEATS = 3, MOST_REPEATS = 50 };
+static const double stable_spread = 0.01, slow_seconds = 10; /* so many seconds are always enough */
+
+static double seconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double bench_now(void) { return seconds(CLOCK_MONOTONIC); }
+
+void bench_fail(bench *b, int exit_code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fflush(stdout);
+    fprintf(stderr, "sparse-bench: ");
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    b->exit_code = b->exit_code ? b->exit_code : exit_code; /* the first trouble names the code */
+}
+
+bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status) {
+    static const int codes[] = {
+        [LSP_ERR_ARGUMENT] = EXIT_USAGE, [LSP_ERR_FORMAT] = EXIT_INPUT,  [LSP_ERR_IO] = EXIT_INPUT,
+        [LSP_ERR_MEMORY] = EXIT_MEMORY,  [LSP_ERR_DEVICE] = EXIT_DEVICE, [LSP_ERR_UNSUPPORTED] = EXIT_INPUT,
+        [LSP_ERR_OVERFLOW] = EXIT_INPUT};
+    if (status != LSP_OK) {
+        bench_fail(b, codes[status], "%s", lsp_last_error(ctx));
+    }
+    return status == LSP_OK;
+}
+
+bool bench_why(bench_contender *c, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->why, sizeof c->why, format, args);
+    va_end(args);
+    return false;
+}
+
+bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status) {
+    return status == LSP_OK || bench_why(c, "%s", lsp_last_error(ctx));
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which a part `q` of the sorted times lies, interpolated. */
+static double quantile(const double *sorted, int n, double q) {
+    const double at = q * (n - 1);
+    const int below = (int)at;
+    return below + 1 < n ? sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]) : sorted[n - 1];
+}
+
+/* The fastest of nine: what the machine can do, not what others left of it just then. */
+double bench_copy_speed(int threads, bool quick) {
+    const size_t bytes = quick ? (size_t)16 << 20 : (size_t)256 << 20;
+    char *from = malloc(bytes), *to = malloc(bytes);
+    double times[9] = {0};
+    for (int r = -2; from && to && r < 9; r++) { /* two runs to touch the pages */
+        const double start = bench_now();
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int part = 0; part < threads; part++) {
+            const size_t begin = bytes / (size_t)threads * (size_t)part;
+            const size_t end = part + 1 == threads ? bytes : bytes / (size_t)threads * (size_t)(part + 1);
+            if (r == -2) {
+                memset(from + begin, r, end - begin);
+            }
+            memcpy(to + begin, from + begin, end - begin);
+        }
+        if (r >= 0) {
+            times[r] = bench_now() - start;
+        }
+    }
+    free(from);
+    free(to);
+    qsort(times, 9, sizeof *times, compare_doubles);
+    return times[0] > 0 ? 2.0 * (double)bytes / times[0] : 0;
+}
+
+/* A line such as "VmHWM:   1234 kB" of the process's own status, in bytes; -1 if the system does not tell. */
+static int64_t resident(const char *line_name) {
+    char line[256];
+    long long kilobytes = -1;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && kilobytes < 0 && fgets(line, sizeof line, file)) {
+        if (strncmp(line, line_name, strlen(line_name)) == 0) {
+            kilobytes = strtoll(line + strlen(line_name), NULL, 10);
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return kilobytes < 0 ? -1 : 1024 * (int64_t)kilobytes;
+}
+
+/* Starts the peak of resident memory anew; false if the system does not allow it. */
+static bool reset_resident_peak(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+    if (!file) {
+        return false;
+    }
+    fputs("5", file);
+    return fclose(file) == 0;
+}
+
+static bool timed_run(bench_contender *c, double *wall, double *cpu) {
+    const double cpu_start = seconds(CLOCK_PROCESS_CPUTIME_ID), start = bench_now();
+    const bool went_well = c->run(c);
+    *wall = bench_now() - start;
+    *cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
+    return went_well;
+}
+
+/* The first run: checked, and its peak of memory taken: as the library counts it, or as resident memory grows. */
+static void warm_up(bench_contender *c) {
+    double cpu;
+    lsp_ctx_info info;
+    const bool can_reset = c->ctx || reset_resident_peak();
+    const int64_t before = resident("VmRSS:");
+    c->peak_bytes = -1;
+    if (c->ctx) {
+        lsp_ctx_reset_peak(c->ctx);
+    }
+    c->failed = !timed_run(c, &c->first, &cpu);
+    if (c->ctx && lsp_ctx_get_info(c->ctx, &info) == LSP_OK) {
+        c->peak_bytes = info.host_peak_bytes;
+    } else if (can_reset && before >= 0) {
+        c->peak_bytes = resident("VmHWM:") - before;
+    }
+    c->checked = !c->failed && c->check(c);
+    if (!c->failed) {
+        c->release(c);
+    }
+}
+
+/* Is the median known well enough? It scatters like the middle half of the times over the root of their number. */
+static bool stable(const bench_contender *c) {
+    double sorted[MOST_REPEATS];
+    memcpy(sorted, c->times, (size_t)c->repeats * sizeof *sorted);
+    qsort(sorted, (size_t)c->repeats, sizeof *sorted, compare_doubles);
+    const double middle_half = quantile(sorted, c->repeats, 0.75) - quantile(sorted, c->repeats, 0.25);
+    return middle_half / sqrt(c->repeats) < stable_spread * quantile(sorted, c->repeats, 0.5);
+}
+
+static bool enough(const bench_contender *c, const bench_options *options) {
+    if (c->failed || c->repeats == MOST_REPEATS || c->total >= fmax(slow_seconds, options->min_time)) {
+        return true;
+    }
+    if (c->repeats < (options->quick ? QUICK_REPEATS : LEAST_REPEATS) || c->total < options->min_time) {
+        return false;
+    }
+    return options->quick || stable(c);
+}
+
+/* Everyone who is not done yet runs once; true if somebody did. */
+static bool one_round(const bench *b, bench_contender *contenders, int count) {
+    bool somebody = false;
+    for (int i = 0; i < count && !bench_interrupted(); i++) {
+        bench_contender *c = contenders + i;
+        double cpu, wall;
+        if (enough(c, &b->options)) {
+            continue;
+        }
+        somebody = true;
+        c->failed = !timed_run(c, &wall, &cpu);
+        if (!c->failed) {
+            c->release(c);
+            c->times[c->repeats++] = wall;
+            c->total += wall;
+            c->cpu += cpu;
+        }
+    }
+    return somebody;
+}
+
+static void keep_row(bench *b, const char *workload, const bench_contender *c) {
+    bench_row *rows = realloc(b->rows, (size_t)(b->row_count + 1) * sizeof *rows);
+    if (!rows) {
+        bench_fail(b, EXIT_MEMORY, "out of memory for a row of the report");
+        return;
+    }
+    b->rows = rows;
+    bench_row *row = rows + b->row_count++;
+    *row = (bench_row){.c = *c};
+    snprintf(row->name, sizeof row->name, "%s/%s/%s", b->options.primitive, workload, c->who);
+    row->c.times = NULL;
+    row->c.failed |= c->repeats == 0;
+    if (c->repeats > 0) {
+        qsort(c->times, (size_t)c->repeats, sizeof *c->times, compare_doubles);
+        row->fastest = c->times[0];
+        row->quartile1 = quantile(c->times, c->repeats, 0.25);
+        row->median = quantile(c->times, c->repeats, 0.5);
+        row->quartile3 = quantile(c->times, c->repeats, 0.75);
+        row->slowest = c->times[c->repeats - 1];
+        row->c.cpu = c->cpu / c->repeats;
+        row->copy_share = (double)c->bytes / row->median / b->copy[c->threads > 1];
+    }
+}
+
+/* A passing line on a terminal; NULL wipes it. */
+static void progress(const char *workload, int round) {
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, workload ? "\r%s, round %d " : "\r\033[K", workload, round);
+    }
+}
+
+void bench_race(bench *b, const char *workload, bench_contender *contenders, int count) {
+    const int first_row = b->row_count;
+    double best_peer = INFINITY;
+    for (int i = 0; i < count; i++) {
+        contenders[i].times = calloc(MOST_REPEATS, sizeof(double));
+        contenders[i].failed = !contenders[i].times;
+        if (!contenders[i].failed) {
+            warm_up(contenders + i);
+        }
+    }
+    for (int round = 1; one_round(b, contenders, count); round++) {
+        progress(workload, round);
+    }
+    progress(NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (!bench_interrupted()) {
+            keep_row(b, workload, contenders + i);
+        }
+        free(contenders[i].times);
+        contenders[i].times = NULL;
+    }
+    for (int i = first_row; i < b->row_count; i++) {
+        if (!b->rows[i].c.ours && b->rows[i].c.checked && !b->rows[i].c.failed) {
+            best_peer = fmin(best_peer, b->rows[i].median);
+        }
+    }
+    for (int i = first_row; i < b->row_count; i++) {
+        bench_row *row = b->rows + i;
+        if (row->c.ours && !row->c.failed && best_peer < INFINITY) {
+            row->gain = best_peer / row->median;
+        }
+        bench_print_row(row);
+        if (!row->c.checked || row->c.failed) {
+            bench_fail(b, EXIT_CHECK, "%s: %s", row->name, row->c.why);
+        }
+    }
+}

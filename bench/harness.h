@@ -1,0 +1,107 @@
+/* What every file of the bench shares: options, contenders, the race between them, the report. A subject (one file a
+ * primitive) prepares a workload and its contenders, the library and its peers; the harness checks and times them in
+ * turns, in one process, and writes the table and the JSON. The library is seen through its public header alone. */
+#ifndef BENCH_HARNESS_H
+#define BENCH_HARNESS_H
+
+#include "libsparse.h"
+#include <stdio.h>
+
+/* Exit codes, the same for every tool of the project. */
+enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_MEMORY = 3, EXIT_DEVICE = 4, EXIT_CHECK = 5 };
+
+typedef struct bench_options {
+    const char *primitive, *pattern, *device, *json, *file;
+    bool list, quick, keep_heap;
+    int threads;     /* 0: as many as OpenMP would take */
+    double min_time; /* seconds a contender is measured at least; below 0: not given */
+} bench_options;
+
+typedef struct bench bench;
+typedef struct bench_contender bench_contender;
+
+/* One of those that race on a workload. The subject fills in the first part, the harness the second. */
+struct bench_contender {
+    bool (*run)(bench_contender *self);     /* timed; false: failed, `why` says how */
+    bool (*check)(bench_contender *self);   /* looks at what the first run made, may set `bytes`; false: `why` */
+    void (*release)(bench_contender *self); /* drops what `run` made; not timed */
+    void *state;
+    lsp_ctx *ctx;     /* ours: counts the peak of memory */
+    int64_t bytes;    /* work, for a speed in bytes a second */
+    int64_t products; /* of SpGEMM; 0: not such a thing */
+    int64_t nnz_c;
+    int threads;
+    char who[32]; /* "libsparse", "eigen", ...; "libsparse:1" on one thread beside "libsparse" on all */
+    char why[256];
+    bool ours;
+
+    bool failed, checked;
+    int repeats;
+    double *times;            /* of each run, in seconds */
+    double first, cpu, total; /* seconds: the first run, processor time a run, all runs measured */
+    int64_t peak_bytes;       /* of the first run; -1: not known */
+};
+
+/* What a finished row says, in seconds. */
+typedef struct bench_row {
+    char name[128];
+    bench_contender c;
+    double median, quartile1, quartile3, fastest, slowest;
+    double copy_share; /* of the copy speed with as many threads */
+    double gain;       /* ours: time of the best peer / own time; 0: none */
+} bench_row;
+
+struct bench {
+    bench_options options;
+    const char *command;
+    lsp_ctx *base; /* makes workloads and reference results */
+    lsp_ctx *ours; /* what is measured, on all threads */
+    lsp_ctx *one;  /* the same on one thread */
+    int threads;
+    double copy[2]; /* bytes read and written a second: one thread, all threads */
+    bench_row *rows;
+    int row_count;
+    int exit_code;
+};
+
+/* A primitive: its workloads by name ("real/read", "er:262144:8/f64"), and how to race on one of them. */
+typedef struct bench_subject {
+    const char *name, *what;
+    const char *const *workloads, *const *quick; /* NULL-terminated; the same names, or smaller ones */
+    const char *const *file_variants;            /* what --file A.mtx can be raced on: "f64", ... */
+    void (*run)(bench *b, const char *workload, const char *file);
+    const char *(*absent)(int i); /* peers not there when the bench was built, one by one, then NULL */
+} bench_subject;
+extern const bench_subject bench_mtx, bench_spgemm;
+
+/* options.c: returns -1 to go on, or the code to exit with. */
+int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
+
+/* The one of `names` (NULL-terminated) with the fewest edits from `word`. */
+const char *bench_nearest(const char *word, const char *const *names);
+
+/* harness.c */
+double bench_now(void);
+double bench_copy_speed(int threads, bool quick);
+bool bench_interrupted(void);
+int bench_cpus(void);
+
+/* Runs, checks and times all contenders, in turns, prints their rows and keeps them. */
+void bench_race(bench *b, const char *workload, bench_contender *contenders, int count);
+
+/* Says on standard error what went wrong and keeps the exit code that belongs to it. */
+void bench_fail(bench *b, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same for a call of the library: true if it went well. */
+bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
+
+/* For `run` and `check`: true, or false with the sentence of the library (or one's own) in `why`. */
+bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
+bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* report.c */
+void bench_print_head(const bench *b);
+void bench_print_row(const bench_row *row);
+bool bench_write_json(const bench *b, FILE *out);
+
+#endif

@@ -1,0 +1,175 @@
+/* The command line of sparse-bench. Every complaint names the word that is wrong and the nearest right one. */
+#include "harness.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"--list", "--workload", "--file",      "--quick", "--device",  "--threads",
+                                    "--json", "--min-time", "--keep-heap", "--help",  "--version", NULL};
+
+static void help(const bench_subject *const *subjects) {
+    printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
+           "Races the library against its peers, in one process, every result checked.\n\n");
+    for (; *subjects; subjects++) {
+        printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
+    }
+    printf("\n"
+           "  --list             name the workloads and stop\n"
+           "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
+           "  --file A.mtx       this matrix instead\n"
+           "  --quick            small sizes, few repeats: to see that it works, not to quote\n"
+           "  --device cpu|cuda  what to measure (cpu)\n"
+           "  --threads N        threads for the library and its peers (all)\n"
+           "  --json FILE        also write the figures in the shape of Google Benchmark\n"
+           "  --min-time S       measure each contender for S seconds at least (1; with --quick 0.05)\n"
+           "  --keep-heap        let the peers' freed memory stay in the process, as the library keeps its own\n"
+           "  --help, --version\n\n"
+           "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Insertions, deletions and replacements that make b of a; of long words, of their first 63 letters; what follows a
+ * slash counts only if a has one. */
+static size_t edits(const char *a, const char *b) {
+    size_t row[64];
+    const size_t n = smaller(strcspn(b, strchr(a, '/') ? "" : "/"), 63);
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i] && i < 63; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < n; j++) {
+            size_t replaced = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = smaller(replaced, smaller(row[j], diagonal) + 1);
+        }
+    }
+    return row[n];
+}
+
+const char *bench_nearest(const char *word, const char *const *candidates) {
+    const char *best = candidates[0];
+    for (; *candidates; candidates++) {
+        if (edits(word, *candidates) < edits(word, best)) {
+            best = *candidates;
+        }
+    }
+    return best;
+}
+
+static int wrong(const char *what, const char *word, const char *const *right) {
+    fprintf(stderr, "sparse-bench: unknown %s '%s'; did you mean '%s'?\n", what, word, bench_nearest(word, right));
+    return EXIT_USAGE;
+}
+
+static int set_threads(bench_options *options, const char *text) {
+    char *end;
+    const long threads = strtol(text, &end, 10);
+    if (end == text || *end || threads < 1 || threads > 4096) {
+        fprintf(stderr, "sparse-bench: --threads takes a number from 1 to 4096, not '%s'\n", text);
+        return EXIT_USAGE;
+    }
+    options->threads = (int)threads;
+    return -1;
+}
+
+static int set_min_time(bench_options *options, const char *text) {
+    char *end;
+    options->min_time = strtod(text, &end);
+    if (end == text || *end || !(options->min_time >= 0 && options->min_time <= 3600)) {
+        fprintf(stderr, "sparse-bench: --min-time takes seconds from 0 to 3600, not '%s'\n", text);
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
+static int set_device(bench_options *options, const char *text) {
+    options->device = text;
+    if (strcmp(text, "cuda") == 0) {
+        fprintf(stderr, "sparse-bench: this version measures the CPU alone; --device cuda is not in it\n");
+        return EXIT_DEVICE;
+    }
+    return strcmp(text, "cpu") == 0 ? -1 : wrong("device", text, (const char *const[]){"cpu", "cuda", NULL});
+}
+
+static int set_primitive(bench_options *options, const char *word, const bench_subject *const *subjects) {
+    const char *known[16] = {NULL};
+    for (int i = 0; subjects[i] && i < 15; i++) {
+        known[i] = subjects[i]->name;
+        if (strcmp(word, known[i]) == 0) {
+            if (options->primitive) {
+                fprintf(stderr, "sparse-bench: one primitive at a time: '%s' or '%s'\n", options->primitive, word);
+                return EXIT_USAGE;
+            }
+            options->primitive = known[i];
+            return -1;
+        }
+    }
+    return wrong("primitive", word, known);
+}
+
+/* One option; *i moves on past its value. */
+static int set_option(bench_options *options, int *i, int argc, char **argv) {
+    char name[32];
+    const char *word = argv[*i], *equals = strchr(word, '=');
+    snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - word) : (int)strlen(word), word);
+    if (!equals) {
+        bool *flags[] = {&options->list, &options->quick, &options->keep_heap};
+        const char *const flag_names[] = {"--list", "--quick", "--keep-heap"};
+        for (int f = 0; f < 3; f++) {
+            if (strcmp(name, flag_names[f]) == 0) {
+                *flags[f] = true;
+                return -1;
+            }
+        }
+    }
+    const char **texts[] = {&options->pattern, &options->file, &options->json, NULL, NULL, NULL};
+    const char *const text_names[] = {"--workload", "--file", "--json", "--threads", "--min-time", "--device"};
+    int (*const setters[])(bench_options *, const char *) = {NULL, NULL, NULL, set_threads, set_min_time, set_device};
+    for (int t = 0; t < 6; t++) {
+        if (strcmp(name, text_names[t]) != 0) {
+            continue;
+        }
+        const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+        if (!value || !*value) {
+            fprintf(stderr, "sparse-bench: %s needs a value\n", name);
+            return EXIT_USAGE;
+        }
+        if (setters[t]) {
+            return setters[t](options, value);
+        }
+        *texts[t] = value;
+        return -1;
+    }
+    return wrong("option", word, names);
+}
+
+int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects) {
+    *options = (bench_options){.device = "cpu", .min_time = -1};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            help(subjects);
+            return EXIT_DONE;
+        }
+        if (strcmp(argv[i], "--version") == 0) {
+            printf("sparse-bench %s\n", lsp_version());
+            return EXIT_DONE;
+        }
+        int code = argv[i][0] == '-' ? set_option(options, &i, argc, argv) : set_primitive(options, argv[i], subjects);
+        if (code >= 0) {
+            return code;
+        }
+    }
+    if (options->primitive) {
+        return -1;
+    }
+    if (options->list) {
+        for (; *subjects; subjects++) {
+            printf("%s\n", (*subjects)->name);
+        }
+        return EXIT_DONE;
+    }
+    fprintf(stderr, "sparse-bench: which primitive? (--help lists them)\n");
+    return EXIT_USAGE;
+}

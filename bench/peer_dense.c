@@ -1,0 +1,185 @@
+/* C = A*A as everybody writes it first (Gustavson, 1978): a thread holds one row of C as a dense vector, adds to it,
+ * and sorts the columns it touched. A first pass counts each row, so that C is allocated once, exactly. */
+#include "peers.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct dense {
+    lsp_csr A;
+    int threads;
+    int64_t *rowptr;
+    int32_t *col;
+    void *val;
+} dense;
+
+static void swap(int32_t *a, int32_t *b) {
+    const int32_t t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Quicksort with the median of three, insertion for what is short. */
+static void sort_columns(int32_t *col, int64_t n) {
+    while (n > 24) {
+        int64_t i = 0, j = n - 1;
+        const int32_t a = col[0], b = col[n / 2], c = col[n - 1];
+        const int32_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+        while (i <= j) {
+            while (col[i] < pivot) {
+                i++;
+            }
+            while (col[j] > pivot) {
+                j--;
+            }
+            if (i <= j) {
+                swap(col + i++, col + j--);
+            }
+        }
+        if (j + 1 < n - i) { /* the shorter side by recursion */
+            sort_columns(col, j + 1);
+            col += i, n -= i;
+        } else {
+            sort_columns(col + i, n - i);
+            n = j + 1;
+        }
+    }
+    for (int64_t i = 1; i < n; i++) {
+        const int32_t x = col[i];
+        int64_t j = i;
+        for (; j > 0 && col[j - 1] > x; j--) {
+            col[j] = col[j - 1];
+        }
+        col[j] = x;
+    }
+}
+
+/* Columns of row i of C, in the order they are met; `seen[column]` becomes i + 1. */
+static int64_t touch(const lsp_csr *A, int64_t i, int32_t *seen, int32_t *touched) {
+    const int32_t *rowptr = A->rowptr, *col = A->col;
+    int64_t count = 0;
+    for (int32_t p = rowptr[i]; p < rowptr[i + 1]; p++) {
+        for (int32_t q = rowptr[col[p]]; q < rowptr[col[p] + 1]; q++) {
+            if (seen[col[q]] != i + 1) {
+                seen[col[q]] = (int32_t)(i + 1);
+                touched[count++] = col[q];
+            }
+        }
+    }
+    return count;
+}
+
+#define DENSE_ROW(type, name)                                                                                          \
+    static void name(dense *d, int64_t i, int32_t *seen, void *accumulator) {                                          \
+        const int32_t *rowptr = d->A.rowptr, *col = d->A.col;                                                          \
+        const type *val = d->A.val;                                                                                    \
+        type *sum = accumulator, *out = (type *)d->val + d->rowptr[i];                                                 \
+        int32_t *touched = d->col + d->rowptr[i];                                                                      \
+        int64_t count = 0;                                                                                             \
+        for (int32_t p = rowptr[i]; p < rowptr[i + 1]; p++) {                                                          \
+            const type a = val[p];                                                                                     \
+            for (int32_t q = rowptr[col[p]]; q < rowptr[col[p] + 1]; q++) {                                            \
+                const int32_t j = col[q];                                                                              \
+                if (seen[j] != i + 1) {                                                                                \
+                    seen[j] = (int32_t)(i + 1);                                                                        \
+                    touched[count++] = j;                                                                              \
+                    sum[j] = a * val[q];                                                                               \
+                } else {                                                                                               \
+                    sum[j] += a * val[q];                                                                              \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        sort_columns(touched, count);                                                                                  \
+        for (int64_t k = 0; k < count; k++) {                                                                          \
+            out[k] = sum[touched[k]];                                                                                  \
+        }                                                                                                              \
+    }
+DENSE_ROW(double, dense_row_f64)
+DENSE_ROW(float, dense_row_f32)
+
+static void release(void *self) {
+    dense *d = self;
+    free(d->rowptr);
+    free(d->col);
+    free(d->val);
+    d->rowptr = NULL, d->col = NULL, d->val = NULL;
+}
+
+/* rowptr of C, and its arrays. */
+static bool count_rows(dense *d) {
+    const int64_t m = d->A.rows;
+    bool enough = (d->rowptr = malloc(((size_t)m + 1) * sizeof *d->rowptr)) != NULL;
+#pragma omp parallel num_threads(d->threads) reduction(&& : enough)
+    {
+        int32_t *seen = calloc((size_t)d->A.cols, sizeof *seen), *touched = malloc((size_t)d->A.cols * sizeof *touched);
+        enough = enough && seen && touched;
+#pragma omp for schedule(dynamic, 128)
+        for (int64_t i = 0; i < m; i++) {
+            if (enough) {
+                d->rowptr[i + 1] = touch(&d->A, i, seen, touched);
+            }
+        }
+        free(seen);
+        free(touched);
+    }
+    if (!enough) {
+        return false;
+    }
+    d->rowptr[0] = 0;
+    for (int64_t i = 0; i < m; i++) {
+        d->rowptr[i + 1] += d->rowptr[i];
+    }
+    const size_t nnz = (size_t)d->rowptr[m];
+    d->col = malloc(nnz * sizeof *d->col + 1);
+    d->val = malloc(nnz * lsp_type_bytes(d->A.val_type) + 1);
+    return d->col && d->val;
+}
+
+static bool multiply(void *self) {
+    dense *d = self;
+    void (*const row)(dense *, int64_t, int32_t *, void *) = d->A.val_type == LSP_F64 ? dense_row_f64 : dense_row_f32;
+    bool enough = count_rows(d);
+    if (enough) {
+#pragma omp parallel num_threads(d->threads) reduction(&& : enough)
+        {
+            int32_t *seen = calloc((size_t)d->A.cols, sizeof *seen);
+            void *sum = malloc((size_t)d->A.cols * lsp_type_bytes(d->A.val_type));
+            enough = seen && sum;
+#pragma omp for schedule(dynamic, 128)
+            for (int64_t i = 0; i < d->A.rows; i++) {
+                if (enough) {
+                    row(d, i, seen, sum);
+                }
+            }
+            free(seen);
+            free(sum);
+        }
+    }
+    if (!enough) {
+        release(d);
+    }
+    return enough;
+}
+
+static void *prepare(const lsp_csr *A, int threads) {
+    dense *d = calloc(1, sizeof *d);
+    if (d) {
+        *d = (dense){.A = *A, .threads = threads};
+    }
+    return d;
+}
+
+static void view(void *self, lsp_csr *C) {
+    const dense *d = self;
+    *C = (lsp_csr){.rows = d->A.rows,
+                   .cols = d->A.cols,
+                   .nnz = d->rowptr[d->A.rows],
+                   .rowptr = d->rowptr,
+                   .col = d->col,
+                   .val = d->val,
+                   .rowptr_type = LSP_I64,
+                   .col_type = LSP_I32,
+                   .val_type = d->A.val_type};
+}
+
+const peer_product peer_dense = {true, true, prepare, multiply, view, release, free};

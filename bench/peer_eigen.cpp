@@ -1,0 +1,112 @@
+// Eigen 3.4 (libeigen3-dev): its sparse product, row-major, and its Matrix Market reader and writer (which know no
+// patterns: their values would be whatever was in memory). All on one thread.
+#include "peers.h"
+#include <Eigen/SparseCore>
+#include <memory>
+#include <new>
+#include <unsupported/Eigen/SparseExtra>
+
+namespace {
+
+template <typename T> using matrix = Eigen::SparseMatrix<T, Eigen::RowMajor, int>;
+
+template <typename T> matrix<T> copy_of(const lsp_csr &A) {
+    return Eigen::Map<const matrix<T>>(A.rows, A.cols, A.nnz, static_cast<const int *>(A.rowptr),
+                                       static_cast<const int *>(A.col), static_cast<const T *>(A.val));
+}
+
+// Either precision behind one pointer.
+struct product {
+    virtual ~product() = default;
+    virtual void multiply() = 0;
+    virtual void view(lsp_csr *C) = 0;
+    virtual void release() = 0;
+};
+
+template <typename T> class product_of final : public product {
+    matrix<T> A, C;
+
+  public:
+    explicit product_of(const lsp_csr &from) : A(copy_of<T>(from)) {}
+    void multiply() override { C = A * A; }
+    void view(lsp_csr *out) override {
+        *out = lsp_csr{C.rows(),          C.cols(),          C.nonZeros(),
+                       C.outerIndexPtr(), C.innerIndexPtr(), C.valuePtr(),
+                       LSP_I32,           LSP_I32,           sizeof(T) == 8 ? LSP_F64 : LSP_F32,
+                       LSP_HOST};
+    }
+    void release() override { matrix<T>().swap(C); }
+};
+
+void *prepare_product(const lsp_csr *A, int) try {
+    return A->val_type == LSP_F64 ? static_cast<product *>(new product_of<double>(*A)) : new product_of<float>(*A);
+} catch (const std::bad_alloc &) {
+    return nullptr;
+}
+
+bool multiply(void *self) try {
+    static_cast<product *>(self)->multiply();
+    return true;
+} catch (const std::bad_alloc &) {
+    return false;
+}
+
+void view_product(void *self, lsp_csr *C) { static_cast<product *>(self)->view(C); }
+void release_product(void *self) { static_cast<product *>(self)->release(); }
+void destroy_product(void *self) { delete static_cast<product *>(self); }
+
+struct loaded {
+    matrix<double> A;
+    std::unique_ptr<int[]> row;
+};
+
+void *load(const char *path) try {
+    auto result = std::make_unique<loaded>();
+    return Eigen::loadMarket(result->A, path) ? result.release() : nullptr;
+} catch (const std::bad_alloc &) {
+    return nullptr;
+}
+
+void view_loaded(void *self, lsp_coo *out) {
+    auto *result = static_cast<loaded *>(self);
+    const matrix<double> &A = result->A;
+    result->row.reset(new int[static_cast<size_t>(A.nonZeros())]);
+    for (int i = 0; i < A.outerSize(); i++) {
+        std::fill(result->row.get() + A.outerIndexPtr()[i], result->row.get() + A.outerIndexPtr()[i + 1], i);
+    }
+    *out =
+        lsp_coo{A.rows(), A.cols(), A.nonZeros(), result->row.get(), A.innerIndexPtr(), A.valuePtr(), LSP_I32, LSP_F64};
+}
+
+void destroy_loaded(void *self) { delete static_cast<loaded *>(self); }
+
+struct to_save {
+    matrix<double> A;
+    bool symmetric;
+};
+
+void *prepare_save(const lsp_csr *A, bool symmetric) try {
+    auto result = std::make_unique<to_save>(to_save{copy_of<double>(*A), symmetric});
+    if (symmetric) {
+        result->A = matrix<double>(result->A.triangularView<Eigen::Lower>());
+    }
+    return result.release();
+} catch (const std::bad_alloc &) {
+    return nullptr;
+}
+
+bool save(void *self, const char *path) {
+    const auto *from = static_cast<const to_save *>(self);
+    return Eigen::saveMarket(from->A, path, from->symmetric ? Eigen::Symmetric : 0);
+}
+
+void destroy_save(void *self) { delete static_cast<to_save *>(self); }
+
+} // namespace
+
+extern "C" {
+const peer_product peer_eigen_product = {true,         false,           prepare_product, multiply,
+                                         view_product, release_product, destroy_product};
+const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded};
+const peer_writer peer_eigen_writer = {false, prepare_save, save, destroy_save};
+}

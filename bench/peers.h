@@ -1,0 +1,74 @@
+/* The peers, behind plain functions: each in a file of its own (peer_*.c, peer_*.cpp), there only when the bench was
+ * built where its Debian package was installed. PEER_EIGEN(p) and its like are the address of p, or NULL without it. */
+#ifndef BENCH_PEERS_H
+#define BENCH_PEERS_H
+
+#include "libsparse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* C = A*A by somebody else. */
+typedef struct peer_product {
+    bool f32, parallel;                              /* offers single precision; uses threads */
+    void *(*prepare)(const lsp_csr *A, int threads); /* A (int32 indices) in the peer's form; NULL: out of memory */
+    bool (*multiply)(void *self);                    /* timed: to C in memory, rows sorted */
+    void (*view)(void *self, lsp_csr *C);            /* the arrays of C */
+    void (*release)(void *self);                     /* drops C */
+    void (*destroy)(void *self);
+} peer_product;
+
+/* A Matrix Market reader; `view` gives what it read as triples. */
+typedef struct peer_reader {
+    bool pattern;                    /* understands files without values */
+    void *(*read)(const char *path); /* timed; NULL: failed */
+    void (*view)(void *self, lsp_coo *A);
+    void (*destroy)(void *self);
+} peer_reader;
+
+/* A writer of A, or of its lower triangle as a symmetric file. */
+typedef struct peer_writer {
+    bool pattern;                                       /* can write files without values */
+    void *(*prepare)(const lsp_csr *A, bool symmetric); /* A in the peer's form; NULL: out of memory */
+    bool (*write)(void *self, const char *path);        /* timed */
+    void (*destroy)(void *self);
+} peer_writer;
+
+extern const peer_product peer_dense, peer_eigen_product, peer_graphblas, peer_cholmod_product;
+extern const peer_reader peer_libc_reader, peer_fast_float, peer_eigen_reader, peer_cholmod_reader;
+extern const peer_writer peer_libc_writer, peer_to_chars, peer_eigen_writer, peer_cholmod_writer;
+
+/* Writes a coordinate file with the C library: by rows, or by columns as the files of the SuiteSparse collection are.
+ */
+typedef struct peer_text {
+    bool symmetric, integer, by_columns;
+} peer_text;
+bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#if BENCH_HAVE_EIGEN
+#define PEER_EIGEN(p) &(p)
+#else
+#define PEER_EIGEN(p) NULL
+#endif
+#if BENCH_HAVE_GRAPHBLAS
+#define PEER_GRAPHBLAS(p) &(p)
+#else
+#define PEER_GRAPHBLAS(p) NULL
+#endif
+#if BENCH_HAVE_CHOLMOD
+#define PEER_CHOLMOD(p) &(p)
+#else
+#define PEER_CHOLMOD(p) NULL
+#endif
+#if BENCH_HAVE_FAST_FLOAT
+#define PEER_FAST_FLOAT(p) &(p)
+#else
+#define PEER_FAST_FLOAT(p) NULL
+#endif
+
+#endif

@@ -1,0 +1,130 @@
+/* The report: a table for the eye on standard output, and JSON in the shape of Google Benchmark for everything else. */
+#include "bench_commit.h"
+#include "harness.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void bench_print_head(const bench *b) {
+    double load = 0;
+    (void)!getloadavg(&load, 1);
+    printf("copy: %.2f GB/s on %d thread%s, %.2f on one (read + written); load %.2f on %d processors\n",
+           b->copy[1] * 1e-9, b->threads, b->threads == 1 ? "" : "s", b->copy[0] * 1e-9, load, bench_cpus());
+    printf("%-46s %10s %7s %9s %8s %6s %9s\n", "name", "ms", "spread", "MB/s", "Gflop/s", "copy", "best peer");
+}
+
+void bench_print_row(const bench_row *row) {
+    const bench_contender *c = &row->c;
+    char flops[16] = "", gain[16] = "";
+    if (c->failed) {
+        printf("%-46s %10s\n", row->name, "FAILED");
+        return;
+    }
+    if (c->products > 0) {
+        snprintf(flops, sizeof flops, "%.3f", 2e-9 * (double)c->products / row->median);
+    }
+    if (!c->checked) {
+        snprintf(gain, sizeof gain, "WRONG");
+    } else if (row->gain > 0) {
+        snprintf(gain, sizeof gain, "%.2f x", row->gain);
+    }
+    printf("%-46s %10.3f %5.1f %% %9.1f %8s %4.1f %% %9s\n", row->name, 1e3 * row->median,
+           100 * (row->quartile3 - row->quartile1) / row->median, 1e-6 * (double)c->bytes / row->median, flops,
+           100 * row->copy_share, gain);
+    fflush(stdout);
+}
+
+/* "text", quoted, control characters and quotes escaped. */
+static void put_string(FILE *out, const char *text) {
+    fputc('"', out);
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\') {
+            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*text);
+        } else {
+            fputc(*text, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void put_field(FILE *out, const char *name, const char *text) {
+    fprintf(out, "    \"%s\": ", name);
+    put_string(out, text);
+    fputs(",\n", out);
+}
+
+static void put_context(const bench *b, FILE *out) {
+    char date[64];
+    const time_t now = time(NULL);
+    struct tm utc;
+    double load[3] = {0};
+    lsp_ctx_info info = {.isa = ""};
+    lsp_ctx_get_info(b->ours, &info);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    (void)!getloadavg(load, 3);
+    fprintf(out, "  \"context\": {\n");
+    put_field(out, "date", date);
+    put_field(out, "executable", "sparse-bench");
+    put_field(out, "command", b->command);
+    put_field(out, "commit", BENCH_COMMIT);
+    put_field(out, "library_version", lsp_version());
+    put_field(out, "compiler", BENCH_COMPILER);
+    put_field(out, "build_type", BENCH_BUILD_TYPE);
+    put_field(out, "device", b->options.device);
+    put_field(out, "cpu", info.device_name);
+    put_field(out, "isa", info.isa);
+    fprintf(out,
+            "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"
+            "    \"load_avg\": [%.2f, %.2f, %.2f],\n"
+            "    \"copy_bytes_per_second\": %.6g,\n    \"copy_bytes_per_second_one_thread\": %.6g\n  },\n",
+            bench_cpus(), b->threads, b->options.quick ? "true" : "false", b->options.keep_heap ? "true" : "false",
+            load[0], load[1], load[2], b->copy[1], b->copy[0]);
+}
+
+static void put_row(const bench_row *row, FILE *out) {
+    const bench_contender *c = &row->c;
+    fprintf(out, "    {\n  ");
+    put_field(out, "name", row->name);
+    fprintf(out, "  ");
+    put_field(out, "run_name", row->name);
+    fprintf(out,
+            "      \"run_type\": \"iteration\",\n      \"repetitions\": %d,\n      \"iterations\": 1,\n"
+            "      \"threads\": %d,\n      \"real_time\": %.6f,\n      \"cpu_time\": %.6f,\n"
+            "      \"time_unit\": \"ms\",\n",
+            c->repeats, c->threads, 1e3 * row->median, 1e3 * c->cpu);
+    if (c->failed || !c->checked) {
+        fprintf(out, "      \"error_occurred\": true,\n  ");
+        put_field(out, "error_message", c->why);
+    }
+    if (!c->failed) {
+        fprintf(out,
+                "      \"first_time\": %.6f,\n      \"fastest\": %.6f,\n      \"slowest\": %.6f,\n"
+                "      \"spread\": %.4f,\n      \"bytes\": %lld,\n      \"bytes_per_second\": %.6g,\n"
+                "      \"fraction_of_copy\": %.4f,\n",
+                1e3 * c->first, 1e3 * row->fastest, 1e3 * row->slowest, (row->quartile3 - row->quartile1) / row->median,
+                (long long)c->bytes, (double)c->bytes / row->median, row->copy_share);
+    }
+    if (c->products > 0 && !c->failed) {
+        fprintf(out, "      \"products\": %lld,\n      \"nnz_c\": %lld,\n      \"gflops\": %.4f,\n",
+                (long long)c->products, (long long)c->nnz_c, 2e-9 * (double)c->products / row->median);
+    }
+    if (c->peak_bytes >= 0) {
+        fprintf(out, "      \"peak_bytes\": %lld,\n", (long long)c->peak_bytes);
+    }
+    if (row->gain > 0) {
+        fprintf(out, "      \"best_peer_ratio\": %.4f,\n", row->gain);
+    }
+    fprintf(out, "      \"checked\": %s\n    }", c->checked && !c->failed ? "true" : "false");
+}
+
+bool bench_write_json(const bench *b, FILE *out) {
+    fputs("{\n", out);
+    put_context(b, out);
+    fputs("  \"benchmarks\": [\n", out);
+    for (int i = 0; i < b->row_count; i++) {
+        put_row(b->rows + i, out);
+        fputs(i + 1 < b->row_count ? ",\n" : "\n", out);
+    }
+    fputs("  ]\n}\n", out);
+    return !ferror(out);
+}

@@ -1,0 +1,177 @@
+/* sparse-bench PRIMITIVE: the speed of the library beside that of its peers. */
+#include "harness.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SUBJECTS = 2 };
+static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, NULL};
+
+static volatile sig_atomic_t interrupted; /* by ^C: the run at hand ends, files are put away, nothing is recorded */
+static void interrupt(int signal) { interrupted = signal; }
+bool bench_interrupted(void) { return interrupted != 0; }
+
+int bench_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+
+/* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
+static bool wanted(const bench_options *options, const char *workload) {
+    return !options->pattern || fnmatch(options->pattern, workload, FNM_LEADING_DIR) == 0;
+}
+
+static int no_such_workload(const bench_options *options, const bench_subject *subject, const char *const *workloads) {
+    const char *nearest = bench_nearest(options->pattern, workloads);
+    const int shown = strchr(options->pattern, '/') ? (int)strlen(nearest) : (int)strcspn(nearest, "/");
+    fprintf(stderr, "sparse-bench: no workload of %s matches '%s'; did you mean '%.*s'? (--list names all)\n",
+            subject->name, options->pattern, shown, nearest);
+    return EXIT_USAGE;
+}
+
+/* Races on all that is wanted, or only lists it; the number of workloads that were. */
+static int each_workload(bench *b, const bench_subject *subject, const char *const *workloads,
+                         void (*act)(bench *, const bench_subject *, const char *)) {
+    int found = 0;
+    for (; *workloads && !interrupted; workloads++) {
+        if (wanted(&b->options, *workloads)) {
+            act(b, subject, *workloads);
+            found++;
+        }
+    }
+    return found;
+}
+static void act_nothing(bench *b, const bench_subject *subject, const char *workload) {
+    (void)b, (void)subject, (void)workload;
+}
+static void act_list(bench *b, const bench_subject *subject, const char *workload) {
+    (void)b, (void)subject;
+    puts(workload);
+}
+static void act_run(bench *b, const bench_subject *subject, const char *workload) { subject->run(b, workload, NULL); }
+
+static void each_file_variant(bench *b, const bench_subject *subject) {
+    const char *path = b->options.file, *slash = strrchr(path, '/');
+    for (int i = 0; subject->file_variants[i] && !interrupted && !b->exit_code; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "%.80s/%s", slash ? slash + 1 : path, subject->file_variants[i]);
+        subject->run(b, name, path);
+    }
+}
+
+/* "sparse-bench mtx --quick": the command as it was given. */
+static char *join(int argc, char **argv) {
+    size_t length = sizeof "sparse-bench";
+    for (int i = 1; i < argc; i++) {
+        length += strlen(argv[i]) + 1;
+    }
+    char *command = malloc(length), *end = command;
+    end += command ? sprintf(end, "sparse-bench") : 0;
+    for (int i = 1; command && i < argc; i++) {
+        end += sprintf(end, " %s", argv[i]);
+    }
+    return command;
+}
+
+static bool make_context(bench *b, lsp_ctx **ctx, int threads) {
+    char error[256];
+    if (lsp_ctx_create(ctx, &(lsp_ctx_options){.threads = threads}, error, sizeof error) != LSP_OK) {
+        bench_fail(b, EXIT_MEMORY, "%s", error);
+        return false;
+    }
+    return true;
+}
+
+static bool prepare(bench *b) {
+    lsp_ctx_info info;
+    if (!make_context(b, &b->base, b->options.threads) || !make_context(b, &b->ours, b->options.threads) ||
+        !make_context(b, &b->one, 1) || !bench_ok(b, b->ours, lsp_ctx_get_info(b->ours, &info))) {
+        return false;
+    }
+    b->threads = info.threads;
+    if (b->options.min_time < 0) {
+        b->options.min_time = b->options.quick ? 0.05 : 1;
+    }
+    if (b->options.keep_heap) {
+        mallopt(M_MMAP_MAX, 0);
+        mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    }
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    b->copy[0] = bench_copy_speed(1, b->options.quick);
+    b->copy[1] = b->threads == 1 ? b->copy[0] : bench_copy_speed(b->threads, b->options.quick);
+    return true;
+}
+
+static void print_foot(const bench_subject *subject) {
+    for (int i = 0; subject->absent(i); i++) {
+        printf("%s %s", i == 0 ? "not there when this was built:" : ",", subject->absent(i));
+    }
+    printf(subject->absent(0) ? "\n" : "");
+}
+
+/* The JSON is opened before the race, so that a wrong path is known at once, and renamed when complete. */
+static FILE *open_json(bench *b, char *beside, size_t bytes) {
+    snprintf(beside, bytes, "%s.part", b->options.json);
+    FILE *out = fopen(beside, "we");
+    if (!out) {
+        bench_fail(b, EXIT_USAGE, "%s: cannot write the figures there: %s", b->options.json, strerror(errno));
+    }
+    return out;
+}
+
+static void close_json(bench *b, FILE *out, const char *beside) {
+    const bool written = !interrupted && bench_write_json(b, out);
+    if (fclose(out) != 0 || !written || rename(beside, b->options.json) != 0) {
+        bench_fail(b, EXIT_USAGE, "%s: the figures were not written", b->options.json);
+        unlink(beside);
+    }
+}
+
+static void race(bench *b, const bench_subject *subject, const char *const *workloads) {
+    char beside[4096];
+    FILE *json = NULL;
+    if (!prepare(b) || (b->options.json && !(json = open_json(b, beside, sizeof beside)))) {
+        return;
+    }
+    bench_print_head(b);
+    if (b->options.file) {
+        each_file_variant(b, subject);
+    } else {
+        each_workload(b, subject, workloads, act_run);
+    }
+    print_foot(subject);
+    if (json) {
+        close_json(b, json, beside);
+    }
+}
+
+int main(int argc, char **argv) {
+    bench b = {0};
+    int code = bench_parse(&b.options, argc, argv, subjects);
+    if (code >= 0) {
+        return code;
+    }
+    int which = 0;
+    while (which + 1 < SUBJECTS && strcmp(subjects[which]->name, b.options.primitive) != 0) {
+        which++;
+    }
+    const bench_subject *subject = subjects[which];
+    const char *const *workloads = b.options.quick ? subject->quick : subject->workloads;
+    if (!b.options.file && each_workload(&b, subject, workloads, b.options.list ? act_list : act_nothing) == 0) {
+        return no_such_workload(&b.options, subject, workloads);
+    }
+    if (!b.options.list) {
+        char *command = join(argc, argv);
+        b.command = command ? command : "sparse-bench";
+        race(&b, subject, workloads);
+        free(b.rows);
+        free(command);
+        lsp_ctx_destroy(b.one);
+        lsp_ctx_destroy(b.ours);
+        lsp_ctx_destroy(b.base);
+    }
+    return interrupted ? 128 + (int)interrupted : b.exit_code;
+}
