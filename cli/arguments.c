@@ -1,0 +1,188 @@
+/* A command line read by a table. `--name value`, `--name=value`, `-x value` and `-xvalue` mean the same; `--` ends the
+ * options; `-` alone is a file. Whatever is wrong is named, with the nearest word that would have been right. */
+#include "arguments.h"
+#include "text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static void say(const cli_tool *tool, const char *format, va_list arguments) {
+    fprintf(stderr, "%s: ", tool->name);
+    vfprintf(stderr, format, arguments);
+}
+
+int cli_usage(const cli_tool *tool, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(tool, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return CLI_USAGE;
+}
+
+/* Copies the word that starts at *words, up to the next |, and moves on. False at the end. */
+static bool next_word(const char **words, char *word, size_t bytes) {
+    size_t length = strcspn(*words, "|");
+    snprintf(word, bytes, "%.*s", (int)length, *words);
+    *words += length + ((*words)[length] == '|');
+    return length > 0;
+}
+
+/* What people say for what we call otherwise. */
+static const char *other_name(const char *word) {
+    static const char *const names[][2] = {{"gpu", "cuda"},   {"nvidia", "cuda"}, {"host", "cpu"},
+                                           {"double", "f64"}, {"float", "f32"},   {"single", "f32"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(word, names[i][0]) == 0) {
+            return names[i][1];
+        }
+    }
+    return word;
+}
+
+int cli_unknown(const cli_tool *tool, const char *word, const char *words, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(tool, format, arguments);
+    va_end(arguments);
+    char candidate[64], nearest[64] = "";
+    word = other_name(word);
+    int best = (int)(strlen(word) - strspn(word, "-")) / 3 + 1; /* more than a third wrong is another word */
+    while (next_word(&words, candidate, sizeof candidate)) {
+        int distance = cli_distance(word, candidate);
+        if (distance < best) {
+            best = distance;
+            memcpy(nearest, candidate, sizeof nearest);
+        }
+    }
+    if (nearest[0]) {
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    }
+    fputc('\n', stderr);
+    return CLI_USAGE;
+}
+
+static int unknown_option(const cli_tool *tool, const char *argument, size_t length) {
+    char words[1024] = "", given[64];
+    size_t used = 0;
+    for (size_t i = 0; i < tool->count && used < sizeof words; i++) {
+        used += (size_t)snprintf(words + used, sizeof words - used, "--%s|", tool->options[i].name);
+    }
+    snprintf(given, sizeof given, "%.*s", (int)length, argument);
+    return cli_unknown(tool, given, words, "unknown option '%.*s'", (int)length, argument);
+}
+
+static int choose(const cli_tool *tool, const cli_option *option, const char *value, int *field) {
+    char word[64];
+    const char *words = option->value;
+    for (int i = 0; next_word(&words, word, sizeof word); i++) {
+        if (strcmp(word, value) == 0) {
+            *field = i;
+            return CLI_DONE;
+        }
+    }
+    return cli_unknown(tool, value, option->value, "--%s takes %s, not '%s'", option->name, option->value, value);
+}
+
+static int store(const cli_tool *tool, const cli_option *option, const char *value, void *fields) {
+    void *field = (char *)fields + option->field;
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)field = true;
+        return CLI_DONE;
+    case CLI_WORD:
+        *(const char **)field = value;
+        return *value ? CLI_DONE : cli_usage(tool, "--%s: its %s is empty", option->name, option->value);
+    case CLI_COUNT:
+        return cli_parse_count(value, option->least, option->most, field)
+                   ? CLI_DONE
+                   : cli_usage(tool, "--%s takes a whole number from %lld to %lld, not '%s'", option->name,
+                               (long long)option->least, (long long)option->most, value);
+    case CLI_SIZE:
+        return cli_parse_size(value, field)
+                   ? CLI_DONE
+                   : cli_usage(tool, "--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
+    case CLI_CHOICE:
+        return choose(tool, option, value, field);
+    }
+    return CLI_USAGE;
+}
+
+/* The option that an argument names; *value is what follows in the same argument, or NULL. */
+static const cli_option *find(const cli_tool *tool, const char *argument, size_t *length, const char **value) {
+    bool is_long = argument[1] == '-';
+    *length = is_long ? strcspn(argument, "=") : 2;
+    *value = argument[*length] == 0 ? NULL : argument + *length + is_long;
+    for (size_t i = 0; i < tool->count; i++) {
+        const cli_option *option = &tool->options[i];
+        bool same = is_long ? strlen(option->name) == *length - 2 && !strncmp(option->name, argument + 2, *length - 2)
+                            : option->letter == argument[1];
+        if (same) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+int cli_parse(const cli_tool *tool, int argc, char **argv, void *fields, const char **files, int most_files,
+              int *file_count) {
+    bool options_end = false;
+    *file_count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *argument = argv[i], *value = NULL;
+        if (options_end || argument[0] != '-' || argument[1] == 0) {
+            if (*argument == 0) {
+                return cli_usage(tool, "the name of a file is empty");
+            }
+            if (*file_count == most_files) {
+                return cli_usage(tool, "'%s' is one file too many: there are %d already", argument, most_files);
+            }
+            files[(*file_count)++] = argument;
+            continue;
+        }
+        if (strcmp(argument, "--") == 0) {
+            options_end = true;
+            continue;
+        }
+        size_t length = 0;
+        const cli_option *option = find(tool, argument, &length, &value);
+        if (!option || (option->kind == CLI_FLAG && value && argument[1] != '-')) {
+            return unknown_option(tool, argument, argument[1] == '-' ? length : strlen(argument));
+        }
+        if (option->kind == CLI_FLAG && value) {
+            return cli_usage(tool, "--%s takes no value, but '%s' gives one", option->name, argument);
+        }
+        if (option->kind != CLI_FLAG && !value) {
+            value = argv[i + 1];
+            if (!value || strncmp(value, "--", 2) == 0) {
+                return cli_usage(tool, "%.*s needs a value: %s", (int)length, argument, option->value);
+            }
+            i++;
+        }
+        int code = store(tool, option, value, fields);
+        if (code != CLI_DONE) {
+            return code;
+        }
+    }
+    return CLI_DONE;
+}
+
+void cli_help(const cli_tool *tool, FILE *to) {
+    fputs(tool->usage, to);
+    for (size_t i = 0; i < tool->count; i++) {
+        const cli_option *option = &tool->options[i];
+        char left[64] = "";
+        if (!option->help) {
+            continue;
+        }
+        int used = option->letter ? snprintf(left, sizeof left, "-%c, ", option->letter) : 0;
+        snprintf(left + used, sizeof left - (size_t)used, "--%s%s%s", option->name, option->value ? " " : "",
+                 option->value ? option->value : "");
+        size_t first = strcspn(option->help, "\n");
+        fprintf(to, "  %-24s %.*s\n", left, (int)first, option->help);
+        if (option->help[first]) {
+            fprintf(to, "  %-24s %s\n", "", option->help + first + 1);
+        }
+    }
+    fputs(tool->tail, to);
+}

@@ -1,0 +1,43 @@
+/* A run that is interrupted while it writes leaves no unfinished file behind. */
+#include "interrupt.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char guarded[PATH_MAX + 64]; /* of the process, as signals are */
+
+static void remove_and_end(int signal_number) {
+    if (guarded[0]) {
+        unlink(guarded);
+    }
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void cli_guard(const char *unfinished) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    snprintf(guarded, sizeof guarded, "%s", unfinished);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before, now = {.sa_handler = remove_and_end};
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
+            sigaction(signals[i], &now, NULL); /* what the caller ignores (nohup) stays ignored */
+        }
+    }
+}
+
+void cli_guard_output(const char *path) {
+    char target[PATH_MAX], unfinished[PATH_MAX + 64];
+    if (!realpath(path, target)) { /* no such file yet */
+        snprintf(target, sizeof target, "%s", path);
+    }
+    const char *slash = strrchr(target, '/');
+    snprintf(unfinished, sizeof unfinished, "%.*s.lsp-%ld-0.part", slash ? (int)(slash + 1 - target) : 0, target,
+             (long)getpid());
+    cli_guard(unfinished);
+}
+
+void cli_guard_end(void) { guarded[0] = 0; }

@@ -1,0 +1,99 @@
+/* One JSON object on one line. Numbers have the fewest digits that read back the same; LC_NUMERIC is never set, so the
+ * point is a point. Strings are UTF-8 whatever a file is called: a byte that is none becomes U+FFFD. */
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int cli_utf8_length(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) {
+        return s[0] != 0;
+    }
+    int length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
+                 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+                 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                               : 0;
+    for (int i = 1; i < length; i++) {
+        if ((s[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool beyond = (s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF4 && s[1] >= 0x90);
+    return overlong || beyond ? 0 : length;
+}
+
+static void quoted(FILE *to, const char *text) {
+    fputc('"', to);
+    while (*text) {
+        int length = cli_utf8_length(text);
+        unsigned char c = (unsigned char)*text;
+        if (length == 0) {
+            fputs("\\ufffd", to);
+            length = 1;
+        } else if (c < 0x20 || c == 0x7F) {
+            fprintf(to, "\\u%04x", c);
+        } else {
+            fprintf(to, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", length, text);
+        }
+        text += length;
+    }
+    fputc('"', to);
+}
+
+static void key_of(cli_json *json, const char *key) {
+    fputs(json->comma ? ", " : "", json->to);
+    if (key) {
+        quoted(json->to, key);
+        fputs(": ", json->to);
+    }
+    json->comma = true;
+}
+
+void cli_json_open(cli_json *json, const char *key, char bracket) {
+    key_of(json, key);
+    fputc(bracket, json->to);
+    json->comma = false;
+}
+
+void cli_json_close(cli_json *json, char bracket) {
+    fputc(bracket, json->to);
+    json->comma = true;
+}
+
+void cli_json_string(cli_json *json, const char *key, const char *text) {
+    key_of(json, key);
+    if (text) {
+        quoted(json->to, text);
+    } else {
+        fputs("null", json->to);
+    }
+}
+
+void cli_json_integer(cli_json *json, const char *key, int64_t value) {
+    key_of(json, key);
+    fprintf(json->to, "%lld", (long long)value);
+}
+
+void cli_json_number(cli_json *json, const char *key, double value) {
+    key_of(json, key);
+    char digits[40] = "null";
+    for (int precision = 6; isfinite(value) && precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) {
+            break;
+        }
+    }
+    fputs(digits, json->to);
+}
+
+void cli_json_bool(cli_json *json, const char *key, bool value) {
+    key_of(json, key);
+    fputs(value ? "true" : "false", json->to);
+}
+
+void cli_json_null(cli_json *json, const char *key) {
+    key_of(json, key);
+    fputs("null", json->to);
+}

@@ -1,0 +1,143 @@
+/* spgemm-cli: C = A*B for sparse matrices in Matrix Market files. Read, multiply, check, write, draw, report. */
+#include "spgemm.h"
+#include "text.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <unistd.h>
+
+int cli_fail(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("spgemm-cli: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return code;
+}
+
+int cli_failed(cli_job *job, lsp_status status) {
+    static const int codes[] = {
+        [LSP_OK] = CLI_DONE,
+        [LSP_ERR_ARGUMENT] = CLI_USAGE,
+        [LSP_ERR_FORMAT] = CLI_INPUT,
+        [LSP_ERR_IO] = CLI_INPUT,
+        [LSP_ERR_MEMORY] = CLI_MEMORY,
+        [LSP_ERR_DEVICE] = CLI_DEVICE,
+        [LSP_ERR_UNSUPPORTED] = CLI_INPUT,
+        [LSP_ERR_OVERFLOW] = CLI_MEMORY,
+    };
+    cli_progress_end(&job->progress);
+    return cli_fail(codes[status], "%s", lsp_last_error(job->ctx));
+}
+
+lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
+
+const char *cli_formula(const cli_job *job) {
+    bool square = job->second == &job->A;
+    return job->options.transpose_b ? (square ? "A*A^T" : "A*B^T") : (square ? "A*A" : "A*B");
+}
+
+/* ---- the device ---- */
+
+static int refuse_gpu(const cli_options *o) {
+    lsp_ctx *ctx = NULL;
+    char error[1024] = "";
+    lsp_ctx_options wanted = {.device = LSP_CUDA, .ordinal = o->ordinal};
+    if (lsp_ctx_create(&ctx, &wanted, error, sizeof error) != LSP_OK) {
+        return cli_fail(CLI_DEVICE, "%s", error);
+    }
+    lsp_ctx_destroy(ctx);
+    return cli_fail(CLI_DEVICE, "there is a GPU, but version %s multiplies on the CPU only: --device cpu",
+                    lsp_version());
+}
+
+static int open_context(cli_job *job) {
+    const cli_options *o = &job->options;
+    char error[1024] = "";
+    if (o->device == CLI_CUDA) {
+        return refuse_gpu(o);
+    }
+    if (o->compare >= 0) {
+        return cli_fail(CLI_DEVICE,
+                        "--compare cusparse needs a GPU build with cuSPARSE, which version %s does not have",
+                        lsp_version());
+    }
+    job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
+    job->progress.verbose = o->verbose;
+    lsp_ctx_options wanted = {.threads = (int)o->threads,
+                              .max_bytes = o->max_bytes,
+                              .log = cli_log_hook,
+                              .progress = cli_progress_hook,
+                              .hook_user = &job->progress};
+    if (lsp_ctx_create(&job->ctx, &wanted, error, sizeof error) != LSP_OK) {
+        return cli_fail(CLI_MEMORY, "%s", error);
+    }
+    return CLI_DONE;
+}
+
+/* ---- the whole ---- */
+
+static int spy(cli_job *job) {
+    const char *path = job->options.spy;
+    const lsp_csr *matrix = job->multiplied ? &job->C : &job->A.csr;
+    bool square = job->second == &job->A;
+    char title[1024]; /* a name longer than that loses its tail, not the sizes */
+    snprintf(title, sizeof title, "%s%s: %s x %s, %s entries; A = %s%s%s", job->multiplied ? "C = " : "A",
+             job->multiplied ? cli_formula(job) : "", cli_count(matrix->rows).text, cli_count(matrix->cols).text,
+             cli_count(matrix->nnz).text, job->A.name, square ? "" : ", B = ", square ? "" : job->B.name);
+    return strcmp(path, "-") == 0 ? cli_spy_text(job->picture, matrix, title) : cli_spy_svg(path, matrix, title);
+}
+
+static int run(cli_job *job) {
+    const cli_options *o = &job->options;
+    CLI_STEP(open_context(job));
+    CLI_STEP(cli_read(job));
+    (void)lsp_ctx_get_info(job->ctx, &job->machine);
+    CLI_STEP(o->info ? cli_info(job) : cli_product(job));
+    if (o->spy) {
+        CLI_STEP(spy(job));
+    }
+    if (!o->info) {
+        cli_report(job);
+    }
+    return job->checked && !job->check_ok ? cli_check_failed(job) : CLI_DONE;
+}
+
+/* A report that did not reach its reader is a failure too. */
+static int close_output(int code) {
+    bool failed = ferror(stdout) != 0, used = failed || __fpending(stdout) > 0;
+    errno = 0;
+    failed = fclose(stdout) != 0 || failed;
+    if (failed && used && code == CLI_DONE) { /* a closed output that nobody used is nobody's loss */
+        return cli_fail(CLI_INPUT, "standard output cannot be written%s%s", errno ? ": " : "",
+                        errno ? strerror(errno) : "");
+    }
+    return code;
+}
+
+int main(int argc, char **argv) {
+    cli_job job = {0};
+    setlocale(LC_CTYPE, "");  /* for the pictures; numbers keep their point */
+    signal(SIGPIPE, SIG_IGN); /* a reader that left is a write that failed */
+    int code = cli_options_read(argc, argv, &job.options);
+    if (code != CLI_DONE) {
+        return code;
+    }
+    bool to_pipe = job.options.output && strcmp(job.options.output, "-") == 0;
+    job.report = to_pipe ? stderr : stdout;
+    job.picture = to_pipe || job.options.json ? stderr : stdout;
+    if (job.options.help) {
+        cli_help(&spgemm_tool, stdout);
+    } else if (job.options.version) {
+        printf("spgemm-cli %s\n", lsp_version());
+    } else {
+        code = run(&job);
+    }
+    lsp_ctx_destroy(job.ctx);
+    return close_output(code);
+}

@@ -1,0 +1,132 @@
+/* The options of spgemm-cli as a table, and what cannot be asked together. */
+#include "options.h"
+#include "text.h"
+
+#include <string.h>
+
+const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
+
+#define FIELD(name) offsetof(cli_options, name)
+
+static const cli_option table[] = {
+    {"output", 'o', CLI_WORD, "FILE", FIELD(output), 0, 0, "write C here; - is standard output; .gz compresses"},
+    {"transpose-b", 0, CLI_FLAG, NULL, FIELD(transpose_b), 0, 0, "multiply by the transpose of B: A*B^T, or A*A^T"},
+    {"generate", 0, CLI_WORD, "SPEC", FIELD(generate), 0, 0,
+     "A by name: poisson2d:K stencil27:K fem3:K er:N:D\n"
+     "perm:N rmat:S:E web:N:ALPHA:MAX nascg:S|W|A|B|C|D|E"},
+    {"seed", 0, CLI_COUNT, "N", FIELD(seed), 0, INT64_MAX, "of --generate (1)"},
+    {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "of values and products (f64)"},
+    {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda or cuda:N (auto)"},
+    {"threads", 0, CLI_COUNT, "N", FIELD(threads), 1, 4096, "as many as the machine has, unless said"},
+    {"max-memory", 0, CLI_SIZE, "SIZE", FIELD(max_bytes), 0, 0, "stay within it or refuse; K M G T: powers of 1024"},
+    {"info", 0, CLI_FLAG, NULL, FIELD(info), 0, 0, "describe A and what the product needs; no product"},
+    {"dry-run", 0, CLI_FLAG, NULL, FIELD(dry_run), 0, 0, "show the plan and its memory; no product"},
+    {"check", 0, CLI_FLAG, NULL, FIELD(check), 0, 0, "compare C with the plain reference"},
+    {"compare", 0, CLI_CHOICE, "cusparse", FIELD(compare), 0, 0, "multiply with cuSPARSE too (needs a GPU build)"},
+    {"repeat", 0, CLI_COUNT, "N", FIELD(repeat), 1, 1000000, "multiply N times; show the fastest and the median"},
+    {"spy", 0, CLI_WORD, "FILE.svg", FIELD(spy), 0, 0, "draw the pattern of C (no product: A); -: as text"},
+    {"lenient", 0, CLI_FLAG, NULL, FIELD(lenient), 0, 0, "accept a symmetric file's entries above the diagonal"},
+    {"json", 0, CLI_FLAG, NULL, FIELD(json), 0, 0, "the report as one JSON object"},
+    {"quiet", 'q', CLI_FLAG, NULL, FIELD(quiet), 0, 0, "no report, no progress"},
+    {"verbose", 'v', CLI_FLAG, NULL, FIELD(verbose), 0, 0, "which method was chosen, and why"},
+    {"version", 0, CLI_FLAG, NULL, FIELD(version), 0, 0, NULL},
+    {"help", 'h', CLI_FLAG, NULL, FIELD(help), 0, 0, NULL},
+};
+
+const cli_tool spgemm_tool = {
+    "spgemm-cli",
+    "spgemm-cli [options] A.mtx [B.mtx]    C = A*B of Matrix Market files; no B: A*A\n",
+    "--version, --help. Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
+    table,
+    sizeof table / sizeof *table,
+};
+
+static int read_device(cli_options *o) {
+    const char *name = o->device_name;
+    int64_t ordinal = 0;
+    o->device = CLI_AUTO;
+    if (!name || strcmp(name, "auto") == 0) {
+        return CLI_DONE;
+    }
+    if (strcmp(name, "cpu") == 0) {
+        o->device = CLI_CPU;
+        return CLI_DONE;
+    }
+    o->device = CLI_CUDA;
+    if (strcmp(name, "cuda") == 0) {
+        return CLI_DONE;
+    }
+    if (strncmp(name, "cuda:", 5) != 0) {
+        return cli_unknown(&spgemm_tool, name, "auto|cpu|cuda", "--device takes auto, cpu, cuda or cuda:N, not '%s'",
+                           name);
+    }
+    if (!cli_parse_count(name + 5, 0, 1023, &ordinal)) {
+        return cli_usage(&spgemm_tool, "--device %s: the number of a GPU is a whole number from 0", name);
+    }
+    o->ordinal = (int)ordinal;
+    return CLI_DONE;
+}
+
+/* What each pair of options would mean together is nothing. */
+static int refuse_contradictions(const cli_options *o) {
+    const struct {
+        bool both;
+        const char *one, *other, *why;
+    } pairs[] = {
+        {o->info && o->dry_run, "--info", "--dry-run", "they are two different reports"},
+        {o->info && o->output, "--info", "--output", "it multiplies nothing that could be written"},
+        {o->info && o->check, "--info", "--check", "it multiplies nothing that could be checked"},
+        {o->info && o->repeat, "--info", "--repeat", "it multiplies nothing"},
+        {o->info && o->compare >= 0, "--info", "--compare", "it multiplies nothing that could be compared"},
+        {o->dry_run && o->output, "--dry-run", "--output", "it multiplies nothing that could be written"},
+        {o->dry_run && o->check, "--dry-run", "--check", "it multiplies nothing that could be checked"},
+        {o->dry_run && o->repeat, "--dry-run", "--repeat", "it multiplies nothing"},
+        {o->dry_run && o->compare >= 0, "--dry-run", "--compare", "it multiplies nothing that could be compared"},
+        {o->quiet && o->verbose, "--quiet", "--verbose", "one asks for less, the other for more"},
+        {o->quiet && (o->info || o->dry_run) && !o->json && !o->spy, "--quiet", o->info ? "--info" : "--dry-run",
+         "nothing would be left to do"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i].both) {
+            return cli_usage(&spgemm_tool, "%s and %s do not go together: %s", pairs[i].one, pairs[i].other,
+                             pairs[i].why);
+        }
+    }
+    return CLI_DONE;
+}
+
+static int place_files(cli_options *o, const char **files, int count) {
+    if (o->generate) {
+        if (count > 1) {
+            return cli_usage(&spgemm_tool, "--generate stands for A, so at most B may be named, not both '%s' and '%s'",
+                             files[0], files[1]);
+        }
+        o->b = count > 0 ? files[0] : NULL;
+        return CLI_DONE;
+    }
+    if (o->seed >= 0) {
+        return cli_usage(&spgemm_tool, "--seed means nothing without --generate");
+    }
+    if (count == 0) {
+        return cli_usage(&spgemm_tool, "no matrix: name a file, '-' or --generate SPEC; --help shows more");
+    }
+    o->a = files[0];
+    o->b = count > 1 ? files[1] : NULL;
+    if (o->b && strcmp(o->a, "-") == 0 && strcmp(o->b, "-") == 0) {
+        return cli_usage(&spgemm_tool, "A and B cannot both be '-': standard input is read once");
+    }
+    return CLI_DONE;
+}
+
+int cli_options_read(int argc, char **argv, cli_options *options) {
+    const char *files[2] = {NULL, NULL};
+    int count = 0;
+    *options = (cli_options){.seed = -1, .compare = -1};
+    int code = cli_parse(&spgemm_tool, argc, argv, options, files, 2, &count);
+    if (code == CLI_DONE && (options->help || options->version)) {
+        return CLI_DONE;
+    }
+    code = code == CLI_DONE ? read_device(options) : code;
+    code = code == CLI_DONE ? refuse_contradictions(options) : code;
+    return code == CLI_DONE ? place_files(options, files, count) : code;
+}

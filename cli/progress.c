@@ -1,0 +1,60 @@
+/* One line on a terminal that says how far a long step is; overwritten with blanks, so any terminal will do. */
+#include "progress.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { first_after = 1000, again_after = 100 }; /* milliseconds */
+
+void cli_progress_begin(cli_progress *progress, const char *verb, const char *object) {
+    size_t length = strlen(object);
+    bool cut = length > 40;
+    snprintf(progress->what, sizeof progress->what, "%s %s%s", verb, cut ? "..." : "",
+             cut ? object + length - 40 : object);
+    progress->begun = cli_now();
+    progress->shown = 0;
+}
+
+static void erase(cli_progress *progress) {
+    if (progress->width > 0) {
+        fprintf(stderr, "\r%*s\r", progress->width, "");
+        fflush(stderr);
+        progress->width = 0;
+    }
+}
+
+double cli_progress_end(cli_progress *progress) {
+    double passed = cli_now() - progress->begun;
+    erase(progress);
+    progress->what[0] = 0;
+    return passed;
+}
+
+void cli_progress_hook(void *user, const char *phase, double fraction) {
+    (void)phase; /* the tool knows better what it is doing */
+    cli_progress *progress = user;
+    double now = cli_now();
+    if (!progress->wanted || !progress->what[0] || now - progress->begun < first_after ||
+        now - progress->shown < again_after) {
+        return;
+    }
+    char line[128], percent[16] = "";
+    if (fraction >= 0) {
+        snprintf(percent, sizeof percent, " %3.0f %%", 100 * (fraction < 1 ? fraction : 1));
+    }
+    int width = snprintf(line, sizeof line, "%s%s, %.0f s", progress->what, percent, (now - progress->begun) / 1000);
+    fprintf(stderr, "\r%s%*s", line, progress->width > width ? progress->width - width : 0, "");
+    fflush(stderr);
+    progress->width = width > progress->width ? width : progress->width;
+    progress->shown = now;
+}
+
+void cli_log_hook(void *user, const char *message) {
+    cli_progress *progress = user;
+    if (progress->verbose && strncmp(progress->logged, message, sizeof progress->logged - 1) != 0) {
+        erase(progress);
+        snprintf(progress->logged, sizeof progress->logged, "%s", message);
+        fprintf(stderr, "spgemm-cli: %s\n", message);
+    }
+}

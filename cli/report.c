@@ -1,0 +1,209 @@
+/* What a product or a dry run came to: an aligned table for people, one JSON object for programs. */
+#include "json.h"
+#include "spgemm.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *cli_symmetry_name(lsp_symmetry symmetry) {
+    static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    return names[symmetry];
+}
+
+const char *cli_field_name(lsp_mtx_field field) {
+    static const char *const names[] = {"real", "integer", "pattern", "complex"};
+    return names[field];
+}
+
+void cli_describe(const cli_job *job, const cli_matrix *matrix, char *text, size_t bytes) {
+    const lsp_mtx_info *file = &matrix->file;
+    if (matrix->generated) {
+        snprintf(text, bytes, job->options.seed >= 0 ? "generated, seed %lld" : "generated",
+                 (long long)job->options.seed);
+        return;
+    }
+    int used = snprintf(text, bytes, "%s%s %s", file->format == LSP_MTX_ARRAY ? "array, " : "",
+                        cli_field_name(file->field), cli_symmetry_name(file->symmetry));
+    if (file->duplicates > 0 && used >= 0 && (size_t)used < bytes) {
+        snprintf(text + used, bytes - (size_t)used, ", %s duplicate%s summed", cli_count(file->duplicates).text,
+                 cli_plural(file->duplicates));
+    }
+}
+
+/* ---- for people ---- */
+
+void cli_table_row(FILE *to, const char *label, const char *value, const char *format, ...) {
+    char note[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note, sizeof note, format, arguments);
+    va_end(arguments);
+    fprintf(to, "%-10s %14s%s%s\n", label, value, *note ? "   " : "", note);
+}
+
+static void matrix_row(FILE *to, const char *label, const lsp_csr *matrix, const char *entries, const char *name,
+                       const char *note) {
+    fprintf(to, "%-10s %14s %14s %16s%s%s%s%s\n", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text,
+            entries, *name ? "   " : "", name, *note ? ": " : "", note);
+}
+
+void cli_table_matrices(const cli_job *job) {
+    const cli_matrix *factors[] = {&job->A, job->second};
+    fprintf(job->report, "%-10s %14s %14s %16s\n", "", "rows", "columns", "entries");
+    for (int i = 0; i < (job->second == &job->A ? 1 : 2); i++) {
+        char note[160];
+        cli_describe(job, factors[i], note, sizeof note);
+        matrix_row(job->report, i ? "B" : "A", &factors[i]->csr, cli_count(factors[i]->csr.nnz).text, factors[i]->name,
+                   note);
+    }
+}
+
+static void product_row(const cli_job *job) {
+    char label[16], entries[64];
+    const lsp_csr *B = &job->second->csr;
+    lsp_csr C = {.rows = job->A.csr.rows, .cols = job->options.transpose_b ? B->rows : B->cols};
+    snprintf(label, sizeof label, "C = %s", cli_formula(job));
+    snprintf(entries, sizeof entries, "%s%s",
+             job->multiplied ? "" : "<= ", cli_count(job->multiplied ? job->C.nnz : job->plan.nnz_bound).text);
+    matrix_row(job->report, label, &C, entries, "", "");
+}
+
+static void plan_rows(const cli_job *job) {
+    FILE *to = job->report;
+    const lsp_spgemm_info *plan = &job->plan;
+    cli_table_row(to, "method", plan->method_name, "%s", plan->reason);
+    cli_table_row(to, "blocks", cli_count(plan->blocks).text, "of rows, %s products in the longest row",
+                  cli_count(plan->max_row_products).text);
+    cli_table_row(to, "scratch", cli_bytes(plan->scratch_bytes).text, "beside A, B and C");
+    cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries",
+                  cli_count(plan->nnz_bound).text);
+    cli_table_row(to, "device", "cpu", "%s, %s, %d thread%s", job->machine.device_name, job->machine.isa,
+                  job->machine.threads, cli_plural(job->machine.threads));
+}
+
+/* The matrices that are there, scratch, and C as large as it can become. */
+static int64_t needed_bytes(const cli_job *job) {
+    return job->held_bytes + job->plan.scratch_bytes + job->plan.bound_bytes;
+}
+
+static void time_rows(const cli_job *job) {
+    FILE *to = job->report;
+    cli_table_row(to, job->A.generated ? "generate" : "read", cli_time(job->read_ms).text, "%s", "");
+    if (!job->multiplied) {
+        return;
+    }
+    char repeats[160] = "";
+    if (job->repeats > 1) {
+        snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s", cli_count(job->repeats).text,
+                 cli_time(job->median_ms).text);
+    }
+    cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
+    if (job->written) {
+        cli_table_row(to, "write", cli_time(job->write_ms).text, "%s",
+                      strcmp(job->options.output, "-") == 0 ? "standard output" : job->options.output);
+    }
+}
+
+static void report_text(const cli_job *job) {
+    FILE *to = job->report;
+    cli_table_matrices(job);
+    product_row(job);
+    fputc('\n', to);
+    char ratio[96] = "";
+    if (job->multiplied && job->C.nnz > 0) {
+        snprintf(ratio, sizeof ratio, "%s for each entry of C",
+                 cli_general((double)job->plan.products / (double)job->C.nnz).text);
+    }
+    cli_table_row(to, "products", cli_count(job->plan.products).text, "%s", ratio);
+    if (job->options.verbose || job->options.dry_run) {
+        plan_rows(job);
+    }
+    time_rows(job);
+    if (job->multiplied) {
+        cli_table_row(to, "memory", cli_bytes(job->peak_bytes).text, "most in use at a time");
+    } else {
+        cli_table_row(to, "memory", cli_bytes(needed_bytes(job)).text, "needed at most, everything together");
+    }
+    if (job->checked) {
+        cli_table_row(to, "check", job->check_ok ? "ok" : "FAILED", "%s",
+                      !job->check_ok              ? ""
+                      : job->difference.same_bits ? "the reference's bits"
+                                                  : "the reference's values");
+    }
+}
+
+/* ---- for programs ---- */
+
+/* Six digits: no clock is better. */
+static void measured(cli_json *json, const char *key, bool known, double value) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.6g", value);
+    cli_json_number(json, key, known ? strtod(digits, NULL) : (double)NAN);
+}
+
+static void report_json(const cli_job *job) {
+    const lsp_spgemm_info *plan = &job->plan;
+    const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
+    bool done = job->multiplied;
+    cli_json json = {.to = job->report};
+    cli_json_open(&json, NULL, '{');
+    cli_json_integer(&json, "rows", A->rows);
+    cli_json_integer(&json, "cols", job->options.transpose_b ? B->rows : B->cols);
+    cli_json_integer(&json, "nnz_a", A->nnz);
+    cli_json_integer(&json, "nnz_b", B->nnz);
+    if (done) {
+        cli_json_integer(&json, "nnz_c", job->C.nnz);
+    } else {
+        cli_json_null(&json, "nnz_c");
+    }
+    cli_json_integer(&json, "products", plan->products);
+    measured(&json, "compression", done && job->C.nnz > 0, (double)plan->products / (double)job->C.nnz);
+    cli_json_string(&json, "device", "cpu");
+    cli_json_string(&json, "method", plan->method_name);
+    cli_json_open(&json, "ms", '{');
+    measured(&json, "read", true, job->read_ms);
+    measured(&json, "multiply", done, job->multiply_ms);
+    measured(&json, "write", job->written, job->write_ms);
+    measured(&json, "multiply_median", done, job->median_ms);
+    cli_json_close(&json, '}');
+    measured(&json, "gflops", done, cli_gflops(job));
+    cli_json_integer(&json, "peak_bytes", job->peak_bytes);
+    if (job->checked) {
+        cli_json_open(&json, "check", '{');
+        cli_json_bool(&json, "ok", job->check_ok);
+        bool comparable = job->difference.same_shape && job->difference.same_pattern;
+        cli_json_number(&json, "max_rel_err", comparable ? job->difference.max_rel : (double)NAN);
+        cli_json_close(&json, '}');
+    } else {
+        cli_json_null(&json, "check");
+    }
+    cli_json_string(&json, "formula", cli_formula(job));
+    cli_json_string(&json, "a", job->A.name);
+    cli_json_string(&json, "b", job->second->name);
+    cli_json_string(&json, "c", job->written ? job->options.output : NULL);
+    cli_json_string(&json, "precision", job->options.precision == 1 ? "f32" : "f64");
+    cli_json_integer(&json, "threads", job->machine.threads);
+    cli_json_integer(&json, "repeats", done ? job->repeats : 0);
+    cli_json_open(&json, "plan", '{');
+    cli_json_string(&json, "reason", plan->reason);
+    cli_json_integer(&json, "blocks", plan->blocks);
+    cli_json_integer(&json, "nnz_bound", plan->nnz_bound);
+    cli_json_integer(&json, "scratch_bytes", plan->scratch_bytes);
+    cli_json_integer(&json, "bound_bytes", plan->bound_bytes);
+    cli_json_integer(&json, "needed_bytes", needed_bytes(job));
+    cli_json_close(&json, '}');
+    cli_json_string(&json, "version", lsp_version());
+    cli_json_close(&json, '}');
+    fputc('\n', job->report);
+}
+
+void cli_report(const cli_job *job) {
+    if (job->options.json) {
+        report_json(job);
+    } else if (!job->options.quiet) {
+        report_text(job);
+    }
+}

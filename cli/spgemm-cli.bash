@@ -1,0 +1,46 @@
+# Completion of spgemm-cli for bash.
+_spgemm_cli() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
+    local options="--output --transpose-b --generate --seed --precision --device --threads --max-memory --info --dry-run
+        --check --compare --repeat --spy --lenient --json --quiet --verbose --version --help"
+    local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
+    COMPREPLY=()
+    # bash cuts words at = and at : as COMP_WORDBREAKS says; the option is the last word that is one
+    [[ $word == "=" ]] && word=
+    i=$((COMP_CWORD - 1))
+    while [[ $before == "=" || $before == ":" ]] && ((i > 0)); do
+        ((i--))
+        [[ $before == ":" ]] && return # within SPEC or cuda:N there is nothing to guess
+        before=${COMP_WORDS[i]}
+    done
+    [[ $word == ":" ]] && return
+    case $before in
+    --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
+    --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
+    --compare) mapfile -t COMPREPLY < <(compgen -W "cusparse" -- "$word") ;;
+    --generate)
+        mapfile -t COMPREPLY < <(compgen -W "$generators" -- "$word")
+        compopt -o nospace 2>/dev/null
+        ;;
+    --seed | --threads | --repeat | --max-memory) ;;
+    *)
+        if [[ $word == -* && $before != -o && $before != --output && $before != --spy ]]; then
+            mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+        else
+            _spgemm_cli_files "$word" "$before"
+        fi
+        ;;
+    esac
+}
+
+# Folders, and files of the kind that the option wants: pictures after --spy, otherwise matrices.
+_spgemm_cli_files() {
+    local name wanted='\.mtx(\.gz)?$'
+    [[ $2 == --spy ]] && wanted='\.svg$'
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r name; do
+        [[ -d $name || $name =~ $wanted ]] && COMPREPLY+=("$name")
+    done < <(compgen -f -- "$1")
+}
+
+complete -F _spgemm_cli spgemm-cli

@@ -1,0 +1,81 @@
+/* One run of spgemm-cli: what was asked, what was read, what came out. */
+#ifndef LSP_CLI_SPGEMM_H
+#define LSP_CLI_SPGEMM_H
+
+#include "libsparse.h"
+#include "options.h"
+#include "progress.h"
+
+typedef struct cli_matrix {
+    lsp_csr csr;
+    lsp_mtx_info file;
+    bool generated;
+    const char *name; /* the file, "standard input", or the generator's words */
+} cli_matrix;
+
+typedef struct cli_job {
+    cli_options options;
+    cli_progress progress;
+    lsp_ctx *ctx;
+    lsp_ctx_info machine;
+    cli_matrix A, B;
+    const cli_matrix *second; /* &B, or &A when there is no B */
+    lsp_csr C;
+    bool multiplied, written;
+    lsp_spgemm_info plan;
+    double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
+    int64_t repeats, peak_bytes;
+    int64_t held_bytes; /* by A and B */
+    bool checked, check_ok;
+    lsp_csr_difference difference;
+    FILE *report;  /* standard output, or standard error when C itself goes to standard output */
+    FILE *picture; /* the same, but never where a JSON object stands alone */
+} cli_job;
+
+/* The steps of a run. Each returns an exit code, having told what is wrong. */
+int cli_read(cli_job *job);
+int cli_product(cli_job *job);
+int cli_check_failed(const cli_job *job);
+
+/* Leaves the function with the code of a step that failed. */
+#define CLI_STEP(call)                                                                                                 \
+    do {                                                                                                               \
+        int code_ = (call);                                                                                            \
+        if (code_ != CLI_DONE) {                                                                                       \
+            return code_;                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+lsp_type cli_value_type(const cli_options *options);
+
+/* "A*B", "A*A^T", ... */
+const char *cli_formula(const cli_job *job);
+
+/* Floating point operations a nanosecond; 0 when nothing was multiplied. */
+double cli_gflops(const cli_job *job);
+
+/* The job as a table or as JSON, after a product or a dry run. */
+void cli_report(const cli_job *job);
+
+/* What --info tells of A, B and their product. Returns an exit code. */
+int cli_info(cli_job *job);
+
+/* Head of every table: the matrices, a line each. */
+void cli_table_matrices(const cli_job *job);
+void cli_table_row(FILE *to, const char *label, const char *value, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* "real symmetric, 2,596 stored", "generated, seed 2". */
+void cli_describe(const cli_job *job, const cli_matrix *matrix, char *text, size_t bytes);
+const char *cli_symmetry_name(lsp_symmetry symmetry);
+const char *cli_field_name(lsp_mtx_field field);
+
+/* Prints the context's last sentence, or one of our own, and returns the exit code. */
+int cli_failed(cli_job *job, lsp_status status);
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The pattern of a matrix as a picture: an SVG file that appears complete or not at all, or characters. */
+int cli_spy_svg(const char *path, const lsp_csr *matrix, const char *title);
+int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title);
+
+#endif

@@ -1,0 +1,255 @@
+/* The pattern of a matrix as a picture. Entries are counted in a grid of at most 512 x 512 cells (fewer for
+ * characters), so the picture's size does not depend on the matrix's. */
+#include "interrupt.h"
+#include "json.h"
+#include "spgemm.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct grid {
+    int rows, cols;
+    int64_t *count; /* by row, then column */
+    int64_t most;
+    int64_t least_dot; /* entries that make a dot */
+} grid;
+
+static int64_t index_at(const void *array, lsp_type type, int64_t i) {
+    return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}
+
+/* Which of `cells` equal parts of 0 .. size-1 holds i. */
+static int cell_of(int64_t i, int cells, double scale) {
+    int cell = (int)((double)i * scale);
+    return cell < cells ? cell : cells - 1;
+}
+
+/* At most `most_rows` x `most_cols` cells, each `tall` times as high as wide, in the matrix's own proportions and no
+ * finer than its rows and columns. */
+static bool grid_make(grid *g, const lsp_csr *A, int most_rows, int most_cols, int tall) {
+    double rows = (double)(A->rows > 0 ? A->rows : 1), cols = (double)(A->cols > 0 ? A->cols : 1);
+    double shrink = fmax(fmax(rows / tall / most_rows, cols / most_cols), 1);
+    g->rows = (int)fmax(rows / tall / shrink + 0.5, 1);
+    g->cols = (int)fmax(cols / shrink + 0.5, 1);
+    g->most = 0;
+    g->count = calloc((size_t)g->rows * (size_t)g->cols, sizeof *g->count);
+    if (!g->count) {
+        return false;
+    }
+    double row_scale = g->rows / rows, col_scale = g->cols / cols;
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t *line = g->count + (size_t)cell_of(i, g->rows, row_scale) * (size_t)g->cols;
+        int64_t end = index_at(A->rowptr, A->rowptr_type, i + 1);
+        for (int64_t k = index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {
+            int64_t n = ++line[cell_of(index_at(A->col, A->col_type, k), g->cols, col_scale)];
+            g->most = n > g->most ? n : g->most;
+        }
+    }
+    return true;
+}
+
+static int64_t count_at(const grid *g, int row, int col) {
+    return row < g->rows && col < g->cols ? g->count[(size_t)row * (size_t)g->cols + (size_t)col] : 0;
+}
+
+/* 0 for an empty cell, 1 .. levels for more and more entries, by the square root: sparse cells stay visible. */
+static int level_of(int64_t n, int64_t most, int levels) {
+    int level = 0;
+    while (level < levels && (double)n * levels * levels > (double)level * level * (double)most) {
+        level++;
+    }
+    return n > 0 ? level : 0;
+}
+
+/* ---- characters ---- */
+
+enum { chars_wide = 40, chars_high = 20, drawn_singly = 18 }; /* with its frame and title it fits a screen */
+
+static void rule(FILE *to, int width, bool utf8, bool top) {
+    fputs(utf8 ? (top ? "┌" : "└") : "+", to);
+    for (int i = 0; i < width; i++) {
+        fputs(utf8 ? "─" : "-", to);
+    }
+    fputs(utf8 ? (top ? "┐\n" : "┘\n") : "+\n", to);
+}
+
+/* A dot stands for any entry; but where that would make most of the picture black, for more entries than in the mean.
+ */
+static int64_t choose_least_dot(const grid *g, int64_t nnz) {
+    int64_t cells = (int64_t)g->rows * g->cols, held = 0;
+    for (int64_t i = 0; i < cells; i++) {
+        held += g->count[i] > 0;
+    }
+    return held * 2 > cells ? (nnz + cells - 1) / cells : 1;
+}
+
+/* The Braille character of 2 x 4 dots; dots are numbered down the columns, the last row apart. */
+static void braille(FILE *to, const grid *g, int row, int col) {
+    static const unsigned char bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    unsigned dots = 0;
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 2; j++) {
+            dots |= count_at(g, row + i, col + j) >= g->least_dot ? bit[i][j] : 0u;
+        }
+    }
+    fprintf(to, "\xE2%c%c", (char)(0xA0 | dots >> 6), (char)(0x80 | (dots & 0x3F)));
+}
+
+/* How a grid becomes characters: each stands for `high` x `wide` cells. */
+typedef struct brush {
+    int high, wide;
+    const char *const *shades; /* of one cell, empty first; NULL: Braille */
+    int levels;
+    int width; /* columns of the terminal that a character takes */
+} brush;
+
+static brush choose_brush(const lsp_csr *matrix, bool utf8) {
+    static const char *const single[] = {"· ", "■ "}, *const single_ascii[] = {". ", "# "};
+    static const char *const ramp[] = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
+    if (matrix->rows <= drawn_singly && matrix->cols <= drawn_singly) {
+        return (brush){1, 1, utf8 ? single : single_ascii, 1, 2};
+    }
+    return utf8 ? (brush){4, 2, NULL, 0, 1} : (brush){1, 1, ramp, 9, 1};
+}
+
+int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title) {
+    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    brush b = choose_brush(matrix, utf8);
+    grid g;
+    bool single = b.width == 2;
+    int most_rows = single ? drawn_singly : utf8 ? 4 * chars_high : chars_high;
+    int most_cols = single ? drawn_singly : utf8 ? 2 * chars_wide : chars_wide;
+    if (!grid_make(&g, matrix, most_rows, most_cols, single || utf8 ? 1 : 2)) {
+        return cli_fail(CLI_MEMORY, "no memory for the picture");
+    }
+    g.least_dot = choose_least_dot(&g, matrix->nnz);
+    int width = (g.cols + b.wide - 1) / b.wide * b.width;
+    fprintf(to, "%s\n", title);
+    rule(to, width, utf8, true);
+    for (int i = 0; i < g.rows; i += b.high) {
+        fputs(utf8 ? "│" : "|", to);
+        for (int j = 0; j < g.cols; j += b.wide) {
+            if (b.shades) {
+                fputs(b.shades[level_of(count_at(&g, i, j), g.most, b.levels)], to);
+            } else {
+                braille(to, &g, i, j);
+            }
+        }
+        fputs(utf8 ? "│\n" : "|\n", to);
+    }
+    rule(to, width, utf8, false);
+    free(g.count);
+    return CLI_DONE;
+}
+
+/* ---- SVG ---- */
+
+enum { svg_cells = 512, svg_levels = 4 };
+
+static void xml_text(FILE *to, const char *text) {
+    while (*text) {
+        int length = cli_utf8_length(text);
+        char c = *text;
+        bool forbidden = length == 0 || (length == 1 && (unsigned char)c < 0x20);
+        fprintf(to, "%.*s", c == '<' || c == '&' || forbidden ? 0 : length, text);
+        fputs(c == '<' ? "&lt;" : c == '&' ? "&amp;" : forbidden ? "?" : "", to);
+        text += length > 0 ? length : 1;
+    }
+}
+
+/* All cells of one level as one path: each run of neighbours a stroke one cell high, moves relative within a row. */
+static void svg_path(FILE *to, const grid *g, int level) {
+    bool open = false;
+    for (int i = 0; i < g->rows; i++) {
+        int at = -1; /* where the pen stands in this row */
+        for (int j = 0; j < g->cols; j++) {
+            int from = j;
+            while (j < g->cols && level_of(count_at(g, i, j), g->most, svg_levels) == level) {
+                j++;
+            }
+            if (j == from) {
+                continue;
+            }
+            if (!open) {
+                fprintf(to, "<path opacity=\"%.2g\" d=\"", 0.25 + 0.75 * level / svg_levels);
+                open = true;
+            }
+            if (at < 0) {
+                fprintf(to, "M%d %dh%d", from, i, j - from);
+            } else {
+                fprintf(to, "m%d 0h%d", from - at, j - from);
+            }
+            at = j;
+        }
+        if (at >= 0) {
+            fputc('\n', to);
+        }
+    }
+    fputs(open ? "\"/>\n" : "", to);
+}
+
+static void svg(FILE *to, const grid *g, const char *title) {
+    int longer = g->rows > g->cols ? g->rows : g->cols;
+    int scale = longer >= svg_cells ? 1 : svg_cells / longer;
+    fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
+            g->cols * scale, g->rows * scale, g->cols, g->rows);
+    xml_text(to, title);
+    fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+          "<g transform=\"translate(0 .5)\" stroke=\"#06306b\" fill=\"none\" shape-rendering=\"crispEdges\">\n",
+          to);
+    for (int level = 1; level <= svg_levels; level++) {
+        svg_path(to, g, level);
+    }
+    fputs("</g>\n</svg>\n", to);
+}
+
+/* Opens what will be `path`: beside it, unless something is there that is no file (a pipe, a device). */
+static FILE *open_beside(const char *path, char *beside, size_t bytes) {
+    struct stat found;
+    beside[0] = 0;
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+        return fopen(path, "w");
+    }
+    if ((size_t)snprintf(beside, bytes, "%s.XXXXXX", path) >= bytes) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    int file = mkstemp(beside);
+    if (file < 0) {
+        beside[0] = 0;
+        return NULL;
+    }
+    cli_guard(beside);
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)fchmod(file, 0666 & ~mask);
+    return fdopen(file, "w");
+}
+
+int cli_spy_svg(const char *path, const lsp_csr *matrix, const char *title) {
+    char beside[4096];
+    grid g;
+    if (!grid_make(&g, matrix, svg_cells, svg_cells, 1)) {
+        return cli_fail(CLI_MEMORY, "no memory for the picture");
+    }
+    FILE *to = open_beside(path, beside, sizeof beside);
+    bool ok = to != NULL;
+    if (to) {
+        svg(to, &g, title);
+        bool bad = ferror(to) != 0;
+        ok = fclose(to) == 0 && !bad;
+    }
+    ok = ok && (!beside[0] || rename(beside, path) == 0);
+    int reason = errno;
+    if (!ok && beside[0]) {
+        unlink(beside);
+    }
+    cli_guard_end();
+    free(g.count);
+    return ok ? CLI_DONE : cli_fail(CLI_INPUT, "the picture '%s' cannot be written: %s", path, strerror(reason));
+}

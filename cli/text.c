@@ -1,0 +1,145 @@
+/* Numbers as people write and read them, and words that are nearly right. */
+#include "text.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+cli_text cli_count(int64_t n) {
+    cli_text digits, out = {""};
+    int length = snprintf(digits.text, sizeof digits.text, "%lld", (long long)n), at = 0;
+    for (int i = 0; i < length; i++) {
+        bool group = i > 0 && (length - i) % 3 == 0 && digits.text[i - 1] != '-';
+        if (group) {
+            out.text[at++] = ',';
+        }
+        out.text[at++] = digits.text[i];
+    }
+    out.text[at] = 0;
+    return out;
+}
+
+/* Three digits that count, then the unit. */
+static cli_text with_unit(double x, const char *unit) {
+    cli_text out;
+    double size = fabs(x);
+    int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+    snprintf(out.text, sizeof out.text, "%.*f%s", x == 0 ? 0 : decimals, x, unit);
+    return out;
+}
+
+cli_text cli_bytes(int64_t bytes) {
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    double x = (double)bytes;
+    size_t unit = 0;
+    while (fabs(x) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) {
+        x /= 1024;
+        unit++;
+    }
+    cli_text whole;
+    snprintf(whole.text, sizeof whole.text, "%lld B", (long long)bytes);
+    return unit == 0 ? whole : with_unit(x, units[unit]);
+}
+
+cli_text cli_time(double ms) { return ms >= 999.5 ? with_unit(ms / 1000, " s") : with_unit(ms, " ms"); }
+
+cli_text cli_rate(double gflops) {
+    static const char *const units[] = {" flop/s", " kflop/s", " Mflop/s", " Gflop/s", " Tflop/s"};
+    double x = gflops * 1e9;
+    size_t unit = 0;
+    while (x >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
+        x /= 1000;
+        unit++;
+    }
+    return with_unit(x, units[unit]);
+}
+
+cli_text cli_general(double x) {
+    cli_text out;
+    snprintf(out.text, sizeof out.text, "%.3g", x);
+    return fabs(x) >= 0.1 && fabs(x) < 1e6 ? with_unit(x, "") : out;
+}
+
+const char *cli_plural(int64_t n) { return n == 1 ? "" : "s"; }
+
+/* The power of two that a suffix stands for; -1 if it stands for none. */
+static int suffix_power(const char *suffix) {
+    static const char letters[] = "KMGT";
+    if (*suffix == 0 || strcasecmp(suffix, "B") == 0) {
+        return 0;
+    }
+    const char *letter = strchr(letters, *suffix >= 'a' ? *suffix - 'a' + 'A' : *suffix);
+    bool end = suffix[1] == 0 || strcasecmp(suffix + 1, "B") == 0 || strcasecmp(suffix + 1, "iB") == 0;
+    return letter && end ? 10 * (int)(letter - letters + 1) : -1;
+}
+
+bool cli_parse_size(const char *text, int64_t *bytes) {
+    size_t digits = strspn(text, "0123456789");
+    size_t length = digits;
+    if (text[length] == '.') {
+        length += 1 + strspn(text + length + 1, "0123456789");
+    }
+    int power = suffix_power(text + length);
+    if (digits == 0 || power < 0) {
+        return false;
+    }
+    double value = ldexp(strtod(text, NULL), power); /* LC_NUMERIC is never set: the point is a point */
+    if (!(value >= 1 && value < 0x1p63)) {
+        return false;
+    }
+    *bytes = (int64_t)value;
+    return true;
+}
+
+bool cli_parse_count(const char *text, int64_t least, int64_t most, int64_t *n) {
+    int64_t value = 0;
+    if (*text == 0) {
+        return false;
+    }
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *text - '0', &value)) {
+            return false;
+        }
+    }
+    if (value < least || value > most) {
+        return false;
+    }
+    *n = value;
+    return true;
+}
+
+int cli_distance(const char *a, const char *b) {
+    enum { longest = 63 };
+    size_t m = strlen(a), n = strlen(b);
+    if (m > longest || n > longest) {
+        return INT_MAX;
+    }
+    int d[longest + 1][longest + 1]; /* d[i][j]: from the first i letters of a to the first j of b */
+    for (size_t i = 0; i <= m; i++) {
+        for (size_t j = 0; j <= n; j++) {
+            if (i == 0 || j == 0) {
+                d[i][j] = (int)(i + j);
+                continue;
+            }
+            int change = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            int drop = 1 + (d[i - 1][j] < d[i][j - 1] ? d[i - 1][j] : d[i][j - 1]);
+            d[i][j] = change < drop ? change : drop;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && d[i - 2][j - 2] + 1 < d[i][j]) {
+                d[i][j] = d[i - 2][j - 2] + 1;
+            }
+        }
+    }
+    return d[m][n];
+}
+
+double cli_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}

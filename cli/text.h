@@ -1,0 +1,32 @@
+/* Numbers as people write and read them, and words that are nearly right. */
+#ifndef LSP_CLI_TEXT_H
+#define LSP_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cli_text {
+    char text[48];
+} cli_text;
+
+cli_text cli_count(int64_t n);     /* 1,234,567 */
+cli_text cli_bytes(int64_t bytes); /* 1.50 GiB */
+cli_text cli_time(double ms);      /* 12.3 ms */
+cli_text cli_rate(double gflops);  /* 1.25 Gflop/s */
+cli_text cli_general(double x);    /* three digits that count */
+const char *cli_plural(int64_t n); /* "" for 1, "s" for all else */
+
+/* "2048", "1.5G", "512MiB": bytes, K M G T being powers of 1024. False if it is no size or not in 1 .. 2^63 - 1. */
+bool cli_parse_size(const char *text, int64_t *bytes);
+
+/* A whole number without a sign, within the limits. */
+bool cli_parse_count(const char *text, int64_t least, int64_t most, int64_t *n);
+
+/* Letters to insert, drop, change or swap to make one word of the other; words longer than 63 are infinitely far. */
+int cli_distance(const char *a, const char *b);
+
+/* Milliseconds of a clock that never goes back. */
+double cli_now(void);
+
+#endif

@@ -1,0 +1,25 @@
+# The tool as a stranger uses it: shell scripts, each a ctest, and a small helper for what a bare machine may lack.
+if(NOT TARGET spgemm-cli)
+  return()
+endif()
+find_program(LSP_BASH bash)
+if(NOT LSP_BASH)
+  message(STATUS "no bash: spgemm-cli is not tested")
+  return()
+endif()
+add_executable(cli_helper cli/helper.c)
+target_link_libraries(cli_helper PRIVATE lsp_flags)
+# preloaded before the library: it stands in for a library that errs
+add_library(cli_fake MODULE cli/fake.c)
+target_compile_definitions(cli_fake PRIVATE _GNU_SOURCE)
+target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
+
+foreach(part usage product files report real completion)
+  add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
+  set_tests_properties(cli_${part} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_property(TEST cli_${part} PROPERTY ENVIRONMENT
+    CLI=$<TARGET_FILE:spgemm-cli> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
+    SOURCE=${PROJECT_SOURCE_DIR} MATRICES=${PROJECT_SOURCE_DIR}/../shared/matrices
+    WORK=${CMAKE_CURRENT_BINARY_DIR}/cli_${part})
+endforeach()

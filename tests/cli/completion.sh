@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# What bash offers when the tab key is pressed.
+# shellcheck disable=SC2034,SC2154
+. "$(dirname "$0")/lib.sh"
+. "$SOURCE/cli/spgemm-cli.bash"
+touch A.mtx 'B 1.mtx.gz' notes.txt C.svg
+mkdir folder
+: >"$out"
+: >"$err"
+
+# Completes the last of the words, cut as bash cuts them.
+offers() { # "wanted, sorted and separated by blanks" words...
+    case="completion of ${*:2}"
+    cases=$((cases + 1))
+    COMP_WORDS=("${@:2}")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _spgemm_cli 2>>"$err"
+    is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
+}
+offers "--threads --transpose-b" spgemm-cli --t
+offers "--transpose-b" spgemm-cli A.mtx --tr
+offers "f32 f64" spgemm-cli --precision ""
+offers "f64" spgemm-cli --precision = f6
+offers "f32 f64" spgemm-cli --precision =
+offers "cpu cuda cuda:" spgemm-cli --device c
+offers "cusparse" spgemm-cli --compare ""
+offers "perm: poisson2d:" spgemm-cli --generate p
+offers "" spgemm-cli --generate poisson2d :
+offers "" spgemm-cli --generate poisson2d : 5
+offers "" spgemm-cli --threads ""
+offers "A.mtx B 1.mtx.gz folder" spgemm-cli ""
+offers "A.mtx" spgemm-cli --json A
+offers "C.svg folder" spgemm-cli --spy ""
+offers "A.mtx" spgemm-cli -o A
+offers "A.mtx" spgemm-cli --output = A
+finish

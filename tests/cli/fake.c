@@ -1,0 +1,50 @@
+/* Preloaded before the library, it lets the first lsp_spgemm_execute be what LSP_FAKE says, those after it honest:
+ * "wrong": one value of the product is changed; "pattern": one column is; "slow": it takes 1.3 seconds, with progress.
+ * "linger": a file that is complete waits ten seconds before it gets its name. */
+#include "libsparse.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static lsp_ctx_options seen;
+
+lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *error, size_t error_bytes) {
+    lsp_status (*real)(lsp_ctx **, const lsp_ctx_options *, char *, size_t) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "lsp_ctx_create");
+    seen = *options;
+    return real(ctx, options, error, error_bytes);
+}
+
+lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    static int calls;
+    lsp_status (*real)(lsp_spgemm_plan *, const lsp_csr *, const lsp_csr *, lsp_csr *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "lsp_spgemm_execute");
+    const char *what = getenv("LSP_FAKE");
+    if (calls++ > 0 || !what) {
+        return real(plan, A, B, C);
+    }
+    for (int i = 0; strcmp(what, "slow") == 0 && i < 13; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        seen.progress(seen.hook_user, "multiply", i / 13.0);
+    }
+    lsp_status status = real(plan, A, B, C);
+    if (status == LSP_OK && strcmp(what, "wrong") == 0) {
+        ((double *)C->val)[1] *= 1.5;
+    } else if (status == LSP_OK && strcmp(what, "pattern") == 0) {
+        ((int32_t *)C->col)[0] ^= 1;
+    }
+    return status;
+}
+
+int rename(const char *from, const char *to) {
+    int (*real)(const char *, const char *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "rename");
+    const char *what = getenv("LSP_FAKE");
+    if (what && strcmp(what, "linger") == 0) {
+        nanosleep(&(struct timespec){.tv_sec = 10}, NULL);
+    }
+    return real(from, to);
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Files that are missing, malformed, complex or of the wrong size; outputs that cannot be written.
+# shellcheck disable=SC2034,SC2154
+. "$(dirname "$0")/lib.sh"
+small_matrices
+
+# Exit code 2, one sentence, nothing on standard output, no new file.
+refused() { # "part" arguments...
+    expect 2 cli "${@:2}"
+    told "$1"
+    is "$(wc -l <"$err")" 1
+    silent
+}
+
+# ---- input ----
+mkdir folder
+refused "missing.mtx" missing.mtx
+refused "missing.mtx" A.mtx missing.mtx
+refused "missing.mtx" --info missing.mtx
+refused "missing.mtx" --dry-run missing.mtx
+refused "folder" folder
+refused "missing.mtx" --json missing.mtx
+refused "missing.mtx" --quiet missing.mtx
+if [ "$(id -u)" != 0 ]; then
+    cp A.mtx secret.mtx && chmod 0 secret.mtx
+    refused "secret.mtx" secret.mtx
+fi
+: >void.mtx
+refused "void.mtx" void.mtx
+printf 'hello\n' >hello.mtx
+refused "hello.mtx:1: " hello.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n3 1 1\n' >beyond.mtx
+refused "beyond.mtx:4: " beyond.mtx
+case=first
+is "$(cut -c1-13 "$err")" "beyond.mtx:4:"
+refused "beyond.mtx:4: " A.mtx beyond.mtx
+refused "beyond.mtx:4: " --info beyond.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 9\n1 1 1\n' >short.mtx
+refused "short.mtx:" short.mtx
+gzip -c A.mtx | head -c 40 >cut.mtx.gz
+refused "cut.mtx.gz" cut.mtx.gz
+gzip -c beyond.mtx >beyond.mtx.gz
+refused "beyond.mtx.gz:4: " beyond.mtx.gz
+input=beyond.mtx
+refused ":4: " -
+input=/dev/null
+expect 2 cli -
+is "$(wc -l <"$err")" 1
+
+# ---- what can be read but not multiplied ----
+refused "complex.mtx is complex" complex.mtx
+refused "complex" --precision f32 complex.mtx
+refused "complex.mtx is complex" A.mtx complex.mtx
+refused "complex.mtx is complex" --dry-run complex.mtx
+expect 0 cli --info complex.mtx
+said "not supported"
+refused "wide.mtx is 2 x 3: A*A is not defined, but A*A^T is (--transpose-b)" wide.mtx
+refused "A*B is not defined" wide.mtx A.mtx
+refused "A*B^T is not defined" A.mtx wide.mtx --transpose-b
+refused "A*B is not defined" wide.mtx wide.mtx
+
+# ---- output ----
+before=$(ls -A)
+refused "no/such/C.mtx" A.mtx -o no/such/C.mtx
+refused "folder" A.mtx -o folder
+refused "no/such/C.svg" A.mtx -q --spy no/such/C.svg
+refused "folder" A.mtx -q --spy folder
+if [ -w /dev/full ]; then
+    full() { "$CLI" "$@" >/dev/full; }
+    expect 2 full A.mtx -o -
+    told "spgemm-cli: "
+    for what in --help --version "A.mtx" "A.mtx --json" "A.mtx --info" "A.mtx -q --spy -"; do
+        # shellcheck disable=SC2086
+        expect 2 full $what
+        told "standard output cannot be written: No space left on device"
+    done
+    expect 2 cli A.mtx -q --spy /dev/full
+    told "No space left"
+    expect 0 full A.mtx -q
+fi
+closed() { "$CLI" "$@" >&-; }
+expect 2 closed A.mtx
+told "standard output"
+expect 0 closed A.mtx -q
+expect 2 closed A.mtx -q -o -
+is "$(ls -A)" "$before"
+
+# ---- an output that exists stays when the run fails, and is replaced when it does not ----
+printf 'old\n' >C.mtx
+expect 3 cli --generate poisson2d:100 --max-memory 100K -o C.mtx
+is "$(cat C.mtx)" old
+expect 2 cli beyond.mtx -o C.mtx
+is "$(cat C.mtx)" old
+expect 0 cli A.mtx -o C.mtx -q
+is "$(head -c 14 C.mtx)" "%%MatrixMarket"
+printf 'old\n' >C.svg
+expect 0 cli A.mtx --spy C.svg -q
+is "$(head -c 4 C.svg)" "<svg"
+
+# ---- a reader that leaves ----
+expect 2 "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -
+told "spgemm-cli: "
+expect 0 cli --generate poisson2d:200 -q -o piped.mtx
+mkfifo fifo
+# shellcheck disable=SC2016
+expect 0 bash -c 'cat fifo >through.mtx & "$CLI" --generate poisson2d:200 -q -o fifo && wait'
+same piped.mtx through.mtx
+[ -p fifo ] || wrong "the pipe was replaced by a file"
+# shellcheck disable=SC2016
+expect 0 bash -c 'cat A.mtx >fifo & "$CLI" fifo -q -o C.mtx && wait'
+expect 0 cli A.mtx -q -o D.mtx
+same C.mtx D.mtx
+
+# ---- an interrupted run leaves nothing beside its output ----
+mkdir quiet
+ln -s quiet/linked.mtx link.mtx
+printf 'old\n' >quiet/linked.mtx
+interrupted() { # signal arguments...: sent when the output is complete but has not its name yet
+    (exec "${faked[@]}" LSP_FAKE=linger "$CLI" "${@:2}") &
+    local tool=$! waited=0
+    while [ -z "$(find quiet ! -name linked.mtx -type f -size +0)" ] && [ $((waited += 1)) -lt 900 ]; do sleep 0.01; done
+    kill -s "$1" $tool
+    wait $tool
+}
+for signal in TERM HUP; do
+    for output in "-o quiet/C.mtx" "-o link.mtx" "--spy quiet/C.svg"; do
+        # shellcheck disable=SC2086
+        expect $((128 + $(kill -l $signal))) interrupted $signal A.mtx -q $output
+        is "$(ls -A quiet) $(cat quiet/linked.mtx)" "linked.mtx old"
+    done
+done
+finish

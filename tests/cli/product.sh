@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# Products: right numbers, files in and out, pipes, precision, threads, memory, the check.
+# shellcheck disable=SC2034,SC2154
+. "$(dirname "$0")/lib.sh"
+small_matrices
+
+# ---- numbers ----
+product() { # "entries" arguments...: what is written, line by line, by /
+    local wanted=$1
+    shift
+    expect 0 cli "$@" -q -o C.out
+    silent
+    calm
+    is "$(entries C.out | tr '\n' /)" "$wanted"
+}
+product "1 1 1/1 2 8/2 2 9/" A.mtx
+product "1 1 8/1 2 1/2 1 12/" A.mtx B.mtx
+product "1 1 5/1 2 6/2 1 6/2 2 9/" A.mtx --transpose-b
+product "1 1 2/1 2 4/2 1 3/" A.mtx B.mtx --transpose-b
+product "1 1 5/2 2 9/" wide.mtx --transpose-b
+product "1 1 1/1 2 6/1 3 2/2 2 9/" A.mtx wide.mtx
+is "$(grep -v '^%' C.out | head -1)" "2 3 4"
+is "$(head -1 C.out)" "%%MatrixMarket matrix coordinate real general"
+printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n' >pattern.mtx
+product "1 1 2/1 2 1/2 1 1/2 2 1/" pattern.mtx
+printf '%%%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 3\n' >skew.mtx
+product "1 1 -9/2 2 -9/" skew.mtx
+printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n0\n2\n3\n' >array.mtx
+product "1 1 1/1 2 8/2 2 9/" array.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1\n1 1 2\n' >twice.mtx
+product "1 1 9/" twice.mtx
+expect 0 cli twice.mtx
+said "1 duplicate summed"
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 0\n' >empty.mtx
+product "" empty.mtx
+expect 0 cli --json --check empty.mtx
+is "$(json nnz_c) $(json compression) $(json check.ok)" "0 null true"
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >none.mtx
+product "" none.mtx
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n1 2 5\n' >upper.mtx
+expect 2 cli upper.mtx
+told "upper.mtx:4: "
+product "1 1 26/1 2 5/2 1 5/2 2 25/" --lenient upper.mtx
+
+# ---- precision ----
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.1\n' >tenth.mtx
+product "1 1 0.010000000000000002/" tenth.mtx
+product "1 1 0.010000000000000002/" --precision f64 tenth.mtx
+product "1 1 0.010000001/" --precision f32 tenth.mtx
+expect 0 cli --precision f32 --check --json tenth.mtx
+is "$(json precision) $(json check.ok)" '"f32" true'
+
+# ---- pipes and compression ----
+input=A.mtx
+expect 0 cli - -q -o C.out
+is "$(entries C.out | tr '\n' /)" "1 1 1/1 2 8/2 2 9/"
+expect 0 cli - B.mtx -q -o C.out
+is "$(entries C.out | tr '\n' /)" "1 1 8/1 2 1/2 1 12/"
+expect 0 cli B.mtx - -q -o C.out
+is "$(entries C.out | tr '\n' /)" "1 2 3/2 1 4/2 2 8/"
+input=/dev/null
+# shellcheck disable=SC2016
+expect 0 bash -c '"$CLI" A.mtx -q -o - | "$CLI" - -q -o - | "$CLI" --check -q - -o fourth.mtx'
+is "$(entries fourth.mtx | tr '\n' /)" "1 1 1/1 2 6560/2 2 6561/"
+expect 0 cli A.mtx -o -
+is "$(head -c 14 "$out")" "%%MatrixMarket"
+told "products"
+not_said "products"
+cp "$out" direct.mtx
+expect 0 cli A.mtx -o - --quiet
+calm
+same "$out" direct.mtx
+expect 0 cli A.mtx -o C.mtx.gz
+said "C.mtx.gz"
+gzip -t C.mtx.gz || wrong "no gzip file"
+gzip -dc C.mtx.gz >unpacked.mtx
+same unpacked.mtx direct.mtx
+gzip -c A.mtx >A.mtx.gz
+expect 0 cli A.mtx.gz -q -o C.out
+same C.out direct.mtx
+cp A.mtx.gz hidden.mtx
+expect 0 cli hidden.mtx -q -o C.out
+same C.out direct.mtx
+input=A.mtx.gz
+expect 0 cli - -q -o C.out
+same C.out direct.mtx
+input=/dev/null
+cp A.mtx itself.mtx
+expect 0 cli itself.mtx -q -o itself.mtx
+same itself.mtx direct.mtx
+
+# ---- the same bits whatever the threads, the budget, the day ----
+expect 0 cli --generate rmat:11:8 --threads 1 -q -o one.mtx
+expect 0 cli --generate rmat:11:8 --threads 2 -q -o two.mtx
+same one.mtx two.mtx
+expect 0 cli --generate rmat:11:8 --threads 7 -q -o seven.mtx
+same one.mtx seven.mtx
+expect 0 cli --generate rmat:11:8 --seed 1 -q -o seed.mtx
+same one.mtx seed.mtx
+expect 0 cli --generate rmat:11:8 --seed 2 -q -o other.mtx
+! cmp -s one.mtx other.mtx || wrong "another seed, the same matrix"
+expect 0 cli --generate rmat:11:8 --json -o needed.mtx
+needed=$(json peak_bytes)
+expect 0 cli --generate rmat:11:8 --max-memory "$((needed + needed / 4))" -q -o budget.mtx
+same one.mtx budget.mtx
+expect 3 cli --generate rmat:11:8 --max-memory 1M -o big.mtx
+told "spgemm-cli: "
+silent
+[ ! -e big.mtx ] || wrong "a file after a failure"
+expect 3 cli A.mtx --max-memory 10
+expect 3 cli --generate er:1000000000000:1
+# ---- a generated A, with and without B ----
+expect 0 cli --generate poisson2d:8 --json
+is "$(json rows) $(json nnz_a) $(json products) $(json nnz_c)" "64 288 1320 676"
+printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1\n1 2 2\n' >row.mtx
+product "1 1 4/1 2 8/" --generate poisson2d:1 row.mtx
+for spec in stencil27:3 fem3:2 er:50:3 rmat:5:4 web:100:1.5:10 perm:9 nascg:S; do
+    expect 0 cli --generate "$spec" --check -q
+    calm
+done
+
+# ---- the check, and what happens when it fails ----
+expect 0 cli --check A.mtx
+said "check"
+said "ok"
+expect 0 cli A.mtx
+not_said "check"
+expect 5 fake wrong --check A.mtx -o never.mtx
+told "spgemm-cli: the check failed: entry (1, 2) of A*A is off by 0.333 of itself"
+said "FAILED"
+[ ! -e never.mtx ] || wrong "a product that failed its check was written"
+expect 5 fake wrong --check --json A.mtx
+is "$(json check.ok)" false
+[[ $(json check.max_rel_err) == 0.3333* ]] || wrong "max_rel_err"
+expect 5 fake pattern --check --json A.mtx
+is "$(json check.ok) $(json check.max_rel_err)" "false null"
+told "the pattern"
+expect 5 fake wrong --check --quiet A.mtx
+silent
+expect 0 fake wrong A.mtx -q
+expect 0 fake honest --check -q A.mtx
+
+# ---- repeats, plans, devices ----
+expect 0 cli --repeat 3 --json A.mtx
+is "$(json repeats)" 3
+expect 0 cli --repeat 3 A.mtx
+said "the fastest of 3; median"
+expect 0 cli --dry-run A.mtx
+said "needed at most"
+said "<= "
+not_said "multiply"
+expect 0 cli --dry-run --json A.mtx B.mtx
+is "$(json nnz_c) $(json products) $(json ms.multiply) $(json gflops) $(json check)" "null 3 null null null"
+[ "$(json plan.needed_bytes)" -ge "$(json plan.bound_bytes)" ] || wrong "needed_bytes"
+for device in auto cpu; do
+    expect 0 cli --device "$device" A.mtx -q
+done
+expect 4 cli --device cuda A.mtx
+told "spgemm-cli: "
+silent
+is "$(wc -l <"$err")" 1
+expect 4 cli --device cuda:7 A.mtx
+expect 4 cli --device=cuda missing.mtx
+expect 4 cli --compare cusparse A.mtx
+told "cuSPARSE"
+silent
+finish

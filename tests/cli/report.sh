@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# What is reported: tables, JSON, --info, pictures, the progress line.
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+small_matrices
+
+# ---- the table ----
+expect 0 cli A.mtx
+calm
+cp "$out" table
+for word in rows columns entries "A " "C = A*A" products multiply memory "A.mtx: real general"; do said "$word"; done
+expect 0 cli -v A.mtx
+said "method"
+said "sort"
+told "spgemm"
+expect 0 cli -q A.mtx
+silent
+calm
+expect 0 cli --generate er:1000:1 --dry-run
+said "1,000"
+expect 0 cli A.mtx B.mtx --transpose-b
+said "C = A*B^T"
+
+# ---- JSON ----
+expect 0 cli --json A.mtx
+calm
+is "$(wc -l <"$out")" 1
+is "$(json rows) $(json cols) $(json nnz_a) $(json nnz_b) $(json nnz_c) $(json products)" "2 2 3 3 3 4"
+is "$(json device) $(json method) $(json ms.write) $(json check) $(json precision)" '"cpu" "sort" null null "f64"'
+for key in compression ms.read ms.multiply gflops peak_bytes threads repeats; do
+    [[ $(json $key) =~ ^[0-9.e+-]+$ ]] || wrong "$key is no number: $(json $key)"
+done
+expect 0 cli --json --check A.mtx wide.mtx
+is "$(json rows) $(json cols) $(json check.ok) $(json check.max_rel_err)" "2 3 true 0"
+expect 0 cli --json wide.mtx --transpose-b
+is "$(json rows) $(json cols) $(json formula)" '2 2 "A*A^T"'
+expect 0 cli --json A.mtx -o C.mtx
+is "$(json c)" '"C.mtx"'
+[[ $(json ms.write) =~ ^[0-9.e+-]+$ ]] || wrong "ms.write"
+expect 0 cli --json A.mtx -o -
+is "$(json nnz_c "$err")" 3
+is "$(head -c 14 "$out")" "%%MatrixMarket"
+expect 0 cli --json -q A.mtx
+is "$(json nnz_c)" 3
+odd=$'od"d\\ \t\x01\xff \xc3\xa9 <&>.mtx'
+cp A.mtx "$odd"
+for locale in C C.UTF-8 de_DE.UTF-8 fr_FR ar_EG; do
+    expect 0 env LC_ALL=$locale "$CLI" --json --repeat 2 "$odd"
+    is "$(json a)" $'"od\\"d\\\\ \\u0009\\u0001\\ufffd \xc3\xa9 <&>.mtx"'
+    expect 0 env LC_ALL=$locale "$CLI" --json --info "$odd"
+    is "$(json a.nnz)" 3
+done
+
+# ---- --info ----
+expect 0 cli --info A.mtx
+for word in symmetry diagonal bandwidth empty products "at most" "real general"; do said "$word"; done
+expect 0 cli --info --json A.mtx
+is "$(json a.nnz) $(json a.symmetry) $(json a.diagonal) $(json a.lower_bandwidth) $(json a.upper_bandwidth)" '3 "none" 2 0 1'
+is "$(json a.histogram) $(json product.products) $(json product.formula)" '[0, 1, 1] 4 "A*A"'
+expect 0 cli --info wide.mtx
+said "A*A is not defined, but A*A^T is (--transpose-b)"
+expect 0 cli --info --json wide.mtx
+is "$(json product) $(json a.max_row) $(json a.cols)" "null 2 3"
+expect 0 cli --info --json wide.mtx --transpose-b
+is "$(json product.products) $(json product.formula)" '3 "A*A^T"'
+expect 0 cli --info --json A.mtx wide.mtx
+is "$(json b.cols) $(json product.products)" "3 4"
+expect 0 cli --info wide.mtx A.mtx
+said "the sizes do not match"
+expect 0 cli --info --json --generate poisson2d:10
+is "$(json a.symmetry) $(json a.upper_bandwidth) $(json product.products)" '"symmetric" 10 2148'
+expect 0 cli --info --json complex.mtx
+is "$(json a.field) $(json product.supported)" '"complex" false'
+printf '%%%%MatrixMarket matrix coordinate real general\n0 5 0\n' >none.mtx
+expect 0 cli --info none.mtx
+expect 0 cli --info --json none.mtx --transpose-b
+is "$(json a.rows) $(json a.empty_cols) $(json product.products)" "0 5 0"
+expect 2 cli none.mtx
+
+# ---- pictures ----
+expect 0 cli A.mtx -q --spy -
+is "$(sed -n 2,5p "$out" | tr '\n' /)" "+----+/|# # |/|. # |/+----+/"
+said "C = A*A: 2 x 2, 3 entries; A = A.mtx"
+expect 0 cli A.mtx --info -q --spy -
+said "A: 2 x 2, 3 entries; A = A.mtx"
+expect 0 env LC_ALL=C.UTF-8 "$CLI" A.mtx B.mtx -q --spy -
+said "│■ ■ │"
+said "│■ · │"
+expect 0 env LC_ALL=C.UTF-8 "$CLI" --generate perm:1000 -q --info --spy -
+is "$(wc -l <"$out")" 23
+expect 0 cli --generate poisson2d:40 -q --info --spy -
+is "$(wc -l <"$out") $(sed 1d "$out" | wc -L)" "23 42"
+expect 0 cli A.mtx --json --spy -
+told "+----+"
+json nnz_c >/dev/null
+expect 0 cli A.mtx -q -o - --spy -
+told "+----+"
+not_said "+----+"
+expect 0 cli none.mtx --info -q --spy -
+expect 0 cli none.mtx --info -q --spy none.svg
+picture() { # file arguments...
+    expect 0 cli "${@:2}" -q --spy "$1"
+    silent
+    calm
+    "$HELPER" xml <"$1" 2>>"$err" || wrong "$1 is not well-formed"
+    grep -q '<title>.*</title>' "$1" || wrong "$1 has no title"
+    grep -q 'viewBox=' "$1" || wrong "$1 has no viewBox"
+}
+picture A.svg A.mtx
+grep -q '<title>C = A\*A: 2 x 2, 3 entries; A = A.mtx</title>' A.svg || wrong "another title"
+picture AB.svg A.mtx B.mtx
+grep -q '; A = A.mtx, B = B.mtx<' AB.svg || wrong "another title"
+grep -q 'd="M0 0h2$' A.svg || grep -q 'd="M0 0h2' A.svg || wrong "the first row is not whole"
+picture big.svg --generate er:20000:20
+[ "$(stat -c %s big.svg)" -lt 2000000 ] || wrong "the picture is large"
+picture odd.svg "$odd"
+picture tall.svg --generate perm:100000 --info
+grep -q 'viewBox="0 0 512 512"' tall.svg || wrong "no 512 cells"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n2000000 3 3\n1 1\n1000000 2\n2000000 3\n' >needle.mtx
+picture needle.svg needle.mtx --info
+grep -q 'viewBox="0 0 1 512"' needle.svg || wrong "not one cell wide"
+is "$(find . -name '*svg.*')" ""
+umask 027
+picture mode.svg A.mtx
+is "$(stat -c %a mode.svg)" 640
+umask 022
+
+# ---- a terminal shows the same, and the progress of what is long ----
+if "$HELPER" tty true; then
+    strip() { sed -E 's/[0-9.]+ (ms|s|[kMG]?flop)/_/g; s/ +/ /g' "$1"; }
+    expect 0 "$HELPER" tty "$CLI" A.mtx
+    strip "$out" >shown
+    strip table >piped
+    same shown piped
+    run_slow() { "${faked[@]}" LSP_FAKE=slow "$HELPER" tty "$CLI" A.mtx "$@"; }
+    expect 0 run_slow -o C.mtx
+    said $'\rmultiplying A*A'
+    said " %"
+    grep -q $'\r  *\r' "$out" || wrong "the progress line was not erased"
+    said "products"
+    expect 0 run_slow --quiet
+    silent
+    expect 0 run_slow --json
+    said $'\rmultiplying A*A'
+    expect 0 fake slow A.mtx
+    calm
+    not_said "multiplying"
+fi
+finish

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# The command line itself: help, version, and every way to get it wrong.
+# shellcheck disable=SC2154,SC2317
+. "$(dirname "$0")/lib.sh"
+small_matrices
+
+# A wrong command line: exit code 1, one sentence that holds each of the parts, nothing done.
+refused() { # "part" ["part"] -- arguments...
+    local parts=()
+    while [ "$1" != -- ]; do
+        parts+=("$1")
+        shift
+    done
+    expect 1 cli "${@:2}"
+    for part in "${parts[@]}"; do told "$part"; done
+    is "$(wc -l <"$err")" 1
+    told "spgemm-cli: "
+    silent
+}
+
+# ---- help and version ----
+expect 0 cli --help
+calm
+cp "$out" help
+[ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
+[ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
+options=$(grep -oE -- '--[a-z-]+' help | sort -u)
+is "$(wc -l <<<"$options")" 20
+for option in $options; do
+    grep -qF -- "${option#--}" "$SOURCE/cli/spgemm-cli.1" || wrong "$option is not in the manual"
+    grep -qF -- "$option" "$SOURCE/cli/spgemm-cli.bash" || wrong "$option is not in the completion"
+done
+for name in poisson2d stencil27 fem3 er rmat web perm nascg; do
+    for where in help "$SOURCE/cli/spgemm-cli.1" "$SOURCE/cli/spgemm-cli.bash"; do
+        grep -qF "$name" "$where" || wrong "$name is not in $where"
+    done
+done
+if command -v groff >/dev/null; then
+    expect 0 groff -mandoc -Tutf8 -ww -z "$SOURCE/cli/spgemm-cli.1"
+    calm
+fi
+if command -v mandoc >/dev/null; then
+    expect 0 mandoc -Tlint -Wwarning "$SOURCE/cli/spgemm-cli.1"
+    silent
+fi
+expect 0 bash -n "$SOURCE/cli/spgemm-cli.bash"
+expect 0 cli -h
+same "$out" help
+expect 0 cli A.mtx --help
+same "$out" help
+expect 0 cli --version
+calm
+[[ $(cat "$out") =~ ^spgemm-cli\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || wrong "no version"
+
+# ---- words that are nearly right ----
+refused "unknown option '--thread'" "did you mean '--threads'?" -- --thread 2 A.mtx
+refused "unknown option '--max-memroy'" "did you mean '--max-memory'?" -- --max-memroy=1G A.mtx
+refused "unknown option '--tranpose-b'" "did you mean '--transpose-b'?" -- A.mtx --tranpose-b
+refused "unknown option '--frobnicate'" -- --frobnicate A.mtx
+not_told "mean"
+refused "unknown option '-x'" -- -x A.mtx
+refused "unknown option '-vq'" -- -vq A.mtx
+refused "f64|f32" "'f62'" "did you mean 'f64'?" -- --precision f62 A.mtx
+refused "'double'" "did you mean 'f64'?" -- --precision=double A.mtx
+refused "'gpu'" "did you mean 'cuda'?" -- --device gpu A.mtx
+refused "'cpuu'" "did you mean 'cpu'?" -- --device cpuu A.mtx
+refused "cuda:x" -- --device 'cuda:x' A.mtx
+refused "cuda:-1" -- --device cuda:-1 A.mtx
+refused "cuda:" -- --device cuda: A.mtx
+refused "'cusparce'" "did you mean 'cusparse'?" -- --compare cusparce A.mtx
+refused "did you mean 'poisson2d'?" -- --generate possion2d:4
+refused "did you mean 'stencil27'?" -- --generate stencil:4
+refused "quux" -- --generate quux
+refused "spgemm-cli: " -- --generate poisson2d:0
+refused "spgemm-cli: " -- --generate poisson2d:
+refused "spgemm-cli: " -- --generate er:10
+refused "spgemm-cli: " -- --generate poisson2d:3x
+
+# ---- values missing or malformed ----
+for option in --output --generate --seed --precision --device --threads --max-memory --compare --repeat --spy; do
+    refused "$option needs a value" -- A.mtx "$option"
+    refused "$option needs a value" -- A.mtx "$option" --json
+done
+refused "-o needs a value" -- A.mtx -o
+for value in 0 -1 two 1.5 99999999999999999999 4097 ''; do
+    refused "--threads takes a whole number from 1 to 4096" "'$value'" -- --threads "$value" A.mtx
+done
+for value in 0 x 1000001; do
+    refused "--repeat takes a whole number" "'$value'" -- --repeat="$value" A.mtx
+done
+refused "--seed takes a whole number" -- --seed -1 --generate perm:4
+refused "--seed takes a whole number" -- --seed 9223372036854775808 --generate perm:4
+for value in 0 G 1X -1 1e3 0x10 1.2.3 1GG 1iB 9999999T nan .5G ''; do
+    refused "--max-memory takes a size" "'$value'" -- --max-memory "$value" A.mtx
+done
+for option in --transpose-b --info --dry-run --check --lenient --json --quiet --verbose --version --help; do
+    refused "$option takes no value" -- "$option=1" A.mtx
+done
+refused "--output: its FILE is empty" -- A.mtx -o ''
+refused "--spy: its FILE.svg is empty" -- A.mtx --spy=
+
+# ---- what does not go together ----
+refused "no matrix" --
+refused "no matrix" -- --json
+refused "'third.mtx' is one file too many" -- A.mtx B.mtx third.mtx
+refused "--generate stands for A" "'A.mtx' and 'B.mtx'" -- --generate perm:4 A.mtx B.mtx
+refused "standard input is read once" -- - -
+refused "the name of a file is empty" -- ''
+refused "--seed means nothing without --generate" -- --seed 3 A.mtx
+refused "--info and --dry-run do not go together" -- --info --dry-run A.mtx
+for option in --info --dry-run; do
+    refused "$option and --output do not go together" -- "$option" -o C.mtx A.mtx
+    refused "$option and --check do not go together" -- "$option" --check A.mtx
+    refused "$option and --repeat do not go together" -- "$option" --repeat 2 A.mtx
+    refused "$option and --compare do not go together" -- "$option" --compare cusparse A.mtx
+    refused "--quiet and $option do not go together" -- "$option" -q A.mtx
+done
+refused "--quiet and --verbose do not go together" -- -v -q A.mtx
+
+# ---- spellings that mean the same ----
+cp A.mtx ./--odd.mtx
+cp A.mtx ./-x.mtx
+expect 0 cli -q -oC1.mtx A.mtx
+expect 0 cli -q -o C2.mtx A.mtx
+expect 0 cli --quiet --output=C3.mtx A.mtx
+expect 0 cli A.mtx --quiet --output C4.mtx
+expect 0 cli -q --output=C5.mtx -- --odd.mtx
+expect 0 cli -q -o C6.mtx -- -x.mtx
+expect 0 cli -q -oC7.mtx ./-x.mtx
+for i in 2 3 4 5 6 7; do same C1.mtx "C$i.mtx"; done
+expect 0 cli --seed 0 --generate perm:4 -q
+for size in 1G 1g 1GB 1GiB 1gib 1.5G 1073741824 1073741824B 1024M 0.001T 8000000000000000; do
+    expect 0 cli -q --max-memory "$size" A.mtx
+done
+finish
