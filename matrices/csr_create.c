@@ -97,7 +97,7 @@ done:
 lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
                           lsp_csr *A) {
     lsp_status status = LSP_OK;
-    lsp_csr_types fit;
+    lsp_csr_types fit = {0};
     lsp_csr made = {.rows = rows, .cols = cols, .nnz = nnz};
     LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_REQUIRE(rows >= 0 && cols >= 0 && nnz >= 0, LSP_ERR_ARGUMENT,
@@ -126,7 +126,7 @@ done:
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A) {
     lsp_status status = LSP_OK;
-    lsp_csr made;
+    lsp_csr made = {0};
     LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, &made));
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, rows, least_share))
     for (int64_t i = 0; i < rows; i++) {

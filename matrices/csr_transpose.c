@@ -123,7 +123,7 @@ lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     int64_t cells, *sums;
     LSP_REQUIRE(lsp_mul(B->rows, s.parts, &cells), LSP_ERR_OVERFLOW, "%lld rows are too many to count by",
                 (long long)B->rows);
-    LSP_TRY(lsp_scratch_bytes(ctx, cells, lsp_type_bytes(B->rowptr_type), false, &s.places));
+    LSP_TRY(lsp_scratch_bytes(ctx, lsp_max(cells, 1), lsp_type_bytes(B->rowptr_type), false, &s.places));
     LSP_TRY(LSP_SCRATCH(ctx, s.parts + 1, &sums));
     sums[0] = 0;
 #pragma omp parallel for num_threads(s.parts) schedule(static, 1)

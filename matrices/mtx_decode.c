@@ -1,0 +1,240 @@
+/* Lines to entries. First all newlines of a window of text are found, so that the lines are independent of each other
+ * and the processor works on several at a time; then each line is read word by word, and must end where it ends.
+ * Compiled once an instruction set. */
+#include "mtx.h"
+#include "number_parse.h"
+
+#include "core/isa.h"
+
+#if defined(__AVX2__) || defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+/* A bit for each of 64 bytes that is a newline. */
+LSP_INLINE uint64_t newline_bits(const char *p) {
+#if defined(__AVX512BW__)
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512((const void *)p), _mm512_set1_epi8('\n'));
+#elif defined(__AVX2__)
+    __m256i newline = _mm256_set1_epi8('\n');
+    __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)p), newline);
+    __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)(p + 32)), newline);
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+#elif defined(__SSE2__)
+    uint64_t bits = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + (ptrdiff_t)16 * i));
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'))) << 16 * i;
+    }
+    return bits;
+#else
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i++) {
+        bits |= (uint64_t)(p[i] == '\n') << i;
+    }
+    return bits;
+#endif
+}
+
+/* The places of the newlines among the first `bytes` of text; returns how many. Room for 64 more is used. */
+static int find_newlines(const char *text, int bytes, uint32_t *newlines) {
+    int count = 0;
+    for (int at = 0; at < bytes; at += 64) {
+        uint64_t bits = newline_bits(text + at);
+        if (bytes - at < 64) {
+            bits &= (UINT64_C(1) << (bytes - at)) - 1;
+        }
+        int found = __builtin_popcountll(bits), k = 0;
+        do { /* four at a time: fewer wrong guesses of how many there are; those past the end are overwritten */
+            for (int i = 0; i < 4; i++) {
+                newlines[count + k + i] = (uint32_t)(at + (bits ? __builtin_ctzll(bits) : 0));
+                bits &= bits - 1;
+            }
+            k += 4;
+        } while (k < found);
+        count += found;
+    }
+    return count;
+}
+
+LSP_INLINE bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+LSP_INLINE const char *skip_blanks(const char *p) {
+    while (blank(*p)) {
+        p++;
+    }
+    return p;
+}
+
+/* An index of more than 8 digits: up to 18, later ones are counted as out of range. */
+static const char *long_index(const char *p, uint64_t *index) {
+    uint64_t value = 0;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        value = value < UINT64_C(1000000000000000000) ? value * 10 + (uint64_t)(*p - '0') : value;
+    }
+    *index = value;
+    return p;
+}
+
+/* *index = the digits at p; returns their end, which is p if there are none. */
+LSP_INLINE const char *parse_index(const char *p, uint64_t *index) {
+    uint64_t eight = lsp_eight_at(p), stop = lsp_no_digits(eight);
+    if (__builtin_expect(stop == 0, 0)) {
+        return long_index(p, index);
+    }
+    int bit = __builtin_ctzll(stop);
+    *index = lsp_eight_value(eight << 8 << (63 - bit));
+    return p + (bit >> 3);
+}
+
+/* *value = the 64-bit integer at p; NULL if there is none. */
+LSP_INLINE const char *parse_integer(const char *p, double *value) {
+    bool negative = *p == '-';
+    p += negative | (*p == '+');
+    uint64_t magnitude = 0;
+    const char *end = parse_index(p, &magnitude);
+    if (__builtin_expect(end - p > 18, 0)) {
+        magnitude = 0;
+        for (end = p; *end >= '0' && *end <= '9'; end++) {
+            if (__builtin_mul_overflow(magnitude, 10, &magnitude) ||
+                __builtin_add_overflow(magnitude, (uint64_t)(*end - '0'), &magnitude)) {
+                return NULL;
+            }
+        }
+        if (negative && magnitude > UINT64_C(1) << 63) {
+            return NULL;
+        }
+    }
+    *value = negative ? -(double)magnitude : (double)magnitude;
+    return end == p ? NULL : end;
+}
+
+LSP_INLINE const char *parse_value(const char *p, lsp_mtx_field field, double *value) {
+    return field == LSP_MTX_INTEGER ? parse_integer(p, value) : lsp_parse_double_quick(p, value);
+}
+
+/* What the symmetry of the file says against an entry; one above the diagonal becomes its mirror if that is allowed. */
+LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient, bool values, bool complex,
+                                      lsp_mtx_batch *batch, int64_t k) {
+    int64_t row = batch->row[k], col = batch->col[k];
+    if (row < col) {
+        batch->row[k] = col;
+        batch->col[k] = row;
+        if (values && header->symmetry == LSP_SKEW) {
+            batch->re[k] = -batch->re[k];
+        }
+        if (complex && header->symmetry != LSP_SYMMETRIC) {
+            batch->im[k] = -batch->im[k];
+        }
+        return lenient ? LSP_MTX_FINE : LSP_MTX_UPPER;
+    }
+    bool refused = row == col && ((values && header->symmetry == LSP_SKEW && batch->re[k] != 0) ||
+                                  (complex && header->symmetry != LSP_SYMMETRIC && batch->im[k] != 0));
+    return refused ? LSP_MTX_DIAGONAL : LSP_MTX_FINE;
+}
+
+/* The entry on the line at p, which is not blank and ends at `end`, as number k of the batch. */
+LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, bool array, lsp_mtx_field field, lsp_mtx_depth depth,
+                                     const char *p, const char *end, lsp_mtx_batch *batch, int64_t k) {
+    if (!array) {
+        uint64_t index = 0;
+        const char *start = p;
+        p = parse_index(p, &index);
+        if (p == start || index - 1 >= (uint64_t)header->rows || !(blank(*p) || p == end)) {
+            return LSP_MTX_ROW;
+        }
+        batch->row[k] = (int64_t)index - 1;
+        if (depth == LSP_MTX_ROWS) {
+            return LSP_MTX_FINE;
+        }
+        start = p = skip_blanks(p);
+        p = parse_index(p, &index);
+        if (p == start || index - 1 >= (uint64_t)header->cols || !(blank(*p) || p == end)) {
+            return LSP_MTX_COL;
+        }
+        batch->col[k] = (int64_t)index - 1;
+        if (depth == LSP_MTX_PLACES) {
+            return LSP_MTX_FINE;
+        }
+        p = skip_blanks(p);
+    } else if (depth != LSP_MTX_ALL) {
+        return LSP_MTX_FINE;
+    }
+    if (field != LSP_MTX_PATTERN) {
+        const char *stop = parse_value(p, field, &batch->re[k]);
+        if (!stop) {
+            return LSP_MTX_VALUE;
+        }
+        if (field == LSP_MTX_COMPLEX) {
+            p = skip_blanks(stop);
+            const char *second = parse_value(p, field, &batch->im[k]);
+            if (!second || p == stop) {
+                return LSP_MTX_VALUE;
+            }
+            stop = second;
+        }
+        p = stop;
+    }
+    p = skip_blanks(p);
+    return p == end ? LSP_MTX_FINE : LSP_MTX_JUNK;
+}
+
+LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, bool array, lsp_mtx_field field,
+                              lsp_mtx_depth depth, const char *text, int lines, lsp_mtx_batch *batch) {
+    bool symmetric = !array && header->symmetry != LSP_GENERAL && depth != LSP_MTX_ROWS;
+    int64_t count = 0;
+    const char *line = text;
+    for (int i = 0; i < lines; i++) {
+        const char *p = line, *end = text + batch->newlines[i];
+        if (__builtin_expect((unsigned char)*p <= ' ' || *p == '%', 0)) {
+            p = skip_blanks(p);
+            if (p == end || *p == '%') {
+                line = end + 1;
+                continue;
+            }
+        }
+        lsp_mtx_fault fault = decode_line(header, array, field, depth, p, end, batch, count);
+        if (fault == LSP_MTX_FINE && symmetric) {
+            bool values = depth == LSP_MTX_ALL && field != LSP_MTX_PATTERN;
+            fault = fit_symmetry(header, lenient, values, values && field == LSP_MTX_COMPLEX, batch, count);
+        }
+        if (__builtin_expect(fault != LSP_MTX_FINE, 0)) {
+            batch->fault = fault;
+            batch->where = line;
+            break;
+        }
+        count++;
+        line = end + 1;
+    }
+    batch->count = count;
+    return line;
+}
+
+const char *LSP_ISA_NAME(lsp_mtx_decode)(const lsp_mtx_header *header, bool lenient, lsp_mtx_depth depth,
+                                         const char *text, const char *end, lsp_mtx_batch *batch) {
+    int bytes = end - text < lsp_mtx_window ? (int)(end - text) : lsp_mtx_window;
+    int lines = find_newlines(text, bytes, batch->newlines);
+    batch->fault = LSP_MTX_FINE;
+    batch->where = NULL;
+    if (lines == 0) { /* one line longer than the window */
+        batch->newlines[0] = (uint32_t)((const char *)memchr(text, '\n', (size_t)(end - text)) - text);
+        lines = 1;
+        if (batch->newlines[0] > lsp_mtx_line_most) {
+            batch->fault = LSP_MTX_LONG_LINE;
+            batch->where = text;
+            batch->count = 0;
+            return text;
+        }
+    }
+#define DECODE(array, field, depth) decode(header, lenient, array, field, depth, text, lines, batch)
+    if (header->format == LSP_MTX_ARRAY) {
+        return depth != LSP_MTX_ALL               ? DECODE(true, LSP_MTX_REAL, LSP_MTX_ROWS)
+               : header->field == LSP_MTX_COMPLEX ? DECODE(true, LSP_MTX_COMPLEX, LSP_MTX_ALL)
+               : header->field == LSP_MTX_INTEGER ? DECODE(true, LSP_MTX_INTEGER, LSP_MTX_ALL)
+                                                  : DECODE(true, LSP_MTX_REAL, LSP_MTX_ALL);
+    }
+    return depth == LSP_MTX_ROWS              ? DECODE(false, LSP_MTX_PATTERN, LSP_MTX_ROWS)
+           : depth == LSP_MTX_PLACES          ? DECODE(false, LSP_MTX_PATTERN, LSP_MTX_PLACES)
+           : header->field == LSP_MTX_PATTERN ? DECODE(false, LSP_MTX_PATTERN, LSP_MTX_ALL)
+           : header->field == LSP_MTX_COMPLEX ? DECODE(false, LSP_MTX_COMPLEX, LSP_MTX_ALL)
+           : header->field == LSP_MTX_INTEGER ? DECODE(false, LSP_MTX_INTEGER, LSP_MTX_ALL)
+                                              : DECODE(false, LSP_MTX_REAL, LSP_MTX_ALL);
+}

@@ -1,0 +1,169 @@
+/* What is wrong with a file, and in which line first: one thread decodes all lines again, in order, and counts. */
+#include "mtx.h"
+
+#include <string.h>
+
+typedef struct shown {
+    char text[44];
+} shown;
+
+static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/* Word number k of a line as it may stand in a message; empty if there is none. */
+static shown word(const char *line, int k) {
+    shown s = {""};
+    const char *p = line, *end;
+    for (;; p = end) {
+        while (blank(*p)) {
+            p++;
+        }
+        for (end = p; !blank(*end) && *end != '\n';) {
+            end++;
+        }
+        if (k-- == 0 || end == p) {
+            break;
+        }
+    }
+    int length = end - p > 40 ? 40 : (int)(end - p);
+    for (int i = 0; i < length; i++) {
+        s.text[i] = p[i] >= ' ' && p[i] < 127 ? p[i] : '?';
+    }
+    memcpy(s.text + length, end - p > 40 ? "..." : "", end - p > 40 ? 4 : 1);
+    return s;
+}
+
+static bool is_integer(const char *text) {
+    text += *text == '-' || *text == '+';
+    return *text != 0 && text[strspn(text, "0123456789.")] == 0 && strchr(text, '.') == NULL;
+}
+
+static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, shown index,
+                                int64_t size) {
+    if (index.text[0] == 0) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line, what);
+    }
+    if (!is_integer(index.text)) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s index", name, line, index.text, what);
+    }
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the %s index %s is outside 1 .. %lld", name, line, what, index.text,
+                    (long long)size);
+}
+
+static lsp_status explain_value(lsp_ctx *ctx, const char *name, long long line, const lsp_mtx_header *header,
+                                const char *text) {
+    int first = header->format == LSP_MTX_COORDINATE ? 2 : 0;
+    bool integer = header->field == LSP_MTX_INTEGER;
+    shown value = word(text, first), second = word(text, first + 1);
+    bool complex = header->field == LSP_MTX_COMPLEX;
+    if (value.text[0] == 0 || (complex && second.text[0] == 0)) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line,
+                        value.text[0] ? "imaginary part" : "value");
+    }
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s%s%s' is no %s", name, line, value.text, complex ? " " : "",
+                    complex ? second.text : "",
+                    integer   ? "integer of 64 bits"
+                    : complex ? "complex number"
+                              : "number");
+}
+
+/* The sentence for a fault in the line at `text`. */
+static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_fault fault, const char *text,
+                               long long line) {
+    const lsp_mtx_header *header = &reader->header;
+    const char *name = reader->source.name;
+    int words = (header->format == LSP_MTX_COORDINATE ? 2 : 0) + (header->field == LSP_MTX_PATTERN   ? 0
+                                                                  : header->field == LSP_MTX_COMPLEX ? 2
+                                                                                                     : 1);
+    shown value = word(text, words - 1), junk = word(text, words);
+    switch (fault) {
+    case LSP_MTX_ROW:
+        return explain_index(ctx, name, line, "row", word(text, 0), header->rows);
+    case LSP_MTX_COL:
+        return explain_index(ctx, name, line, "column", word(text, 1), header->cols);
+    case LSP_MTX_VALUE:
+        return explain_value(ctx, name, line, header, text);
+    case LSP_MTX_UPPER:
+        return lsp_fail(ctx, LSP_ERR_FORMAT,
+                        "%s:%lld: the entry at row %s, column %s is above the diagonal of a symmetric matrix, which "
+                        "stores the lower triangle",
+                        name, line, word(text, 0).text, word(text, 1).text);
+    case LSP_MTX_DIAGONAL:
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s on the diagonal of a %s matrix must be zero, not %s", name,
+                        line, header->symmetry == LSP_SKEW ? "an entry" : "the imaginary part of an entry",
+                        header->symmetry == LSP_SKEW ? "skew-symmetric" : "hermitian", value.text);
+    case LSP_MTX_EXTRA:
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: more than the %lld entries announced", name, line,
+                        (long long)header->entries);
+    case LSP_MTX_LONG_LINE:
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name, line,
+                        lsp_mtx_line_most);
+    default:
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' follows %s", name, line,
+                        junk.text[0] ? junk.text : value.text,
+                        junk.text[0] ? "the entry" : "the value without a blank");
+    }
+}
+
+/* The line of data line number k, from 0, of those at `text`. */
+static const char *data_line(const char *text, int64_t k) {
+    for (;; text = (const char *)rawmemchr(text, '\n') + 1) {
+        const char *p = text;
+        while (blank(*p)) {
+            p++;
+        }
+        if (*p != '\n' && *p != '%' && k-- == 0) {
+            return text;
+        }
+    }
+}
+
+static int64_t count_lines(const char *text, const char *end) {
+    int64_t lines = 0;
+    for (; text < end; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_batch *batch, char *buffer) {
+    const lsp_mtx_header *header = &reader->header;
+    const char *name = reader->source.name, *text;
+    int64_t bytes, entries = 0, lines = header->line;
+    lsp_mtx_cursor cursor = lsp_mtx_array_place(header, 0);
+    lsp_mtx_stream stream;
+    lsp_mtx_stream_start(&stream, &reader->source, buffer, header->body, header->body, reader->source.bytes);
+    while (lsp_mtx_stream_next(&stream, &text, &bytes)) {
+        for (const char *end = text + bytes, *next; text < end; text = next) {
+            next = reader->decode(header, reader->options.lenient, LSP_MTX_ALL, text, end, batch);
+            int64_t numbers = batch->count;
+            if (header->format == LSP_MTX_ARRAY) {
+                lsp_mtx_fault later = batch->fault;
+                batch->fault = LSP_MTX_FINE;
+                lsp_mtx_array_entries(header, &cursor, batch);
+                batch->where = batch->fault ? data_line(text, batch->count) : batch->where;
+                batch->fault = batch->fault ? batch->fault : later;
+            } else if (numbers > header->entries - entries) {
+                batch->fault = LSP_MTX_EXTRA;
+                batch->where = data_line(text, header->entries - entries);
+            }
+            if (batch->fault != LSP_MTX_FINE) {
+                return explain_line(ctx, reader, batch->fault, batch->where,
+                                    lines + count_lines(text, batch->where) + 1);
+            }
+            entries += numbers;
+            lines += count_lines(text, next);
+        }
+    }
+    if (stream.fault == LSP_MTX_LONG_LINE) {
+        return explain_line(ctx, reader, LSP_MTX_LONG_LINE, "\n", lines + 1);
+    }
+    if (stream.fault == LSP_MTX_IO) {
+        return lsp_fail(ctx, LSP_ERR_IO, "%s: cannot be read: %s", name,
+                        stream.error ? strerror(stream.error) : "it became shorter meanwhile");
+    }
+    if (entries < header->entries) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the file ends after %lld of %lld entries announced", name,
+                        (long long)lines, (long long)entries, (long long)header->entries);
+    }
+    return LSP_OK;
+}

@@ -1,0 +1,168 @@
+/* The banner "%%MatrixMarket matrix FORMAT FIELD SYMMETRY", comments, and the size line: "ROWS COLS ENTRIES" or, for an
+ * array, "ROWS COLS". */
+#include "mtx.h"
+
+#include <string.h>
+#include <strings.h>
+
+typedef struct word {
+    const char *text;
+    int length;
+} word;
+
+static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/* The next word of a line; of length 0 at its end. */
+static word next_word(const char **p) {
+    while (blank(**p)) {
+        ++*p;
+    }
+    word w = {*p, 0};
+    while (!blank(**p) && **p != '\n' && w.length < INT32_MAX) {
+        ++*p;
+        w.length++;
+    }
+    return w;
+}
+
+static bool is(word w, const char *name) {
+    return (size_t)w.length == strlen(name) && strncasecmp(w.text, name, (size_t)w.length) == 0;
+}
+
+/* The number of the name that a word is, or -1. */
+static int choose(word w, const char *const names[]) {
+    for (int i = 0; names[i]; i++) {
+        if (is(w, names[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* A word as it may stand in a message: short, printable. */
+typedef struct shown {
+    char text[44];
+} shown;
+static shown show(word w) {
+    shown s = {""};
+    int length = w.length < 40 ? w.length : 40;
+    for (int i = 0; i < length; i++) {
+        s.text[i] = w.text[i] >= ' ' && w.text[i] < 127 ? w.text[i] : '?';
+    }
+    memcpy(s.text + length, w.length > 40 ? "..." : "", w.length > 40 ? 4 : 1);
+    return s;
+}
+
+static lsp_status read_banner(lsp_ctx *ctx, const char *name, const char *p, lsp_mtx_header *header) {
+    static const char *const formats[] = {"coordinate", "array", NULL};
+    static const char *const fields[] = {"real", "integer", "pattern", "complex", NULL};
+    static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+    lsp_status status = LSP_OK;
+    word banner = next_word(&p);
+    LSP_REQUIRE(is(banner, "%%MatrixMarket"), LSP_ERR_FORMAT,
+                "%s:1: the file does not begin with %%%%MatrixMarket, but with '%s'", name, show(banner).text);
+    word object = next_word(&p), format = next_word(&p), field = next_word(&p), symmetry = next_word(&p);
+    word rest = next_word(&p);
+    LSP_REQUIRE(symmetry.length > 0, LSP_ERR_FORMAT,
+                "%s:1: the banner ends before it names object, format, field and symmetry", name);
+    LSP_REQUIRE(is(object, "matrix"), LSP_ERR_FORMAT, "%s:1: the object is '%s', not 'matrix'", name,
+                show(object).text);
+    int chosen[3] = {choose(format, formats), choose(field, fields), choose(symmetry, symmetries)};
+    LSP_REQUIRE(chosen[0] >= 0, LSP_ERR_FORMAT, "%s:1: the format is '%s', neither 'coordinate' nor 'array'", name,
+                show(format).text);
+    LSP_REQUIRE(chosen[1] >= 0, LSP_ERR_FORMAT,
+                "%s:1: the field is '%s', none of 'real', 'integer', 'pattern' and 'complex'", name, show(field).text);
+    LSP_REQUIRE(chosen[2] >= 0, LSP_ERR_FORMAT,
+                "%s:1: the symmetry is '%s', none of 'general', 'symmetric', 'skew-symmetric' and 'hermitian'", name,
+                show(symmetry).text);
+    LSP_REQUIRE(rest.length == 0, LSP_ERR_FORMAT, "%s:1: '%s' follows the banner", name, show(rest).text);
+    header->format = (lsp_mtx_format)chosen[0];
+    header->field = (lsp_mtx_field)chosen[1];
+    header->symmetry = (lsp_symmetry)chosen[2];
+    LSP_REQUIRE(header->format != LSP_MTX_ARRAY || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
+                "%s:1: an array of a pattern has no numbers to read", name);
+    LSP_REQUIRE(header->symmetry != LSP_SKEW || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
+                "%s:1: a pattern cannot be skew-symmetric", name);
+    LSP_REQUIRE(header->symmetry != LSP_HERMITIAN || header->field == LSP_MTX_COMPLEX, LSP_ERR_FORMAT,
+                "%s:1: only a complex matrix can be hermitian", name);
+done:
+    return status;
+}
+
+/* The numbers that an array of these sizes stores; false if there are more than can be counted. */
+static bool count_array(const lsp_mtx_header *header, int64_t *entries) {
+    if (header->symmetry == LSP_GENERAL) {
+        return lsp_mul(header->rows, header->cols, entries);
+    }
+    int64_t n = header->rows, a = n / 2, b = n - (n % 2 == 0); /* n (n-1) / 2 = a * b */
+    return lsp_mul(a, b, entries) && (header->symmetry == LSP_SKEW || lsp_add(*entries, n, entries));
+}
+
+static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_mtx_header *header) {
+    static const char *const what[] = {"rows", "columns", "entries"};
+    lsp_status status = LSP_OK;
+    int64_t sizes[3] = {0, 0, 0};
+    int count = header->format == LSP_MTX_ARRAY ? 2 : 3;
+    long long line = header->line;
+    for (int i = 0; i < count; i++) {
+        word w = next_word(&p);
+        LSP_REQUIRE(w.length > 0, LSP_ERR_FORMAT, "%s:%lld: the size line ends before the number of %s", name, line,
+                    what[i]);
+        for (int k = 0; k < w.length; k++) {
+            int digit = w.text[k] - '0';
+            LSP_REQUIRE(digit >= 0 && digit <= 9, LSP_ERR_FORMAT, "%s:%lld: '%s' is no number of %s", name, line,
+                        show(w).text, what[i]);
+            LSP_REQUIRE(lsp_mul(sizes[i], 10, &sizes[i]) && lsp_add(sizes[i], digit, &sizes[i]), LSP_ERR_FORMAT,
+                        "%s:%lld: %s is more %s than can be counted", name, line, show(w).text, what[i]);
+        }
+    }
+    word rest = next_word(&p);
+    LSP_REQUIRE(rest.length == 0, LSP_ERR_FORMAT, "%s:%lld: '%s' follows the size line's %d numbers", name, line,
+                show(rest).text, count);
+    header->rows = sizes[0];
+    header->cols = sizes[1];
+    header->entries = sizes[2];
+    LSP_REQUIRE(header->symmetry == LSP_GENERAL || sizes[0] == sizes[1], LSP_ERR_FORMAT,
+                "%s:%lld: a symmetric matrix of %lld rows and %lld columns cannot be", name, line, (long long)sizes[0],
+                (long long)sizes[1]);
+    LSP_REQUIRE(count == 3 || count_array(header, &header->entries), LSP_ERR_FORMAT,
+                "%s:%lld: an array of %lld rows and %lld columns has more numbers than can be counted", name, line,
+                (long long)sizes[0], (long long)sizes[1]);
+done:
+    return status;
+}
+
+lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char *buffer, lsp_mtx_header *header) {
+    lsp_status status = LSP_OK;
+    const char *name = source->name, *text;
+    int64_t bytes, line = 0;
+    lsp_mtx_header found = {.line = 0};
+    lsp_mtx_stream stream;
+    LSP_REQUIRE(source->bytes > 0, LSP_ERR_FORMAT, "%s:1: the file is empty", name);
+    lsp_mtx_stream_start(&stream, source, buffer, 0, 0, source->bytes);
+    while (lsp_mtx_stream_next(&stream, &text, &bytes)) {
+        for (const char *p = text, *end = text + bytes; p < end;
+             p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1) {
+            const char *start = p;
+            if (++line == 1) {
+                LSP_TRY(read_banner(ctx, name, p, &found));
+                continue;
+            }
+            if (next_word(&p).length > 0 && *(p = start + strspn(start, " \t\r")) != '%') {
+                found.line = line;
+                LSP_TRY(read_size(ctx, name, start, &found));
+                p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
+                found.body = lsp_min(stream.at + (p - text), source->bytes);
+                *header = found;
+                goto done;
+            }
+        }
+    }
+    LSP_REQUIRE(stream.fault != LSP_MTX_IO, LSP_ERR_IO, "%s: cannot be read: %s", name,
+                stream.error ? strerror(stream.error) : "it became shorter meanwhile");
+    LSP_REQUIRE(stream.fault != LSP_MTX_LONG_LINE, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name,
+                (long long)line + 1, lsp_mtx_line_most);
+    status = lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the file ends before its size line", name, (long long)line);
+done:
+    return status;
+}

@@ -1,0 +1,178 @@
+/* Where the text of a Matrix Market file comes from. A regular file is read in place, by offset: not mapped, so that a
+ * file that shrinks meanwhile is an error and not a signal. Pipes and gzip are kept in memory, in pieces. */
+#include "mtx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { input_bytes = 64 << 10 };
+
+bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, char *buffer) {
+    while (bytes > 0) {
+        int64_t got;
+        if (source->fd >= 0) {
+            got = pread(source->fd, buffer, (size_t)bytes, source->base + offset);
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got <= 0) {
+                errno = got < 0 ? errno : 0;
+                return false;
+            }
+        } else {
+            int k = source->pieces - 1;
+            while (k > 0 && source->piece[k].begin > offset) {
+                k--;
+            }
+            got = lsp_min(bytes, source->piece[k].end - offset);
+            memcpy(buffer, source->piece[k].text + (offset - source->piece[k].begin), (size_t)got);
+        }
+        buffer += got;
+        offset += got;
+        bytes -= got;
+    }
+    return true;
+}
+
+int64_t lsp_mtx_more(lsp_mtx_bytes *input) {
+    if (input->left == 0 && input->fd >= 0) {
+        ssize_t got;
+        do {
+            got = read(input->fd, input->buffer, input->buffer_bytes);
+        } while (got < 0 && errno == EINTR);
+        if (got < 0) {
+            return -1;
+        }
+        input->next = input->buffer;
+        input->left = (size_t)got;
+    }
+    return (int64_t)input->left;
+}
+
+lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *room) {
+    lsp_status status = LSP_OK;
+    int64_t bytes = lsp_max(source->bytes / 4, lsp_mtx_block);
+    LSP_REQUIRE(source->pieces < lsp_mtx_pieces, LSP_ERR_MEMORY, "%s: %s of text are too much to keep", source->name,
+                lsp_size(source->bytes).text);
+    LSP_TRY(LSP_SCRATCH(ctx, bytes, piece));
+    *room = bytes;
+    source->piece[source->pieces].text = *piece;
+    source->piece[source->pieces].begin = source->bytes;
+    source->piece[source->pieces].end = source->bytes + bytes;
+    source->pieces++;
+done:
+    return status;
+}
+
+/* All of a pipe, as it is. */
+static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
+    lsp_status status = LSP_OK;
+    char *piece = NULL;
+    int64_t room = 0, more;
+    while ((more = lsp_mtx_more(input)) > 0) {
+        if (room == 0) {
+            LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &room));
+        }
+        int64_t take = lsp_min(more, room);
+        memcpy(piece, input->next, (size_t)take);
+        piece += take;
+        input->next += take;
+        input->left -= (size_t)take;
+        source->bytes += take;
+        room -= take;
+    }
+    LSP_REQUIRE(more == 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
+done:
+    return status;
+}
+
+/* A stream, or a compressed file: everything into memory. Two bytes tell gzip from text. */
+static lsp_status keep_all(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
+    lsp_status status = LSP_OK;
+    source->fd = -1;
+    LSP_REQUIRE(lsp_mtx_more(input) >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
+    while (input->left == 1) { /* a pipe may give one byte at first */
+        unsigned char first = *input->next;
+        ssize_t got = input->fd < 0 ? 0 : read(input->fd, input->buffer + 1, input->buffer_bytes - 1);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        LSP_REQUIRE(got >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
+        if (got == 0) {
+            break;
+        }
+        input->buffer[0] = first;
+        input->next = input->buffer;
+        input->left = (size_t)got + 1;
+    }
+    source->compressed = input->left >= 2 && input->next[0] == 0x1f && input->next[1] == 0x8b;
+    LSP_TRY(source->compressed ? lsp_mtx_inflate(ctx, input, source) : keep_stream(ctx, input, source));
+done:
+    return status;
+}
+
+static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
+    lsp_status status = LSP_OK;
+    struct stat about;
+    LSP_REQUIRE(fstat(fd, &about) == 0, LSP_ERR_IO, "%s: cannot be examined: %s", source->name, strerror(errno));
+    LSP_REQUIRE(!S_ISDIR(about.st_mode), LSP_ERR_IO, "%s: is a directory, not a file", source->name);
+    bool in_place = S_ISREG(about.st_mode);
+    if (in_place) {
+        unsigned char magic[2] = {0, 0};
+        source->fd = fd;
+        source->base = lsp_max(lseek(fd, 0, SEEK_CUR), 0); /* standard input may have been read from before */
+        source->bytes = lsp_max(about.st_size - source->base, 0);
+        LSP_REQUIRE(lsp_mtx_fetch(source, 0, lsp_min(source->bytes, 2), (char *)magic), LSP_ERR_IO,
+                    "%s: cannot be read: %s", source->name, strerror(errno));
+        in_place = source->bytes > 0 && (magic[0] != 0x1f || magic[1] != 0x8b);
+    }
+    if (!in_place) { /* files of /proc say that they have no bytes, and have some */
+        lsp_mtx_bytes input = {.fd = fd, .buffer_bytes = input_bytes};
+        source->bytes = 0;
+        LSP_TRY(LSP_SCRATCH(ctx, input_bytes, &input.buffer));
+        LSP_TRY(keep_all(ctx, &input, source));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source) {
+    lsp_status status = LSP_OK;
+    bool standard = strcmp(path, "-") == 0;
+    *source = (lsp_mtx_source){.name = standard ? "standard input" : path, .fd = -1};
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    LSP_REQUIRE(fd >= 0, LSP_ERR_IO, "%s: cannot be opened: %s", source->name, strerror(errno));
+    LSP_TRY(open_file(ctx, fd, source));
+    source->opened = source->fd >= 0 && !standard;
+done:
+    if (fd >= 0 && !standard && !source->opened) {
+        close(fd);
+    }
+    return status;
+}
+
+lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source) {
+    lsp_status status = LSP_OK;
+    const unsigned char *start = text;
+    *source = (lsp_mtx_source){.name = name, .fd = -1};
+    if (bytes >= 2 && start[0] == 0x1f && start[1] == 0x8b) {
+        lsp_mtx_bytes input = {.fd = -1, .next = start, .left = bytes};
+        LSP_TRY(keep_all(ctx, &input, source));
+    } else {
+        source->bytes = source->piece[0].end = (int64_t)bytes;
+        source->piece[0].text = text;
+        source->pieces = 1;
+    }
+done:
+    return status;
+}
+
+void lsp_mtx_close(lsp_mtx_source *source) {
+    if (source->opened) {
+        close(source->fd);
+        source->opened = false;
+    }
+}

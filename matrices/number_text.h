@@ -1,0 +1,28 @@
+/* Numbers to text and back, exactly: reading rounds to nearest even as the C library does, in any locale; printing
+ * gives the fewest digits that read back to the same bits. Both use one table of 128-bit powers of ten. */
+#ifndef LSP_NUMBER_TEXT_H
+#define LSP_NUMBER_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { lsp_power_least = -342, lsp_power_most = 324 };
+
+/* [q - lsp_power_least]: high and low half of m, 10^q = m * 2^e; see number_powers.py. */
+extern const uint64_t lsp_powers[lsp_power_most - lsp_power_least + 1][2];
+
+/* Reads one number at p: [sign] digits [. digits] [e|d [sign] digits], inf, infinity, nan, in either case. Returns
+ * where it ends, or NULL if there is none. The text must go on to a newline, with 16 bytes readable after it. */
+const char *lsp_parse_double(const char *p, double *value);
+
+/* The same, digit by digit, for whatever the quick way does not take. */
+const char *lsp_parse_double_slow(const char *p, double *value);
+
+enum { lsp_number_bytes = 48 }; /* room to give the printers: they return an end within 26, but may touch all of it */
+
+/* Print at `text` without a final zero and return the end. Integers below 2^53 are printed as such. */
+char *lsp_print_double(char *text, double value);
+char *lsp_print_float(char *text, float value);
+char *lsp_print_int(char *text, int64_t value);
+
+#endif
