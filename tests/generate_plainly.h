@@ -108,12 +108,13 @@ static inline double plain_value(const char *spec, bool diagonal, plain_rng *val
 
 /* The matrix of a well-formed name, in 32-bit indices and doubles. */
 static inline lsp_csr plain_matrix(lsp_ctx *ctx, const char *spec, uint64_t seed) {
-    long a = 0, c = 0;
-    double b = 0;
-    sscanf(strchr(spec, ':') + 1, "%ld:%lf:%ld", &a, &b, &c);
+    char *rest;
+    int64_t a = strtol(strchr(spec, ':') + 1, &rest, 10);
+    double b = *rest ? strtod(rest + 1, &rest) : 0;
+    int64_t c = *rest ? strtol(rest + 1, &rest, 10) : 0;
     bool square = strncmp(spec, "poisson", 7) == 0, cube = strncmp(spec, "stencil", 7) == 0, fem = *spec == 'f';
     plain_rng r = plain_seed(seed), values = plain_seed(fem ? 5 : seed + 7);
-    plain_rows p = {.n = square ? a * a : cube ? a * a * a : fem ? 3 * a * a * a : *spec == 'r' ? 1l << a : a};
+    plain_rows p = {.n = square ? a * a : cube ? a * a * a : fem ? 3 * a * a * a : *spec == 'r' ? (int64_t)1 << a : a};
     p.there = calloc((size_t)(p.n * p.n), 1);
     if (square || cube || fem) {
         plain_grid(&p, a, square, fem ? 3 : 1);

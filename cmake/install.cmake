@@ -1,0 +1,56 @@
+# What is installed: the library both ways, its header, a CMake package, a pkg-config file, the tools, the licence.
+include(CMakePackageConfigHelpers)
+set(lsp_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/libsparse)
+
+# The shared library stands alone; the static one asks for what it is made with. Two export files, so that whoever
+# wants the shared one needs nothing else.
+foreach(kind shared static)
+  set(target libsparse)
+  if(kind STREQUAL "static")
+    set(target libsparse_static)
+  endif()
+  install(TARGETS ${target} EXPORT libsparse-${kind}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT libsparse-${kind} NAMESPACE libsparse:: DESTINATION ${lsp_package_dir})
+endforeach()
+install(FILES include/libsparse.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(LSP_STATIC_DEPENDENCIES ZLIB Threads)
+if(LSP_HAVE_CUDA)
+  list(APPEND LSP_STATIC_DEPENDENCIES CUDAToolkit)
+endif()
+configure_package_config_file(cmake/libsparse-config.cmake.in libsparse-config.cmake
+                              INSTALL_DESTINATION ${lsp_package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(libsparse-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/libsparse-config.cmake ${PROJECT_BINARY_DIR}/libsparse-config-version.cmake
+        DESTINATION ${lsp_package_dir})
+
+# pkg-config: the paths are relative to the file, so the tree may be moved.
+file(RELATIVE_PATH lsp_include_from_lib ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(lsp_private_libs ${LSP_OPENMP_LINK} -lpthread -lm)
+if(LSP_HAVE_CUDA)
+  list(APPEND lsp_private_libs -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt)
+endif()
+list(JOIN lsp_private_libs " " lsp_private_libs)
+configure_file(cmake/libsparse.pc.in libsparse.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/libsparse.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The tools find the library beside them.
+file(RELATIVE_PATH lsp_lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+foreach(tool spgemm-cli sparse-bench)
+  if(TARGET ${tool})
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/${lsp_lib_from_bin}")
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+if(TARGET spgemm-cli)
+  install(FILES cli/spgemm-cli.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+  install(FILES cli/spgemm-cli.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME spgemm-cli OPTIONAL)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+                                      -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)
+endif()

@@ -1,0 +1,9 @@
+# Exported symbols: the library, the header and exports.txt say the same. Whoever adds a function adds it there too.
+foreach(what library header)
+  set(file ${PROJECT_SOURCE_DIR}/include/libsparse.h)
+  if(what STREQUAL "library")
+    set(file $<TARGET_FILE:libsparse>)
+  endif()
+  add_test(NAME exports_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh ${what} ${file}
+                                        ${CMAKE_CURRENT_SOURCE_DIR}/exports.txt)
+endforeach()

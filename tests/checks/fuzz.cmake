@@ -1,0 +1,15 @@
+# The corpus of every fuzz target is replayed always; libFuzzer itself runs with -DLSP_FUZZ=ON and clang:
+#   build/tests/fuzz_mtx tests/fuzz/corpus_mtx
+foreach(target mtx)
+  add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
+  add_test(NAME replay_${target} COMMAND replay_${target} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus_${target})
+  set(fuzz_programs replay_${target})
+  if(LSP_FUZZ)
+    add_executable(fuzz_${target} fuzz/fuzz_${target}.c)
+    target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
+    list(APPEND fuzz_programs fuzz_${target})
+  endif()
+  foreach(program IN LISTS fuzz_programs)
+    target_link_libraries(${program} PRIVATE libsparse_static lsp_flags OpenMP::OpenMP_C ZLIB::ZLIB m)
+  endforeach()
+endforeach()

@@ -1,0 +1,15 @@
+# The installed library, used by a stranger's project. Not with a sanitizer: the stranger would have to know of it.
+if(LSP_SANITIZE OR LSP_COVERAGE)
+  return()
+endif()
+find_program(LSP_CXX NAMES ${CMAKE_CXX_COMPILER} g++ clang++ c++ DOC "Compiler for the C++ tests")
+set(parts cmake pkg-config uninstall)
+if(TARGET spgemm-cli AND TARGET sparse-bench)
+  list(APPEND parts tools)
+endif()
+foreach(part install ${parts})
+  add_test(NAME consumer_${part} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/consumer/try ${part} ${PROJECT_BINARY_DIR}
+                                ${CMAKE_CURRENT_BINARY_DIR}/consumer $<$<BOOL:${LSP_CXX}>:${LSP_CXX}>)
+  set_tests_properties(consumer_${part} PROPERTIES TIMEOUT 300 ENVIRONMENT CC=${CMAKE_C_COMPILER} FIXTURES_REQUIRED stage)
+endforeach()
+set_tests_properties(consumer_install PROPERTIES FIXTURES_SETUP stage FIXTURES_REQUIRED "")
