@@ -1,5 +1,5 @@
 /* Matrix Market, read and written in the page cache: text to a matrix in memory and back. Each workload is a file of
- * 100 to 200 MB (--quick: about 5), made anew in $TMPDIR. The library gives sorted rows; of its peers, Eigen gives
+ * about 100 MB (--quick: 5), made anew in $TMPDIR. The library gives sorted rows; of its peers, Eigen gives
  * rows, the others triples as they stand. Checked by number and by a sum over hashes of place and value, bit for bit;
  * what a contender writes is read back by the library first. */
 #include "harness.h"

@@ -5,7 +5,9 @@
 #include "spgemm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,46 +210,57 @@ static void svg(FILE *to, const grid *g, const char *title) {
     fputs("</g>\n</svg>\n", to);
 }
 
-/* Opens what will be `path`: beside it, unless something is there that is no file (a pipe, a device). */
-static FILE *open_beside(const char *path, char *beside, size_t bytes) {
-    struct stat found;
-    beside[0] = 0;
-    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
-        return fopen(path, "w");
+/* A file that appears complete or not at all: filled as `beside`, then renamed to `target`. */
+typedef struct picture {
+    char target[PATH_MAX], beside[PATH_MAX + 32];
+    FILE *to;
+} picture;
+
+static bool picture_open(picture *p, const char *path) {
+    struct stat old;
+    p->beside[0] = 0;
+    if (!realpath(path, p->target)) { /* no such file yet */
+        snprintf(p->target, sizeof p->target, "%s", path);
     }
-    if ((size_t)snprintf(beside, bytes, "%s.XXXXXX", path) >= bytes) {
-        errno = ENAMETOOLONG;
-        return NULL;
+    bool there = stat(p->target, &old) == 0;
+    if (there && !S_ISREG(old.st_mode)) { /* a pipe, a device: written in place */
+        p->to = fopen(p->target, "w");
+        return p->to != NULL;
     }
-    int file = mkstemp(beside);
+    snprintf(p->beside, sizeof p->beside, "%s.%ld.part", p->target, (long)getpid());
+    cli_guard(p->beside);
+    int file = open(p->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) {
-        beside[0] = 0;
-        return NULL;
+        p->beside[0] = 0;
+        return false;
     }
-    cli_guard(beside);
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)fchmod(file, 0666 & ~mask);
-    return fdopen(file, "w");
+    if (there) {
+        (void)fchmod(file, old.st_mode & 07777);
+    }
+    p->to = fdopen(file, "w");
+    return p->to != NULL;
+}
+
+static bool picture_close(picture *p) {
+    bool bad = ferror(p->to) != 0;
+    bad = fclose(p->to) != 0 || bad;
+    return !bad && (!p->beside[0] || rename(p->beside, p->target) == 0);
 }
 
 int cli_spy_svg(const char *path, const lsp_csr *matrix, const char *title) {
-    char beside[4096];
+    picture p;
     grid g;
     if (!grid_make(&g, matrix, svg_cells, svg_cells, 1)) {
         return cli_fail(CLI_MEMORY, "no memory for the picture");
     }
-    FILE *to = open_beside(path, beside, sizeof beside);
-    bool ok = to != NULL;
-    if (to) {
-        svg(to, &g, title);
-        bool bad = ferror(to) != 0;
-        ok = fclose(to) == 0 && !bad;
+    bool ok = picture_open(&p, path);
+    if (ok) {
+        svg(p.to, &g, title);
+        ok = picture_close(&p);
     }
-    ok = ok && (!beside[0] || rename(beside, path) == 0);
     int reason = errno;
-    if (!ok && beside[0]) {
-        unlink(beside);
+    if (!ok && p.beside[0]) {
+        unlink(p.beside);
     }
     cli_guard_end();
     free(g.count);

@@ -377,7 +377,8 @@ LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spg
 
 /* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored, the first
  * product rounded, the others added by fused multiply-add, so every method gives the same bits. A sum that happens to
- * be zero stays. nnz(C) is counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY says how many
+ * be zero stays; one that is no number is the quiet NaN without sign. Values are first brought to the type of C's, ones
+ * for a pattern. nnz(C) is counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY says how many
  * bytes it needs and nothing was multiplied. */
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 

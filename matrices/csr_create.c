@@ -126,13 +126,11 @@ done:
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A) {
     lsp_status status = LSP_OK;
-    lsp_csr made = {0};
-    LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, &made));
+    LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, rows, least_share))
     for (int64_t i = 0; i < rows; i++) {
-        lsp_index_set(made.rowptr, made.rowptr_type, i + 1, starts[i + 1]);
+        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, starts[i + 1]);
     }
-    *A = made;
 done:
     return status;
 }

@@ -9,6 +9,16 @@
 
 #include "core/core.h"
 
+/* ---- words ---- */
+
+static inline bool lsp_mtx_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/* A word as it may stand in a message: short and printable. */
+typedef struct lsp_mtx_shown {
+    char text[44];
+} lsp_mtx_shown;
+lsp_mtx_shown lsp_mtx_show(const char *text, int64_t length);
+
 /* ---- text by offset ---- */
 
 enum {
@@ -148,6 +158,31 @@ typedef struct lsp_mtx_reader {
     lsp_csr A; /* in the making */
     int64_t duplicates;
 } lsp_mtx_reader;
+
+typedef enum lsp_mtx_pass { LSP_MTX_NUMBERS, LSP_MTX_COUNT, LSP_MTX_PLACE } lsp_mtx_pass;
+
+typedef struct lsp_mtx_part {
+    int64_t begin, stop; /* its lines begin in [begin, stop) of the text */
+    int64_t numbers;     /* entries in the file */
+    int64_t first;       /* numbers before this part */
+    void *slots;         /* by row: entries counted, then the next free slot */
+    char *buffer;
+    lsp_mtx_batch *batch;
+    lsp_mtx_fault fault;
+} lsp_mtx_part;
+
+typedef struct lsp_mtx_job {
+    lsp_ctx *ctx;
+    lsp_mtx_reader *reader;
+    lsp_mtx_part *parts;
+    int count;
+    bool wide;   /* slots are of 64 bits, not 32 */
+    bool mirror; /* entries off the diagonal count twice */
+} lsp_mtx_job;
+
+/* Counts or stores the entries of a batch, and their mirrors if the job wants them; false if a slot is none of the
+ * matrix's, because the text is not what was counted. Leaves nothing of use in the batch. */
+bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
 
 /* Everything after the header. */
 lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader);

@@ -9,142 +9,13 @@
 
 enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
 
-typedef enum lsp_mtx_pass { count_numbers, count_rows, place } lsp_mtx_pass;
-
-typedef struct lsp_mtx_part {
-    int64_t begin, stop; /* its lines begin in [begin, stop) of the text */
-    int64_t numbers;     /* entries in the file */
-    int64_t first;       /* numbers before this part */
-    void *slots;         /* by row: entries counted, then the next free slot */
-    char *buffer;
-    lsp_mtx_batch *batch;
-    lsp_mtx_fault fault;
-} lsp_mtx_part;
-
-typedef struct lsp_mtx_job {
-    lsp_ctx *ctx;
-    lsp_mtx_reader *reader;
-    lsp_mtx_part *parts;
-    int count;
-    bool wide;   /* slots are of 64 bits, not 32 */
-    bool mirror; /* entries off the diagonal count twice */
-} lsp_mtx_job;
-
-/* ---- a batch of entries ---- */
-
-LSP_INLINE void count_by(bool wide, void *slots, const int64_t *row, int64_t n) {
-    for (int64_t k = 0; k < n; k++) {
-        if (wide) {
-            ((int64_t *)slots)[row[k]]++;
-        } else {
-            ((uint32_t *)slots)[row[k]]++;
-        }
-    }
-}
-static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const int64_t *row, int64_t n) {
-    if (job->wide) {
-        count_by(true, part->slots, row, n);
-    } else {
-        count_by(false, part->slots, row, n);
-    }
-}
-
-/* slot[k] = the next free one of row[k]; false if one is none of the matrix's. */
-LSP_INLINE bool take_slots(bool wide, void *slots, int64_t nnz, lsp_mtx_batch *batch) {
-    uint64_t most = 0;
-    for (int64_t k = 0; k < batch->count; k++) {
-        int64_t slot = wide ? ((int64_t *)slots)[batch->row[k]]++ : ((uint32_t *)slots)[batch->row[k]]++;
-        most |= (uint64_t)((uint64_t)slot >= (uint64_t)nnz);
-        batch->slot[k] = slot;
-    }
-    return most == 0;
-}
-
-static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
-    const int64_t *slot = batch->slot, n = batch->count;
-    if (A->val_type == LSP_F64) {
-        for (int64_t k = 0; k < n; k++) {
-            ((double *)A->val)[slot[k]] = batch->re[k];
-        }
-    } else if (A->val_type == LSP_F32) {
-        for (int64_t k = 0; k < n; k++) {
-            ((float *)A->val)[slot[k]] = (float)batch->re[k];
-        }
-    } else if (A->val_type == LSP_C64) {
-        for (int64_t k = 0; k < n; k++) {
-            ((double *)A->val)[2 * slot[k]] = batch->re[k];
-            ((double *)A->val)[2 * slot[k] + 1] = complex ? batch->im[k] : 0;
-        }
-    }
-}
-
-static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batch *batch) {
-    const lsp_csr *A = &job->reader->A;
-    if (!(job->wide ? take_slots(true, part->slots, A->nnz, batch) : take_slots(false, part->slots, A->nnz, batch))) {
-        return false;
-    }
-    if (A->col_type == LSP_I32) {
-        for (int64_t k = 0; k < batch->count; k++) {
-            ((int32_t *)A->col)[batch->slot[k]] = (int32_t)batch->col[k];
-        }
-    } else {
-        for (int64_t k = 0; k < batch->count; k++) {
-            ((int64_t *)A->col)[batch->slot[k]] = batch->col[k];
-        }
-    }
-    store_values(A, job->reader->header.field == LSP_MTX_COMPLEX, batch);
-    return true;
-}
-
-/* The entries off the diagonal become their mirrors, the others are dropped. */
-static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *batch) {
-    const lsp_mtx_header *header = &job->reader->header;
-    bool complex = values && header->field == LSP_MTX_COMPLEX;
-    values = values && header->field != LSP_MTX_PATTERN;
-    int64_t kept = 0;
-    for (int64_t k = 0; k < batch->count; k++) {
-        int64_t row = batch->row[k], col = batch->col[k];
-        if (row != col) {
-            batch->row[kept] = col;
-            batch->col[kept] = row;
-            if (values) {
-                batch->re[kept] = header->symmetry == LSP_SKEW ? -batch->re[k] : batch->re[k];
-            }
-            if (complex) {
-                batch->im[kept] = header->symmetry == LSP_SYMMETRIC ? batch->im[k] : -batch->im[k];
-            }
-            kept++;
-        }
-    }
-    batch->count = kept;
-}
-
-static bool use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch) {
-    if (pass == count_rows) {
-        count_batch(job, part, batch->row, batch->count);
-        if (job->mirror) {
-            mirror_batch(job, false, batch);
-            count_batch(job, part, batch->row, batch->count);
-        }
-        return true;
-    }
-    if (!store_batch(job, part, batch)) {
-        return false;
-    }
-    if (job->mirror) {
-        mirror_batch(job, true, batch);
-        return store_batch(job, part, batch);
-    }
-    return true;
-}
-
 /* ---- one pass over one part ---- */
 
 static lsp_mtx_depth depth_of(const lsp_mtx_job *job, lsp_mtx_pass pass) {
     bool array = job->reader->header.format == LSP_MTX_ARRAY;
-    return pass == place || (array && pass == count_rows)         ? LSP_MTX_ALL
-           : job->reader->header.symmetry == LSP_GENERAL || array ? LSP_MTX_ROWS
-                                                                  : LSP_MTX_PLACES;
+    return pass == LSP_MTX_PLACE || (array && pass == LSP_MTX_COUNT) ? LSP_MTX_ALL
+           : job->reader->header.symmetry == LSP_GENERAL || array    ? LSP_MTX_ROWS
+                                                                     : LSP_MTX_PLACES;
 }
 
 static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass) {
@@ -163,12 +34,12 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
             text = reader->decode(header, reader->options.lenient, depth, text, end, batch);
             numbers += batch->count;
             part->fault = batch->fault;
-            if (pass != count_numbers && part->fault == LSP_MTX_FINE) {
+            if (pass != LSP_MTX_NUMBERS && part->fault == LSP_MTX_FINE) {
                 if (array) {
                     lsp_mtx_array_entries(header, &cursor, batch);
                     part->fault = batch->fault;
                 }
-                if (part->fault == LSP_MTX_FINE && !use_batch(job, part, pass, batch)) {
+                if (part->fault == LSP_MTX_FINE && !lsp_mtx_use_batch(job, part, pass, batch)) {
                     part->fault = LSP_MTX_CHANGED;
                 }
             }
@@ -176,7 +47,8 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
         if (first) {
             double share =
                 (double)(stream.at + stream.used - part->begin) / (double)lsp_max(part->stop - part->begin, 1);
-            lsp_progress(job->ctx, "read", (pass == place ? 0.3 : 0) + share * (pass == place ? 0.7 : 0.3));
+            lsp_progress(job->ctx, "read",
+                         (pass == LSP_MTX_PLACE ? 0.3 : 0) + share * (pass == LSP_MTX_PLACE ? 0.7 : 0.3));
         }
     }
     if (part->fault == LSP_MTX_FINE) {
@@ -338,26 +210,33 @@ done:
     return status;
 }
 
-/* True if every slot was filled. */
-static bool complete(const lsp_ctx *ctx, const lsp_csr *A) {
+/* True if every slot was filled: no column is -1. In rows that ascend strictly it would be the first. */
+static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
     bool fine = true;
+    if (ascending) {
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->rows, least_rows)) reduction(&& : fine)
+        for (int64_t i = 0; i < A->rows; i++) {
+            int64_t k = lsp_csr_rowptr(A, i);
+            fine = fine && (k == lsp_csr_rowptr(A, i + 1) || lsp_csr_col(A, k) >= 0);
+        }
+    } else {
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz, least_rows)) reduction(&& : fine)
-    for (int64_t k = 0; k < A->nnz; k++) {
-        fine = fine && lsp_csr_col(A, k) >= 0;
+        for (int64_t k = 0; k < A->nnz; k++) {
+            fine = fine && lsp_csr_col(A, k) >= 0;
+        }
     }
     return fine;
 }
 
-/* Sorts rows and sums duplicates where that is needed. A mirrored duplicate is counted once. */
-static lsp_status finish_rows(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mirrored) {
+/* Sorts rows from `row` on and sums duplicates. A mirrored duplicate is counted once. */
+static lsp_status merge_duplicates(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mirrored, int64_t row) {
     lsp_status status = LSP_OK;
     lsp_csr *A = &reader->A;
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
-    int64_t row = lsp_csr_first_unsorted(ctx, A, true);
-    for (int64_t i = row; i < A->rows; i++) {
-        for (int64_t k = lsp_csr_rowptr(A, i) + 1; k < lsp_csr_rowptr(A, i + 1); k++) {
+    for (; row < A->rows; row++) {
+        for (int64_t k = lsp_csr_rowptr(A, row) + 1; k < lsp_csr_rowptr(A, row + 1); k++) {
             int64_t col = lsp_csr_col(A, k);
-            reader->duplicates += col == lsp_csr_col(A, k - 1) && (!mirrored || col <= i);
+            reader->duplicates += col == lsp_csr_col(A, k - 1) && (!mirrored || col <= row);
         }
     }
     if (reader->duplicates > 0) {
@@ -374,26 +253,30 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
     job.mirror = header->symmetry != LSP_GENERAL && !reader->options.keep_triangle;
     LSP_TRY(plan_parts(&job));
     LSP_TRY(make_parts(&job));
-    bool fine = header->format != LSP_MTX_ARRAY || run(&job, count_numbers);
+    bool fine = header->format != LSP_MTX_ARRAY || run(&job, LSP_MTX_NUMBERS);
     for (int p = 1; fine && p < job.count; p++) {
         job.parts[p].first = job.parts[p - 1].first + lsp_max(job.parts[p - 1].numbers, 0);
     }
-    fine = fine && run(&job, count_rows);
-    int64_t numbers = 0;
+    fine = fine && run(&job, LSP_MTX_COUNT);
+    int64_t numbers = 0, row = 0;
     for (int p = 0; p < job.count; p++) {
         numbers += job.parts[p].numbers;
     }
     fine = fine && numbers == header->entries;
     if (fine) {
         LSP_TRY(make_matrix(&job));
-        fine = run(&job, place) && complete(ctx, &reader->A);
+        fine = run(&job, LSP_MTX_PLACE);
+        row = fine ? lsp_csr_first_unsorted(ctx, &reader->A, true) : 0;
+        fine = fine && complete(ctx, &reader->A, row == header->rows);
     }
     if (!fine) {
         LSP_TRY(lsp_mtx_explain(ctx, reader, job.parts[0].batch, job.parts[0].buffer));
         status = lsp_fail(ctx, LSP_ERR_IO, "%s: the file changed while it was read", reader->source.name);
         goto done;
     }
-    LSP_TRY(finish_rows(ctx, reader, job.mirror));
+    if (row < header->rows) {
+        LSP_TRY(merge_duplicates(ctx, reader, job.mirror, row));
+    }
 done:
     return status;
 }

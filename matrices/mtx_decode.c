@@ -56,9 +56,11 @@ static int find_newlines(const char *text, int bytes, uint32_t *newlines) {
     return count;
 }
 
-LSP_INLINE bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 LSP_INLINE const char *skip_blanks(const char *p) {
-    while (blank(*p)) {
+    if (__builtin_expect(*p == ' ' && (unsigned char)p[1] > ' ', 1)) {
+        return p + 1;
+    }
+    while (lsp_mtx_blank(*p)) {
         p++;
     }
     return p;
@@ -84,6 +86,41 @@ LSP_INLINE const char *parse_index(const char *p, uint64_t *index) {
     *index = lsp_eight_value(eight << 8 << (63 - bit));
     return p + (bit >> 3);
 }
+
+/* Both indices at once, the usual way: of up to 8 digits, one blank between and one after, all in 16 bytes. Returns the
+ * blank or newline after them, or NULL if they are not so. */
+#if defined(__SSE4_1__)
+LSP_INLINE const char *parse_indices(const char *p, uint64_t *row, uint64_t *col) {
+    static const int8_t ends[16] = {-128, -128, -128, -128, -128, -128, -128, -128, 0, 1, 2, 3, 4, 5, 6, 7};
+    __m128i text = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('0'));
+    __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(text, _mm_set1_epi8(9)), text);
+    unsigned others = ~(unsigned)_mm_movemask_epi8(digit);
+    int first = __builtin_ctz(others), second = __builtin_ctz((others | 0x10000) >> (first + 1) | 0x10000);
+    int end = first + 1 + second;
+    if (__builtin_expect(first - 1 > 7 || second - 1 > 7 || first < 1 || second < 1 || end > 15 || p[first] != ' ' ||
+                             (p[end] != ' ' && p[end] != '\n'),
+                         0)) {
+        return NULL;
+    }
+    uint64_t low, high; /* which bytes of the text: each index at the right end of its half, zeros before */
+    memcpy(&low, ends + first, 8);
+    memcpy(&high, ends + second, 8);
+    high += (uint64_t)(first + 1) * 0x0101010101010101u;
+    __m128i ones = _mm_shuffle_epi8(text, _mm_set_epi64x((long long)high, (long long)low));
+    __m128i twos = _mm_maddubs_epi16(ones, _mm_set1_epi16(0x010a));
+    __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(0x00010064));
+    __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x00012710));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    *row = (uint32_t)both;
+    *col = both >> 32;
+    return p + end;
+}
+#else
+LSP_INLINE const char *parse_indices(const char *p, uint64_t *row, uint64_t *col) {
+    (void)p, (void)row, (void)col;
+    return NULL;
+}
+#endif
 
 /* *value = the 64-bit integer at p; NULL if there is none. */
 LSP_INLINE const char *parse_integer(const char *p, double *value) {
@@ -135,22 +172,30 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
 LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, bool array, lsp_mtx_field field, lsp_mtx_depth depth,
                                      const char *p, const char *end, lsp_mtx_batch *batch, int64_t k) {
     if (!array) {
-        uint64_t index = 0;
+        uint64_t index = 0, col = 0;
         const char *start = p;
-        p = parse_index(p, &index);
-        if (p == start || index - 1 >= (uint64_t)header->rows || !(blank(*p) || p == end)) {
+        const char *after = depth == LSP_MTX_ROWS ? NULL : parse_indices(p, &index, &col);
+        p = after ? p : parse_index(p, &index);
+        if (index - 1 >= (uint64_t)header->rows || (!after && (p == start || !(lsp_mtx_blank(*p) || p == end)))) {
             return LSP_MTX_ROW;
         }
         batch->row[k] = (int64_t)index - 1;
         if (depth == LSP_MTX_ROWS) {
             return LSP_MTX_FINE;
         }
-        start = p = skip_blanks(p);
-        p = parse_index(p, &index);
-        if (p == start || index - 1 >= (uint64_t)header->cols || !(blank(*p) || p == end)) {
+        if (after) {
+            p = after;
+        } else {
+            start = p = skip_blanks(p);
+            p = parse_index(p, &col);
+            if (p == start || !(lsp_mtx_blank(*p) || p == end)) {
+                return LSP_MTX_COL;
+            }
+        }
+        if (col - 1 >= (uint64_t)header->cols) {
             return LSP_MTX_COL;
         }
-        batch->col[k] = (int64_t)index - 1;
+        batch->col[k] = (int64_t)col - 1;
         if (depth == LSP_MTX_PLACES) {
             return LSP_MTX_FINE;
         }

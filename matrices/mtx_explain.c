@@ -3,33 +3,21 @@
 
 #include <string.h>
 
-typedef struct shown {
-    char text[44];
-} shown;
-
-static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 /* Word number k of a line as it may stand in a message; empty if there is none. */
-static shown word(const char *line, int k) {
-    shown s = {""};
+static lsp_mtx_shown word(const char *line, int k) {
     const char *p = line, *end;
     for (;; p = end) {
-        while (blank(*p)) {
+        while (lsp_mtx_blank(*p)) {
             p++;
         }
-        for (end = p; !blank(*end) && *end != '\n';) {
+        for (end = p; !lsp_mtx_blank(*end) && *end != '\n';) {
             end++;
         }
         if (k-- == 0 || end == p) {
             break;
         }
     }
-    int length = end - p > 40 ? 40 : (int)(end - p);
-    for (int i = 0; i < length; i++) {
-        s.text[i] = p[i] >= ' ' && p[i] < 127 ? p[i] : '?';
-    }
-    memcpy(s.text + length, end - p > 40 ? "..." : "", end - p > 40 ? 4 : 1);
-    return s;
+    return lsp_mtx_show(p, end - p);
 }
 
 static bool is_integer(const char *text) {
@@ -37,7 +25,7 @@ static bool is_integer(const char *text) {
     return *text != 0 && text[strspn(text, "0123456789.")] == 0 && strchr(text, '.') == NULL;
 }
 
-static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, shown index,
+static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, lsp_mtx_shown index,
                                 int64_t size) {
     if (index.text[0] == 0) {
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line, what);
@@ -53,7 +41,7 @@ static lsp_status explain_value(lsp_ctx *ctx, const char *name, long long line, 
                                 const char *text) {
     int first = header->format == LSP_MTX_COORDINATE ? 2 : 0;
     bool integer = header->field == LSP_MTX_INTEGER;
-    shown value = word(text, first), second = word(text, first + 1);
+    lsp_mtx_shown value = word(text, first), second = word(text, first + 1);
     bool complex = header->field == LSP_MTX_COMPLEX;
     if (value.text[0] == 0 || (complex && second.text[0] == 0)) {
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line,
@@ -74,7 +62,7 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
     int words = (header->format == LSP_MTX_COORDINATE ? 2 : 0) + (header->field == LSP_MTX_PATTERN   ? 0
                                                                   : header->field == LSP_MTX_COMPLEX ? 2
                                                                                                      : 1);
-    shown value = word(text, words - 1), junk = word(text, words);
+    lsp_mtx_shown value = word(text, words - 1), junk = word(text, words);
     switch (fault) {
     case LSP_MTX_ROW:
         return explain_index(ctx, name, line, "row", word(text, 0), header->rows);
@@ -108,7 +96,7 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
 static const char *data_line(const char *text, int64_t k) {
     for (;; text = (const char *)rawmemchr(text, '\n') + 1) {
         const char *p = text;
-        while (blank(*p)) {
+        while (lsp_mtx_blank(*p)) {
             p++;
         }
         if (*p != '\n' && *p != '%' && k-- == 0) {

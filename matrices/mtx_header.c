@@ -10,15 +10,13 @@ typedef struct word {
     int length;
 } word;
 
-static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 /* The next word of a line; of length 0 at its end. */
 static word next_word(const char **p) {
-    while (blank(**p)) {
+    while (lsp_mtx_blank(**p)) {
         ++*p;
     }
     word w = {*p, 0};
-    while (!blank(**p) && **p != '\n' && w.length < INT32_MAX) {
+    while (!lsp_mtx_blank(**p) && **p != '\n' && w.length < INT32_MAX) {
         ++*p;
         w.length++;
     }
@@ -39,19 +37,16 @@ static int choose(word w, const char *const names[]) {
     return -1;
 }
 
-/* A word as it may stand in a message: short, printable. */
-typedef struct shown {
-    char text[44];
-} shown;
-static shown show(word w) {
-    shown s = {""};
-    int length = w.length < 40 ? w.length : 40;
-    for (int i = 0; i < length; i++) {
-        s.text[i] = w.text[i] >= ' ' && w.text[i] < 127 ? w.text[i] : '?';
+lsp_mtx_shown lsp_mtx_show(const char *text, int64_t length) {
+    lsp_mtx_shown s = {""};
+    int shown = length < 40 ? (int)length : 40;
+    for (int i = 0; i < shown; i++) {
+        s.text[i] = (char)(text[i] >= ' ' && text[i] < 127 ? text[i] : '?');
     }
-    memcpy(s.text + length, w.length > 40 ? "..." : "", w.length > 40 ? 4 : 1);
+    memcpy(s.text + shown, length > 40 ? "..." : "", length > 40 ? 4 : 1);
     return s;
 }
+static lsp_mtx_shown show(word w) { return lsp_mtx_show(w.text, w.length); }
 
 static lsp_status read_banner(lsp_ctx *ctx, const char *name, const char *p, lsp_mtx_header *header) {
     static const char *const formats[] = {"coordinate", "array", NULL};

@@ -75,6 +75,7 @@ static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source
     while ((more = lsp_mtx_more(input)) > 0) {
         if (room == 0) {
             LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &room));
+            LSP_REQUIRE(piece, LSP_ERR_MEMORY, "%s: no memory to keep it", source->name);
         }
         int64_t take = lsp_min(more, room);
         memcpy(piece, input->next, (size_t)take);

@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 #include <string.h>
+#if defined(__SSE4_1__)
+#include <immintrin.h>
+#endif
 
 #define LSP_INLINE static inline __attribute__((always_inline))
 
@@ -46,6 +49,48 @@ LSP_INLINE const char *lsp_parse_digits(const char *p, uint64_t *w) {
     *w = *w * tens[bit >> 3] + lsp_eight_value(eight << 8 << (63 - bit));
     return p + (bit >> 3);
 }
+
+/* The same for the digits after a point, of which there may well be 15, 16 or 17: without a branch up to 17. */
+#if defined(__SSE4_1__)
+LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) {
+    static const int8_t shifts[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                      0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
+    static const uint64_t tens[17] = {1u,
+                                      10u,
+                                      100u,
+                                      1000u,
+                                      10000u,
+                                      100000u,
+                                      1000000u,
+                                      10000000u,
+                                      100000000u,
+                                      1000000000u,
+                                      10000000000u,
+                                      100000000000u,
+                                      1000000000000u,
+                                      10000000000000u,
+                                      100000000000000u,
+                                      1000000000000000u,
+                                      10000000000000000u};
+    __m128i text = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('0'));
+    __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(text, _mm_set1_epi8(9)), text);
+    int n = __builtin_ctz(~(unsigned)_mm_movemask_epi8(digit)); /* 0 .. 16 */
+    __m128i shift = _mm_loadu_si128((const __m128i *)(const void *)(shifts + n));
+    __m128i ones = _mm_shuffle_epi8(text, shift); /* the digits to the right end, zeros before */
+    __m128i twos = _mm_maddubs_epi16(ones, _mm_set1_epi16(0x010a));
+    __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(0x00010064));
+    __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x00012710));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    *w = *w * tens[n] + (uint32_t)both * UINT64_C(100000000) + (both >> 32);
+    p += n;
+    uint64_t last = (uint64_t)(*p - '0'), more = last <= 9; /* none is left unless n is 16 */
+    *w = more ? *w * 10 + last : *w;
+    p += more;
+    return __builtin_expect((unsigned)(*p - '0') <= 9, 0) ? lsp_parse_digits(p, w) : p;
+}
+#else
+LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) { return lsp_parse_digits(p, w); }
+#endif
 
 /* The bits of the double nearest to w * 10^q; any w and q. */
 LSP_INLINE uint64_t lsp_scale(uint64_t w, int64_t q) {
@@ -94,11 +139,15 @@ LSP_INLINE const char *lsp_parse_double_quick(const char *start, double *value) 
     uint64_t w = 0, sign = *p == '-', bits;
     p += sign | (*p == '+');
     const char *first = p;
-    p = lsp_parse_digits(p, &w);
+    if (p[1] == '.' && (unsigned)(*p - '0') <= 9) {
+        w = (uint64_t)(*p++ - '0');
+    } else {
+        p = lsp_parse_digits(p, &w);
+    }
     int64_t digits = p - first, exponent = 0;
     if (*p == '.') {
         const char *point = ++p;
-        p = lsp_parse_digits(p, &w);
+        p = lsp_parse_fraction(p, &w);
         exponent = point - p;
         digits -= exponent;
     }

@@ -129,7 +129,8 @@ static char *put_decimal(char *text, decimal x) {
         return text + n + 1;
     }
     if (point > -4 && point <= 0) {
-        memcpy(text, "0.000", 5);
+        static const char zeros[5] = {'0', '.', '0', '0', '0'};
+        memcpy(text, zeros, sizeof zeros);
         memcpy(text + 2 - point, digits, most_digits);
         return text + 2 - point + n;
     }

@@ -10,8 +10,7 @@ typedef struct lsp_value16 {
     uint64_t half[2];
 } lsp_value16;
 
-/* Longest arrays for the network (or merges), by word; beyond, radix. Tuned on Xeon with AVX-512 by
- * sparse-bench segsort. */
+/* Longest arrays for the network (or merges), by word; beyond, radix. First guesses. */
 enum { RADIX_BITS = 8 };
 
 #define WORD uint32_t

@@ -36,7 +36,8 @@ bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, l
                        int64_t available, lsp_spgemm_choice *choice);
 
 /* Is a row of `products` in a window of `width` columns done faster in the window? Beyond the second-level cache a
- * window must be fuller. Tuned with sparse-bench spgemm on a Xeon with 2 MiB of it. */
+ * window must be fuller. First guesses, to be tuned with
+ * sparse-bench spgemm. */
 static inline bool lsp_spgemm_prefers_window(int64_t products, int64_t width) {
     enum { COLUMNS_A_PRODUCT = 32, COLUMNS_A_PRODUCT_BEYOND = 8, CACHED_COLUMNS = 1 << 17 };
     int64_t most = width <= CACHED_COLUMNS ? COLUMNS_A_PRODUCT : COLUMNS_A_PRODUCT_BEYOND;

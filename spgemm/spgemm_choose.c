@@ -2,7 +2,7 @@
 #include "spgemm.h"
 #include <stdio.h>
 
-enum { WINDOW_STEP = 64, ALIGNED_PARTS = 6 * 64 };
+enum { WORTH_A_THREAD = 1 << 14, WINDOW_STEP = 64, ALIGNED_PARTS = 6 * 64 };
 
 /* Bytes of scratch of one thread; INT64_MAX if no number holds them. */
 static int64_t room_bytes(const lsp_spgemm_room *room) {
@@ -33,24 +33,26 @@ static lsp_spgemm_room ideal_room(const lsp_spgemm_facts *facts, lsp_type type) 
     return room;
 }
 
-/* Half of whatever takes more. False if there is nothing to halve. */
-static bool halve(lsp_spgemm_room *room) {
+/* Half of whatever takes more. False if that would cut rows into more than about MOST_PIECES: too slow to be of use. */
+static bool halve(lsp_spgemm_room *room, const lsp_spgemm_facts *facts) {
+    enum { MOST_PIECES = 256 };
+    int64_t least_products = facts->sort_products / MOST_PIECES;
+    int64_t least_columns = lsp_max(facts->window_columns / MOST_PIECES / WINDOW_STEP * WINDOW_STEP, WINDOW_STEP);
     int64_t sort_bytes = room->sort_products * (int64_t)(room->word_bytes + room->value_bytes);
     int64_t window_bytes = room->window_columns * (int64_t)(room->value_bytes + 1);
-    if (room->sort_products > 0 && (sort_bytes >= window_bytes || room->window_columns == WINDOW_STEP)) {
-        room->sort_products /= 2;
-        return true;
+    bool can_sort = room->sort_products > least_products, can_window = room->window_columns > least_columns;
+    if (can_sort && (sort_bytes >= window_bytes || !can_window)) {
+        room->sort_products = lsp_max(room->sort_products / 2, least_products);
+    } else if (can_window) {
+        room->window_columns = lsp_max(room->window_columns / 2 / WINDOW_STEP * WINDOW_STEP, least_columns);
     }
-    if (room->window_columns > WINDOW_STEP) {
-        room->window_columns = lsp_max(room->window_columns / 2 / WINDOW_STEP * WINDOW_STEP, WINDOW_STEP);
-        return true;
-    }
-    return false;
+    return can_sort || can_window;
 }
 
 bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
                        int64_t available, lsp_spgemm_choice *choice) {
-    *choice = (lsp_spgemm_choice){.method = asked, .threads = threads};
+    int64_t useful = lsp_max((facts->products / 2 + facts->rows / 2) / (WORTH_A_THREAD / 2), 1);
+    *choice = (lsp_spgemm_choice){.method = asked, .threads = (int)lsp_min(threads, useful)};
     if (asked == LSP_SPGEMM_REFERENCE) {
         choice->threads = 1;
         choice->thread_bytes = reference_bytes(facts);
@@ -65,7 +67,7 @@ bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, l
         shrunk = true;
         if (choice->threads > 1) {
             choice->threads--;
-        } else if (!halve(&choice->room)) {
+        } else if (!halve(&choice->room, facts)) {
             break;
         }
     }

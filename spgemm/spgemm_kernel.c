@@ -8,10 +8,15 @@
 #include <immintrin.h>
 #endif
 
-/* A row of C: the entries of A that make it, their products, and the columns between which it lies. */
+/* A row of C, or a piece of it: the entries of A that make it, its products, the columns between which they lie. */
 typedef struct row_extent {
     int64_t begin, end, products, low, high;
+    bool piece; /* some products lie outside */
 } row_extent;
+
+static inline bool outside(const row_extent *row, int64_t column) {
+    return row->piece && (column < row->low || column > row->high);
+}
 
 typedef struct b_row {
     int64_t begin, end;
@@ -40,11 +45,11 @@ static inline row_extent extent_of(const lsp_spgemm_job *job, int64_t i) {
     return row;
 }
 
-/* The row goes where it is faster, unless there is room only in the other way. */
-static inline bool goes_to_window(const lsp_spgemm_job *job, const row_extent *row) {
-    int64_t width = row->high - row->low + 1;
-    return row->products > job->room.sort_products ||
-           (width <= job->room.window_columns && lsp_spgemm_prefers_window(row->products, width));
+static inline bool fits_window(const lsp_spgemm_job *job, const row_extent *row) {
+    return row->high - row->low < job->room.window_columns;
+}
+static inline bool fits_sort(const lsp_spgemm_job *job, const row_extent *row) {
+    return row->products <= job->room.sort_products;
 }
 
 /* Bit k: is touched[k] 1? For 64 of them. */

@@ -27,12 +27,10 @@ static int64_t ROW_NAME(sorted_row)(const lsp_spgemm_job *job, const lsp_spgemm_
     }
 }
 
-/* Adds the products in the columns from `start` on that the window holds; returns the smallest column beyond it. */
-static int64_t ROW_NAME(add_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
-                                    int64_t start, bool whole) {
+/* Adds the row's products to the window. */
+static void ROW_NAME(add_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row) {
     const COL *col = job->B.col;
     uint8_t *touched = work->touched;
-    int64_t beyond = INT64_MAX;
     for (int64_t e = row->begin; e < row->end; e++) {
         const b_row b = b_row_of(job, e);
 #if HAS_VALUES
@@ -40,25 +38,23 @@ static int64_t ROW_NAME(add_window)(const lsp_spgemm_job *job, const lsp_spgemm_
         VALUE *sum = work->sum;
 #endif
         for (int64_t p = b.begin; p < b.end; p++) {
-            const int64_t j = col[p] - start;
-            if (!whole && (j < 0 || j >= job->room.window_columns)) {
-                beyond = j < 0 ? beyond : lsp_min(beyond, col[p]);
+            if (outside(row, col[p])) {
                 continue;
             }
+            const int64_t j = col[p] - row->low;
             touched[j] = 1;
 #if HAS_VALUES
             sum[j] = FMA(a, val[p], sum[j]);
 #endif
         }
     }
-    return beyond;
 }
 
-/* Writes (or counts) the columns touched among `width` from `start` on, in order, and clears the window. */
-static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, int64_t start,
-                                      int64_t width, int64_t at) {
+/* Writes (or counts) the columns touched in order, and clears the window. */
+static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
+                                      int64_t at) {
     int64_t next = at;
-    for (int64_t j = 0; j < width; j += 64) {
+    for (int64_t j = 0; j <= row->high - row->low; j += 64) {
         uint64_t columns = touched_mask(work->touched + j);
         if (columns == 0) {
             continue;
@@ -70,7 +66,7 @@ static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgem
         }
         for (; columns != 0; columns &= columns - 1, next++) {
             const int64_t k = j + __builtin_ctzll(columns);
-            lsp_index_set(job->C->col, job->C->col_type, next, start + k);
+            lsp_index_set(job->C->col, job->C->col_type, next, row->low + k);
 #if HAS_VALUES
             ((VALUE *)job->C->val)[next] = SETTLED(((VALUE *)work->sum)[k]);
             ((VALUE *)work->sum)[k] = NOTHING;
@@ -80,16 +76,49 @@ static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgem
     return next - at;
 }
 
-/* The row in windows one after another: one, unless it is wider than there is room for. */
-static int64_t ROW_NAME(window_row)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
-                                    int64_t at) {
+/* A row or a piece that fits at least one way, in the better one. */
+static int64_t ROW_NAME(whole_row)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
+                                   int64_t at) {
+    bool prefers = lsp_spgemm_prefers_window(row->products, row->high - row->low + 1);
+    if (fits_window(job, row) && (prefers || !fits_sort(job, row))) {
+        ROW_NAME(add_window)(job, work, row);
+        return ROW_NAME(empty_window)(job, work, row, at);
+    }
+    return ROW_NAME(sorted_row)(job, work, row, at);
+}
+
+static int64_t ROW_NAME(products_between)(const lsp_spgemm_job *job, const row_extent *piece) {
+    const COL *col = job->B.col;
+    int64_t products = 0;
+    for (int64_t e = piece->begin; e < piece->end; e++) {
+        const b_row b = b_row_of(job, e);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            products += col[p] >= piece->low && col[p] <= piece->high;
+        }
+    }
+    return products;
+}
+
+/* A row too large for the room, piece by piece: each reaches as far as it fits, found by bisection. */
+static int64_t ROW_NAME(long_row)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
+                                  int64_t at) {
     int64_t count = 0;
-    bool whole = row->high - row->low < job->room.window_columns;
-    for (int64_t start = row->low; start <= row->high;) {
-        int64_t next = ROW_NAME(add_window)(job, work, row, start, whole);
-        int64_t width = lsp_min(row->high - start + 1, job->room.window_columns);
-        count += ROW_NAME(empty_window)(job, work, start, width, at + count);
-        start = lsp_max(next, start + 1);
+    row_extent piece = *row;
+    piece.piece = true;
+    for (; piece.low <= row->high; piece.low = piece.high + 1) {
+        int64_t fits = piece.low + lsp_min(job->room.window_columns - 1, row->high - piece.low), fails = row->high + 1;
+        for (piece.high = row->high; fits + 1 < fails; piece.high = fits + (fails - fits) / 2) {
+            if (ROW_NAME(products_between)(job, &piece) <= job->room.sort_products) {
+                fits = piece.high;
+            } else {
+                fails = piece.high;
+            }
+        }
+        piece.high = fits;
+        piece.products = ROW_NAME(products_between)(job, &piece);
+        if (piece.products > 0) {
+            count += ROW_NAME(whole_row)(job, work, &piece, at + count);
+        }
     }
     return count;
 }
@@ -100,8 +129,8 @@ static void ROW_NAME(rows)(const lsp_spgemm_job *job, const lsp_spgemm_work *wor
         const int64_t at = job->counting ? 0 : job->rowptr[i];
         int64_t count = 0;
         if (row.products > 0) {
-            count = goes_to_window(job, &row) ? ROW_NAME(window_row)(job, work, &row, at)
-                                              : ROW_NAME(sorted_row)(job, work, &row, at);
+            count = fits_window(job, &row) || fits_sort(job, &row) ? ROW_NAME(whole_row)(job, work, &row, at)
+                                                                   : ROW_NAME(long_row)(job, work, &row, at);
         }
         if (job->counting) {
             job->rowptr[i + 1] = count;

@@ -40,14 +40,19 @@ static int64_t NAME(sort_row)(const lsp_spgemm_job *job, const lsp_spgemm_work *
         const b_row b = b_row_of(job, e);
 #if HAS_VALUES
         const VALUE a = (VALUE)lsp_spgemm_value_at(&job->A, e);
-        for (int64_t p = b.begin; p < b.end; p++, slot++) {
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (outside(row, col[p])) {
+                continue;
+            }
             words[slot] = (WORD)(col[p] - row->low) << slot_bits | (WORD)slot;
             ((VALUE *)work->a)[slot] = a;
-            ((VALUE *)work->b)[slot] = ((const VALUE *)job->B.val)[p];
+            ((VALUE *)work->b)[slot++] = ((const VALUE *)job->B.val)[p];
         }
 #else
-        for (int64_t p = b.begin; p < b.end; p++, slot++) {
-            words[slot] = (WORD)(col[p] - row->low);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (!outside(row, col[p])) {
+                words[slot++] = (WORD)(col[p] - row->low);
+            }
         }
 #endif
     }

@@ -1,4 +1,5 @@
 /* Reading Matrix Market: what is accepted and what it gives; every rejection with its line. */
+#include "core/isa.h"
 #include "support.h"
 
 #include <errno.h>
@@ -378,6 +379,50 @@ Test(mtx_read, the_first_fault_is_reported_whatever_the_threads) {
             lsp_ctx_destroy(ctx);
         }
         free(t.start);
+    }
+}
+
+/* Indices and numbers of every length and form, with each instruction set: as the C library reads them. */
+Test(mtx_read, every_instruction_set_reads_alike) {
+    enum { n = 60000 };
+    static const int64_t sizes[] = {9, 99, 12345, 9999999, 99999999, 5000000000, INT64_MAX};
+    uint64_t state = 17;
+    for (int size = 0; size < 7; size++) {
+        long_text t = {0};
+        char line[200], number[100];
+        int64_t cols = sizes[size], *col = malloc(n * sizeof *col);
+        double *val = malloc(n * sizeof *val);
+        append(&t, REAL);
+        snprintf(line, sizeof line, "%d %lld %d\n", n, (long long)cols, n);
+        append(&t, line);
+        for (int k = 0; k < n; k++) {
+            uint64_t bits = test_random(&state);
+            int64_t digits = test_below(&state, 22);
+            bits = k % 3 ? (bits & 0x800fffffffffffff) | (uint64_t)(1013 + test_below(&state, 60)) << 52 : bits;
+            double value;
+            memcpy(&value, &bits, sizeof value);
+            value = isfinite(value) ? value : 0.5;
+            col[k] = (int64_t)(test_random(&state) >> (1 + test_below(&state, 62))) % cols;
+            snprintf(number, sizeof number, k % 2 ? "%.*e" : k % 3 ? "%+.*f" : "%.*g", (int)digits, value);
+            val[k] = strtod(number, NULL);
+            snprintf(line, sizeof line, k % 5 ? "%d %lld %s\n" : "%d  %lld\t%s \n", k + 1, (long long)col[k] + 1,
+                     number);
+            append(&t, line);
+        }
+        for (int isa = LSP_ISA_PORTABLE; isa <= (int)lsp_isa_detect(); isa++) {
+            lsp_ctx *ctx = test_ctx(2);
+            lsp_csr A;
+            ctx->isa = (lsp_isa)isa;
+            must(ctx, lsp_mtx_read_memory(ctx, t.start, t.bytes, "t.mtx", NULL, &A, NULL));
+            for (int k = 0; k < n; k++) {
+                int64_t got = A.col_type == LSP_I32 ? ((int32_t *)A.col)[k] : ((int64_t *)A.col)[k];
+                cr_assert(got == col[k] && memcmp((double *)A.val + k, val + k, 8) == 0,
+                          "isa %d: line %d: column %lld, not %lld; %a, not %a", isa, k + 3, (long long)got + 1,
+                          (long long)col[k] + 1, ((double *)A.val)[k], val[k]);
+            }
+            lsp_ctx_destroy(ctx);
+        }
+        free(col), free(val), free(t.start);
     }
 }
 

@@ -383,7 +383,7 @@ Test(spgemm, a_product_beyond_the_budget_is_refused_with_its_bytes) {
     lsp_spgemm_info info;
     lsp_csr whole = {0};
     must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &whole, &info));
-    snprintf(needed, sizeof needed, "%lld bytes", (long long)(4 * 2001 + 12 * info.nnz));
+    snprintf(needed, sizeof needed, "%lld bytes", 4LL * 2001 + 12LL * info.nnz);
     lsp_csr_free(ctx, &whole);
     must(ctx, lsp_ctx_trim(ctx));
     must(ctx, lsp_ctx_reset_peak(ctx));
@@ -553,13 +553,16 @@ Test(spgemm, the_choice_follows_from_the_facts) {
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 3 * whole, &choice));
     cr_assert(choice.threads == 3 && choice.thread_bytes == whole);
     cr_assert(strstr(choice.reason, "to fit") != NULL);
-    for (int64_t available = whole; available >= 2048; available /= 2) {
+    for (int64_t available = whole; available >= 4096; available /= 2) {
         cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, available, &choice), "%lld",
                   (long long)available);
         cr_assert(choice.threads == 1 && choice.thread_bytes <= available && choice.room.window_columns % 64 == 0);
     }
     cr_assert(!lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 100, &choice));
-    cr_assert(choice.thread_bytes > 100 && choice.thread_bytes < 2048);
+    cr_assert(choice.thread_bytes > 100 && choice.thread_bytes < 4096);
+    lsp_spgemm_facts small = {.rows = 60, .cols = 60, .products = 1000, .nnz_bound = 1000, .max_row_products = 30};
+    cr_assert(lsp_spgemm_choose(&small, LSP_SPGEMM_AUTO, LSP_F64, 8, INT64_MAX, &choice));
+    cr_assert(choice.threads == 1, "%d threads are started for 1000 products", choice.threads);
     facts.cols = (int64_t)1 << 40;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_SORT, LSP_F32, 1, INT64_MAX, &choice));
     cr_assert(choice.room.word_bytes == 8 && choice.room.value_bytes == 4);

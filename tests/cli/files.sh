@@ -65,7 +65,7 @@ refused "no/such/C.mtx" A.mtx -o no/such/C.mtx
 refused "folder" A.mtx -o folder
 refused "no/such/C.svg" A.mtx -q --spy no/such/C.svg
 refused "folder" A.mtx -q --spy folder
-if [ -w /dev/full ]; then
+if [ -c /dev/full ]; then # reached as standard output only: no bug may replace it
     full() { "$CLI" "$@" >/dev/full; }
     expect 2 full A.mtx -o -
     told "spgemm-cli: "
@@ -74,8 +74,6 @@ if [ -w /dev/full ]; then
         expect 2 full $what
         told "standard output cannot be written: No space left on device"
     done
-    expect 2 cli A.mtx -q --spy /dev/full
-    told "No space left"
     expect 0 full A.mtx -q
 fi
 closed() { "$CLI" "$@" >&-; }
@@ -106,6 +104,15 @@ mkfifo fifo
 expect 0 bash -c 'cat fifo >through.mtx & "$CLI" --generate poisson2d:200 -q -o fifo && wait'
 same piped.mtx through.mtx
 [ -p fifo ] || wrong "the pipe was replaced by a file"
+# shellcheck disable=SC2016
+expect 2 bash -c 'head -c 10 fifo >/dev/null & "$CLI" --generate er:3000:8 -q --spy fifo; code=$?; wait; exit $code'
+told "the picture 'fifo' cannot be written: Broken pipe"
+[ -p fifo ] || wrong "the pipe was replaced by a file"
+ln -s D.svg linked.svg
+printf 'old\n' >D.svg
+expect 0 cli A.mtx -q --spy linked.svg
+[ -L linked.svg ] || wrong "the link was replaced"
+is "$(head -c 4 D.svg)" "<svg"
 # shellcheck disable=SC2016
 expect 0 bash -c 'cat A.mtx >fifo & "$CLI" fifo -q -o C.mtx && wait'
 expect 0 cli A.mtx -q -o D.mtx

@@ -110,7 +110,9 @@ picture A.svg A.mtx
 grep -q '<title>C = A\*A: 2 x 2, 3 entries; A = A.mtx</title>' A.svg || wrong "another title"
 picture AB.svg A.mtx B.mtx
 grep -q '; A = A.mtx, B = B.mtx<' AB.svg || wrong "another title"
-grep -q 'd="M0 0h2$' A.svg || grep -q 'd="M0 0h2' A.svg || wrong "the first row is not whole"
+is "$(sed -n 's/.*d="//; /^M/p' A.svg | tr '\n' /)" "M0 0h2/M1 1h1/"
+picture wide.svg --info wide.mtx
+is "$(sed -n 's/.*d="//; /^M/p' wide.svg | tr '\n' /)" "M0 0h1m1 0h1/M1 1h1/"
 picture big.svg --generate er:20000:20
 [ "$(stat -c %s big.svg)" -lt 2000000 ] || wrong "the picture is large"
 picture odd.svg "$odd"
@@ -119,7 +121,7 @@ grep -q 'viewBox="0 0 512 512"' tall.svg || wrong "no 512 cells"
 printf '%%%%MatrixMarket matrix coordinate pattern general\n2000000 3 3\n1 1\n1000000 2\n2000000 3\n' >needle.mtx
 picture needle.svg needle.mtx --info
 grep -q 'viewBox="0 0 1 512"' needle.svg || wrong "not one cell wide"
-is "$(find . -name '*svg.*')" ""
+is "$(find . -name '*.part')" ""
 umask 027
 picture mode.svg A.mtx
 is "$(stat -c %a mode.svg)" 640
