@@ -49,6 +49,23 @@ static bool halve(lsp_spgemm_room *room, const lsp_spgemm_facts *facts) {
     return can_sort || can_window;
 }
 
+/* The choice as a sentence. */
+static void explain(const lsp_spgemm_facts *facts, bool asked, bool shrunk, lsp_spgemm_choice *choice) {
+    char rows[96];
+    if (facts->sort_products == 0) {
+        snprintf(rows, sizeof rows, "every row in a window of at most %lld columns",
+                 (long long)choice->room.window_columns);
+    } else if (facts->window_columns == 0) {
+        snprintf(rows, sizeof rows, "every row sorted, at most %lld products at a time",
+                 (long long)choice->room.sort_products);
+    } else {
+        snprintf(rows, sizeof rows, "rows sorted (to %lld products) or in a window (to %lld columns)",
+                 (long long)choice->room.sort_products, (long long)choice->room.window_columns);
+    }
+    snprintf(choice->reason, sizeof choice->reason, "%s%s; %d thread%s%s", asked ? "asked for; " : "", rows,
+             choice->threads, choice->threads == 1 ? "" : "s", shrunk ? " to fit the memory" : "");
+}
+
 bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
                        int64_t available, lsp_spgemm_choice *choice) {
     int64_t useful = lsp_max((facts->products / 2 + facts->rows / 2) / (WORTH_A_THREAD / 2), 1);
@@ -72,10 +89,6 @@ bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, l
         }
     }
     choice->thread_bytes = room_bytes(&choice->room);
-    const char *why = asked == LSP_SPGEMM_SORT ? "asked for" : "sums in A's order";
-    snprintf(choice->reason, sizeof choice->reason,
-             "%s; rows sorted up to %lld products, in windows of %lld columns beyond; %d threads%s", why,
-             (long long)choice->room.sort_products, (long long)choice->room.window_columns, choice->threads,
-             shrunk ? " to fit the memory" : "");
+    explain(facts, asked == LSP_SPGEMM_SORT, shrunk, choice);
     return choice->thread_bytes <= available;
 }
