@@ -1,6 +1,6 @@
 /* The memory of a context: every piece, output or scratch, is a block in one table. A block given back is kept for the
- * next call, since fresh pages cost more than most kernels; used and kept bytes together never exceed the most that
- * was ever in use, so keeping costs nothing that was not needed before. */
+ * next call, since fresh pages cost more than most kernels; used and kept bytes together exceed the most that was ever
+ * in use by a quarter at most, and never the budget. */
 #include "memory.h"
 #include "cuda.h"
 #include "machine.h"
@@ -12,6 +12,7 @@
 enum {
     align = 64,
     huge_page = 2 << 20,
+    keep_more = 16 << 20,    /* beside that quarter, so that small differences do not cost large blocks */
     huge_from = 4 << 20,     /* blocks of this size and more ask for huge pages */
     checked_from = 64 << 20, /* and of this size are first compared with the memory that is free */
 };
@@ -120,6 +121,16 @@ static void trim_to(lsp_ctx *ctx, lsp_where where, int64_t most) {
     }
 }
 
+/* Bytes that may stay kept when `wanted` more are taken. */
+static int64_t most_kept(const lsp_ctx *ctx, lsp_where where, int64_t wanted) {
+    const lsp_space *space = &ctx->space[where];
+    int64_t held = space->high + space->high / 4 + keep_more;
+    if (ctx->options.max_bytes > 0) {
+        held = lsp_min(held, ctx->options.max_bytes);
+    }
+    return KEEP_BLOCKS ? lsp_max(held - space->used - wanted, 0) : 0;
+}
+
 void lsp_memory_trim(lsp_ctx *ctx) {
     trim_to(ctx, LSP_HOST, 0);
     trim_to(ctx, LSP_CUDA, 0);
@@ -161,7 +172,7 @@ static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void *
             return lsp_fail(ctx, LSP_ERR_MEMORY, "%s more are needed, but %s of the budget of %s are in use",
                             lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(most).text);
         }
-        trim_to(ctx, where, lsp_max(space->high - space->used - wanted, 0));
+        trim_to(ctx, where, most_kept(ctx, where, wanted));
         void *fresh = grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count, sizeof *ctx->blocks)
                           ? hook_alloc(ctx, bytes, where)
                           : NULL;
@@ -205,7 +216,7 @@ void lsp_free(lsp_ctx *ctx, void *memory) {
             block->used = false;
             space->used -= (int64_t)block->bytes;
             space->kept += (int64_t)block->bytes;
-            trim_to(ctx, block->where, KEEP_BLOCKS ? space->high - space->used : 0);
+            trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
             return;
         }
     }
