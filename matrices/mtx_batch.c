@@ -19,12 +19,16 @@ static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const 
     }
 }
 
-/* slot[k] = the next free one of row[k]; false if one is none of the matrix's. */
-LSP_INLINE bool take_slots(bool wide, void *slots, int64_t nnz, lsp_mtx_batch *batch) {
+/* slot[k] = the next free one of row[k], asked for ahead of the stores, which would wait for it one after the other;
+ * false if one is none of the matrix's. */
+LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_batch *batch) {
+    const size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
     uint64_t most = 0;
     for (int64_t k = 0; k < batch->count; k++) {
         int64_t slot = wide ? ((int64_t *)slots)[batch->row[k]]++ : ((uint32_t *)slots)[batch->row[k]]++;
-        most |= (uint64_t)((uint64_t)slot >= (uint64_t)nnz);
+        most |= (uint64_t)((uint64_t)slot >= (uint64_t)A->nnz);
+        __builtin_prefetch((const char *)A->col + (size_t)slot * col_bytes, 1);
+        __builtin_prefetch((const char *)A->val + (size_t)slot * val_bytes, 1);
         batch->slot[k] = slot;
     }
     return most == 0;
@@ -50,7 +54,7 @@ static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *ba
 
 static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batch *batch) {
     const lsp_csr *A = &job->reader->A;
-    if (!(job->wide ? take_slots(true, part->slots, A->nnz, batch) : take_slots(false, part->slots, A->nnz, batch))) {
+    if (!(job->wide ? take_slots(true, part->slots, A, batch) : take_slots(false, part->slots, A, batch))) {
         return false;
     }
     if (A->col_type == LSP_I32) {
