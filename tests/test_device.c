@@ -75,6 +75,28 @@ Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
+    lsp_ctx *ctx = gpu_ctx();
+    const char text[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 -1\n3 3 4e300\n";
+    lsp_csr near = {0}, there = {0}, back = {0};
+    lsp_csr_difference difference;
+    lsp_mtx_read_options options = {.types = {.where = LSP_CUDA}};
+    must(ctx, lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", NULL, &near, NULL));
+    must(ctx, lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", &options, &there, NULL));
+    cr_assert_eq(there.where, LSP_CUDA);
+    must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
+    must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
+    cr_assert(difference.same_bits && back.nnz == 4);
+    lsp_csr_free(ctx, &back);
+    must(ctx, lsp_generate(ctx, "stencil27:30", 1, NULL, &near));
+    must(ctx, lsp_generate(ctx, "stencil27:30", 1, &options.types, &there));
+    must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
+    must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
+    cr_assert(difference.same_bits);
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm(ctx, &there, &there, NULL, &back, NULL));
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device, two_contexts_work_side_by_side) {
     lsp_ctx *a = gpu_ctx(), *b = gpu_ctx();
     lsp_csr A = {0};
