@@ -15,10 +15,8 @@ static int64_t NAME(compress)(const lsp_spgemm_job *job, const lsp_spgemm_work *
     (void)work;
     for (int64_t i = 0; i < row->products; i++) {
         const bool first = i == 0 || (sorted[i] >> slot_bits) != (sorted[i - 1] >> slot_bits);
-        if (first) {
-            last++;
-            lsp_index_set(job->C->col, job->C->col_type, last, row->low + (int64_t)(sorted[i] >> slot_bits));
-        }
+        last += first; /* no branch: whether a column is new cannot be guessed */
+        lsp_index_set(job->C->col, job->C->col_type, last, row->low + (int64_t)(sorted[i] >> slot_bits));
 #if HAS_VALUES
         const size_t slot = (size_t)(sorted[i] & slot_mask);
         sum = FMA(a[slot], b[slot], first ? NOTHING : sum);
