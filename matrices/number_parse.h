@@ -38,7 +38,6 @@ LSP_INLINE uint64_t lsp_eight_value(uint64_t eight) {
 
 /* *w = the digits at p appended to *w, modulo 2^64; returns their end. */
 LSP_INLINE const char *lsp_parse_digits(const char *p, uint64_t *w) {
-    static const uint32_t tens[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     uint64_t eight = lsp_eight_at(p), stop;
     while ((stop = lsp_no_digits(eight)) == 0) {
         *w = *w * 100000000 + lsp_eight_value(eight);
@@ -46,7 +45,7 @@ LSP_INLINE const char *lsp_parse_digits(const char *p, uint64_t *w) {
         eight = lsp_eight_at(p);
     }
     int bit = __builtin_ctzll(stop); /* 8 * digits + 7 */
-    *w = *w * tens[bit >> 3] + lsp_eight_value(eight << 8 << (63 - bit));
+    *w = *w * lsp_tens[bit >> 3] + lsp_eight_value(eight << 8 << (63 - bit));
     return p + (bit >> 3);
 }
 
@@ -55,23 +54,6 @@ LSP_INLINE const char *lsp_parse_digits(const char *p, uint64_t *w) {
 LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) {
     static const int8_t shifts[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                       0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
-    static const uint64_t tens[17] = {1u,
-                                      10u,
-                                      100u,
-                                      1000u,
-                                      10000u,
-                                      100000u,
-                                      1000000u,
-                                      10000000u,
-                                      100000000u,
-                                      1000000000u,
-                                      10000000000u,
-                                      100000000000u,
-                                      1000000000000u,
-                                      10000000000000u,
-                                      100000000000000u,
-                                      1000000000000000u,
-                                      10000000000000000u};
     __m128i text = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('0'));
     __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(text, _mm_set1_epi8(9)), text);
     int n = __builtin_ctz(~(unsigned)_mm_movemask_epi8(digit)); /* 0 .. 16 */
@@ -81,7 +63,7 @@ LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) {
     __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(0x00010064));
     __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x00012710));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    *w = *w * tens[n] + (uint32_t)both * UINT64_C(100000000) + (both >> 32);
+    *w = *w * lsp_tens[n] + (uint32_t)both * UINT64_C(100000000) + (both >> 32);
     p += n;
     uint64_t last = (uint64_t)(*p - '0'), more = last <= 9; /* none is left unless n is 16 */
     *w = more ? *w * 10 + last : *w;

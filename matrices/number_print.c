@@ -47,28 +47,8 @@ static inline decimal shortest(uint64_t c, int q, bool narrow) {
 }
 
 static inline int count_digits(uint64_t d) {
-    static const uint64_t tens[20] = {0, /* so that 0 has one digit */
-                                      10u,
-                                      100u,
-                                      1000u,
-                                      10000u,
-                                      100000u,
-                                      1000000u,
-                                      10000000u,
-                                      100000000u,
-                                      1000000000u,
-                                      10000000000u,
-                                      100000000000u,
-                                      1000000000000u,
-                                      10000000000000u,
-                                      100000000000000u,
-                                      1000000000000000u,
-                                      10000000000000000u,
-                                      100000000000000000u,
-                                      1000000000000000000u,
-                                      10000000000000000000u};
     int guess = (64 - __builtin_clzll(d | 1)) * 1233 >> 12; /* bits * log10(2) */
-    return guess + (d >= tens[guess]);
+    return guess + ((d | 1) >= lsp_tens[guess]);            /* 0 has one digit */
 }
 
 /* The eight digits of d < 10^8. */

@@ -11,6 +11,28 @@ enum { lsp_power_least = -342, lsp_power_most = 324 };
 /* [q - lsp_power_least]: high and low half of m, 10^q = m * 2^e; see number_powers.py. */
 extern const uint64_t lsp_powers[lsp_power_most - lsp_power_least + 1][2];
 
+/* Powers of ten that fit 64 bits. */
+static const uint64_t lsp_tens[20] = {1u,
+                                      10u,
+                                      100u,
+                                      1000u,
+                                      10000u,
+                                      100000u,
+                                      1000000u,
+                                      10000000u,
+                                      100000000u,
+                                      1000000000u,
+                                      10000000000u,
+                                      100000000000u,
+                                      1000000000000u,
+                                      10000000000000u,
+                                      100000000000000u,
+                                      1000000000000000u,
+                                      10000000000000000u,
+                                      100000000000000000u,
+                                      1000000000000000000u,
+                                      10000000000000000000u};
+
 /* Reads one number at p: [sign] digits [. digits] [e|d [sign] digits], inf, infinity, nan, in either case. Returns
  * where it ends, or NULL if there is none. The text must go on to a newline, with 16 bytes readable after it. */
 const char *lsp_parse_double(const char *p, double *value);
