@@ -17,17 +17,6 @@ enum {
     checked_from = 64 << 20, /* and of this size are first compared with the memory that is free */
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEP_BLOCKS 0 /* so that the sanitizer sees every use after the end */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEP_BLOCKS 0
-#endif
-#endif
-#ifndef KEEP_BLOCKS
-#define KEEP_BLOCKS 1
-#endif
-
 /* ---- the allocator of a context that was given none ---- */
 
 static void *map_huge(size_t bytes) {
@@ -57,7 +46,7 @@ void *lsp_default_alloc(void *user, size_t bytes, lsp_where where) {
     if (bytes >= checked_from && (int64_t)bytes > lsp_machine_available_memory()) {
         return NULL; /* the system would promise it and kill the process later */
     }
-    if (KEEP_BLOCKS && bytes >= huge_from) {
+    if (LSP_KEEP_BLOCKS && bytes >= huge_from) {
         return map_huge(whole_pages(bytes));
     }
     void *memory = NULL; /* aligned_alloc would want a multiple of the alignment */
@@ -67,7 +56,7 @@ void *lsp_default_alloc(void *user, size_t bytes, lsp_where where) {
 void lsp_default_free(void *user, void *memory, size_t bytes, lsp_where where) {
     if (where == LSP_CUDA) {
         lsp_cuda_free(user, memory);
-    } else if (KEEP_BLOCKS && bytes >= huge_from) {
+    } else if (LSP_KEEP_BLOCKS && bytes >= huge_from) {
         munmap(memory, whole_pages(bytes));
     } else {
         free(memory);
@@ -128,7 +117,7 @@ static int64_t most_kept(const lsp_ctx *ctx, lsp_where where, int64_t wanted) {
     if (ctx->options.max_bytes > 0) {
         held = lsp_min(held, ctx->options.max_bytes);
     }
-    return KEEP_BLOCKS ? lsp_max(held - space->used - wanted, 0) : 0;
+    return LSP_KEEP_BLOCKS ? lsp_max(held - space->used - wanted, 0) : 0;
 }
 
 void lsp_memory_trim(lsp_ctx *ctx) {

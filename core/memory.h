@@ -4,6 +4,18 @@
 
 #include "core.h"
 
+/* Are blocks that were given back kept for the next call? */
+#if defined(__SANITIZE_ADDRESS__)
+#define LSP_KEEP_BLOCKS 0 /* so that the sanitizer sees every use after the end */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LSP_KEEP_BLOCKS 0
+#endif
+#endif
+#ifndef LSP_KEEP_BLOCKS
+#define LSP_KEEP_BLOCKS 1
+#endif
+
 /* The allocator of a context that was given none. */
 void *lsp_default_alloc(void *user, size_t bytes, lsp_where where);
 void lsp_default_free(void *user, void *memory, size_t bytes, lsp_where where);

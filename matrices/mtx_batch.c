@@ -23,15 +23,18 @@ static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const 
  * false if one is none of the matrix's. */
 LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_batch *batch) {
     const size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
-    uint64_t most = 0;
     for (int64_t k = 0; k < batch->count; k++) {
         int64_t slot = wide ? ((int64_t *)slots)[batch->row[k]]++ : ((uint32_t *)slots)[batch->row[k]]++;
-        most |= (uint64_t)((uint64_t)slot >= (uint64_t)A->nnz);
+        if (__builtin_expect((uint64_t)slot >= (uint64_t)A->nnz, 0)) {
+            return false;
+        }
         __builtin_prefetch((const char *)A->col + (size_t)slot * col_bytes, 1);
-        __builtin_prefetch((const char *)A->val + (size_t)slot * val_bytes, 1);
+        if (val_bytes > 0) {
+            __builtin_prefetch((const char *)A->val + (size_t)slot * val_bytes, 1);
+        }
         batch->slot[k] = slot;
     }
-    return most == 0;
+    return true;
 }
 
 static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {

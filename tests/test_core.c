@@ -1,6 +1,7 @@
 /* The context: options, sentences, memory that is kept, counted and bounded, and what a GPU request answers. */
 #include "core/cuda.h"
 #include "core/isa.h"
+#include "core/memory.h"
 #include "support.h"
 
 #include <limits.h>
@@ -124,7 +125,7 @@ Test(core, memory_is_aligned_counted_kept_and_given_back) {
     must(ctx, lsp_ctx_reset_peak(ctx));
     must(ctx, lsp_ctx_get_info(ctx, &info));
     cr_assert_eq(info.host_peak_bytes, 64);
-#ifndef __SANITIZE_ADDRESS__
+#if LSP_KEEP_BLOCKS
     cr_assert_eq(info.host_bytes, 8000 + 64, "what was given back is kept");
     long calls = memory.calls;
     must(ctx, lsp_alloc(ctx, LSP_HOST, 999, 8, &a));
@@ -196,7 +197,7 @@ Test(core, the_budget_is_kept_and_the_sentence_has_its_numbers) {
 }
 
 Test(core, a_call_repeated_takes_nothing_fresh) {
-#ifndef __SANITIZE_ADDRESS__
+#if LSP_KEEP_BLOCKS
     test_memory memory = {.fail_at = -1};
     lsp_ctx *ctx = NULL;
     lsp_ctx_options options = {.allocator = {test_memory_alloc, test_memory_free, &memory}};
