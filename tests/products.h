@@ -1,0 +1,106 @@
+/* Matrices for the tests of products, in plain memory of the test, and their comparison bit by bit. */
+#ifndef LSP_TESTS_PRODUCTS_H
+#define LSP_TESTS_PRODUCTS_H
+
+#include "spgemm/spgemm.h"
+#include "support.h"
+#include <math.h>
+
+typedef struct recipe {
+    int64_t rows, cols;
+    int64_t entries; /* about so many a row */
+    lsp_type rowptr_type, col_type, val_type;
+    bool sorted;                  /* else in any order, columns more than once */
+    bool wild;                    /* values: NaN, infinities, zeros of both signs, subnormals; else 1e-8 .. 1e8 */
+    int64_t dense_row, dense_col; /* -1: none */
+    int64_t band;                 /* > 0: columns within so much of the diagonal */
+} recipe;
+
+static inline int compare_columns(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double test_value(bool wild, uint64_t *state) {
+    static const double choice[] = {0.0, -0.0, INFINITY, -INFINITY, 1e308, -1e308, 5e-324, 1.0};
+    if (wild && test_below(state, 3) == 0) {
+        return test_below(state, 9) == 0 ? (double)NAN : choice[test_below(state, 8)];
+    }
+    double size = pow(10, (double)test_below(state, 17) - 8);
+    return ((double)(test_random(state) >> 11) * 0x1p-53 - 0.5) * size;
+}
+
+static inline lsp_csr make(const recipe *r, uint64_t seed) {
+    uint64_t state = seed;
+    int64_t most = lsp_max(2 * r->entries + 1, r->cols) + 2, room = 64, nnz = 0;
+    int64_t *columns = malloc((size_t)most * sizeof *columns), *all = malloc((size_t)room * sizeof *all);
+    lsp_csr A = {.rows = r->rows,
+                 .cols = r->cols,
+                 .rowptr_type = r->rowptr_type,
+                 .col_type = r->col_type,
+                 .val_type = r->val_type};
+    A.rowptr = calloc((size_t)r->rows + 1, 8);
+    for (int64_t i = 0; i < r->rows && r->cols > 0; i++) {
+        int64_t n = i == r->dense_row ? r->cols : test_below(&state, 2 * r->entries + 1), kept = 0;
+        for (int64_t k = 0; k < n; k++) {
+            int64_t j = test_below(&state, r->cols);
+            j = r->band > 0 ? lsp_min(lsp_max(i + j % (2 * r->band + 1) - r->band, 0), r->cols - 1) : j;
+            columns[k] = i == r->dense_row ? k : j;
+        }
+        if (r->dense_col >= 0) {
+            columns[n++] = r->dense_col;
+        }
+        if (r->sorted) {
+            qsort(columns, (size_t)n, sizeof *columns, compare_columns);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            if (!r->sorted || k == 0 || columns[k] != columns[k - 1]) {
+                columns[kept++] = columns[k];
+            }
+        }
+        while (nnz + kept > room) {
+            all = realloc(all, (size_t)(room *= 2) * sizeof *all);
+        }
+        memcpy(all + nnz, columns, (size_t)kept * sizeof *all);
+        nnz += kept;
+        lsp_index_set(A.rowptr, A.rowptr_type, i + 1, nnz);
+    }
+    A.nnz = nnz;
+    A.col = calloc((size_t)nnz + 1, 8);
+    A.val = r->val_type == LSP_NONE ? NULL : calloc((size_t)nnz + 1, 8);
+    for (int64_t p = 0; p < nnz; p++) {
+        lsp_index_set(A.col, A.col_type, p, all[p]);
+        double value = test_value(r->wild, &state);
+        if (r->val_type == LSP_F32) {
+            ((float *)A.val)[p] = (float)value;
+        } else if (r->val_type == LSP_F64) {
+            ((double *)A.val)[p] = value;
+        }
+    }
+    free(columns), free(all);
+    return A;
+}
+
+static inline void drop(lsp_csr *A) { free(A->rowptr), free(A->col), free(A->val); }
+
+static inline void same(lsp_ctx *ctx, const lsp_csr *X, const lsp_csr *Y, const char *what) {
+    cr_assert(X->rows == Y->rows && X->cols == Y->cols && X->val_type == Y->val_type && X->nnz == Y->nnz,
+              "%s: %lld x %lld, %lld entries, type %d; %lld x %lld, %lld entries, type %d", what, (long long)X->rows,
+              (long long)X->cols, (long long)X->nnz, (int)X->val_type, (long long)Y->rows, (long long)Y->cols,
+              (long long)Y->nnz, (int)Y->val_type);
+    for (int64_t i = 0; i <= X->rows; i++) {
+        cr_assert(lsp_index_at(X->rowptr, X->rowptr_type, i) == lsp_index_at(Y->rowptr, Y->rowptr_type, i),
+                  "%s: row %lld begins elsewhere", what, (long long)i);
+    }
+    size_t bytes = lsp_type_bytes(X->val_type);
+    for (int64_t p = 0; p < X->nnz; p++) {
+        cr_assert(lsp_index_at(X->col, X->col_type, p) == lsp_index_at(Y->col, Y->col_type, p),
+                  "%s: column of entry %lld", what, (long long)p);
+        cr_assert(bytes == 0 ||
+                      memcmp((char *)X->val + (size_t)p * bytes, (char *)Y->val + (size_t)p * bytes, bytes) == 0,
+                  "%s: value of entry %lld", what, (long long)p);
+    }
+    (void)ctx;
+}
+
+#endif
