@@ -63,9 +63,10 @@ static int open_context(cli_job *job) {
         return refuse_gpu(o);
     }
     if (o->compare >= 0) {
-        return cli_fail(CLI_DEVICE,
-                        "--compare cusparse needs a GPU build with cuSPARSE, which version %s does not have",
-                        lsp_version());
+        return cli_fail(
+            CLI_DEVICE,
+            "--compare cusparse: version %s multiplies on the CPU only, so cuSPARSE cannot be compared with",
+            lsp_version());
     }
     job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
     job->progress.verbose = o->verbose;

@@ -294,8 +294,9 @@ typedef struct lsp_mtx_read_options {
 
 /* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column, duplicates summed in the
  * order of the file. Zeros that are written stay; zeros of an array file are dropped. Malformed input: LSP_ERR_FORMAT,
- * and the sentence is "path:line: what is wrong". No allocation is larger than the file's own size warrants.
- * `options` and `info` may be NULL. */
+ * and the sentence is "path:line: what is wrong". Entries are allocated only as far as the file is long
+ * enough to hold them; row pointers for the rows announced, if they fit the budget or the free memory, else
+ * LSP_ERR_MEMORY. `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
                                 lsp_mtx_info *info);
 
