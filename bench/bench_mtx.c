@@ -339,5 +339,11 @@ static void run(bench *b, const char *workload, const char *file) {
     lsp_ctx_trim(b->one);
 }
 
-const bench_subject bench_mtx = {"mtx", "Matrix Market, read and written", workloads, workloads, file_variants, run,
-                                 absent};
+const bench_subject bench_mtx = {.name = "mtx",
+                                 .what = "Matrix Market, read and written",
+                                 .workloads = workloads,
+                                 .quick = workloads,
+                                 .file_variants = file_variants,
+                                 .run = run,
+                                 .absent = absent,
+                                 .min_time = 1};

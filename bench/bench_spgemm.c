@@ -216,4 +216,11 @@ static void run(bench *b, const char *workload, const char *file) {
     lsp_ctx_trim(b->base);
 }
 
-const bench_subject bench_spgemm = {"spgemm", "C = A*A", workloads, quick, file_variants, run, absent};
+const bench_subject bench_spgemm = {.name = "spgemm",
+                                    .what = "C = A*A",
+                                    .workloads = workloads,
+                                    .quick = quick,
+                                    .file_variants = file_variants,
+                                    .run = run,
+                                    .absent = absent,
+                                    .min_time = 1};

@@ -4,6 +4,7 @@
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 
+#include "device.h"
 #include "libsparse.h"
 #include <stdio.h>
 
@@ -11,10 +12,12 @@
 enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_MEMORY = 3, EXIT_DEVICE = 4, EXIT_CHECK = 5 };
 
 typedef struct bench_options {
-    const char *primitive, *pattern, *device, *json, *file;
+    const char *primitive, *pattern, *json, *file;
+    const char *device; /* "cpu", "cuda"; NULL: not given */
     bool list, quick, keep_heap;
     int threads;     /* 0: as many as OpenMP would take */
     double min_time; /* seconds a contender is measured at least; below 0: not given */
+    double patience; /* so many seconds are always enough */
 } bench_options;
 
 typedef struct bench bench;
@@ -30,8 +33,11 @@ struct bench_contender {
     int64_t bytes;    /* work, for a speed in bytes a second */
     int64_t products; /* of SpGEMM; 0: not such a thing */
     int64_t nnz_c;
+    int64_t items; /* sorted; 0: not such a thing */
     int threads;
-    char who[32]; /* "libsparse", "eigen", ...; "libsparse:1" on one thread beside "libsparse" on all */
+    bool on_gpu;    /* runs there, `elapsed` by its clock */
+    double elapsed; /* seconds by a clock of the run's own; 0: the harness's counts */
+    char who[32];   /* "libsparse", "eigen", ...; "libsparse:1" on one thread beside "libsparse" on all */
     char why[256];
     bool ours;
 
@@ -39,7 +45,7 @@ struct bench_contender {
     int repeats;
     double *times;            /* of each run, in seconds */
     double first, cpu, total; /* seconds: the first run, processor time a run, all runs measured */
-    int64_t peak_bytes;       /* of the first run; -1: not known */
+    int64_t peak_bytes;       /* of the first run; of a peer on the GPU as the subject set it; -1: not known */
 };
 
 /* What a finished row says, in seconds. */
@@ -58,7 +64,8 @@ struct bench {
     lsp_ctx *ours; /* what is measured, on all threads */
     lsp_ctx *one;  /* the same on one thread */
     int threads;
-    double copy[2]; /* bytes read and written a second: one thread, all threads */
+    bench_device *device; /* NULL: the CPU is measured */
+    double copy[2];       /* bytes read and written a second: one thread, all threads; on the device the same */
     bench_row *rows;
     int row_count;
     int exit_code;
@@ -71,8 +78,10 @@ typedef struct bench_subject {
     const char *const *file_variants;            /* what --file A.mtx can be raced on: "f64", ... */
     void (*run)(bench *b, const char *workload, const char *file);
     const char *(*absent)(int i); /* peers not there when the bench was built, one by one, then NULL */
+    double min_time;              /* seconds a contender is measured at least, unless told otherwise */
+    bool on_gpu;                  /* can be measured there, and is where there is one */
 } bench_subject;
-extern const bench_subject bench_mtx, bench_spgemm;
+extern const bench_subject bench_mtx, bench_spgemm, bench_segsort;
 
 /* options.c: returns -1 to go on, or the code to exit with. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
@@ -98,6 +107,9 @@ bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
 /* For `run` and `check`: true, or false with the sentence of the library (or one's own) in `why`. */
 bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
 bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]: the exit code. */
+int bench_plot(int argc, char **argv);
 
 /* report.c */
 void bench_print_head(const bench *b);

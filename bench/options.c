@@ -8,19 +8,20 @@ static const char *const names[] = {"--list", "--workload", "--file",      "--qu
 
 static void help(const bench_subject *const *subjects) {
     printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
+           "       sparse-bench plot FILE.json OUT.svg [TYPES]\n"
            "Races the library against its peers, in one process, every result checked.\n\n");
     for (; *subjects; subjects++) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
-    printf("\n"
+    printf("  plot               draws what segsort wrote: share of copy speed over segment length (TYPES: kv32)\n\n"
            "  --list             name the workloads and stop\n"
            "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
            "  --file A.mtx       this matrix instead\n"
            "  --quick            small sizes, few repeats: to see that it works, not to quote\n"
-           "  --device cpu|cuda  what to measure (cpu)\n"
+           "  --device cpu|cuda  what to measure (segsort: a GPU if there is one)\n"
            "  --threads N        threads for the library and its peers (all)\n"
            "  --json FILE        also write the figures in the shape of Google Benchmark\n"
-           "  --min-time S       measure each contender for S seconds at least (1; with --quick 0.05)\n"
+           "  --min-time S       measure each contender for S seconds at least (1, segsort 0.25; with --quick 0.05)\n"
            "  --keep-heap        let the peers' freed memory stay in the process, as the library keeps its own\n"
            "  --help, --version\n\n"
            "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
@@ -85,12 +86,9 @@ static int set_min_time(bench_options *options, const char *text) {
 }
 
 static int set_device(bench_options *options, const char *text) {
+    static const char *const devices[] = {"cpu", "cuda", NULL};
     options->device = text;
-    if (strcmp(text, "cuda") == 0) {
-        fprintf(stderr, "sparse-bench: this version measures the CPU alone; --device cuda is not in it\n");
-        return EXIT_DEVICE;
-    }
-    return strcmp(text, "cpu") == 0 ? -1 : wrong("device", text, (const char *const[]){"cpu", "cuda", NULL});
+    return strcmp(text, "cpu") == 0 || strcmp(text, "cuda") == 0 ? -1 : wrong("device", text, devices);
 }
 
 static int set_primitive(bench_options *options, const char *word, const bench_subject *const *subjects) {
@@ -146,7 +144,7 @@ static int set_option(bench_options *options, int *i, int argc, char **argv) {
 }
 
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects) {
-    *options = (bench_options){.device = "cpu", .min_time = -1};
+    *options = (bench_options){.min_time = -1};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             help(subjects);

@@ -35,6 +35,25 @@ typedef struct peer_writer {
     void (*destroy)(void *self);
 } peer_writer;
 
+/* A sort of segments on the host, `args` as for lsp_segsort, offsets int32: segments first .. last-1, out of place, in
+ * `scratch` of 16 bytes for each item of the longest segment. Called from several threads at once. */
+typedef struct peer_segments {
+    bool stable;
+    void (*sort)(const lsp_segsort_args *args, int64_t first, int64_t last, void *scratch);
+} peer_segments;
+
+/* The same on the GPU: all segments, all arrays there. */
+typedef struct peer_gpu_segments {
+    bool (*offers)(const lsp_segsort_args *args);
+    /* Takes the memory it needs, and says how much; NULL: there is not enough. `stream`: a cudaStream_t. */
+    void *(*prepare)(const lsp_segsort_args *args, void *stream, int64_t *scratch_bytes);
+    const char *(*sort)(void *self);   /* timed: puts its work on the stream; NULL, or what went wrong */
+    const char *(*finish)(void *self); /* not timed: brings the result to where `args` wants it */
+    void (*destroy)(void *self);
+} peer_gpu_segments;
+
+extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort;
+extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;
 extern const peer_product peer_dense, peer_eigen_product, peer_graphblas, peer_cholmod_product;
 extern const peer_reader peer_libc_reader, peer_fast_float, peer_eigen_reader, peer_cholmod_reader;
 extern const peer_writer peer_libc_writer, peer_to_chars, peer_eigen_writer, peer_cholmod_writer;
@@ -64,6 +83,21 @@ bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
 #define PEER_CHOLMOD(p) &(p)
 #else
 #define PEER_CHOLMOD(p) NULL
+#endif
+#if BENCH_HAVE_STD
+#define PEER_STD(p) &(p)
+#else
+#define PEER_STD(p) NULL
+#endif
+#if BENCH_HAVE_HWY
+#define PEER_HWY(p) &(p)
+#else
+#define PEER_HWY(p) NULL
+#endif
+#if BENCH_HAVE_CUB
+#define PEER_CUB(p) &(p)
+#else
+#define PEER_CUB(p) NULL
 #endif
 #if BENCH_HAVE_FAST_FLOAT
 #define PEER_FAST_FLOAT(p) &(p)

@@ -8,29 +8,36 @@
 void bench_print_head(const bench *b) {
     double load = 0;
     (void)!getloadavg(&load, 1);
-    printf("copy: %.2f GB/s on %d thread%s, %.2f on one (read + written); load %.2f on %d processors\n",
-           b->copy[1] * 1e-9, b->threads, b->threads == 1 ? "" : "s", b->copy[0] * 1e-9, load, bench_cpus());
-    printf("%-46s %10s %7s %9s %8s %6s %9s\n", "name", "ms", "spread", "MB/s", "Gflop/s", "copy", "best peer");
+    if (b->device) {
+        printf("copy: %.2f GB/s on %s (read + written)", b->copy[0] * 1e-9, bench_device_name(b->device));
+    } else {
+        printf("copy: %.2f GB/s on %d thread%s, %.2f on one (read + written)", b->copy[1] * 1e-9, b->threads,
+               b->threads == 1 ? "" : "s", b->copy[0] * 1e-9);
+    }
+    printf("; load %.2f on %d processors\n", load, bench_cpus());
+    const char *rate = strcmp(b->options.primitive, "segsort") == 0 ? "Gitem/s" : "Gflop/s";
+    printf("%-48s %13s %7s %9s %8s %6s %9s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer");
 }
 
 void bench_print_row(const bench_row *row) {
     const bench_contender *c = &row->c;
-    char flops[16] = "", gain[16] = "";
+    char rate[16] = "", gain[16] = "";
+    const bool brief = row->median < 1e-4;
     if (c->failed) {
-        printf("%-46s %10s\n", row->name, "FAILED");
+        printf("%-48s %13s\n", row->name, "FAILED");
         return;
     }
-    if (c->products > 0) {
-        snprintf(flops, sizeof flops, "%.3f", 2e-9 * (double)c->products / row->median);
+    if (c->products > 0 || c->items > 0) {
+        snprintf(rate, sizeof rate, "%.3f", 1e-9 * (double)(c->items ? c->items : 2 * c->products) / row->median);
     }
     if (!c->checked) {
         snprintf(gain, sizeof gain, "WRONG");
     } else if (row->gain > 0) {
         snprintf(gain, sizeof gain, "%.2f x", row->gain);
     }
-    printf("%-46s %10.3f %5.1f %% %9.1f %8s %4.1f %% %9s\n", row->name, 1e3 * row->median,
-           100 * (row->quartile3 - row->quartile1) / row->median, 1e-6 * (double)c->bytes / row->median, flops,
-           100 * row->copy_share, gain);
+    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %% %9s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
+           brief ? "us" : "ms", 100 * (row->quartile3 - row->quartile1) / row->median,
+           1e-6 * (double)c->bytes / row->median, rate, 100 * row->copy_share, gain);
     fflush(stdout);
 }
 
@@ -59,7 +66,7 @@ static void put_context(const bench *b, FILE *out) {
     struct tm utc;
     double load[3] = {0};
     lsp_ctx_info info = {.isa = ""};
-    lsp_ctx_get_info(b->ours, &info);
+    lsp_ctx_get_info(b->base, &info);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     (void)!getloadavg(load, 3);
     fprintf(out, "  \"context\": {\n");
@@ -73,6 +80,9 @@ static void put_context(const bench *b, FILE *out) {
     put_field(out, "device", b->options.device);
     put_field(out, "cpu", info.device_name);
     put_field(out, "isa", info.isa);
+    if (b->device) {
+        put_field(out, "gpu", bench_device_name(b->device));
+    }
     fprintf(out,
             "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"
             "    \"load_avg\": [%.2f, %.2f, %.2f],\n"
@@ -107,6 +117,10 @@ static void put_row(const bench_row *row, FILE *out) {
     if (c->products > 0 && !c->failed) {
         fprintf(out, "      \"products\": %lld,\n      \"nnz_c\": %lld,\n      \"gflops\": %.4f,\n",
                 (long long)c->products, (long long)c->nnz_c, 2e-9 * (double)c->products / row->median);
+    }
+    if (c->items > 0 && !c->failed) {
+        fprintf(out, "      \"items\": %lld,\n      \"items_per_second\": %.6g,\n", (long long)c->items,
+                (double)c->items / row->median);
     }
     if (c->peak_bytes >= 0) {
         fprintf(out, "      \"peak_bytes\": %lld,\n", (long long)c->peak_bytes);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECTS = 2 };
-static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, NULL};
+enum { SUBJECTS = 3 };
+static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, &bench_segsort, NULL};
 
 static volatile sig_atomic_t interrupted; /* by ^C: the run at hand ends, files are put away, nothing is recorded */
 static void interrupt(int signal) { interrupted = signal; }
@@ -75,24 +75,58 @@ static char *join(int argc, char **argv) {
     return command;
 }
 
-static bool make_context(bench *b, lsp_ctx **ctx, int threads) {
+static bool make_context(bench *b, lsp_ctx **ctx, int threads, bench_device *device) {
     char error[256];
-    if (lsp_ctx_create(ctx, &(lsp_ctx_options){.threads = threads}, error, sizeof error) != LSP_OK) {
-        bench_fail(b, EXIT_MEMORY, "%s", error);
-        return false;
+    const lsp_ctx_options options = {.threads = threads,
+                                     .device = device ? LSP_CUDA : LSP_HOST,
+                                     .stream = device ? bench_device_stream(device) : NULL};
+    const lsp_status status = lsp_ctx_create(ctx, &options, error, sizeof error);
+    if (status != LSP_OK) {
+        bench_fail(b, status == LSP_ERR_DEVICE ? EXIT_DEVICE : EXIT_MEMORY, "%s", error);
     }
-    return true;
+    return status == LSP_OK;
 }
 
-static bool prepare(bench *b) {
+/* The device asked for, or the best there is. */
+static bool open_device(bench *b, const bench_subject *subject) {
+    char why[320];
+    if (!b->options.device) {
+        b->options.device = subject->on_gpu && lsp_cuda_device_count() > 0 ? "cuda" : "cpu";
+    }
+    if (strcmp(b->options.device, "cpu") == 0) {
+        return true;
+    }
+    if (!subject->on_gpu) {
+        bench_fail(b, EXIT_DEVICE, "%s is measured on the CPU alone; --device cuda is not in it", subject->name);
+        return false;
+    }
+    b->device = bench_device_open(why, sizeof why);
+    if (!b->device) {
+        bench_fail(b, EXIT_DEVICE, "%s", why);
+    }
+    return b->device;
+}
+
+static void measure_copy(bench *b) {
+    if (b->device) {
+        b->copy[0] = b->copy[1] = bench_device_copy_speed(b->device, b->options.quick);
+    } else {
+        b->copy[0] = bench_copy_speed(1, b->options.quick);
+        b->copy[1] = b->threads == 1 ? b->copy[0] : bench_copy_speed(b->threads, b->options.quick);
+    }
+}
+
+static bool prepare(bench *b, const bench_subject *subject) {
     lsp_ctx_info info;
-    if (!make_context(b, &b->base, b->options.threads) || !make_context(b, &b->ours, b->options.threads) ||
-        !make_context(b, &b->one, 1) || !bench_ok(b, b->ours, lsp_ctx_get_info(b->ours, &info))) {
+    if (!open_device(b, subject) || !make_context(b, &b->base, b->options.threads, NULL) ||
+        !make_context(b, &b->ours, b->options.threads, b->device) || !make_context(b, &b->one, 1, NULL) ||
+        !bench_ok(b, b->base, lsp_ctx_get_info(b->base, &info))) {
         return false;
     }
     b->threads = info.threads;
+    b->options.patience = 10 * subject->min_time;
     if (b->options.min_time < 0) {
-        b->options.min_time = b->options.quick ? 0.05 : 1;
+        b->options.min_time = b->options.quick ? 0.05 : subject->min_time;
     }
     if (b->options.keep_heap) {
         mallopt(M_MMAP_MAX, 0);
@@ -100,8 +134,7 @@ static bool prepare(bench *b) {
     }
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
-    b->copy[0] = bench_copy_speed(1, b->options.quick);
-    b->copy[1] = b->threads == 1 ? b->copy[0] : bench_copy_speed(b->threads, b->options.quick);
+    measure_copy(b);
     return true;
 }
 
@@ -133,7 +166,7 @@ static void close_json(bench *b, FILE *out, const char *beside) {
 static void race(bench *b, const bench_subject *subject, const char *const *workloads) {
     char beside[4096];
     FILE *json = NULL;
-    if (!prepare(b) || (b->options.json && !(json = open_json(b, beside, sizeof beside)))) {
+    if (!prepare(b, subject) || (b->options.json && !(json = open_json(b, beside, sizeof beside)))) {
         return;
     }
     bench_print_head(b);
@@ -150,6 +183,9 @@ static void race(bench *b, const bench_subject *subject, const char *const *work
 
 int main(int argc, char **argv) {
     bench b = {0};
+    if (argc > 1 && strcmp(argv[1], "plot") == 0) {
+        return bench_plot(argc - 2, argv + 2);
+    }
     int code = bench_parse(&b.options, argc, argv, subjects);
     if (code >= 0) {
         return code;
@@ -160,6 +196,10 @@ int main(int argc, char **argv) {
     }
     const bench_subject *subject = subjects[which];
     const char *const *workloads = b.options.quick ? subject->quick : subject->workloads;
+    if (b.options.file && !subject->file_variants[0]) {
+        fprintf(stderr, "sparse-bench: %s takes no files; --workload picks what it does\n", subject->name);
+        return EXIT_USAGE;
+    }
     if (!b.options.file && each_workload(&b, subject, workloads, b.options.list ? act_list : act_nothing) == 0) {
         return no_such_workload(&b.options, subject, workloads);
     }
@@ -172,6 +212,7 @@ int main(int argc, char **argv) {
         lsp_ctx_destroy(b.one);
         lsp_ctx_destroy(b.ours);
         lsp_ctx_destroy(b.base);
+        bench_device_close(b.device);
     }
     return interrupted ? 128 + (int)interrupted : b.exit_code;
 }

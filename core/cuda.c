@@ -12,6 +12,7 @@ typedef struct lsp_cuda_state {
     bool own_stream;
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
+    long long *fault, *fault_there; /* one word of mapped host memory, and where the device sees it */
 } lsp_cuda_state;
 
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
@@ -70,6 +71,31 @@ static lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
 
 void *lsp_cuda_stream(lsp_ctx *ctx) { return state_of(ctx)->stream; }
 
+long long *lsp_cuda_fault(lsp_ctx *ctx) { return state_of(ctx)->fault_there; }
+
+bool lsp_cuda_recording(lsp_ctx *ctx) {
+    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(state_of(ctx)->stream, &capture) != cudaSuccess) {
+        (void)cudaGetLastError();
+    }
+    return capture != cudaStreamCaptureStatusNone;
+}
+
+static lsp_status make_fault_word(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    void *here = NULL, *there = NULL;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaHostAlloc(&here, sizeof *state->fault, cudaHostAllocMapped),
+                           "no pinned memory for reports of the GPU"));
+    state->fault = here;
+    *state->fault = 0;
+    LSP_TRY(
+        lsp_cuda_check(ctx, (int)cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
+    state->fault_there = there;
+done:
+    return status;
+}
+
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     int count = 0;
@@ -87,6 +113,9 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
                                 "no stream could be made");
         state->own_stream = status == LSP_OK;
     }
+    if (status == LSP_OK) {
+        status = make_fault_word(ctx);
+    }
     leave(ctx, before);
 done:
     return status;
@@ -103,6 +132,9 @@ void lsp_cuda_close(lsp_ctx *ctx) {
         (void)cudaFreeHost(state->stage[s]);
         (void)cudaEventDestroy(state->idle[s]);
     }
+    if (state->fault) {
+        (void)cudaFreeHost(state->fault);
+    }
     if (state->own_stream) {
         (void)cudaStreamDestroy(state->stream);
     }
@@ -112,7 +144,14 @@ void lsp_cuda_close(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
-    return lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed");
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed"));
+    long long fault = __atomic_exchange_n(state_of(ctx)->fault, 0, __ATOMIC_ACQ_REL);
+    LSP_REQUIRE(fault == 0, LSP_ERR_ARGUMENT,
+                "segment %lld begins or ends outside the array, ends before it begins, or is longer than was said",
+                fault - 1);
+done:
+    return status;
 }
 
 lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available) {

@@ -13,7 +13,13 @@ int lsp_cuda_count(void);
 /* Sets ctx->cuda: picks the device, takes or makes the stream. LSP_ERR_DEVICE with a sentence. */
 lsp_status lsp_cuda_open(lsp_ctx *ctx);
 void lsp_cuda_close(lsp_ctx *ctx);
+/* Waits for the stream, then reports what kernels have left at lsp_cuda_fault. */
 lsp_status lsp_cuda_sync(lsp_ctx *ctx);
+/* Host memory at the address that the GPU has for it, 0 while all is well: a kernel that meets a malformed segment
+ * writes the segment's number + 1. */
+long long *lsp_cuda_fault(lsp_ctx *ctx);
+/* Is work on the stream being recorded into a graph? Then nothing may be allocated or waited for. */
+bool lsp_cuda_recording(lsp_ctx *ctx);
 /* Total and free bytes, and the name. */
 lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available);
 /* Memory of the device's pool, ordered on the context's stream. */

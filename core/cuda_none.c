@@ -18,6 +18,14 @@ void *lsp_cuda_stream(lsp_ctx *ctx) {
     (void)ctx;
     return NULL;
 }
+long long *lsp_cuda_fault(lsp_ctx *ctx) {
+    (void)ctx;
+    return NULL;
+}
+bool lsp_cuda_recording(lsp_ctx *ctx) {
+    (void)ctx;
+    return false;
+}
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
     (void)ctx, (void)bytes;
     return NULL;

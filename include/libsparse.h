@@ -116,7 +116,8 @@ LSP_API lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes);
 /* Gives back the memory kept for reuse between calls. */
 LSP_API lsp_status lsp_ctx_trim(lsp_ctx *ctx);
 
-/* Waits until all work on the context's stream is done. */
+/* Waits until all work on the context's stream is done. LSP_ERR_ARGUMENT if work since the last call met malformed
+ * segments on the GPU: the sentence names one. */
 LSP_API lsp_status lsp_ctx_sync(lsp_ctx *ctx);
 
 /* Number of GPUs this build can use here: 0 without a driver or in a build without CUDA. */
@@ -317,27 +318,65 @@ LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *
 
 /* ---- segmented sort ---------------------------------------------------------------------------------------------- */
 
-enum { LSP_SORT_DESCENDING = 1 };
+enum {
+    LSP_SORT_DESCENDING = 1,
+    LSP_SORT_POSITIONS = 2, /* argsort: values_out gets where in its segment each item came from; no values read */
+    LSP_SORT_GLOBAL_POSITIONS = 4 /* the same, counted from the start of the array */
+};
 
-/* Segment s holds the items offsets[s] .. offsets[s+1]-1 of `n`; offsets start at or above 0, never fall and end at
- * or below n (checked). Items outside all segments are left untouched in place, and not written out of place. */
+/* What to sort. Segments come in one of three forms:
+ *   offsets          segment s holds the items offsets[s] .. offsets[s+1]-1 (segments + 1 offsets, never falling);
+ *   offsets, ends    segment s holds the items offsets[s] .. ends[s]-1, in any order, gaps allowed, never overlapping;
+ *   length           offsets is NULL: every segment holds `length` items, the last one what is left of n.
+ * All within 0 .. n. Items outside all segments are left untouched in place, and not written out of place. */
 typedef struct lsp_segsort_args {
     int64_t n, segments;
-    const void *offsets;  /* segments + 1 */
-    lsp_type offset_type; /* LSP_I32 or LSP_I64 */
+    const void *offsets, *ends;
+    int64_t length;
+    int64_t max_length;   /* no segment is longer; 0: not known. Spares a GPU the scratch for giants */
+    lsp_type offset_type; /* LSP_I32 or LSP_I64: offsets, ends, change_at, change_count */
     lsp_type key_type;    /* LSP_I32 LSP_U32 LSP_F32 LSP_I64 LSP_U64 LSP_F64 */
-    size_t value_bytes;   /* 0 (keys alone), 4, 8 or 16 */
+    size_t value_bytes;   /* 0 (keys alone), 4, 8 or 16; of a position 4 (unsigned) or 8 */
     const void *keys;
-    void *keys_out;     /* may be `keys`: in place */
-    const void *values; /* NULL when value_bytes is 0 */
-    void *values_out;   /* may be `values` */
-    unsigned flags;
+    void *keys_out;         /* may be `keys`: in place */
+    const void *values;     /* NULL when value_bytes is 0, and for positions */
+    void *values_out;       /* may be `values` */
+    int begin_bit, end_bit; /* integer keys: only the bits begin_bit .. end_bit-1 decide; 0, 0: all */
+    unsigned flags;         /* LSP_SORT_... */
+    unsigned char *change;  /* NULL, or n: 1 where a sorted key differs from the one before it, or is its segment's
+                               first; 0 elsewhere in segments. Differs: is not equal as the sort sees it */
+    void *change_at;        /* NULL, or n: the places of those ones, in the whole array: segment s has its own from
+                               its begin on, change_count[s] of them; what follows them is not written */
+    void *change_count;     /* NULL, or one a segment */
+    lsp_where where;        /* where all these arrays lie */
 } lsp_segsort_args;
 
 /* Sorts the keys of every segment and moves the values along. Always stable. Floats: -0 before +0, NaN after everything
  * (descending: +0 before -0, NaN still last), bits kept. Keys equal to the type's maximum are ordinary keys.
- * Arrays of the host; in and out are the same array or do not overlap. */
+ * In and out are the same array or do not overlap.
+ * Arrays of a GPU (the context must be of that GPU): all work goes to the context's stream, nothing waits for it.
+ * Segments are then checked on the way: malformed ones are left unsorted, and the next lsp_ctx_sync says so. */
 LSP_API lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args);
+
+typedef struct lsp_segsort_info {
+    const char *method;    /* "cpu", "cuda" */
+    char reason[160];      /* why */
+    int64_t longest;       /* no segment may be longer */
+    int64_t scratch_bytes; /* held by the plan, on the GPU; on the CPU what the longest segments will take */
+} lsp_segsort_info;
+
+typedef struct lsp_segsort_plan lsp_segsort_plan;
+
+/* Prepares sorts of one shape: n, segments, types, bits, flags, and which outputs there are, as in `args`. Where
+ * offsets are given they are looked at for the longest segment (this waits for a GPU); max_length says it without
+ * looking. The plan belongs to the context and owns its scratch. */
+LSP_API lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_plan **plan);
+LSP_API void lsp_segsort_plan_destroy(lsp_segsort_plan *plan);
+LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_info *info);
+
+/* Sorts `args`, of the plan's shape with arrays and offsets of its own. On a GPU it allocates nothing, waits for
+ * nothing and can be captured in a CUDA graph. A segment longer than the plan's longest is malformed. */
+LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
 /* ---- sparse matrix times sparse matrix --------------------------------------------------------------------------- */
 

@@ -1,71 +1,254 @@
-/* lsp_segsort: sorts every segment of an array of keys and moves values along. Checks, then the CPU's code. */
+/* The arguments of a segmented sort: what is wrong with them, and the order of keys that they ask for. On a GPU the
+ * offsets are not looked at here: the kernels check each segment when they meet it. */
 #include "segsort.h"
 
-/* The bytes [a, a+n) and [b, b+n) are the same or apart. */
-static bool same_or_apart(const void *a, const void *b, int64_t n, size_t item_bytes) {
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b, bytes = (uintptr_t)n * item_bytes;
-    return x == y || (x < y ? y - x >= bytes : x - y >= bytes);
+static bool wants_positions(const lsp_segsort_args *args) {
+    return (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
 }
 
-/* Offsets never fall and stay within 0 .. n. */
-static lsp_status check_offsets(lsp_ctx *ctx, const lsp_segsort_args *args) {
+lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {
+    bool wide = lsp_type_bytes(args->key_type) == 8;
+    bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64;
+    bool is_signed = is_float || args->key_type == LSP_I32 || args->key_type == LSP_I64;
+    uint64_t sign = wide ? (uint64_t)1 << 63 : (uint64_t)1 << 31, all = sign | (sign - 1);
+    lsp_key_order order = {.is_float = is_float, .bias = is_signed ? sign : 0, .keep = all, .nan_above = sign - 1};
+    if (is_float) {
+        order.flip = sign - 1;
+        order.nan_above = wide ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
+    }
+    if (args->flags & LSP_SORT_DESCENDING) {
+        order.bias ^= all;
+    }
+    if (args->end_bit > 0) {
+        order.keep = UINT64_MAX >> (64 - args->end_bit) & UINT64_MAX << args->begin_bit;
+    }
+    return order;
+}
+
+/* ---- segments ---- */
+
+static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
-    int64_t bad = args->segments;
+    bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
+    LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL),
+                LSP_ERR_ARGUMENT, "offsets of type %d: LSP_I32 or LSP_I64 is needed", (int)args->offset_type);
+    LSP_REQUIRE(args->length >= 0 && args->max_length >= 0, LSP_ERR_ARGUMENT,
+                "segments of %lld items, or of at most %lld: a length cannot be negative", (long long)args->length,
+                (long long)args->max_length);
+    if (args->offsets != NULL) {
+        LSP_REQUIRE(args->length == 0, LSP_ERR_ARGUMENT,
+                    "offsets and a length of %lld items are given: segments have either", (long long)args->length);
+        return LSP_OK;
+    }
+    LSP_REQUIRE(args->ends == NULL, LSP_ERR_ARGUMENT, "the ends of %lld segments are given, but their begins are NULL",
+                (long long)args->segments);
+    if (args->n == 0 && args->segments == 0) {
+        return LSP_OK;
+    }
+    LSP_REQUIRE(args->length > 0, LSP_ERR_ARGUMENT,
+                "the offsets of %lld segments are NULL, and they have no length in common", (long long)args->segments);
+    LSP_REQUIRE(args->segments == lsp_ceil_div(args->n, args->length), LSP_ERR_ARGUMENT,
+                "%lld items in segments of %lld make %lld segments, not %lld", (long long)args->n,
+                (long long)args->length, (long long)lsp_ceil_div(args->n, args->length), (long long)args->segments);
+    LSP_REQUIRE(args->max_length == 0 || lsp_min(args->length, args->n) <= args->max_length, LSP_ERR_ARGUMENT,
+                "segments of %lld items, but none was to be longer than %lld",
+                (long long)lsp_min(args->length, args->n), (long long)args->max_length);
+done:
+    return status;
+}
+
+/* The first segment that is malformed is named. */
+static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    int64_t bad = args->segments, begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(min : bad)
     for (int64_t s = 0; s < args->segments; s++) {
-        if (lsp_index_at(args->offsets, args->offset_type, s) > lsp_index_at(args->offsets, args->offset_type, s + 1)) {
+        int64_t from, to;
+        lsp_segsort_bounds(args, s, &from, &to);
+        if (from < 0 || to < from || to > args->n || to - from > longest) {
             bad = lsp_min(bad, s);
         }
     }
-    LSP_REQUIRE(bad == args->segments, LSP_ERR_ARGUMENT,
-                "segment %lld begins at %lld and ends before that, at %lld: offsets must never fall", (long long)bad,
-                (long long)lsp_index_at(args->offsets, args->offset_type, bad),
-                (long long)lsp_index_at(args->offsets, args->offset_type, bad + 1));
-    int64_t begin = lsp_index_at(args->offsets, args->offset_type, 0);
-    int64_t end = lsp_index_at(args->offsets, args->offset_type, args->segments);
+    if (bad == args->segments) {
+        return LSP_OK;
+    }
+    lsp_segsort_bounds(args, bad, &begin, &end);
+    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at %lld and ends before that, at %lld",
+                (long long)bad, (long long)begin, (long long)end);
     LSP_REQUIRE(begin >= 0 && end <= args->n, LSP_ERR_ARGUMENT,
-                "the segments cover the items %lld to %lld, but there are only the items 0 to %lld", (long long)begin,
-                (long long)end, (long long)args->n);
+                "segment %lld holds the items %lld to %lld, but there are only the items 0 to %lld", (long long)bad,
+                (long long)begin, (long long)end, (long long)args->n);
+    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none was to be longer than %lld",
+                      (long long)bad, (long long)(end - begin), (long long)longest);
+done:
+    return status;
+}
+
+/* Do the segments that hold anything come in order? Then neighbours tell of an overlap. */
+static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    bool ordered = true;
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(&& : ordered)
+    for (int64_t s = 1; s < args->segments; s++) {
+        int64_t begin, end, before, before_end;
+        lsp_segsort_bounds(args, s - 1, &before, &before_end);
+        lsp_segsort_bounds(args, s, &begin, &end);
+        ordered = ordered && before_end <= begin;
+    }
+    return ordered;
+}
+
+/* Overlapping segments would be sorted at the same time. Cost beyond one look: the sort of begins and ends, when
+ * segments do not come in order. */
+static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *begins, *ends, count = 0;
+    if (args->ends == NULL || in_order(ctx, args)) {
+        return LSP_OK;
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, args->segments, &begins));
+    LSP_TRY(LSP_SCRATCH(ctx, args->segments, &ends));
+    for (int64_t s = 0; s < args->segments; s++) {
+        lsp_segsort_bounds(args, s, &begins[count], &ends[count]);
+        count += begins[count] < ends[count];
+    }
+    const int64_t whole[] = {0, count};
+    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = count,
+                                                     .segments = 1,
+                                                     .offsets = whole,
+                                                     .offset_type = LSP_I64,
+                                                     .key_type = LSP_I64,
+                                                     .value_bytes = 8,
+                                                     .keys = begins,
+                                                     .keys_out = begins,
+                                                     .values = ends,
+                                                     .values_out = ends}));
+    for (int64_t s = 1; s < count; s++) {
+        LSP_REQUIRE(ends[s - 1] <= begins[s], LSP_ERR_ARGUMENT,
+                    "segments overlap: one holds the items %lld to %lld, another one the items %lld to %lld",
+                    (long long)begins[s - 1], (long long)ends[s - 1], (long long)begins[s], (long long)ends[s]);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- arrays ---- */
+
+typedef struct array {
+    const char *name;
+    const void *memory;
+    int64_t items;
+    size_t item_bytes;
+    bool written;
+} array;
+
+enum { ARRAYS = 9, MOST_ALIGNMENT = 8 };
+
+/* The arrays of the arguments; those that are not used have no items. The two of a pair that may be the same stand
+ * side by side. */
+static void list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
+    size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
+    size_t value = args->value_bytes;
+    int64_t n = args->n, outs = value > 0 ? n : 0, ins = wants_positions(args) ? 0 : outs, segments = args->segments;
+    const array all[ARRAYS] = {
+        {"keys", args->keys, n, key, false},
+        {"sorted keys", args->keys_out, n, key, true},
+        {"values", args->values, ins, value, false},
+        {"sorted values", args->values_out, outs, value, true},
+        {"offsets", args->offsets, args->offsets ? segments + (args->ends == NULL) : 0, index, false},
+        {"ends", args->ends, args->ends ? segments : 0, index, false},
+        {"marks of changes", args->change, args->change ? n : 0, 1, true},
+        {"places of changes", args->change_at, args->change_at ? n : 0, index, true},
+        {"counts of changes", args->change_count, args->change_count ? segments : 0, index, true},
+    };
+    for (int i = 0; i < ARRAYS; i++) {
+        list[i] = all[i];
+    }
+}
+
+static bool overlap(const array *a, const array *b) {
+    uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
+    uintptr_t bytes = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
+    return a->items > 0 && b->items > 0 && (x < y ? y - x : x - y) < bytes;
+}
+
+static lsp_status check_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    array list[ARRAYS];
+    list_arrays(args, list);
+    for (int i = 0; i < ARRAYS; i++) {
+        const array *a = &list[i];
+        size_t alignment = a->item_bytes < MOST_ALIGNMENT ? a->item_bytes : MOST_ALIGNMENT;
+        LSP_REQUIRE(a->items == 0 || a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL", a->name,
+                    (long long)a->items);
+        LSP_REQUIRE(a->items == 0 || (uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
+                    "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
+                    alignment);
+        for (int j = 0; j < i; j++) {
+            const array *b = &list[j];
+            bool in_place = i < 4 && i % 2 == 1 && j == i - 1 && a->memory == b->memory;
+            LSP_REQUIRE((!a->written && !b->written) || in_place || !overlap(a, b), LSP_ERR_ARGUMENT,
+                        "the %s and the %s overlap", b->name, a->name);
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    enum { ALL_POSITIONS = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS };
+    const int64_t narrow = (int64_t)1 << 32;
+    int key_bits = (int)(8 * lsp_type_bytes(args->key_type)), begin = args->begin_bit, end = args->end_bit;
+    bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64, positions = wants_positions(args);
+    LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
+                LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
+    LSP_REQUIRE((args->flags & ~(unsigned)(LSP_SORT_DESCENDING | ALL_POSITIONS)) == 0, LSP_ERR_ARGUMENT,
+                "unknown flags: 0x%x", args->flags);
+    LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
+                "positions in the segment and in the array are both wanted: one of them can be had");
+    LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
+                "positions of %zu bytes: 4 or 8 are offered", args->value_bytes);
+    int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_said_longest(args);
+    LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
+                "positions among %lld items do not fit 4 bytes", (long long)counted);
+    LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
+                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %d cannot decide: integers of %d bits%s", begin,
+                end, (int)args->key_type, key_bits, is_float ? " are needed" : " have no such range");
+    LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL) || args->offset_type != LSP_I32 ||
+                    args->n <= INT32_MAX,
+                LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
 done:
     return status;
 }
 
 lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
+    const int64_t most_on_gpu = (int64_t)1 << 45;
     int64_t bytes;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the segmented sort are NULL");
     LSP_REQUIRE(args->n >= 0 && args->segments >= 0 && args->segments < INT64_MAX / 16, LSP_ERR_ARGUMENT,
                 "%lld items in %lld segments: that cannot be sorted", (long long)args->n, (long long)args->segments);
+    LSP_REQUIRE(lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT, "%lld items cannot be in memory", (long long)args->n);
     LSP_REQUIRE(args->key_type >= LSP_I32 && args->key_type <= LSP_F64, LSP_ERR_ARGUMENT,
                 "keys of type %d cannot be sorted", (int)args->key_type);
-    LSP_REQUIRE(args->offset_type == LSP_I32 || args->offset_type == LSP_I64, LSP_ERR_ARGUMENT,
-                "offsets of type %d: LSP_I32 or LSP_I64 is needed", (int)args->offset_type);
-    LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
-                LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
-    LSP_REQUIRE((args->flags & ~(unsigned)LSP_SORT_DESCENDING) == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x",
-                args->flags);
-    LSP_REQUIRE(lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT, "%lld items cannot be in memory", (long long)args->n);
-    LSP_REQUIRE(args->offsets != NULL, LSP_ERR_ARGUMENT, "the offsets of %lld segments are NULL",
-                (long long)args->segments);
-    if (args->n > 0) {
-        LSP_REQUIRE(args->keys != NULL && args->keys_out != NULL, LSP_ERR_ARGUMENT,
-                    "the keys, or the place for the sorted ones, are NULL");
-        LSP_REQUIRE(args->value_bytes == 0 || (args->values != NULL && args->values_out != NULL), LSP_ERR_ARGUMENT,
-                    "the values, or the place for the sorted ones, are NULL");
-        LSP_REQUIRE(same_or_apart(args->keys, args->keys_out, args->n, lsp_type_bytes(args->key_type)),
-                    LSP_ERR_ARGUMENT, "the sorted keys would overlap the keys, but not be in their place");
-        LSP_REQUIRE(args->value_bytes == 0 || same_or_apart(args->values, args->values_out, args->n, args->value_bytes),
-                    LSP_ERR_ARGUMENT, "the sorted values would overlap the values, but not be in their place");
+    LSP_REQUIRE(args->where == LSP_HOST || args->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "arrays at place %d: LSP_HOST or LSP_CUDA is needed", (int)args->where);
+    LSP_REQUIRE(args->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the arrays are a GPU's, but the context works on the host");
+    LSP_REQUIRE(args->where == LSP_HOST || (args->n <= most_on_gpu && args->segments <= most_on_gpu), LSP_ERR_ARGUMENT,
+                "%lld items in %lld segments: a GPU sorts at most %lld of either", (long long)args->n,
+                (long long)args->segments, (long long)most_on_gpu);
+    LSP_TRY(check_form(ctx, args));
+    LSP_TRY(check_kinds(ctx, args));
+    LSP_TRY(check_arrays(ctx, args));
+    if (args->where == LSP_HOST) {
+        LSP_TRY(check_bounds(ctx, args));
+        LSP_TRY(check_apart(ctx, args));
     }
-    LSP_TRY(check_offsets(ctx, args));
 done:
     return status;
-}
-
-lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_status status = lsp_segsort_check(ctx, args);
-    return status == LSP_OK ? lsp_segsort_cpu(ctx, args) : status;
 }

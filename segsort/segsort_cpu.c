@@ -1,129 +1,47 @@
-/* The segmented sort by threads. Blocks of segments with about equal items are taken in turn; each segment is turned
- * into words, sorted and written by one thread in scratch of its own. Giants come last, each by all threads: sorted in
- * shares, which are then merged two by two, every thread merging an equal part of the result. */
+/* The segmented sort by threads. Blocks of segments with about equal items are taken in turn, each by one thread with
+ * scratch of its own. Giants come last, each by all threads: split by their leading digit, every thread counting and
+ * moving a share of the items; the buckets are then sorted like blocks of segments. */
+#include "segsort_cpu.h"
 #include "core/isa.h"
-#include "segsort.h"
 #include <omp.h>
 #include <string.h>
 
 enum {
-    GIANT = 1 << 18,       /* items; longer segments are worth all threads */
-    GIANT_SHARE = 1 << 12, /* items; so are only segments with so many for each: more than any network takes */
-    BLOCK = 1 << 14,       /* items and segments that one thread takes at a time */
-    WORTH_A_THREAD = 4096  /* items */
+    GIANT = 1 << 18,      /* items; longer segments are worth all threads */
+    BLOCK = 1 << 14,      /* items and segments that one thread takes at a time */
+    STEP = 32,            /* segments; blocks end at multiples of it */
+    WORTH_A_THREAD = 4096 /* items */
 };
 
-typedef struct sort_job {
-    const lsp_segsort_kernels *kernels;
-    const lsp_segsort_args *args;
-    lsp_key_order order;
-    size_t key_bytes;
-    int wide; /* 0: keys of 32 bits, 1: of 64 */
-    int threads;
-    int64_t longest;      /* of all segments */
-    int64_t giant;        /* segments longer than this are giants */
-    int64_t capacity;     /* of the longest that is none: what a thread's scratch must hold */
-    size_t word_bytes;    /* of the widest word that can occur */
-    int64_t item_bytes;   /* of scratch for one item: two words, and copies of what is overwritten */
-    int64_t thread_bytes; /* of scratch for one thread */
-    char *scratch;
-} sort_job;
+typedef int64_t counts[1 << SORT_LAST_DIGIT]; /* one a digit */
 
-static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+typedef struct sort_job {
+    lsp_sort sort;
+    const lsp_sort_kernels *kernels;
+    int threads;
+    bool changes;     /* any of them is wanted */
+    int64_t longest;  /* of all segments */
+    int64_t capacity; /* of the longest that is no giant */
+    int64_t steps;
+    int64_t *weight;                 /* of the segments before each step: their items and number */
+    lsp_sort_room *room;             /* one a thread */
+    char *keys_spare, *values_spare; /* of the longest giant */
+    counts *next;                    /* for giants, one a thread */
+    int64_t *sums;                   /* the same, and one more */
+} sort_job;
 
 const lsp_segsort_kernels *lsp_segsort_get_kernels(const lsp_ctx *ctx) {
     return LSP_ISA_PICK(ctx->isa, lsp_segsort_kernels)();
 }
 
-static lsp_key_order key_order(const lsp_segsort_args *args) {
-    bool wide = lsp_type_bytes(args->key_type) == 8;
-    bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64;
-    bool is_signed = is_float || args->key_type == LSP_I32 || args->key_type == LSP_I64;
-    uint64_t sign = wide ? (uint64_t)1 << 63 : (uint64_t)1 << 31, all = sign | (sign - 1);
-    lsp_key_order order = {.is_float = is_float, .bias = is_signed ? sign : 0, .nan_above = sign - 1};
-    if (is_float) {
-        order.flip = sign - 1;
-        order.nan_above = wide ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
-    }
-    if (args->flags & LSP_SORT_DESCENDING) {
-        order.bias ^= all;
-    }
-    return order;
-}
+/* ---- segments that are no giants ---- */
 
-static int64_t offset_at(const sort_job *job, int64_t s) {
-    return lsp_index_at(job->args->offsets, job->args->offset_type, s);
-}
-
-static lsp_segment segment_at(const sort_job *job, int64_t s) {
-    const lsp_segsort_args *args = job->args;
-    int64_t begin = offset_at(job, s);
-    size_t key_at = (size_t)begin * job->key_bytes, value_at = (size_t)begin * args->value_bytes;
-    lsp_segment segment = {.keys = (const char *)args->keys + key_at,
-                           .keys_out = (char *)args->keys_out + key_at,
-                           .n = offset_at(job, s + 1) - begin,
-                           .value_bytes = args->value_bytes,
-                           .order = job->order};
-    if (args->value_bytes > 0) {
-        segment.values = (const char *)args->values + value_at;
-        segment.values_out = (char *)args->values_out + value_at;
-    }
-    return segment;
-}
-
-/* What need not be sorted stays or is copied. */
-static void copy_segment(const sort_job *job, const lsp_segment *segment) {
-    if (segment->keys != segment->keys_out) {
-        memcpy(segment->keys_out, segment->keys, (size_t)segment->n * job->key_bytes);
-    }
-    if (segment->values != segment->values_out) {
-        memcpy(segment->values_out, segment->values, (size_t)segment->n * segment->value_bytes);
-    }
-}
-
-/* Decides from the keys' range what the words hold, and saves what sorting in place would overwrite while it is still
- * to be read. Returns the kind of word. */
-static int prepare(const sort_job *job, lsp_segment *segment, lsp_key_range range, char *copies) {
-    uint64_t all = job->wide ? UINT64_MAX : UINT32_MAX;
-    size_t key_bytes = (size_t)segment->n * job->key_bytes, value_bytes = (size_t)segment->n * segment->value_bytes;
-    segment->min = range.min;
-    segment->has_nan = job->order.is_float && range.max == all;
-    bool positions = segment->has_nan || segment->value_bytes > 0;
-    segment->position_bits = positions ? lsp_bits((uint64_t)segment->n - 1) : 0;
-    if (segment->has_nan && segment->keys == segment->keys_out) {
-        segment->keys = memcpy(copies, segment->keys, key_bytes);
-        copies += aligned(key_bytes);
-    }
-    if (segment->value_bytes > 0 && segment->values == segment->values_out) {
-        segment->values = memcpy(copies, segment->values, value_bytes);
-    }
-    return lsp_word_kind(segment->position_bits + lsp_bits(range.max - range.min));
-}
-
-static void sort_segment(const sort_job *job, lsp_segment *segment, char *scratch) {
-    const lsp_segsort_kernels *kernels = job->kernels;
-    if (segment->n == 0) {
-        return;
-    }
-    lsp_key_range range = kernels->range[job->wide](segment, 0, segment->n);
-    if (range.sorted) {
-        copy_segment(job, segment);
-        return;
-    }
-    size_t words = aligned(((size_t)job->capacity + LSP_WORD_PAD) * job->word_bytes);
-    int kind = prepare(job, segment, range, scratch + 2 * words);
-    int low = segment->position_bits, high = low + lsp_bits(range.max - range.min);
-    kernels->build[job->wide][kind](segment, 0, segment->n, scratch);
-    const void *sorted = kernels->sort[kind](scratch, scratch + words, segment->n, low, high);
-    kernels->finish[job->wide][kind](segment, 0, segment->n, sorted);
-}
-
-/* The first segment whose items and predecessors weigh `weight` or more: blocks are even in both. */
-static int64_t segment_of_weight(const sort_job *job, int64_t weight) {
-    int64_t low = 0, high = job->args->segments, base = offset_at(job, 0);
+/* The first step whose predecessors weigh `weight` or more. */
+static int64_t step_of_weight(const sort_job *job, int64_t weight) {
+    int64_t low = 0, high = job->steps;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (offset_at(job, middle) - base + middle < weight) {
+        if (job->weight[middle] < weight) {
             low = middle + 1;
         } else {
             high = middle;
@@ -132,118 +50,295 @@ static int64_t segment_of_weight(const sort_job *job, int64_t weight) {
     return low;
 }
 
-static void sort_small(const sort_job *job) {
-    int64_t weight = offset_at(job, job->args->segments) - offset_at(job, 0) + job->args->segments;
-    int64_t blocks = lsp_ceil_div(weight, BLOCK);
+static void mark_changes(const sort_job *job, int64_t first, int64_t last) {
+    const lsp_segsort_args *args = job->sort.args;
+    for (int64_t s = first; s < last; s++) {
+        int64_t begin, end;
+        lsp_segsort_bounds(args, s, &begin, &end);
+        if (end - begin <= job->sort.giant) {
+            int64_t count = job->kernels->changes(&job->sort, begin, begin, end, args->change, args->change_at, begin);
+            if (args->change_count) {
+                lsp_index_set(args->change_count, args->offset_type, s, count);
+            }
+        }
+    }
+}
+
+static void sort_blocks(const sort_job *job) {
+    int64_t blocks = lsp_ceil_div(job->weight[job->steps], BLOCK), segments = job->sort.args->segments;
 #pragma omp parallel for num_threads(job->threads) schedule(dynamic)
     for (int64_t block = 0; block < blocks; block++) {
-        char *scratch = job->scratch + omp_get_thread_num() * job->thread_bytes;
-        int64_t end = segment_of_weight(job, (block + 1) * BLOCK);
-        for (int64_t s = segment_of_weight(job, block * BLOCK); s < end; s++) {
-            lsp_segment segment = segment_at(job, s);
-            if (segment.n <= job->giant) {
-                sort_segment(job, &segment, scratch);
-            }
+        int64_t first = lsp_min(step_of_weight(job, block * BLOCK) * STEP, segments);
+        int64_t last = lsp_min(step_of_weight(job, (block + 1) * BLOCK) * STEP, segments);
+        job->kernels->segments(&job->sort, &job->room[omp_get_thread_num()], first, last);
+        if (job->changes) {
+            mark_changes(job, first, last);
         }
     }
 }
 
-/* Merges sorted shares of `words` two by two until one is left; returns the array that holds it. */
-static char *merge_shares(const sort_job *job, char *words, char *other, int64_t n, int kind) {
-    size_t bytes = lsp_word_bytes(kind);
-    for (int width = 1; width < job->threads; width *= 2) {
-#pragma omp parallel for num_threads(job->threads) schedule(static)
-        for (int part = 0; part < job->threads; part++) {
-            int64_t begin, end, a, b, b_end, skip;
-            lsp_share(n, part, job->threads, &begin, &end);
-            int first = part / (2 * width) * (2 * width);
-            lsp_share(n, first, job->threads, &a, &skip);
-            b = b_end = n;
-            if (first + width < job->threads) {
-                lsp_share(n, first + width, job->threads, &b, &skip);
-            }
-            if (first + 2 * width < job->threads) {
-                lsp_share(n, first + 2 * width, job->threads, &b_end, &skip);
-            }
-            job->kernels->merge[kind](words + (size_t)a * bytes, b - a, words + (size_t)b * bytes, b_end - b, begin - a,
-                                      end - begin, other + (size_t)begin * bytes);
-        }
-        char *swap = words;
-        words = other;
-        other = swap;
-    }
-    return words;
-}
+/* ---- giants ---- */
 
-/* A segment by all threads. */
-static void sort_giant(const sort_job *job, lsp_segment *segment) {
-    const lsp_segsort_kernels *kernels = job->kernels;
+static lsp_key_range range_of(const sort_job *job, const lsp_sort_place *place, int64_t n) {
     uint64_t min = UINT64_MAX, max = 0;
 #pragma omp parallel for num_threads(job->threads) reduction(min : min) reduction(max : max)
     for (int part = 0; part < job->threads; part++) {
         int64_t begin, end;
-        lsp_share(segment->n, part, job->threads, &begin, &end);
-        lsp_key_range range = kernels->range[job->wide](segment, begin, end);
+        lsp_share(n, part, job->threads, &begin, &end);
+        lsp_key_range range =
+            job->kernels->range(&job->sort, place->keys + (size_t)begin * job->sort.key_bytes, end - begin);
         min = range.min < min ? range.min : min;
         max = range.max > max ? range.max : max;
     }
-    size_t bytes = aligned(((size_t)segment->n + LSP_WORD_PAD) * job->word_bytes);
-    char *words = job->scratch, *other = words + bytes;
-    int kind = prepare(job, segment, (lsp_key_range){.min = min, .max = max}, other + bytes);
-    int low = segment->position_bits, high = low + lsp_bits(max - min);
+    return (lsp_key_range){.min = min, .max = max};
+}
+
+/* next[part][d]: where the share's first item of digit d goes. */
+static void count_digits(const sort_job *job, const lsp_sort_place *place, int64_t n, lsp_sort_digit digit) {
+    counts *next = job->next;
 #pragma omp parallel for num_threads(job->threads) schedule(static)
     for (int part = 0; part < job->threads; part++) {
         int64_t begin, end;
-        lsp_share(segment->n, part, job->threads, &begin, &end);
-        size_t at = (size_t)begin * lsp_word_bytes(kind);
-        kernels->build[job->wide][kind](segment, begin, end, words);
-        char *sorted = kernels->sort[kind](words + at, other + at, end - begin, low, high);
-        if (sorted != words + at) {
-            memcpy(words + at, sorted, (size_t)(end - begin) * lsp_word_bytes(kind));
+        lsp_share(n, part, job->threads, &begin, &end);
+        memset(next[part], 0, sizeof **next << digit.bits);
+        job->kernels->count(&job->sort, place->keys + (size_t)begin * job->sort.key_bytes, end - begin, digit,
+                            next[part]);
+    }
+    int64_t sum = 0;
+    for (int64_t d = 0; d < (int64_t)1 << digit.bits; d++) {
+        for (int part = 0; part < job->threads; part++) {
+            int64_t count = next[part][d];
+            next[part][d] = sum;
+            sum += count;
         }
     }
-    const char *sorted = merge_shares(job, words, other, segment->n, kind);
+}
+
+/* Where bucket d of a split place begins and how long it is. */
+static void bucket_at(const int64_t *end, int64_t d, int64_t *begin, int64_t *n) {
+    *begin = d == 0 ? 0 : end[d - 1];
+    *n = end[d] - *begin;
+}
+
+static void sort_giant(const sort_job *job, const lsp_sort_place *place, int64_t n) {
+    const lsp_sort *sort = &job->sort;
+    lsp_sort_digit digit = lsp_sort_first_digit(range_of(job, place, n), n);
+    const int64_t buckets = (int64_t)1 << digit.bits;
+    bool to_output = place->keys == place->keys_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
+    lsp_sort_place split = *place;
+    char *keys_to = to_output ? place->keys_out : place->keys_spare;
+    char *values_to = to_output ? place->values_out : place->values_spare;
+    split.keys = keys_to;
+    split.values = values_to;
+    count_digits(job, place, n, digit);
 #pragma omp parallel for num_threads(job->threads) schedule(static)
     for (int part = 0; part < job->threads; part++) {
         int64_t begin, end;
-        lsp_share(segment->n, part, job->threads, &begin, &end);
-        kernels->finish[job->wide][kind](segment, begin, end, sorted);
+        lsp_share(n, part, job->threads, &begin, &end);
+        job->kernels->scatter(sort, place, begin, end, digit, job->next[part], keys_to, values_to,
+                              job->room[part].lines);
+    }
+    if (digit.shift == 0) {
+#pragma omp parallel for num_threads(job->threads) schedule(static)
+        for (int part = 0; part < job->threads; part++) {
+            int64_t begin, end;
+            lsp_share(n, part, job->threads, &begin, &end);
+            lsp_sort_place at = lsp_sort_place_at(sort, &split, begin);
+            lsp_sort_copy(sort, &at, end - begin);
+        }
+        return;
+    }
+    int64_t end[1 << SORT_DIGIT];
+    memcpy(end, job->next[job->threads - 1], sizeof *end << digit.bits);
+#pragma omp parallel for num_threads(job->threads) schedule(dynamic)
+    for (int64_t d = 0; d < buckets; d++) {
+        int64_t begin, items;
+        bucket_at(end, d, &begin, &items);
+        if (items <= sort->giant) {
+            lsp_sort_place bucket = lsp_sort_place_at(sort, &split, begin);
+            if (items <= 1) {
+                lsp_sort_copy(sort, &bucket, items);
+            } else {
+                job->kernels->segment(sort, &job->room[omp_get_thread_num()], &bucket, items);
+            }
+        }
+    }
+    for (int64_t d = 0; d < buckets; d++) {
+        int64_t begin, items;
+        bucket_at(end, d, &begin, &items);
+        if (items > sort->giant) {
+            lsp_sort_place bucket = lsp_sort_place_at(sort, &split, begin);
+            sort_giant(job, &bucket, items);
+        }
     }
 }
 
-/* Bytes of scratch to sort n items; false if no number holds them. */
-static bool scratch_for(const sort_job *job, int64_t n, int64_t *bytes) {
-    enum { FOUR_ALIGNED_PARTS = 4 * 64 };
-    return lsp_add(n, LSP_WORD_PAD, bytes) && lsp_mul(*bytes, job->item_bytes, bytes) &&
-           lsp_add(*bytes, FOUR_ALIGNED_PARTS, bytes) && (*bytes -= *bytes % 64, true);
+/* The changes of a giant: counted by shares, then each share knows where its places go. */
+static void mark_giant(const sort_job *job, int64_t s, int64_t segment, int64_t n) {
+    const lsp_segsort_args *args = job->sort.args;
+    int64_t *sums = job->sums;
+    sums[0] = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        bool counting = pass == 0;
+#pragma omp parallel for num_threads(job->threads) schedule(static)
+        for (int part = 0; part < job->threads; part++) {
+            int64_t begin, end;
+            lsp_share(n, part, job->threads, &begin, &end);
+            int64_t count = job->kernels->changes(&job->sort, segment, segment + begin, segment + end,
+                                                  counting ? args->change : NULL, counting ? NULL : args->change_at,
+                                                  counting ? 0 : segment + sums[part]);
+            if (counting) {
+                sums[part + 1] = count;
+            }
+        }
+        for (int part = 0; counting && part < job->threads; part++) {
+            sums[part + 1] += sums[part];
+        }
+    }
+    if (args->change_count) {
+        lsp_index_set(args->change_count, args->offset_type, s, sums[job->threads]);
+    }
 }
 
-/* Lengths, threads and the scratch that follows from them. */
-static lsp_status plan_job(lsp_ctx *ctx, sort_job *job) {
+static void sort_giants(const sort_job *job) {
+    const lsp_segsort_args *args = job->sort.args;
+    for (int64_t s = 0; job->longest > job->capacity && s < args->segments; s++) {
+        int64_t begin, end;
+        lsp_segsort_bounds(args, s, &begin, &end);
+        if (end - begin > job->sort.giant) {
+            lsp_sort_place whole = lsp_sort_whole(&job->sort), place = lsp_sort_place_at(&job->sort, &whole, begin);
+            place.keys_spare = job->keys_spare;
+            place.values_spare = job->values_spare;
+            sort_giant(job, &place, end - begin);
+            if (job->changes) {
+                mark_giant(job, s, begin, end - begin);
+            }
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+static void set_threads(const lsp_ctx *ctx, sort_job *job) {
+    job->threads = lsp_threads_for(ctx, job->sort.args->n + job->sort.args->segments, WORTH_A_THREAD);
+    job->sort.giant = job->threads > 1 ? GIANT : INT64_MAX;
+}
+
+typedef struct step_facts {
+    int64_t longest, capacity, weight;
+} step_facts;
+
+static inline step_facts facts_of(lsp_segsort_args args, int64_t step, int64_t giant) {
+    step_facts facts = {0};
+    int64_t last = lsp_min((step + 1) * STEP, args.segments);
+    for (int64_t s = step * STEP; s < last; s++) {
+        int64_t begin, end;
+        lsp_segsort_bounds(&args, s, &begin, &end);
+        int64_t length = end - begin, small = length <= giant ? length : 0;
+        facts.longest = lsp_max(facts.longest, length);
+        facts.capacity = lsp_max(facts.capacity, small);
+        facts.weight += small + 1;
+    }
+    return facts;
+}
+
+/* The usual form of segments by a loop of its own, which becomes vectors. */
+static step_facts look_at_step(const lsp_segsort_args *args, int64_t step, int64_t giant) {
+    lsp_segsort_args usual = {.offsets = args->offsets, .segments = args->segments, .offset_type = LSP_I64};
+    if (args->offsets == NULL || args->ends != NULL) {
+        return facts_of(*args, step, giant);
+    }
+    if (args->offset_type == LSP_I32) {
+        usual.offset_type = LSP_I32;
+        return facts_of(usual, step, giant);
+    }
+    return facts_of(usual, step, giant);
+}
+
+/* Lengths, and with them where blocks end and what is a giant. */
+static lsp_status look_at_segments(lsp_ctx *ctx, sort_job *job) {
     lsp_status status = LSP_OK;
-    const lsp_segsort_args *args = job->args;
-    int64_t longest = 0, capacity = 0, items = offset_at(job, args->segments) - offset_at(job, 0), small, giants = 0;
-    job->threads = lsp_threads_for(ctx, items + args->segments, WORTH_A_THREAD);
-    job->giant = job->threads > 1 ? lsp_max(GIANT, job->threads * (int64_t)GIANT_SHARE) : INT64_MAX;
+    const lsp_segsort_args *args = job->sort.args;
+    int64_t longest = 0, capacity = 0, giant, *weight;
+    set_threads(ctx, job);
+    giant = job->sort.giant;
+    job->steps = lsp_ceil_div(args->segments, STEP);
+    LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &weight));
 #pragma omp parallel for num_threads(job->threads) reduction(max : longest, capacity)
-    for (int64_t s = 0; s < args->segments; s++) {
-        int64_t length = offset_at(job, s + 1) - offset_at(job, s);
-        longest = lsp_max(longest, length);
-        capacity = lsp_max(capacity, length <= job->giant ? length : 0);
+    for (int64_t step = 0; step < job->steps; step++) {
+        step_facts facts = look_at_step(args, step, giant);
+        longest = lsp_max(longest, facts.longest);
+        capacity = lsp_max(capacity, facts.capacity);
+        weight[step + 1] = facts.weight;
     }
+    lsp_prefix_sum(ctx, weight, job->steps);
+    job->weight = weight;
     job->longest = longest;
     job->capacity = capacity;
-    bool keeps_keys = job->order.is_float && args->keys == args->keys_out;
-    bool keeps_values = args->value_bytes > 0 && args->values == args->values_out;
-    bool positions = job->order.is_float || args->value_bytes > 0;
-    int bits = (int)(8 * job->key_bytes) + (positions ? lsp_bits((uint64_t)longest) : 0);
-    job->word_bytes = lsp_word_bytes(lsp_word_kind(bits));
-    job->item_bytes =
-        (int64_t)(2 * job->word_bytes + (keeps_keys ? job->key_bytes : 0) + (keeps_values ? args->value_bytes : 0));
-    LSP_REQUIRE(scratch_for(job, capacity, &job->thread_bytes) && lsp_mul(job->thread_bytes, job->threads, &small) &&
-                    (longest == capacity || scratch_for(job, longest, &giants)),
-                LSP_ERR_MEMORY, "a segment of %lld items cannot be sorted in any memory", (long long)longest);
-    LSP_TRY(lsp_scratch_bytes(ctx, lsp_max(small, giants), 1, false, (void **)&job->scratch));
+done:
+    return status;
+}
+
+static char *take(char **memory, int64_t items, size_t item_bytes) {
+    char *part = *memory;
+    *memory += ((size_t)items * item_bytes + 63) / 64 * 64;
+    return part;
+}
+
+/* What threads need more of if items move far: items in lines, and items near. */
+static int64_t line_items(const sort_job *job) { return job->longest >= SORT_FAR ? SORT_LINE << SORT_FAR_DIGIT : 0; }
+static int64_t near_items(const sort_job *job) { return job->longest >= SORT_FAR ? SORT_NEAR : 0; }
+
+/* Bytes of scratch of all threads and, if there are giants, for the longest of them; false if no number holds them. */
+static bool room_bytes(const sort_job *job, int64_t *bytes) {
+    enum { ALIGNMENT_OF_9_PARTS = 9 * 64 };
+    int64_t network = lsp_min(job->longest, SORT_NETWORK), words = network + LSP_WORD_PAD;
+    int64_t item_bytes = (int64_t)(job->sort.key_bytes + job->sort.value_bytes), spare, giant_bytes;
+    int64_t giant = job->longest > job->capacity ? job->longest : 0;
+    *bytes = 2 * words * (int64_t)sizeof(uint32_t) + (network + line_items(job) + near_items(job)) * item_bytes +
+             ALIGNMENT_OF_9_PARTS;
+    return lsp_mul(job->capacity, item_bytes, &spare) && lsp_add(*bytes, spare, bytes) &&
+           lsp_mul(*bytes / 64 * 64, job->threads, bytes) && lsp_mul(giant, item_bytes, &giant_bytes) &&
+           lsp_add(*bytes, giant_bytes, bytes) && lsp_add(*bytes, ALIGNMENT_OF_9_PARTS, bytes);
+}
+
+bool lsp_segsort_cpu_bytes(const lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+    sort_job job = {
+        .longest = longest,
+        .sort = {.args = args, .key_bytes = lsp_type_bytes(args->key_type), .value_bytes = args->value_bytes}};
+    set_threads(ctx, &job);
+    job.capacity = lsp_min(longest, job.sort.giant);
+    return room_bytes(&job, bytes);
+}
+
+static lsp_status make_room(lsp_ctx *ctx, sort_job *job) {
+    lsp_status status = LSP_OK;
+    size_t key_bytes = job->sort.key_bytes, value_bytes = job->sort.value_bytes;
+    int64_t network = lsp_min(job->longest, SORT_NETWORK), words = network + LSP_WORD_PAD;
+    int64_t giant = job->longest > job->capacity ? job->longest : 0, bytes;
+    char *memory;
+    LSP_REQUIRE(room_bytes(job, &bytes), LSP_ERR_MEMORY, "a segment of %lld items cannot be sorted in any memory",
+                (long long)job->longest);
+    LSP_TRY(LSP_SCRATCH(ctx, job->threads, &job->room));
+    LSP_TRY(LSP_SCRATCH(ctx, giant > 0 ? job->threads : 0, &job->next));
+    LSP_TRY(LSP_SCRATCH(ctx, giant > 0 ? job->threads + 1 : 0, &job->sums));
+    LSP_TRY(LSP_SCRATCH(ctx, bytes, &memory));
+    for (int t = 0; t < job->threads; t++) {
+        lsp_sort_room *room = &job->room[t];
+        room->words = (uint32_t *)(void *)take(&memory, words, sizeof *room->words);
+        room->more_words = (uint32_t *)(void *)take(&memory, words, sizeof *room->words);
+        room->keys_copy = take(&memory, network, key_bytes);
+        room->values_copy = take(&memory, network, value_bytes);
+        room->near = near_items(job);
+        room->keys_near = take(&memory, room->near, key_bytes);
+        room->values_near = take(&memory, room->near, value_bytes);
+        room->lines = take(&memory, line_items(job), key_bytes + value_bytes);
+        room->lines = line_items(job) > 0 ? room->lines : NULL;
+        room->keys_spare = take(&memory, job->capacity, key_bytes);
+        room->values_spare = value_bytes > 0 ? take(&memory, job->capacity, value_bytes) : NULL;
+    }
+    job->keys_spare = take(&memory, giant, key_bytes);
+    job->values_spare = value_bytes > 0 ? memory : NULL;
 done:
     return status;
 }
@@ -251,22 +346,21 @@ done:
 lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type);
-    sort_job job = {.kernels = lsp_segsort_get_kernels(ctx),
-                    .args = args,
-                    .order = key_order(args),
-                    .key_bytes = key_bytes,
-                    .wide = key_bytes == 8};
-    if (args->segments == 0 || args->n == 0) {
+    sort_job job = {.kernels = LSP_ISA_PICK(ctx->isa, lsp_sort_kernels)(key_bytes == 8),
+                    .changes = args->change || args->change_at || args->change_count,
+                    .sort = {.args = args,
+                             .order = lsp_segsort_order(args),
+                             .key_bytes = key_bytes,
+                             .value_bytes = args->value_bytes,
+                             .positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0,
+                             .global = (args->flags & LSP_SORT_GLOBAL_POSITIONS) != 0}};
+    if (args->segments == 0) {
         return LSP_OK;
     }
-    LSP_TRY(plan_job(ctx, &job));
-    sort_small(&job);
-    for (int64_t s = 0; job.longest > job.capacity && s < args->segments; s++) {
-        lsp_segment segment = segment_at(&job, s);
-        if (segment.n > job.giant) {
-            sort_giant(&job, &segment);
-        }
-    }
+    LSP_TRY(look_at_segments(ctx, &job));
+    LSP_TRY(make_room(ctx, &job));
+    sort_blocks(&job);
+    sort_giants(&job);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

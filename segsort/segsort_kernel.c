@@ -1,92 +1,168 @@
-/* The serial building blocks of the segmented sort, for one instruction set: words made, sorted, merged, undone. */
+/* The serial code of the segmented sort, for one instruction set. */
 #include "core/isa.h"
-#include "segsort.h"
+#include "segsort_cpu.h"
+#include "segsort_vector.h"
 #include <string.h>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
-typedef struct lsp_value16 {
+typedef struct value16 {
     uint64_t half[2];
-} lsp_value16;
+} value16;
 
-/* Longest arrays for the network (or merges), by word; beyond, radix. First guesses. */
-enum { RADIX_BITS = 8 };
+#define MOVE(type)                                                                                                     \
+    UNROLLED_4 for (int64_t i = 0; i < n; i++) {                                                                       \
+        ((type *)(void *)to)[i] = ((const type *)(const void *)from)[words[i] & mask];                                 \
+    }
+#define PLACE(type)                                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+        ((type *)(void *)to)[i] = (type)(position + (words[i] & mask));                                                \
+    }
+
+/* Keys and values at once. */
+#define MOVE_BOTH(key_type, value_type)                                                                                \
+    UNROLLED_4 for (int64_t i = 0; i < n; i++) {                                                                       \
+        uint32_t from = words[i] & mask;                                                                               \
+        ((key_type *)(void *)place->keys_out)[i] = ((const key_type *)(const void *)keys)[from];                       \
+        ((value_type *)(void *)place->values_out)[i] = ((const value_type *)(const void *)values)[from];               \
+    }
+
+/* to[0..n) = the items of `from` by the positions in the lowest bits of sorted words; without `from` the positions
+ * themselves, counted from `position`. */
+ALWAYS void move_items(const char *from, char *to, size_t bytes, const uint32_t *words, uint32_t mask, int64_t n,
+                       int64_t position) {
+    if (bytes == 4 && from) {
+        MOVE(uint32_t)
+    } else if (bytes == 8 && from) {
+        MOVE(uint64_t)
+    } else if (bytes == 16) {
+        MOVE(value16)
+    } else if (bytes == 4) {
+        PLACE(uint32_t)
+    } else {
+        PLACE(uint64_t)
+    }
+}
+
+/* Are two of words[begin - 1 .. end-1] that follow each other equal above the mask? */
+static bool any_tie(const uint32_t *words, int64_t begin, int64_t end, uint32_t mask) {
+    uint32_t ties = 0;
+    for (int64_t i = begin; i < end; i++) {
+        ties |= (words[i] ^ words[i - 1]) <= mask;
+    }
+    return ties != 0;
+}
+
+/* The lines of n items from `first` on, which may lie outside the array. */
+ALWAYS void prefetch(const char *items, int64_t first, size_t bytes, int64_t n, bool write) {
+    const int64_t begin = first * (int64_t)bytes, end = begin + n * (int64_t)bytes;
+    for (int64_t at = begin; items && at < end; at += 64) {
+        if (write) {
+            __builtin_prefetch(items + at, 1);
+        } else {
+            __builtin_prefetch(items + at, 0);
+        }
+    }
+}
+
+/* Of line number d: the items that belong to to[start .. end), of which the line holds the last, to its end. */
+ALWAYS void write_line(const void *lines, int64_t d, size_t bytes, char *to, int64_t start, int64_t end) {
+    int64_t first = (end - 1) / SORT_LINE * SORT_LINE, begin = lsp_max(first, start);
+    const char *line = (const char *)lines + (size_t)d * SORT_LINE * bytes;
+    to += (size_t)begin * bytes;
+#if defined(LANES) && LANES == 16
+    if (end - begin == SORT_LINE) {
+        for (size_t at = 0; at < SORT_LINE * bytes; at += 64) {
+            _mm512_stream_si512((void *)(to + at), _mm512_loadu_si512(line + at));
+        }
+        return;
+    }
+#endif
+    if (begin < end) {
+        memcpy(to, line + (size_t)(begin - first) * bytes, (size_t)(end - begin) * bytes);
+    }
+}
+
+static void lines_are_written(void) {
+#if defined(LANES) && LANES == 16
+    _mm_sfence();
+#endif
+}
+
+enum { RADIX_DIGIT = 8, TIE_PART = 128, FETCH_AHEAD = 768 };
+#ifdef LANES
+#include "segsort_lines.h"
+#include "segsort_network.h"
+enum { SHORT_LONGEST = 32, SHORT_CLASSES = 4 };
+#endif
 
 #define WORD uint32_t
 #define WORD_SUFFIX _w32
-#if defined(__AVX512F__)
-#define LANES 16
-#define SHORT 512
-#define VEC __m512i
-#define LANE_IDS _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define LOAD(p) _mm512_loadu_si512(p)
-#define STORE(p, x) _mm512_storeu_si512((p), (x))
-#define MIN(x, y) _mm512_min_epu32((x), (y))
-#define MAX(x, y) _mm512_max_epu32((x), (y))
-#define REVERSED(x, m) _mm512_permutexvar_epi32(_mm512_xor_si512(LANE_IDS, _mm512_set1_epi32(m)), (x))
-#define WITH_BIT(bit) ((__mmask16)((bit) == 1 ? 0xAAAA : (bit) == 2 ? 0xCCCC : (bit) == 4 ? 0xF0F0 : 0xFF00))
-#define EXCHANGE(x, y, bit) _mm512_mask_max_epu32(MIN(x, y), WITH_BIT(bit), (x), (y))
-#elif defined(__AVX2__)
-#define LANES 8
-#define SHORT 256
-#define VEC __m256i
-#define LANE_IDS _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
-#define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
-#define STORE(p, x) _mm256_storeu_si256((__m256i *)(p), (x))
-#define MIN(x, y) _mm256_min_epu32((x), (y))
-#define MAX(x, y) _mm256_max_epu32((x), (y))
-#define REVERSED(x, m) _mm256_permutevar8x32_epi32((x), _mm256_xor_si256(LANE_IDS, _mm256_set1_epi32(m)))
-#define WITH_BIT(bit) ((bit) == 1 ? 0xAA : (bit) == 2 ? 0xCC : 0xF0)
-#define EXCHANGE(x, y, bit) _mm256_blend_epi32(MIN(x, y), MAX(x, y), WITH_BIT(bit))
+#ifdef LANES
+#define SHORT SORT_NETWORK
+#define NETWORK sort_network
 #else
-#define SHORT 128
+#define SHORT 40
 #endif
 #include "segsort_words.h"
-#undef LANE_IDS
-#undef WITH_BIT
-
 #define WORD uint64_t
 #define WORD_SUFFIX _w64
-#if defined(__AVX512F__)
-#define LANES 8
-#define SHORT 256
-#define VEC __m512i
-#define LANE_IDS _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)
-#define LOAD(p) _mm512_loadu_si512(p)
-#define STORE(p, x) _mm512_storeu_si512((p), (x))
-#define MIN(x, y) _mm512_min_epu64((x), (y))
-#define MAX(x, y) _mm512_max_epu64((x), (y))
-#define REVERSED(x, m) _mm512_permutexvar_epi64(_mm512_xor_si512(LANE_IDS, _mm512_set1_epi64(m)), (x))
-#define WITH_BIT(bit) ((__mmask8)((bit) == 1 ? 0xAA : (bit) == 2 ? 0xCC : 0xF0))
-#define EXCHANGE(x, y, bit) _mm512_mask_max_epu64(MIN(x, y), WITH_BIT(bit), (x), (y))
-#else
 #define SHORT 128
-#endif
 #include "segsort_words.h"
-#undef LANE_IDS
-#undef WITH_BIT
-
 #define WORD lsp_u128
 #define WORD_SUFFIX _w128
 #define SHORT 192
 #include "segsort_words.h"
 
 #define KEY uint32_t
+#define KEY_BITS 32
 #define KEY_SUFFIX _k32
 #include "segsort_segment.h"
 #define KEY uint64_t
+#define KEY_BITS 64
 #define KEY_SUFFIX _k64
 #include "segsort_segment.h"
 
+/* ---- words as such, for others ---- */
+
+static void *words_32(void *words, void *scratch, int64_t n, int low, int high) {
+    return sort_w32(words, scratch, n, low, high);
+}
+
+static void *words_64(void *words, void *scratch, int64_t n, int low, int high) {
+#ifdef LANES
+    if (n > 1 &&
+        n <= SORT_NETWORK) { /* by half words and positions; in the scratch they stand just behind what is read */
+        lsp_sort sort = {.order = {.keep = UINT64_MAX, .nan_above = UINT64_MAX}};
+        lsp_key_range range = range_k64(&sort, words, n);
+        int position_bits = lsp_bits((uint64_t)n - 1);
+        uint32_t *half = (uint32_t *)scratch + (n + 15) / 16 * 16;
+        bool cut = make_words_k64(&sort, words, n, range, position_bits, half);
+        sort_network(half, n);
+        if (!cut || repair_k64(&sort, words, half, n, position_bits, 4 * n)) {
+            const uint64_t *from = words;
+            uint64_t *to = scratch;
+            for (int64_t i = 0; i < n; i++) {
+                uint64_t word = from[half[i] & (((uint32_t)1 << position_bits) - 1)];
+                memcpy(to + i, &word, sizeof word);
+            }
+            return scratch;
+        }
+    }
+#endif
+    return sort_w64(words, scratch, n, low, high);
+}
+
+static void *words_128(void *words, void *scratch, int64_t n, int low, int high) {
+    return sort_w128(words, scratch, n, low, high);
+}
+
 const lsp_segsort_kernels *LSP_ISA_NAME(lsp_segsort_kernels)(void) {
-    static const lsp_segsort_kernels kernels = {
-        .sort = {sort_w32, sort_w64, sort_w128},
-        .merge = {merge_w32, merge_w64, merge_w128},
-        .range = {range_k32, range_k64},
-        .build = {{build_k32_w32, build_k32_w64, build_k32_w128}, {build_k64_w32, build_k64_w64, build_k64_w128}},
-        .finish = {{finish_k32_w32, finish_k32_w64, finish_k32_w128},
-                   {finish_k64_w32, finish_k64_w64, finish_k64_w128}},
-    };
+    static const lsp_segsort_kernels kernels = {.sort = {words_32, words_64, words_128}};
     return &kernels;
+}
+
+const lsp_sort_kernels *LSP_ISA_NAME(lsp_sort_kernels)(int wide) {
+    static const lsp_sort_kernels kernels[2] = {
+        {sort_segments_k32, changes_k32, sort_segment_k32, range_k32, count_k32, scatter_k32},
+        {sort_segments_k64, changes_k64, sort_segment_k64, range_k64, count_k64, scatter_k64}};
+    return &kernels[wide];
 }

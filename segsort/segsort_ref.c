@@ -4,9 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Does key x stand before key y? Equal keys: no, so that a merge which asks only this is stable. */
-#define BEFORE_INTEGER(type)                                                                                           \
-    (descending ? ((const type *)keys)[y] < ((const type *)keys)[x] : ((const type *)keys)[x] < ((const type *)keys)[y])
+/* A key that is no float, as an unsigned number in the same order: the sign last, then the bits that decide. */
+static uint64_t integer_at(const lsp_segsort_args *args, const void *keys, int64_t i) {
+    bool wide = lsp_type_bytes(args->key_type) == 8, is_signed = args->key_type == LSP_I32 || args->key_type == LSP_I64;
+    uint64_t key = wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
+    uint64_t sign = (uint64_t)1 << (wide ? 63 : 31), number = is_signed ? key ^ sign : key;
+    if (args->end_bit == 0) {
+        return number;
+    }
+    return (args->end_bit < 64 ? number & (((uint64_t)1 << args->end_bit) - 1) : number) >> args->begin_bit;
+}
 
 static bool before_real(double x, double y, bool descending) {
     if (isnan(x) || isnan(y)) {
@@ -17,21 +24,17 @@ static bool before_real(double x, double y, bool descending) {
     return descending ? more : less;
 }
 
-static bool before(const void *keys, lsp_type type, int64_t x, int64_t y, bool descending) {
-    switch (type) {
-    case LSP_I32:
-        return BEFORE_INTEGER(int32_t);
-    case LSP_U32:
-        return BEFORE_INTEGER(uint32_t);
-    case LSP_I64:
-        return BEFORE_INTEGER(int64_t);
-    case LSP_U64:
-        return BEFORE_INTEGER(uint64_t);
-    case LSP_F32:
+/* Does key x stand before key y? Equal keys: no, so that a merge which asks only this is stable. */
+static bool before(const lsp_segsort_args *args, const void *keys, int64_t x, int64_t y) {
+    bool descending = (args->flags & LSP_SORT_DESCENDING) != 0;
+    if (args->key_type == LSP_F32) {
         return before_real(((const float *)keys)[x], ((const float *)keys)[y], descending);
-    default:
+    }
+    if (args->key_type == LSP_F64) {
         return before_real(((const double *)keys)[x], ((const double *)keys)[y], descending);
     }
+    uint64_t a = integer_at(args, keys, x), b = integer_at(args, keys, y);
+    return descending ? b < a : a < b;
 }
 
 /* to[0..n) = the items of from[0..n), already copied elsewhere, in the order of the positions. */
@@ -42,7 +45,7 @@ static void permute(char *to, const char *from, size_t bytes, const int64_t *pos
 }
 
 /* The stably sorted positions of n keys; `position` and `other` hold n each. Returns the one with the result. */
-static int64_t *sorted_positions(const void *keys, lsp_type type, bool descending, int64_t n, int64_t *position,
+static int64_t *sorted_positions(const lsp_segsort_args *args, const void *keys, int64_t n, int64_t *position,
                                  int64_t *other) {
     for (int64_t i = 0; i < n; i++) {
         position[i] = i;
@@ -51,7 +54,7 @@ static int64_t *sorted_positions(const void *keys, lsp_type type, bool descendin
         for (int64_t begin = 0; begin < n; begin += 2 * run) {
             int64_t middle = lsp_min(begin + run, n), end = lsp_min(begin + 2 * run, n);
             for (int64_t i = begin, j = middle, k = begin; k < end; k++) {
-                bool right = i == middle || (j < end && before(keys, type, position[j], position[i], descending));
+                bool right = i == middle || (j < end && before(args, keys, position[j], position[i]));
                 other[k] = position[right ? j++ : i++];
             }
         }
@@ -62,30 +65,66 @@ static int64_t *sorted_positions(const void *keys, lsp_type type, bool descendin
     return position;
 }
 
+/* Where the n sorted keys of segment s, which begins at `begin`, change. */
+static void note_changes(const lsp_segsort_args *args, const void *keys, int64_t s, int64_t begin, int64_t n,
+                         const int64_t *order) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool changed = i == 0 || before(args, keys, order[i - 1], order[i]);
+        if (args->change) {
+            args->change[begin + i] = changed;
+        }
+        if (args->change_at && changed) {
+            lsp_index_set(args->change_at, args->offset_type, begin + count, begin + i);
+        }
+        count += changed;
+    }
+    if (args->change_count) {
+        lsp_index_set(args->change_count, args->offset_type, s, count);
+    }
+}
+
+/* Values that say where the items came from: 4 bytes unsigned, or 8. */
+static void write_positions(const lsp_segsort_args *args, int64_t begin, int64_t n, const int64_t *order) {
+    int64_t first = args->flags & LSP_SORT_GLOBAL_POSITIONS ? begin : 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (args->value_bytes == 4) {
+            ((uint32_t *)args->values_out)[begin + i] = (uint32_t)(first + order[i]);
+        } else {
+            ((int64_t *)args->values_out)[begin + i] = first + order[i];
+        }
+    }
+}
+
 lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type), value_bytes = args->value_bytes;
-    int64_t longest = 0, *position, *other;
+    bool positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
+    int64_t longest = 0, *position, *other, begin, end;
     char *copy;
     for (int64_t s = 0; s < args->segments; s++) {
-        longest = lsp_max(longest, lsp_index_at(args->offsets, args->offset_type, s + 1) -
-                                       lsp_index_at(args->offsets, args->offset_type, s));
+        lsp_segsort_bounds(args, s, &begin, &end);
+        longest = lsp_max(longest, end - begin);
     }
     LSP_TRY(LSP_SCRATCH(ctx, longest, &position));
     LSP_TRY(LSP_SCRATCH(ctx, longest, &other));
     LSP_TRY(lsp_scratch_bytes(ctx, longest, 16, false, (void **)&copy));
     for (int64_t s = 0; s < args->segments; s++) {
-        int64_t begin = lsp_index_at(args->offsets, args->offset_type, s);
-        int64_t n = lsp_index_at(args->offsets, args->offset_type, s + 1) - begin;
+        lsp_segsort_bounds(args, s, &begin, &end);
+        int64_t n = end - begin;
         if (n == 0) {
+            note_changes(args, NULL, s, begin, 0, NULL);
             continue;
         }
         size_t key_at = (size_t)begin * key_bytes, value_at = (size_t)begin * value_bytes;
-        const int64_t *order = sorted_positions((const char *)args->keys + key_at, args->key_type,
-                                                (args->flags & LSP_SORT_DESCENDING) != 0, n, position, other);
-        memcpy(copy, (const char *)args->keys + key_at, (size_t)n * key_bytes);
+        const char *keys = (const char *)args->keys + key_at;
+        const int64_t *order = sorted_positions(args, keys, n, position, other);
+        note_changes(args, keys, s, begin, n, order);
+        memcpy(copy, keys, (size_t)n * key_bytes);
         permute((char *)args->keys_out + key_at, copy, key_bytes, order, n);
-        if (value_bytes > 0) {
+        if (positions) {
+            write_positions(args, begin, n, order);
+        } else if (value_bytes > 0) {
             memcpy(copy, (const char *)args->values + value_at, (size_t)n * value_bytes);
             permute((char *)args->values_out + value_at, copy, value_bytes, order, n);
         }

@@ -2,7 +2,7 @@
 # says to words it does not know. Included by tests/CMakeLists.txt, and run by the test it adds.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   if(TARGET sparse-bench)
-    add_test(NAME check_bench COMMAND ${CMAKE_COMMAND} -DBENCH=$<TARGET_FILE:sparse-bench>
+    add_test(NAME check_bench COMMAND ${CMAKE_COMMAND} -DBENCH=$<TARGET_FILE:sparse-bench> -DCUDA=${LSP_HAVE_CUDA}
                                       -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/check_bench -P ${CMAKE_CURRENT_LIST_FILE})
     set_tests_properties(check_bench PROPERTIES TIMEOUT 600)
   endif()
@@ -61,10 +61,12 @@ set(ENV{TMPDIR} ${FOLDER}/tmp)
 
 bench(0 "usage: sparse-bench PRIMITIVE" --help)
 bench(0 "sparse-bench [0-9]+[.][0-9]+[.][0-9]+" --version)
-bench(0 "mtx\n.*spgemm\n" --list)
+bench(0 "mtx\n.*spgemm\n.*segsort\n" --list)
 bench(0 "poisson2d:1024/f64\n.*er:262144:8/f64\n.*web:300000:1.8:2000/f32\n" spgemm --list)
 bench(0 "^er:262144:8/f32\n$" spgemm --list --workload=er*/f32)
 bench(0 "^real/read\nreal/write\n$" mtx --list --workload real)
+
+bench(0 "^uniform_1000/kv32/sorted\nuniform_4096/kv32/sorted\n.*zipf_1.0_2000/kv32/sorted\n$" segsort --list --workload */sorted)
 
 bench(1 "which primitive")
 bench(1 "unknown primitive 'spgem'; did you mean 'spgemm'" spgem)
@@ -79,6 +81,10 @@ bench(1 "--json needs a value" spgemm --json)
 bench(1 "one primitive at a time" spgemm mtx)
 bench(1 "nowhere/a.json: cannot write the figures there" spgemm --quick --json nowhere/a.json)
 bench(4 "--device cuda is not in it" spgemm --device cuda)
+if(NOT CUDA)
+  bench(4 "--device cuda is not in it" segsort --quick --device cuda)
+endif()
+bench(1 "segsort takes no files" segsort --file small.mtx)
 
 bench(0 "spgemm/er:4096:8/f64/dense " spgemm --quick --min-time 0 --workload er* --json spgemm.json)
 check_json(spgemm.json spgemm/er:4096:8/f64/libsparse products nnz_c gflops)
@@ -86,6 +92,25 @@ bench(0 "mtx/short/read/libc " mtx --quick --min-time 0 --workload short --json 
 check_json(mtx.json mtx/short/read/libsparse)
 bench(0 "mtx/pattern/write/libsparse " mtx --quick --min-time 0 --threads 1 --workload pattern --json pattern.json)
 check_json(pattern.json mtx/pattern/read/libsparse)
+
+bench(0 "segsort/zipf_1.0_2000/kv32/libsparse " segsort --quick --device cpu --min-time 0 --json segsort.json)
+check_json(segsort.json segsort/uniform_4/k32/libsparse items items_per_second)
+bench(0 "segsort/small_4096_1000/kv32/libsparse " segsort --quick --device cpu --threads 1 --min-time 0 --workload small*)
+
+# Its picture.
+bench(0 "^$" plot segsort.json segsort.svg)
+file(READ ${FOLDER}/segsort.svg picture)
+if(NOT picture MATCHES "^<svg .*kv32.*items in a segment.*>libsparse</text>.*</svg>\n$")
+  message(FATAL_ERROR "no picture:\n${picture}")
+endif()
+bench(0 "^$" plot segsort.json k64.svg k64)
+bench(1 "usage: sparse-bench plot" plot segsort.json)
+bench(1 "nowhere/a.svg: cannot write the picture there" plot segsort.json nowhere/a.svg)
+bench(2 "no figures of segsort/uniform_.../kv128" plot segsort.json none.svg kv128)
+bench(2 "no figures of segsort/uniform_.../kv32" plot spgemm.json none.svg)
+bench(2 "missing.json: No such file" plot missing.json none.svg)
+file(WRITE ${FOLDER}/torn.json "{\"benchmarks\": [{\"name\": \"segsort/uniform_8/kv32/")
+bench(2 "torn.json: no figures" plot torn.json none.svg)
 
 # Files of one's own, sound, not square, malformed and missing.
 set(banner "%%MatrixMarket matrix coordinate real general\n")

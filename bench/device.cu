@@ -1,0 +1,153 @@
+// The GPU as the bench needs it, on the CUDA runtime.
+#include "device.h"
+#include "segments.cuh"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct bench_device {
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    bench_verdict *verdict; /* on the device */
+    cudaDeviceProp properties;
+    char error[256], told[256];
+};
+
+/* True if the call went well; else its sentence is kept, if it is the first. */
+static bool went(bench_device *d, cudaError_t error, const char *what) {
+    if (error != cudaSuccess && !d->error[0]) {
+        snprintf(d->error, sizeof d->error, "%s: %s", what, cudaGetErrorString(error));
+    }
+    return error == cudaSuccess;
+}
+#define WENT(call) went(d, (call), #call)
+
+static bool prepare(bench_device *d) {
+    int devices = 0;
+    return WENT(cudaGetDeviceCount(&devices)) && WENT(cudaSetDevice(0)) &&
+           WENT(cudaGetDeviceProperties(&d->properties, 0)) &&
+           WENT(cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking)) && WENT(cudaEventCreate(&d->begin)) &&
+           WENT(cudaEventCreate(&d->end)) && WENT(cudaMalloc((void **)&d->verdict, sizeof *d->verdict));
+}
+
+bench_device *bench_device_open(char *why, size_t why_bytes) {
+    bench_device *d = (bench_device *)calloc(1, sizeof *d);
+    if (!d || !prepare(d)) {
+        snprintf(why, why_bytes, "no GPU can be used here: %s", d ? d->error : "out of memory");
+        bench_device_close(d);
+        return NULL;
+    }
+    return d;
+}
+
+void bench_device_close(bench_device *d) {
+    if (d) {
+        cudaFree(d->verdict);
+        if (d->begin) {
+            cudaEventDestroy(d->begin);
+        }
+        if (d->end) {
+            cudaEventDestroy(d->end);
+        }
+        if (d->stream) {
+            cudaStreamDestroy(d->stream);
+        }
+        free(d);
+    }
+}
+
+void *bench_device_stream(const bench_device *d) { return d->stream; }
+const char *bench_device_name(const bench_device *d) { return d->properties.name; }
+
+const char *bench_device_error(bench_device *d) {
+    snprintf(d->told, sizeof d->told, "%s", d->error);
+    d->error[0] = 0;
+    (void)cudaGetLastError(); /* or the next launch would report it again */
+    return d->told;
+}
+
+void *bench_device_alloc(bench_device *d, int64_t bytes) {
+    void *memory = NULL;
+    return WENT(cudaMalloc(&memory, bytes > 0 ? (size_t)bytes : 1)) ? memory : NULL;
+}
+void bench_device_free(bench_device *d, void *memory) { WENT(cudaFree(memory)); }
+bool bench_device_upload(bench_device *d, void *to, const void *from, int64_t bytes) {
+    return WENT(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice, d->stream)) &&
+           WENT(cudaStreamSynchronize(d->stream));
+}
+bool bench_device_wipe(bench_device *d, void *memory, int64_t bytes) {
+    return WENT(cudaMemsetAsync(memory, 0xFF, (size_t)bytes, d->stream)) && WENT(cudaStreamSynchronize(d->stream));
+}
+
+bool bench_device_start(bench_device *d) { return WENT(cudaEventRecord(d->begin, d->stream)); }
+double bench_device_stop(bench_device *d) {
+    float milliseconds;
+    const bool timed = WENT(cudaEventRecord(d->end, d->stream)) && WENT(cudaEventSynchronize(d->end)) &&
+                       WENT(cudaStreamSynchronize(d->stream)) &&
+                       WENT(cudaEventElapsedTime(&milliseconds, d->begin, d->end));
+    return timed ? 1e-3 * (double)milliseconds : -1;
+}
+
+double bench_device_copy_speed(bench_device *d, bool quick) {
+    const int64_t bytes = quick ? (int64_t)256 << 20 : (int64_t)1 << 30;
+    void *from = bench_device_alloc(d, bytes), *to = bench_device_alloc(d, bytes);
+    double fastest = -1;
+    bool sound = from && to && bench_device_wipe(d, from, bytes);
+    for (int r = -2; sound && r < 9; r++) { /* two to warm up */
+        sound = bench_device_start(d) &&
+                WENT(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice, d->stream));
+        const double seconds = bench_device_stop(d);
+        sound = sound && seconds > 0;
+        fastest = sound && r >= 0 && (fastest < 0 || seconds < fastest) ? seconds : fastest;
+    }
+    bench_device_free(d, from);
+    bench_device_free(d, to);
+    return sound ? 2.0 * (double)bytes / fastest : 0;
+}
+
+__global__ static void fill(lsp_segsort_args a, bench_keys keys, int64_t draws) {
+    each_item(a, [&](int64_t s, int64_t i) {
+        bench_put_item(&a, bench_key(keys, draws, (const int32_t *)a.offsets, s, i), i);
+    });
+}
+
+bool bench_device_fill(bench_device *d, const lsp_segsort_args *a, bench_keys keys, int64_t draws) {
+    fill<<<item_blocks(a->n), ITEM_THREADS, 0, d->stream>>>(*a, keys, draws);
+    return WENT(cudaGetLastError()) && WENT(cudaStreamSynchronize(d->stream));
+}
+
+__device__ static unsigned long long warp_sum(unsigned long long x) {
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+        x += __shfl_xor_sync(0xFFFFFFFF, x, lanes);
+    }
+    return x;
+}
+
+__global__ static void check(lsp_segsort_args a, bool stable, bench_verdict *verdict) {
+    unsigned long long in = 0, out = 0;
+    each_item(a, [&](int64_t s, int64_t i) {
+        const int fault = bench_fault(&a, stable, s, i);
+        if (fault != BENCH_NO_FAULT) {
+            atomicMin(&verdict->first[fault], (long long)i);
+        }
+        in += bench_hash(&a, a.keys, a.values, s, i);
+        out += bench_hash(&a, a.keys_out, a.values_out, s, i);
+    });
+    in = warp_sum(in);
+    out = warp_sum(out);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(&verdict->hash_in, in);
+        atomicAdd(&verdict->hash_out, out);
+    }
+}
+
+bool bench_device_check(bench_device *d, const lsp_segsort_args *a, bool stable, bench_verdict *verdict) {
+    *verdict = bench_verdict{{LLONG_MAX, LLONG_MAX, LLONG_MAX}, 0, 0};
+    if (!bench_device_upload(d, d->verdict, verdict, sizeof *verdict)) {
+        return false;
+    }
+    check<<<item_blocks(a->n), ITEM_THREADS, 0, d->stream>>>(*a, stable, d->verdict);
+    return WENT(cudaGetLastError()) &&
+           WENT(cudaMemcpyAsync(verdict, d->verdict, sizeof *verdict, cudaMemcpyDeviceToHost, d->stream)) &&
+           WENT(cudaStreamSynchronize(d->stream));
+}

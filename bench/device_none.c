@@ -1,0 +1,29 @@
+/* A build without CUDA: there is never a device, so the rest is never called. */
+#include "device.h"
+#include <stdio.h>
+
+bench_device *bench_device_open(char *why, size_t why_bytes) {
+    snprintf(why, why_bytes, "this build has no CUDA: --device cuda is not in it");
+    return NULL;
+}
+void bench_device_close(bench_device *device) { (void)device; }
+void *bench_device_stream(const bench_device *device) { return (void)device, NULL; }
+const char *bench_device_name(const bench_device *device) { return (void)device, ""; }
+const char *bench_device_error(bench_device *device) { return (void)device, ""; }
+void *bench_device_alloc(bench_device *device, int64_t bytes) { return (void)device, (void)bytes, NULL; }
+void bench_device_free(bench_device *device, void *memory) { (void)device, (void)memory; }
+bool bench_device_upload(bench_device *device, void *to, const void *from, int64_t bytes) {
+    return (void)device, (void)to, (void)from, (void)bytes, false;
+}
+bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes) {
+    return (void)device, (void)memory, (void)bytes, false;
+}
+double bench_device_copy_speed(bench_device *device, bool quick) { return (void)device, (void)quick, 0; }
+bool bench_device_start(bench_device *device) { return (void)device, false; }
+double bench_device_stop(bench_device *device) { return (void)device, -1; }
+bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws) {
+    return (void)device, (void)a, (void)keys, (void)draws, false;
+}
+bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict) {
+    return (void)device, (void)a, (void)stable, (void)verdict, false;
+}

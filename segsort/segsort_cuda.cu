@@ -1,0 +1,225 @@
+/* The segmented sort on a GPU: scratch laid out, kernels started one after the other on the context's stream. The first
+ * sorts the short segments and lists the rest; giants are cut into buckets, which join the lists; the lists are sorted,
+ * long segments first; changes of the key are looked for last. The host never waits and learns no size. */
+#include "core/launch.cuh"
+#include "segsort_changes.cuh"
+#include "segsort_giants.cuh"
+#include "segsort_lists.cuh"
+#include "segsort_tile.cuh"
+
+/* Tuned on an H200; see segsort/README.md. */
+enum {
+    TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM */
+    SHORT_MEAN = 8                /* items: with shorter segments a thread of the tile kernel takes four */
+};
+
+/* What a chip offers. */
+typedef struct chip {
+    int sms, shared_bytes;
+} chip;
+
+static lsp_status get_chip(lsp_ctx *ctx, chip *c) {
+    lsp_status status = LSP_OK;
+    int device = ctx->options.ordinal;
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&c->sms, cudaDevAttrMultiProcessorCount, device)));
+    LSP_TRY(LSP_CUDA_CALL(
+        ctx, cudaDeviceGetAttribute(&c->shared_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device)));
+done:
+    return status;
+}
+
+/* ---- scratch ---- */
+
+/* Takes `bytes` of the scratch, or only counts them when there is none yet. */
+typedef struct layout {
+    char *at;
+    int64_t bytes;
+    bool fits;
+} layout;
+static void *take(layout *l, int64_t count, int64_t item_bytes) {
+    int64_t bytes = 0;
+    char *memory = l->at ? l->at + l->bytes : NULL;
+    l->fits = l->fits && lsp_mul(count, item_bytes, &bytes) && lsp_add(bytes, 255, &bytes) &&
+              lsp_add(l->bytes, bytes / 256 * 256, &l->bytes);
+    return memory;
+}
+
+static void lay_out(const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
+    bool giants = longest > LIST_LONGEST;
+    int64_t n = args->n;
+    job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
+    for (int c = 0; c < LIST_CLASSES; c++) {
+        int64_t shortest = c < 2 ? 0 : class_capacity(c - 1) + 1, most = shortest > 0 ? n / shortest : 0;
+        if (c < 2) { /* only buckets of giants are that short in a list */
+            most = giants ? giants_short_entries(args) : 0;
+        }
+        job->list[c] = (unsigned long long *)take(l, shortest <= longest ? most : 0, sizeof(unsigned long long));
+    }
+    if (giants) {
+        size_t key_bytes = lsp_type_bytes(args->key_type);
+        job->arrays[FROM_TEMPORARY].keys = take(l, n, (int64_t)key_bytes);
+        job->arrays[FROM_TEMPORARY].values = take(l, n, (int64_t)args->value_bytes);
+        job->giants[0] = (seg_giant *)take(l, giants_most(args), sizeof(seg_giant));
+        job->giants[1] = (seg_giant *)take(l, giants_most(args), sizeof(seg_giant));
+        job->counts = (int64_t *)take(l, giants_counts(args), sizeof(int64_t));
+    }
+    if (args->change || args->change_at || args->change_count) {
+        job->changes = (unsigned long long *)take(l, changes_words(args), sizeof(unsigned long long));
+    }
+}
+
+extern "C" bool lsp_segsort_cuda_bytes(const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+    layout l = {NULL, 0, true};
+    seg_job job;
+    lay_out(args, longest, &l, &job);
+    *bytes = l.bytes;
+    return l.fits;
+}
+
+/* ---- kernels ---- */
+
+/* Segments a row: of such a mean length they fit in shared memory together, nearly always; and all SMs have rows. */
+static int tile_row_segments(const seg_job *job, int sms, int item_bytes) {
+    const int64_t whole = TILE_SHARED_BYTES / (item_bytes + 4) * 9 / 10, spread = job->segments / (TILE_BLOCKS * sms);
+    int64_t row =
+        job->n / job->segments > TILE_LONGEST ? (int64_t)TILE_ROW : whole * job->segments / lsp_max(job->n, 1);
+    row = lsp_min(row, lsp_max(spread, (int64_t)WARP));
+    return (int)lsp_max(lsp_min(row, (int64_t)TILE_ROW), (int64_t)WARP);
+}
+
+template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const chip *c, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    const int item_bytes = (int)sizeof(typename KK::K) + (job->positions ? 0 : job->value_bytes);
+    const int row = tile_row_segments(job, c->sms, item_bytes);
+    const int capacity = tile_capacity(row, TILE_SHARED_BYTES, item_bytes);
+    const int bytes = tile_bytes(row, capacity, item_bytes);
+    const uintptr_t begins = (uintptr_t)job->arrays[FROM_INPUT].keys | (uintptr_t)job->arrays[FROM_INPUT].values;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_tile<KK>, lsp_ceil_div(job->segments, row), TILE_NT, bytes, *job, row, capacity,
+                       begins % 16 == 0, network_ones{}));
+done:
+    return status;
+}
+
+template <int VT, bool WIDE, typename KK>
+static lsp_status start_lists(lsp_ctx *ctx, const chip *c, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    const int nt = list_threads(WIDE),
+              G = WIDE ? WARP : 2; /* at least: then most groups share a block, and the space for their alignment */
+    const int bytes = nt / G * list_group_bytes(G, VT, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
+    const int64_t resident = lsp_min(list_blocks(WIDE), c->shared_bytes / (bytes + 1024)) * c->sms;
+    const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
+    void (*kernel)(seg_job) = kernel_lists<VT, WIDE, KK>;
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_min(resident, useful), nt, bytes, *job));
+done:
+    return status;
+}
+
+template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
+    typedef typename KK::K K;
+    lsp_status status = LSP_OK;
+    chip c;
+    LSP_TRY(get_chip(ctx, &c));
+    LSP_TRY(LSP_CUDA_CALL(ctx,
+                          cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(start_tile<KK>(ctx, &c, job));
+    if (job->longest > LIST_LONGEST) {
+        LSP_TRY(start_giants<K>(ctx, job, c.sms));
+    }
+    if (job->longest > class_capacity(WIDE_CLASS - 1)) {
+        LSP_TRY((start_lists<32, true, KK>(ctx, &c, job)));
+        LSP_TRY((start_lists<24, true, KK>(ctx, &c, job)));
+    }
+    if (job->longest > TILE_LONGEST) {
+        LSP_TRY((start_lists<32, false, KK>(ctx, &c, job)));
+        LSP_TRY((start_lists<24, false, KK>(ctx, &c, job)));
+    }
+    if (job->change || job->change_at || job->change_count) {
+        LSP_TRY(start_changes<K>(ctx, job, c.sms));
+    }
+done:
+    return status;
+}
+
+/* In the kernels for such keys. */
+static lsp_status start_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
+    const uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
+    if (!job->order.is_float && job->order.keep == all) {
+        return wide ? start<key_kind<unsigned long long, true>>(ctx, job) : start<key_kind<uint32_t, true>>(ctx, job);
+    }
+    return wide ? start<key_kind<unsigned long long, false>>(ctx, job) : start<key_kind<uint32_t, false>>(ctx, job);
+}
+
+static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+    seg_job job = {};
+    job.n = args->n;
+    job.segments = args->segments;
+    job.length = args->length;
+    job.longest = longest;
+    job.offsets = args->offsets;
+    job.ends = args->ends;
+    job.wide_offsets = args->offset_type == LSP_I64;
+    job.positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
+    job.global_positions = (args->flags & LSP_SORT_GLOBAL_POSITIONS) != 0;
+    job.value_bytes = (int)args->value_bytes;
+    job.order = lsp_segsort_order(args);
+    job.arrays[FROM_INPUT].keys = (void *)args->keys;
+    job.arrays[FROM_INPUT].values = (void *)args->values;
+    job.arrays[FROM_OUTPUT].keys = args->keys_out;
+    job.arrays[FROM_OUTPUT].values = args->values_out;
+    job.change = args->change;
+    job.change_at = args->change_at;
+    job.change_count = args->change_count;
+    job.fault = lsp_cuda_fault(ctx);
+    return job;
+}
+
+extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
+    lsp_status status = LSP_OK;
+    layout l = {(char *)scratch, 0, true};
+    seg_job job = make_job(ctx, args, longest);
+    if (args->segments == 0) {
+        return LSP_OK;
+    }
+    lay_out(args, longest, &l, &job);
+    LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
+done:
+    return status;
+}
+
+/* ---- the longest segment ---- */
+
+static __global__ void kernel_longest(seg_job job, unsigned long long *longest) {
+    unsigned long long most = 0;
+    int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < job.segments; s += stride) {
+        int64_t begin, end;
+        segment_at(job, s, &begin, &end);
+        most = max(most, (unsigned long long)(end - begin));
+    }
+    for (int mask = 1; mask < WARP; mask *= 2) {
+        most = max(most, __shfl_xor_sync(~0u, most, mask));
+    }
+    if (threadIdx.x % WARP == 0 && most > 0) {
+        atomicMax(longest, most);
+    }
+}
+
+extern "C" lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    void *most = NULL;
+    seg_job job = make_job(ctx, args, args->n);
+    int64_t blocks = lsp_min(lsp_ceil_div(args->segments, 256), 1024);
+    *longest = 0;
+    if (args->segments == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *longest, &most));
+    LSP_TRY(lsp_cuda_copy(ctx, most, LSP_CUDA, longest, LSP_HOST, sizeof *longest));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, 256, 0, job, (unsigned long long *)most));
+    LSP_TRY(lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

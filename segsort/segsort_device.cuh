@@ -1,0 +1,127 @@
+/* What the kernels of the segmented sort share: the job, the order of keys, the lists of segments by class.
+ *
+ * A segment to sort is one 64-bit entry: where it begins, how long it is, and in which arrays its items lie: as they
+ * came, in the output, or in the scratch for giants. Sorted, it always goes to the output. Short segments are sorted
+ * where they are found (segsort_tile.cuh); longer ones are listed by class (segsort_lists.cuh); giants are first cut
+ * by their leading digits into buckets (segsort_giants.cuh), which join the lists. */
+#ifndef LSP_SEGSORT_DEVICE_CUH
+#define LSP_SEGSORT_DEVICE_CUH
+
+#include "segsort.h"
+#include "segsort_network.cuh"
+
+enum {
+    TILE_LONGEST = 64,   /* items: sorted by the tile kernel; longer segments are listed */
+    LIST_LONGEST = 8192, /* items: sorted by the list kernels; longer ones are giants */
+    LIST_CLASSES = 16,   /* class 2k + 1 takes up to 64 * 2^k items, class 2k up to three quarters of that */
+    FROM_INPUT = 0,      /* where the items of an entry lie */
+    FROM_OUTPUT = 1,
+    FROM_TEMPORARY = 2
+};
+
+/* Where items lie, by FROM_*; values NULL where there are none, and for positions in the input. */
+typedef struct seg_arrays {
+    void *keys, *values;
+} seg_arrays;
+
+typedef struct seg_giant {
+    int64_t begin, end;
+    int64_t unit;            /* how many units of work come before it in its round */
+    unsigned long long diff; /* found in the round: bits in which its numbers differ */
+    int high, from;          /* bits from `high` on are equal in all its numbers; FROM_* */
+} seg_giant;
+
+/* Counters in device memory, all zero when a sort starts. */
+typedef struct seg_counters {
+    unsigned long long listed[LIST_CLASSES]; /* entries of each class */
+    unsigned long long giants[2];            /* of the round at hand, and of the next: units, then giants (28 bits) */
+    unsigned long long barrier;              /* of the giants' kernel */
+    unsigned long long long_segments;        /* of the search for changes: chunks, then segments (32 bits) */
+    unsigned long long chunk;                /* the next chunk to be taken */
+} seg_counters;
+
+/* A sort as the kernels see it, passed by value. */
+typedef struct seg_job {
+    int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
+    const void *offsets, *ends;           /* NULL: segments of `length` */
+    bool wide_offsets;                    /* int64 */
+    bool positions, global_positions;     /* values are made, not read */
+    int value_bytes;
+    lsp_key_order order;
+    network_ones ones;
+    seg_arrays arrays[3];
+    seg_counters *counters;
+    unsigned long long *list[LIST_CLASSES]; /* entries */
+    seg_giant *giants[2];                   /* this round's, and the next one's */
+    int64_t *counts;                        /* scratch of the giants' kernel */
+    unsigned char *change;                  /* outputs of the search for changes, or NULL */
+    void *change_at, *change_count;
+    unsigned long long *changes; /* its scratch */
+    long long *fault;            /* host memory: a malformed segment's number + 1 is written there */
+} seg_job;
+
+/* ---- entries: begin (46 bits), from (2), length - 1 (16) ---- */
+
+__device__ inline unsigned long long entry_make(int64_t begin, int from, int64_t length) {
+    return (unsigned long long)begin << 18 | (unsigned long long)from << 16 | (unsigned long long)(length - 1);
+}
+__device__ inline int64_t entry_begin(unsigned long long entry) { return (int64_t)(entry >> 18); }
+__device__ inline int entry_from(unsigned long long entry) { return (int)(entry >> 16) & 3; }
+__device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
+
+/* The class of a listed length, 1 .. LIST_LONGEST. */
+__device__ inline int class_of(int length) {
+    int k = length <= TILE_LONGEST ? 0 : 32 - __clz((length - 1) / TILE_LONGEST); /* 64 * 2^k holds it */
+    return 2 * k + (length > (TILE_LONGEST * 3 / 4 << k));
+}
+/* The most items a segment of the class has. */
+__host__ __device__ inline int class_capacity(int c) {
+    return c & 1 ? TILE_LONGEST << (c >> 1) : TILE_LONGEST * 3 / 4 << (c >> 1);
+}
+
+/* Adds a segment to its list. */
+__device__ inline void list_add(const seg_job &job, int64_t begin, int from, int64_t length) {
+    int c = class_of((int)length);
+    job.list[c][atomicAdd(&job.counters->listed[c], 1ull)] = entry_make(begin, from, length);
+}
+
+/* ---- segments and keys ---- */
+
+/* Segment s; a malformed one is reported and comes out empty. */
+__device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin, int64_t *end) {
+    int64_t b, e;
+    if (!job.offsets) {
+        b = s * job.length;
+        e = min(b + job.length, job.n);
+    } else if (job.wide_offsets) {
+        b = ((const int64_t *)job.offsets)[s];
+        e = job.ends ? ((const int64_t *)job.ends)[s] : ((const int64_t *)job.offsets)[s + 1];
+    } else {
+        b = ((const int32_t *)job.offsets)[s];
+        e = job.ends ? ((const int32_t *)job.ends)[s] : ((const int32_t *)job.offsets)[s + 1];
+    }
+    if (b < 0 || e < b || e > job.n || e - b > job.longest) {
+        *job.fault = s + 1;
+        b = e = 0;
+    }
+    *begin = b;
+    *end = e;
+}
+
+/* The unsigned number of a key (see lsp_key_order): smaller numbers come first, equal numbers are equal keys. */
+template <typename K> __device__ inline K number_of(K key, const lsp_key_order &order) {
+    enum { top = 8 * sizeof(K) - 1 };
+    K negative = (K)0 - (key >> top);
+    K number = (K)((key ^ (negative & (K)order.flip) ^ (K)order.bias) & (K)order.keep);
+    return order.is_float && (K)(key & ~((K)1 << top)) > (K)order.nan_above ? (K)-1 : number;
+}
+
+/* Kernels are made for plain keys, integers of which all bits count, and for any others. */
+template <typename Key, bool PLAIN> struct key_kind {
+    typedef Key K;
+    static __device__ inline K number(K key, const lsp_key_order &order) {
+        return PLAIN ? key ^ (K)order.bias : number_of(key, order);
+    }
+};
+
+#endif

@@ -1,0 +1,453 @@
+/* Sorts the listed segments, class by class, the long ones first: G lanes with VT words each take a segment, G from 2
+ * lanes to 8 warps. Keys become words (leading bits that differ, above the position), are sorted in registers, and the
+ * positions, left in shared memory, then fetch keys and values for a coalesced sweep out. Where leading bits tie, short
+ * runs are put right by their full keys; if that is not enough the segment is sorted again digit by digit, from the
+ * lowest, each digit as many bits as a word has beside the position. */
+#ifndef LSP_SEGSORT_LISTS_CUH
+#define LSP_SEGSORT_LISTS_CUH
+
+#include "segsort_device.cuh"
+#include "segsort_move.cuh"
+#include "segsort_network.cuh"
+
+enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread puts in order */
+
+/* Threads of a block, and blocks of an SM. */
+__host__ __device__ constexpr int list_threads(bool wide) { return wide ? 256 : 128; }
+__host__ __device__ constexpr int list_blocks(bool wide) { return wide ? 3 : 5; }
+
+/* A segment at work. It lies in shared memory: registers are for words, and what they do not hold too would come and go
+ * through slow local memory. */
+struct list_segment {
+    int64_t begin, at; /* at: its place in the list */
+    int n, from;
+    int low, high; /* the bits in which its keys differ are low .. high-1 */
+};
+
+/* The lanes that sort a segment together. WIDE: 32 lanes or more, which read keys straight to registers and merge
+ * through shared memory; else up to 16, and what a warp's groups do they do in step. */
+template <int VT, bool WIDE> struct list_group {
+    int G, t; /* lanes, which of them this is */
+    volatile list_segment *segment;
+    char *items;      /* shared memory: keys, later values; in WIDE groups words on their way */
+    uint16_t *places; /* positions in sorted order */
+    unsigned long long *warp_or;
+
+    __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the barrier */
+    __device__ void sync() const { WIDE ? group_sync(G, id()) : __syncwarp(); }
+
+    /* The OR of everyone's x: of the segment, or of all that work in step. */
+    __device__ unsigned long long all_or(unsigned long long x, bool of_segment) const {
+        int lanes = of_segment && !WIDE ? G : (int)WARP;
+        for (int mask = 1; mask < lanes; mask *= 2) {
+            x |= __shfl_xor_sync(~0u, x, mask);
+        }
+        if (WIDE && G > WARP) {
+            int warp = threadIdx.x / WARP, first = ((int)threadIdx.x - t) / WARP;
+            warp_or[warp] = x;
+            sync();
+            x = 0;
+            for (int k = 0; k < G / WARP; k++) {
+                x |= warp_or[first + k];
+            }
+            sync();
+        }
+        return x;
+    }
+};
+
+/* Shared memory of a group: items with room to lie aligned as in global memory, and places. */
+__host__ __device__ inline int list_item_bytes(int key_bytes, int value_bytes) {
+    int value = value_bytes > 8 ? 8 : value_bytes;
+    return value > key_bytes ? value : key_bytes;
+}
+__host__ __device__ inline int list_items_bytes(int G, int VT, int item_bytes) {
+    return (G * VT + (G < 4 ? 4 : G > 16 ? 16 : G)) * item_bytes;
+}
+__host__ __device__ inline int list_group_bytes(int G, int VT, int item_bytes) {
+    return list_items_bytes(G, VT, item_bytes) + G * VT * 2;
+}
+
+/* ---- in and out: a group's lanes move 16 bytes at a time, aligned as global memory is ---- */
+
+/* Where the first item of `from` lies once it is staged. */
+template <typename T> __device__ inline const T *staged(const char *shared, const T *from) {
+    return (const T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
+}
+/* from[0..n) on its way to shared memory; returns where its first item comes to lie. */
+template <typename T> __device__ inline T *stage(char *shared, const T *from, int n, int t, int G) {
+    enum { Q = 16 / sizeof(T) };
+    int phase = (int)((uintptr_t)from / sizeof(T) % Q);
+    T *to = (T *)shared;
+    from -= phase; /* from here on items phase .. phase+n-1 */
+    for (int i = t * Q; i < phase + n; i += G * Q) {
+        if (i >= phase && i + Q <= phase + n) {
+            copy_async((uint4 *)(to + i), (const uint4 *)(from + i));
+        } else {
+            for (int k = i; k < i + Q; k++) {
+                if (k >= phase && k < phase + n) {
+                    copy_async(to + k, from + k);
+                }
+            }
+        }
+    }
+    return to + phase;
+}
+
+template <typename T> union quad {
+    T item[16 / sizeof(T)];
+    uint4 all;
+};
+/* to[i] = items[places[i]]. */
+template <typename T>
+__device__ inline void write_out(T *to, const T *items, const uint16_t *places, int n, int t, int G) {
+    enum { Q = 16 / sizeof(T) };
+    int phase = (int)((uintptr_t)to / sizeof(T) % Q);
+    to -= phase, places -= phase;
+#pragma unroll 2
+    for (int i = t * Q; i < phase + n; i += G * Q) {
+        if (i >= phase && i + Q <= phase + n) {
+            quad<T> x;
+#pragma unroll
+            for (int k = 0; k < Q; k++) {
+                x.item[k] = items[places[i + k]];
+            }
+            *(uint4 *)(to + i) = x.all;
+        } else {
+            for (int k = i; k < i + Q; k++) {
+                if (k >= phase && k < phase + n) {
+                    to[k] = items[places[k]];
+                }
+            }
+        }
+    }
+}
+
+/* Values of 16 bytes go in two halves of 8. */
+template <int VT, bool WIDE>
+__device__ inline void write_halves(const seg_job &job, const list_group<VT, WIDE> &g, int part) {
+    typedef unsigned long long T;
+    const int64_t begin = g.segment->begin;
+    const T *from = (const T *)job.arrays[g.segment->from].values + begin * 2 + part;
+    T *to = (T *)job.arrays[FROM_OUTPUT].values + begin * 2 + part, *items = (T *)g.items;
+    const int n = g.segment->n;
+    for (int i = g.t; i < n; i += g.G) {
+        items[i] = from[i * 2];
+    }
+    g.sync();
+    for (int i = g.t; i < n; i += g.G) {
+        to[i * 2] = items[g.places[i]];
+    }
+}
+template <int VT, bool WIDE, typename T>
+__device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE> &g) {
+    const int n = g.segment->n, from = g.segment->from;
+    const int64_t begin = g.segment->begin;
+    T *to = (T *)job.arrays[FROM_OUTPUT].values + begin, *items = NULL;
+    const bool made = job.positions && from == FROM_INPUT; /* buckets of giants have theirs already */
+    if (!made) {
+        items = stage(g.items, (const T *)job.arrays[from].values + begin, n, g.t, g.G);
+    }
+    copy_group();
+    copy_wait<0>();
+    g.sync();
+    if (!made) {
+        write_out(to, items, g.places, n, g.t, g.G);
+    }
+    for (int i = g.t; made && i < n; i += g.G) {
+        to[i] = (T)((job.global_positions ? begin : 0) + g.places[i]);
+    }
+}
+template <int VT, bool WIDE> __device__ inline void write_values(const seg_job &job, const list_group<VT, WIDE> &g) {
+    g.sync();
+    if (job.value_bytes == 4) {
+        write_whole<VT, WIDE, uint32_t>(job, g);
+    } else if (job.value_bytes == 8) {
+        write_whole<VT, WIDE, unsigned long long>(job, g);
+    } else {
+        write_halves(job, g, 0);
+        g.sync();
+        write_halves(job, g, 1);
+    }
+}
+
+/* ---- words and places ---- */
+
+/* f with the number of lanes as a constant. */
+template <int N> struct constant {
+    enum { value = N };
+};
+template <bool WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
+    enum { least = WIDE ? WARP : 2 };
+    if (G == least) {
+        f(constant<least>());
+    } else if (G == 2 * least) {
+        f(constant<2 * least>());
+    } else if (G == 4 * least) {
+        f(constant<4 * least>());
+    } else {
+        f(constant<8 * least>());
+    }
+}
+
+/* Numbers of 32 bits to w, and the bits in which the segment's keys differ. */
+template <int VT, bool WIDE, typename KK>
+__device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g, int n,
+                                 const typename KK::K *keys) {
+    typedef typename KK::K K;
+    K differ = 0, first = n > 0 ? KK::number(keys[0], job.order) : (K)0;
+    with_lanes<WIDE>(g.G, [&](auto lanes) {
+        enum { G = decltype(lanes)::value };
+        const K *key = keys + g.t;
+        int left = n - g.t;
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            w[r] = 0;
+            if (left > r * G) {
+                K mine = key[r * G];
+                w[r] = (uint32_t)mine;
+                if (sizeof(K) > 4) {
+                    differ |= KK::number(mine, job.order) ^ first;
+                }
+            }
+        }
+        if (sizeof(K) == 4) {
+#pragma unroll
+            for (int r = 0; r < VT; r++) {
+                w[r] = (uint32_t)KK::number((K)w[r], job.order);
+                differ |= left > r * G ? (K)w[r] ^ first : (K)0;
+            }
+        }
+    });
+    unsigned long long bits = g.all_or(differ, true);
+    if (g.t == 0) {
+        g.segment->high = 64 - __clzll(bits);
+        g.segment->low = bits ? __ffsll(bits) - 1 : 0;
+    }
+    g.sync();
+}
+
+/* Words of the bits from `shift` on; what does not fit beside the position is shifted out at the top. */
+template <int VT, bool WIDE, typename KK>
+__device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g, int n,
+                                  const typename KK::K *keys, int shift, int bits, bool again) {
+    typedef typename KK::K K;
+    with_lanes<WIDE>(g.G, [&](auto lanes) {
+        enum { G = decltype(lanes)::value };
+        const K *key = keys + g.t;
+        int left = n - g.t;
+        if (sizeof(K) > 4 || again) { /* the numbers were not kept */
+#pragma unroll
+            for (int r = 0; r < VT; r++) {
+                w[r] = left > r * G ? (uint32_t)(KK::number(key[r * G], job.order) >> shift) : 0;
+            }
+            shift = 0;
+        }
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            w[r] = left > r * G ? (w[r] >> shift << bits) + (uint32_t)(g.t + r * G) : ~0u;
+        }
+    });
+}
+
+/* The positions of the sorted words, eight at a time. */
+template <int VT, bool WIDE>
+__device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, WIDE> &g, uint32_t mask) {
+    uint4 *row = (uint4 *)(g.places + g.t * VT);
+    auto pair = [&](int r) { return (w[r] & mask) | (w[r + 1] << 16 & mask << 16); };
+#pragma unroll
+    for (int r = 0; r < VT; r += 8) {
+        row[r / 8] = make_uint4(pair(r), pair(r + 2), pair(r + 4), pair(r + 6));
+    }
+}
+
+/* Sorts a run of m items with equal leading bits by their keys; equal keys stay as they are. */
+template <typename KK>
+__device__ inline void repair_run(const seg_job &job, const typename KK::K *keys, uint16_t *places, int m) {
+    for (int i = 1; i < m; i++) {
+        uint16_t place = places[i];
+        typename KK::K number = KK::number(keys[place], job.order);
+        int j = i;
+        for (; j > 0 && KK::number(keys[places[j - 1]], job.order) > number; j--) {
+            places[j] = places[j - 1];
+        }
+        places[j] = place;
+    }
+}
+
+/* Each lane looks for runs of equal leading bits that begin among its words, and repairs the short ones. True if it met
+ * a long one. */
+template <int VT, bool WIDE, typename KK>
+__device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g,
+                              const typename KK::K *keys, int n, int shift, int bits, bool exact) {
+    uint16_t *places = g.places;
+    auto leading = [&](int e) { return (uint32_t)(KK::number(keys[places[e]], job.order) >> shift) << bits >> bits; };
+    uint32_t next = __shfl_down_sync(~0u, w[0], 1), ties = 0, limit = 1u << bits;
+    int base = g.t * VT;
+    bool met = false;
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        ties |= (w[r] ^ (r + 1 < VT ? w[r + 1 < VT ? r + 1 : 0] : next)) < limit ? 1u << r : 0;
+    }
+    int left = exact ? 0 : n - 1 - base; /* ties 0 .. left-1 are of two items, and may be wrong */
+    ties &= left <= 0 ? 0 : left < VT ? (1u << left) - 1 : ~0u;
+    if (WIDE && threadIdx.x % WARP == WARP - 1 && left >= VT) { /* its neighbour is in the next warp */
+        uint32_t edge = 1u << (VT - 1);
+        ties = (ties & ~edge) | (leading(base + VT - 1) == leading(base + VT) ? edge : 0);
+    }
+    for (uint32_t heads = ties & ~(ties << 1); heads != 0; heads &= heads - 1) {
+        int e = base + __ffs(heads) - 1, m = 2;
+        uint32_t value = leading(e);
+        if (e == base && e > 0 && leading(e - 1) == value) {
+            continue; /* the run begins in another lane's words */
+        }
+        while (m <= LONGEST_REPAIR && e + m < n && leading(e + m) == value) {
+            m++;
+        }
+        if (m <= LONGEST_REPAIR) {
+            repair_run<KK>(job, keys, places + e, m);
+        }
+        met |= m > LONGEST_REPAIR;
+    }
+    return met;
+}
+
+/* Are the keys in order, as far as this lane can see? */
+template <int VT, bool WIDE, typename KK>
+__device__ inline bool in_order(const seg_job &job, const list_group<VT, WIDE> &g, const typename KK::K *keys) {
+    bool right = true;
+    const int n = g.segment->n;
+    for (int i = g.t + 1; i < n; i += g.G) {
+        right &= KK::number(keys[g.places[i - 1]], job.order) <= KK::number(keys[g.places[i]], job.order);
+    }
+    return right;
+}
+
+/* ---- a segment ---- */
+
+/* Where words of the segment begin in the keys, and how many bits a position needs. */
+struct list_word {
+    int n, bits, shift;
+    bool exact; /* the words hold all bits in which the keys differ */
+    __device__ list_word(volatile list_segment *s, int pass) {
+        int low = s->low, high = s->high;
+        n = s->n;
+        bits = n > 1 ? 32 - __clz(n - 1) : 0;
+        exact = high - low <= 32 - bits;
+        shift = pass > 0 ? min(low + (pass - 1) * (32 - bits), 63) : exact ? low : high - (32 - bits);
+    }
+};
+
+/* Keys of the segment: as they came, or as the digit before left them. */
+template <typename K, int VT, bool WIDE>
+__device__ inline const K *segment_keys(const seg_job &job, const list_group<VT, WIDE> &g) {
+    return (const K *)job.arrays[g.segment->from].keys + g.segment->begin;
+}
+
+/* By its leading bits, which nearly always will do; else digit by digit. */
+template <int VT, bool WIDE, typename KK>
+__device__ inline void sort_segment(const seg_job &job, const list_group<VT, WIDE> &g) {
+    typedef typename KK::K K;
+    uint32_t w[VT];
+    int passes = 0; /* digits, once all are needed */
+    for (int pass = 0; pass <= passes; pass++) {
+        const K *keys = segment_keys<K>(job, g);
+        if (!WIDE) {
+            keys = stage(g.items, keys, g.segment->n, g.t, g.G);
+            copy_group();
+            copy_wait<0>();
+            g.sync();
+        }
+        if (pass == 0) {
+            find_bits<VT, WIDE, KK>(w, job, g, g.segment->n, keys);
+        }
+        {
+            const list_word word(g.segment, pass);
+            make_words<VT, WIDE, KK>(w, job, g, word.n, keys, min(word.shift, (int)sizeof(K) * 8 - 1), word.bits,
+                                     pass > 0);
+        }
+        sort_group<VT, WIDE>(w, g.G, g.t, g.id(), (uint32_t *)g.items, job.ones);
+        const list_word word(g.segment, pass);
+        keys = segment_keys<K>(job, g);
+        if (WIDE) {
+            keys = stage(g.items, keys, word.n, g.t, g.G);
+            copy_group();
+        } else {
+            keys = staged(g.items, keys);
+        }
+        put_places(w, g, (1u << word.bits) - 1);
+        copy_wait<0>();
+        g.sync();
+        if (pass == 0 && __any_sync(~0u, !word.exact)) {
+            bool doubt = repair<VT, WIDE, KK>(w, job, g, keys, word.n, word.shift, word.bits, word.exact);
+            g.sync();
+            if (g.all_or(doubt, false) && g.all_or(!in_order<VT, WIDE, KK>(job, g, keys), false)) {
+                int bits = g.segment->high - g.segment->low;
+                passes = (int)g.all_or((bits + 31 - word.bits) / (32 - word.bits), false); /* or a few more */
+                continue;
+            }
+        }
+        write_out((K *)job.arrays[FROM_OUTPUT].keys + g.segment->begin, keys, g.places, word.n, g.t, g.G);
+        if (job.value_bytes > 0) {
+            write_values(job, g);
+        }
+        g.sync();
+        if (g.t == 0) {
+            g.segment->from = FROM_OUTPUT;
+        }
+        g.sync();
+    }
+}
+
+/* Takes entry `at` of the class; none beyond the last one. */
+template <int VT, bool WIDE>
+__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t at,
+                                    int64_t count) {
+    if (g.t == 0) {
+        unsigned long long entry = at < count ? job.list[c][at] : 0;
+        g.segment->at = at;
+        g.segment->begin = entry_begin(entry);
+        g.segment->from = entry_from(entry);
+        g.segment->n = at < count ? entry_length(entry) : 0;
+    }
+    g.sync();
+}
+
+template <int VT, bool WIDE, typename KK>
+__device__ inline void sort_class(const seg_job &job, int c, const unsigned long long *count, char *shared,
+                                  list_segment *segments, unsigned long long *warp_or) {
+    list_group<VT, WIDE> g;
+    int item_bytes = list_item_bytes(sizeof(typename KK::K), job.value_bytes);
+    g.G = class_capacity(c) / VT;
+    g.t = (int)threadIdx.x % g.G;
+    int group = (int)threadIdx.x / g.G, groups = list_threads(WIDE) / g.G;
+    g.segment = segments + group;
+    g.warp_or = warp_or;
+    g.items = shared + group * list_group_bytes(g.G, VT, item_bytes);
+    g.places = (uint16_t *)(g.items + list_items_bytes(g.G, VT, item_bytes));
+    take_segment(job, g, c, (int64_t)blockIdx.x * groups + group, (int64_t)count[c]);
+    while (__any_sync(~0u, g.segment->n > 0)) { /* the groups of a warp go on together */
+        sort_segment<VT, WIDE, KK>(job, g);
+        take_segment(job, g, c, g.segment->at + (int64_t)gridDim.x * (list_threads(WIDE) / g.G), (int64_t)count[c]);
+    }
+}
+
+/* VT = 32 takes the odd classes, VT = 24 the even ones; WIDE those of 32 lanes or more. */
+enum { WIDE_CLASS = 8 };
+template <int VT, bool WIDE, typename KK>
+__global__ void __launch_bounds__(list_threads(WIDE), list_blocks(WIDE)) kernel_lists(seg_job job) {
+    extern __shared__ __align__(16) char shared[];
+    __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
+    __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 2)];
+    if (threadIdx.x < LIST_CLASSES) {
+        count[threadIdx.x] = job.counters->listed[threadIdx.x];
+    }
+    __syncthreads();
+    int odd = VT == 32 ? 1 : 0, lowest = WIDE ? WIDE_CLASS : 0, highest = WIDE ? LIST_CLASSES - 2 : WIDE_CLASS - 2;
+    for (int c = highest + odd; c >= lowest; c -= 2) {
+        sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
+        __syncthreads();
+    }
+}
+
+#endif

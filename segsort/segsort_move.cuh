@@ -1,0 +1,46 @@
+/* Small things that the kernels share: positions in the place of values, and a word to the compiler. */
+#ifndef LSP_SEGSORT_MOVE_CUH
+#define LSP_SEGSORT_MOVE_CUH
+
+#include "segsort_device.cuh"
+#include <cuda_pipeline_primitives.h>
+
+/* Copies of 4, 8 or 16 bytes from global to shared memory, on their way while the thread goes on; it awaits them in groups:
+ * all but the `later` last ones are there. A barrier makes them everybody's. */
+template <typename T> __device__ inline void copy_async(T *shared, const T *global) {
+    __pipeline_memcpy_async(shared, global, sizeof(T));
+}
+__device__ inline void copy_group() { __pipeline_commit(); }
+template <int later> __device__ inline void copy_wait() { __pipeline_wait_prior(later); }
+
+/* Shared memory by its own 32-bit addresses, in the order of the program: what the compiler would compute again for
+ * each access, or keep in a register for each, stays one address plus a constant. */
+__device__ inline uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+__device__ inline void shared_get(uint32_t address, uint32_t &x) {
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address));
+}
+__device__ inline void shared_get(uint32_t address, unsigned long long &x) {
+    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(x) : "r"(address));
+}
+__device__ inline void shared_get(uint32_t address, uint16_t &x) {
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(address));
+}
+__device__ inline void shared_put(uint32_t address, uint16_t x) {
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(x) : "memory");
+}
+
+/* The compiler must have x ready here: else it may keep all operands of a long sum to add them in another order. */
+__device__ inline void settle(uint32_t &x) { asm volatile("" : "+r"(x)); }
+__device__ inline void settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
+
+/* The value of output item `at`: it was item `place` of the segment that starts at `begin`. */
+__device__ inline void put_position(const seg_job &job, int64_t at, int64_t begin, int64_t place) {
+    int64_t position = job.global_positions ? begin + place : place;
+    if (job.value_bytes == 4) {
+        ((uint32_t *)job.arrays[FROM_OUTPUT].values)[at] = (uint32_t)position;
+    } else {
+        ((int64_t *)job.arrays[FROM_OUTPUT].values)[at] = position;
+    }
+}
+
+#endif

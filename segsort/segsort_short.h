@@ -1,0 +1,138 @@
+/* Template by KEY: LANES short segments at once, one in each lane. A word is what remains of a number without what the
+ * segment's numbers have in common, shifted to the top, above the position. Words that tie although their numbers were
+ * cut are put right afterwards. */
+
+/* The numbers of keys in vectors. */
+#if KEY_BITS == 32
+ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
+    if (!order->is_float) {
+        return AND(XOR(key, SET(order->bias)), SET(order->keep));
+    }
+    vec number = XOR(XOR(key, AND(SIGNS(key), SET(order->flip))), SET(order->bias));
+    return CHOOSE(ABOVE(AND(key, SET(INT32_MAX)), order->nan_above), SET(UINT32_MAX), number);
+}
+#else
+/* The highest 32 bits of the n numbers that differ; true if any were cut. */
+ALWAYS bool KEY_NAME(make_numbers)(const lsp_sort *sort, const KEY *keys, int64_t n, uint32_t *words) {
+    lsp_key_range range = KEY_NAME(range)(sort, (const char *)keys, n);
+    return KEY_NAME(make_words)(sort, keys, n, range, 0, words) > 0;
+}
+#endif
+
+/* Columns of numbers become columns of sorted words; returns the lanes in which words tie that numbers may not. */
+ALWAYS unsigned KEY_NAME(sort_columns)(vec *x, vec length, bool cut, int rows) {
+    vec min = SET(UINT32_MAX), max = SET(0);
+    UNROLLED for (int i = 0; i < rows; i++) {
+        lanes real = ABOVE(length, i);
+        min = MIN(min, CHOOSE(real, x[i], min));
+        max = MAX(max, CHOOSE(real, x[i], max));
+    }
+    vec zeros = LEADING_ZEROS(SUB(max, min));
+    UNROLLED for (int i = 0; i < rows; i++) {
+        vec word = OR(AND(SHIFT_LEFT(SUB(x[i], min), zeros), SET(-rows)), SET(i));
+        x[i] = CHOOSE(ABOVE(length, i), word, SET(UINT32_MAX));
+    }
+    sort_rows(x, rows);
+    lanes tied = NO_LANES;
+    UNROLLED for (int i = 0; i + 1 < rows; i++) {
+        tied = OR_LANES(tied, AND_LANES(NONE_OF(XOR(x[i], x[i + 1]), -rows), ABOVE(length, i + 1)));
+    }
+    int position_bits = lsp_bits((uint64_t)rows - 1);
+    unsigned whole = cut ? 0 : LANE_BITS(ABOVE(zeros, position_bits - 1));
+    return LANE_BITS(tied) & ~whole;
+}
+
+/* Values of any size, or positions, by the sorted words. */
+static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, bool in_place, const batch *b,
+                                 const uint32_t *words, int rows, bool global) {
+    for (int i = 0; i < b->count; i++) {
+        size_t at = (size_t)b->begin[i] * bytes, size = (size_t)b->length[i] * bytes;
+        char copy[32 * 16];
+        const char *items = from ? from + at : NULL;
+        if (in_place) {
+            items = memcpy(copy, items, size);
+        }
+        move_items(items, to + at, bytes, words + line_at(i, rows), (uint32_t)rows - 1, b->length[i],
+                   global ? b->begin[i] : 0);
+    }
+}
+
+ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b, int rows) {
+    const KEY *keys = (const KEY *)(const void *)place->keys;
+    uint32_t words[32 * LANES];
+    vec x[32], items[32];
+    bool cut = false, pick_keys = KEY_BITS == 32 && CAN_PICK(rows);
+    bool pick_values = CAN_PICK(rows) && sort->value_bytes == 4 && place->values != NULL;
+#if KEY_BITS == 32
+    load_lines(b, keys, x, rows);
+    UNROLLED for (int r = 0; r < rows; r++) {
+        items[r] = x[r];
+        x[r] = KEY_NAME(numbers)(x[r], &sort->order);
+    }
+#else
+    for (int i = 0; i < b->count; i++) {
+        cut |= KEY_NAME(make_numbers)(sort, keys + b->begin[i], b->length[i], words + line_at(i, rows));
+    }
+    words_to_lines(words, x, rows);
+#endif
+    transpose_lines(x, rows);
+    unsigned tied = KEY_NAME(sort_columns)(x, LOAD(b->length), cut, rows);
+    transpose_lines(x, rows);
+    if (tied != 0 || !pick_keys || (sort->value_bytes > 0 && !pick_values)) {
+        lines_to_words(words, x, rows);
+    }
+    if (tied != 0) {
+        for (unsigned left = tied; left != 0; left &= left - 1) {
+            int i = __builtin_ctz(left);
+            KEY_NAME(repair)
+            (sort, keys + b->begin[i], words + line_at(i, rows), b->length[i], lsp_bits((uint64_t)rows - 1), INT64_MAX);
+        }
+        words_to_lines(words, x, rows);
+    }
+    if (pick_keys) {
+        pick_lines(items, x, rows);
+        store_lines(b, (uint32_t *)(void *)place->keys_out, items, rows);
+    } else {
+        KEY_NAME(move_lines)
+        (place->keys, place->keys_out, sizeof(KEY), place->keys == place->keys_out, b, words, rows, false);
+    }
+    if (pick_values) {
+        load_lines(b, (const uint32_t *)(const void *)place->values, items, rows);
+        pick_lines(items, x, rows);
+        store_lines(b, (uint32_t *)(void *)place->values_out, items, rows);
+    } else if (sort->value_bytes > 0) {
+        KEY_NAME(move_lines)
+        (place->values, place->values_out, sort->value_bytes, place->values == place->values_out, b, words, rows,
+         sort->global);
+    }
+}
+
+static NOINLINE void KEY_NAME(sort_batch_4)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_batch)(sort, place, b, 4);
+}
+static NOINLINE void KEY_NAME(sort_batch_8)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_batch)(sort, place, b, 8);
+}
+static NOINLINE void KEY_NAME(sort_batch_16)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_batch)(sort, place, b, 16);
+}
+static NOINLINE void KEY_NAME(sort_batch_32)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_batch)(sort, place, b, 32);
+}
+
+/* Sorts what a batch of class c holds, and empties it. */
+static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_place *place, batch *b, int c) {
+    for (int i = b->count; i < LANES; i++) {
+        b->begin[i] = b->length[i] = 0;
+    }
+    if (c == 0) {
+        KEY_NAME(sort_batch_4)(sort, place, b);
+    } else if (c == 1) {
+        KEY_NAME(sort_batch_8)(sort, place, b);
+    } else if (c == 2) {
+        KEY_NAME(sort_batch_16)(sort, place, b);
+    } else {
+        KEY_NAME(sort_batch_32)(sort, place, b);
+    }
+    b->count = 0;
+}

@@ -1,0 +1,294 @@
+/* Template by KEY: segments are found and sorted; long ones are split by the leading digit of their numbers into
+ * buckets, which are segments in turn. A split keeps the order of items that have the digit in common, so all stays
+ * stable; items go to and fro between the output and the spare arrays. */
+
+enum { KEY_NAME(PART) = 256, KEY_NAME(AHEAD) = 768 }; /* items whose digits are made together, by vectors */
+
+static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_sort_digit digit, uint16_t *digits) {
+    const lsp_key_order order = sort->order;
+    const KEY min = (KEY)digit.min;
+    const int shift = digit.shift;
+    const KEY mask = ((KEY)1 << digit.bits) - 1;
+    for (int64_t i = 0; i < n; i++) {
+        digits[i] = (uint16_t)((KEY)(KEY_NAME(number)(keys[i], &order) - min) >> shift & mask);
+    }
+}
+
+static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, lsp_sort_digit digit, int64_t *count) {
+    const KEY *keys = (const KEY *)(const void *)keys_;
+    uint16_t d[KEY_NAME(PART)];
+    int64_t odd[1 << SORT_LAST_DIGIT]; /* equal neighbours do not wait for each other's count */
+    memset(odd, 0, sizeof *odd << digit.bits);
+    for (int64_t begin = 0; begin < n; begin += KEY_NAME(PART)) {
+        int64_t part = lsp_min(KEY_NAME(PART), n - begin);
+        prefetch((const char *)(keys + begin), KEY_NAME(AHEAD), sizeof(KEY), part, false);
+        KEY_NAME(digits)(sort, keys + begin, part, digit, d);
+        for (int64_t i = 0; i + 1 < part; i += 2) {
+            count[d[i]]++;
+            odd[d[i + 1]]++;
+        }
+        if (part % 2) {
+            count[d[part - 1]]++;
+        }
+    }
+    for (int64_t i = 0; i < (int64_t)1 << digit.bits; i++) {
+        count[i] += odd[i];
+    }
+}
+
+#define SCATTER(type, value)                                                                                           \
+    for (int64_t i = 0; i < part; i++) {                                                                               \
+        int64_t to = next[d[i]]++;                                                                                     \
+        keys_to[to] = from[i];                                                                                         \
+        ((type *)(void *)values)[to] = (value);                                                                        \
+    }
+/* The same, but items first gather until they fill lines of memory. */
+#define SCATTER_LINES(type, value)                                                                                     \
+    for (int64_t i = 0; i < part; i++) {                                                                               \
+        int64_t to = next[d[i]]++, at = d[i] * SORT_LINE + to % SORT_LINE;                                             \
+        key_lines[at] = from[i];                                                                                       \
+        ((type *)(void *)value_lines)[at] = (value);                                                                   \
+        if (to % SORT_LINE == SORT_LINE - 1) {                                                                         \
+            write_line(key_lines, d[i], sizeof(KEY), keys, start[d[i]], to + 1);                                       \
+            write_line(value_lines, d[i], sizeof(type), values, start[d[i]], to + 1);                                  \
+        }                                                                                                              \
+    }
+#define SCATTER_EITHER(type, value)                                                                                    \
+    if (key_lines) {                                                                                                   \
+        SCATTER_LINES(type, value)                                                                                     \
+    } else {                                                                                                           \
+        SCATTER(type, value)                                                                                           \
+    }
+#define SCATTER_VALUES(type)                                                                                           \
+    const type *moved = (const type *)(const void *)place->values + begin;                                             \
+    SCATTER_EITHER(type, moved[i])
+
+/* Many items to far places go by whole lines, past the caches, if `lines` can hold one a digit. */
+static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
+                              lsp_sort_digit digit, int64_t *next, char *keys, char *values, char *lines) {
+    KEY *keys_to = (KEY *)(void *)keys, *key_lines = NULL;
+    char *value_lines = NULL;
+    int64_t start[1 << SORT_FAR_DIGIT];
+    uint16_t d[KEY_NAME(PART)];
+    bool aligned = ((uintptr_t)keys | (uintptr_t)values) % 64 == 0;
+    if (lines && aligned && end - begin >= SORT_FAR && digit.bits <= SORT_FAR_DIGIT && sort->value_bytes > 0) {
+        key_lines = (KEY *)(void *)lines;
+        value_lines = lines + (sizeof(KEY) * SORT_LINE << SORT_FAR_DIGIT);
+        memcpy(start, next, sizeof *start << digit.bits);
+    }
+    for (; begin < end; begin += KEY_NAME(PART)) {
+        const KEY *from = (const KEY *)(const void *)place->keys + begin;
+        int64_t part = lsp_min(KEY_NAME(PART), end - begin), position = place->position + begin;
+        prefetch((const char *)from, KEY_NAME(AHEAD), sizeof(KEY), part, false);
+        prefetch(place->values, begin + KEY_NAME(AHEAD), sort->value_bytes, part, false);
+        KEY_NAME(digits)(sort, from, part, digit, d);
+        if (sort->value_bytes == 0) {
+            for (int64_t i = 0; i < part; i++) {
+                keys_to[next[d[i]]++] = from[i];
+            }
+        } else if (place->values == NULL && sort->value_bytes == 4) {
+            SCATTER_EITHER(uint32_t, (uint32_t)(position + i))
+        } else if (place->values == NULL) {
+            SCATTER_EITHER(uint64_t, (uint64_t)(position + i))
+        } else if (sort->value_bytes == 4) {
+            SCATTER_VALUES(uint32_t)
+        } else if (sort->value_bytes == 8) {
+            SCATTER_VALUES(uint64_t)
+        } else {
+            SCATTER_VALUES(value16)
+        }
+    }
+    for (int64_t i = 0; key_lines && i < (int64_t)1 << digit.bits; i++) {
+        write_line(key_lines, i, sizeof(KEY), keys, start[i], next[i]);
+        write_line(value_lines, i, sort->value_bytes, values, start[i], next[i]);
+    }
+    lines_are_written();
+}
+#undef SCATTER
+#undef SCATTER_LINES
+#undef SCATTER_EITHER
+#undef SCATTER_VALUES
+
+/* Short segments that wait for others of their class. */
+typedef struct KEY_NAME(queue) {
+#ifdef LANES
+    batch batch[SHORT_CLASSES];
+#else
+    int none;
+#endif
+} KEY_NAME(queue);
+
+static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_place *place, KEY_NAME(queue) * queue) {
+#ifdef LANES
+    for (int c = 0; c < SHORT_CLASSES; c++) {
+        if (queue->batch[c].count > 0) {
+            KEY_NAME(flush)(sort, place, &queue->batch[c], c);
+        }
+    }
+#else
+    (void)sort, (void)place, (void)queue;
+#endif
+}
+
+/* Prefetches what a place has and gets from item *fetched up to `end`, if that is not far away. */
+ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched, int64_t end) {
+    enum { FAR = 1 << 13, LINE = 64 / sizeof(KEY) };
+    if (end - *fetched > FAR || end < *fetched - FAR) {
+        *fetched = end - FETCH_AHEAD;
+    }
+    for (; *fetched < end; *fetched += LINE) {
+        prefetch(place->keys, *fetched, sizeof(KEY), LINE, false);
+        prefetch(place->keys_out, *fetched, sizeof(KEY), LINE, true);
+        prefetch(place->values, *fetched, sort->value_bytes, LINE, false);
+        prefetch(place->values_out, *fetched, sort->value_bytes, LINE, true);
+    }
+}
+
+/* The n items at `begin` of a place, now or with the queue. */
+static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                        KEY_NAME(queue) * queue, int64_t begin, int64_t n) {
+#ifdef LANES
+    if (n > 1 && n <= SHORT_LONGEST) {
+        int c = n <= 4 ? 0 : lsp_bits((uint64_t)n - 1) - 2;
+        batch *b = &queue->batch[c];
+        b->begin[b->count] = begin;
+        b->length[b->count] = (uint32_t)n;
+        if (++b->count == LANES) {
+            KEY_NAME(flush)(sort, place, b, c);
+        }
+        return;
+    }
+#else
+    (void)queue;
+#endif
+    if (n == 0) {
+        return;
+    }
+    lsp_sort_place at = lsp_sort_place_at(sort, place, begin);
+    if (at.keys_spare == NULL) {
+        at.keys_spare = room->keys_spare;
+        at.values_spare = room->values_spare;
+    }
+    if (n == 1) {
+        lsp_sort_copy(sort, &at, 1);
+    } else {
+        KEY_NAME(sort_segment)(sort, room, &at, n);
+    }
+}
+
+static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
+                            lsp_key_range range) {
+    lsp_sort_digit digit = lsp_sort_first_digit(range, n);
+    const int bits = digit.bits;
+    int64_t next[1 << SORT_LAST_DIGIT], begin = 0;
+    memset(next, 0, sizeof *next << bits);
+    KEY_NAME(count)(sort, place->keys, n, digit, next);
+    for (int64_t d = 0, sum = 0; d < (int64_t)1 << bits; d++) {
+        int64_t count = next[d];
+        next[d] = sum;
+        sum += count;
+    }
+    lsp_sort_place split = *place;
+    bool from_spare = place->keys == place->keys_spare;
+    if (from_spare && digit.shift > 0 && n <= room->near && place->keys != room->keys_near) {
+        split.keys_spare = room->keys_near; /* in the cache; the output may not be */
+        split.values_spare = room->values_near;
+        from_spare = false;
+    }
+    bool to_output = from_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
+    char *keys_to = to_output ? split.keys_out : split.keys_spare;
+    char *values_to = to_output ? split.values_out : split.values_spare;
+    split.keys = keys_to;
+    split.values = values_to;
+    KEY_NAME(scatter)(sort, place, 0, n, digit, next, keys_to, values_to, room->lines);
+    if (digit.shift == 0) {
+        lsp_sort_copy(sort, &split, n);
+        return;
+    }
+    KEY_NAME(queue) queue;
+    memset(&queue, 0, sizeof queue);
+    int64_t fetched = 0;
+    for (int64_t d = 0; d < (int64_t)1 << bits; d++) {
+        KEY_NAME(fetch)(sort, &split, &fetched, next[d] + FETCH_AHEAD);
+        KEY_NAME(sort_items)(sort, room, &split, &queue, begin, next[d] - begin);
+        begin = next[d];
+    }
+    KEY_NAME(flush_all)(sort, &split, &queue);
+}
+
+static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                   int64_t n) {
+#ifdef LANES
+    if (n <= 4 * LANES) {
+        KEY_NAME(sort_4_rows)(sort, room, place, n);
+        return;
+    }
+    if (n <= 8 * LANES) {
+        KEY_NAME(sort_8_rows)(sort, room, place, n);
+        return;
+    }
+#if LANES == 16
+    if (n <= 16 * LANES) {
+        KEY_NAME(sort_16_rows)(sort, room, place, n);
+        return;
+    }
+#endif
+#endif
+    if (n <= SORT_NETWORK) {
+        KEY_NAME(sort_words)(sort, room, place, n);
+    } else if (KEY_NAME(is_sorted)(sort, (const KEY *)(const void *)place->keys, n)) {
+        lsp_sort_copy(sort, place, n);
+    } else {
+        KEY_NAME(split)(sort, room, place, n, KEY_NAME(range)(sort, place->keys, n));
+    }
+}
+
+static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end,
+                                 unsigned char *change, void *change_at, int64_t at) {
+    const KEY *keys = sort->args->keys_out;
+    const lsp_type type = sort->args->offset_type;
+    const lsp_key_order order = sort->order;
+    int64_t ones = 0;
+    for (int64_t i = begin; i < end; i++) {
+        bool one = i == segment || KEY_NAME(number)(keys[i], &order) != KEY_NAME(number)(keys[i - 1], &order);
+        if (change) {
+            change[i] = one;
+        }
+        if (change_at && one) {
+            lsp_index_set(change_at, type, at + ones, i);
+        }
+        ones += one;
+    }
+    return ones;
+}
+
+/* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all. */
+static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *room, int64_t first, int64_t last) {
+    enum { PART = 128 };
+    const lsp_segsort_args *args = sort->args;
+    lsp_sort_place place = lsp_sort_whole(sort);
+    KEY_NAME(queue) queue;
+    memset(&queue, 0, sizeof queue);
+    int64_t fetched = 0;
+    bool joined = !sort->positions || sort->global; /* segments of one item are copied together */
+    for (int64_t part = first; part < last; part += PART) {
+        int64_t begin[PART], end[PART], count = lsp_min(PART, last - part);
+        for (int64_t s = 0; s < count; s++) {
+            lsp_segsort_bounds(args, part + s, &begin[s], &end[s]);
+        }
+        for (int64_t s = 0; s < count; s++) {
+            KEY_NAME(fetch)(sort, &place, &fetched, end[s] + FETCH_AHEAD);
+            if (end[s] - begin[s] == 1 && joined) {
+                int64_t from = begin[s];
+                while (s + 1 < count && begin[s + 1] == end[s] && end[s + 1] - end[s] == 1) {
+                    s++;
+                }
+                lsp_sort_place at = lsp_sort_place_at(sort, &place, from);
+                lsp_sort_copy(sort, &at, end[s] - from);
+            } else if (end[s] - begin[s] <= sort->giant) {
+                KEY_NAME(sort_items)(sort, room, &place, &queue, begin[s], end[s] - begin[s]);
+            }
+        }
+    }
+    KEY_NAME(flush_all)(sort, &place, &queue);
+}
