@@ -39,9 +39,10 @@ ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *ro
         STORE(words + r * LANES, x[r]);
     }
     cut |= (LANE_BITS(ABOVE(zeros, position_bits - 1)) & 1) == 0;
-    if (tied && cut && !KEY_NAME(repair)(sort, keys, words, n, position_bits, 4 * n)) {
-        KEY_NAME(split)(sort, room, place, n, KEY_NAME(range)(sort, place->keys, n));
-    } else if (KEY_BITS == 32 && CAN_PICK_ROWS && (sort->value_bytes == 0 || pick_values)) {
+    if (tied && cut) {
+        words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
+    }
+    if (KEY_BITS == 32 && CAN_PICK_ROWS && (sort->value_bytes == 0 || pick_values)) {
         pick_rows((const uint32_t *)keys, words, n, rows, (uint32_t *)(void *)place->keys_out);
         if (pick_values) {
             pick_rows((const uint32_t *)(const void *)place->values, words, n, rows,

@@ -10,20 +10,23 @@
 /* Tuned on an H200; see segsort/README.md. */
 enum {
     TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM */
-    SHORT_MEAN = 8                /* items: with shorter segments a thread of the tile kernel takes four */
+    FEW_ITEMS = 1 << 17           /* in all: fewer kernels for the lists */
 };
 
 /* What a chip offers. */
 typedef struct chip {
     int sms, shared_bytes;
+    bool overlaps; /* a kernel may begin before the one before has ended */
 } chip;
 
 static lsp_status get_chip(lsp_ctx *ctx, chip *c) {
     lsp_status status = LSP_OK;
-    int device = ctx->options.ordinal;
+    int device = ctx->options.ordinal, major = 0;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&c->sms, cudaDevAttrMultiProcessorCount, device)));
     LSP_TRY(LSP_CUDA_CALL(
         ctx, cudaDeviceGetAttribute(&c->shared_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device)));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)));
+    c->overlaps = major >= 9;
 done:
     return status;
 }
@@ -84,7 +87,7 @@ static int tile_row_segments(const seg_job *job, int sms, int item_bytes) {
     int64_t row =
         job->n / job->segments > TILE_LONGEST ? (int64_t)TILE_ROW : whole * job->segments / lsp_max(job->n, 1);
     row = lsp_min(row, lsp_max(spread, (int64_t)WARP));
-    return (int)lsp_max(lsp_min(row, (int64_t)TILE_ROW), (int64_t)WARP);
+    return (int)lsp_max(lsp_min(row, (int64_t)TILE_ROW) / TILE_EACH * TILE_EACH, (int64_t)WARP);
 }
 
 template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const chip *c, const seg_job *job) {
@@ -100,17 +103,45 @@ done:
     return status;
 }
 
+/* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
 template <int VT, bool WIDE, typename KK>
-static lsp_status start_lists(lsp_ctx *ctx, const chip *c, const seg_job *job) {
+static lsp_status start_lists(lsp_ctx *ctx, const chip *c, const seg_job *job, bool all, bool first) {
     lsp_status status = LSP_OK;
-    const int nt = list_threads(WIDE),
-              G = WIDE ? WARP : 2; /* at least: then most groups share a block, and the space for their alignment */
+    const int nt = list_threads(WIDE), G = WIDE ? WARP : 2; /* of fewest lanes are most groups, each with some room */
     const int bytes = nt / G * list_group_bytes(G, VT, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
     const int64_t resident = lsp_min(list_blocks(WIDE), c->shared_bytes / (bytes + 1024)) * c->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
-    void (*kernel)(seg_job) = kernel_lists<VT, WIDE, KK>;
+    void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)lsp_min(resident, useful));
+    config.blockDim = dim3((unsigned)nt);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
+    config.attrs = &overlap;
+    config.numAttrs = c->overlaps && !first;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_min(resident, useful), nt, bytes, *job));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job, all)));
+done:
+    return status;
+}
+
+/* Few items: a kernel more takes longer than the sort of what is padded. */
+template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const chip *c, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    const bool few = job->n <= FEW_ITEMS, wide = job->longest > class_capacity(WIDE_CLASS - 1);
+    if (wide) {
+        LSP_TRY((start_lists<32, true, KK>(ctx, c, job, few, true)));
+    }
+    if (wide && !few) {
+        LSP_TRY((start_lists<24, true, KK>(ctx, c, job, false, false)));
+    }
+    LSP_TRY((start_lists<32, false, KK>(ctx, c, job, few, !wide)));
+    if (!few) {
+        LSP_TRY((start_lists<24, false, KK>(ctx, c, job, false, false)));
+    }
 done:
     return status;
 }
@@ -118,23 +149,21 @@ done:
 template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
     typedef typename KK::K K;
     lsp_status status = LSP_OK;
+    const bool changes = job->change || job->change_at || job->change_count;
     chip c;
     LSP_TRY(get_chip(ctx, &c));
-    LSP_TRY(LSP_CUDA_CALL(ctx,
-                          cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
+    if (job->longest > TILE_LONGEST || changes) {
+        LSP_TRY(LSP_CUDA_CALL(
+            ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
+    }
     LSP_TRY(start_tile<KK>(ctx, &c, job));
     if (job->longest > LIST_LONGEST) {
-        LSP_TRY(start_giants<K>(ctx, job, c.sms));
-    }
-    if (job->longest > class_capacity(WIDE_CLASS - 1)) {
-        LSP_TRY((start_lists<32, true, KK>(ctx, &c, job)));
-        LSP_TRY((start_lists<24, true, KK>(ctx, &c, job)));
+        LSP_TRY(start_giants<KK>(ctx, job, c.sms));
     }
     if (job->longest > TILE_LONGEST) {
-        LSP_TRY((start_lists<32, false, KK>(ctx, &c, job)));
-        LSP_TRY((start_lists<24, false, KK>(ctx, &c, job)));
+        LSP_TRY(start_all_lists<KK>(ctx, &c, job));
     }
-    if (job->change || job->change_at || job->change_count) {
+    if (changes) {
         LSP_TRY(start_changes<K>(ctx, job, c.sms));
     }
 done:

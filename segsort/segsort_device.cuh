@@ -119,6 +119,7 @@ template <typename K> __device__ inline K number_of(K key, const lsp_key_order &
 /* Kernels are made for plain keys, integers of which all bits count, and for any others. */
 template <typename Key, bool PLAIN> struct key_kind {
     typedef Key K;
+    enum { plain = PLAIN };
     static __device__ inline K number(K key, const lsp_key_order &order) {
         return PLAIN ? key ^ (K)order.bias : number_of(key, order);
     }

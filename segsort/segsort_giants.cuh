@@ -52,49 +52,48 @@ __device__ inline void point_at(const seg_job &job, giants_shared &sh, const seg
 /* ---- counting ---- */
 
 /* For thread d the number of items lo .. hi-1 with the digit d. Leaves the bits that differ from the giant's first
- * number in sh.diff. */
-template <typename K> __device__ unsigned count_digits(const seg_job &job, split_shared &sh) {
+ * number in sh.diff. Where the last row has no items the giant's first one is counted. */
+template <typename KK> __device__ inline unsigned count_digits(const seg_job &job, split_shared &sh) {
+    typedef typename KK::K K;
     const K *keys = (const K *)job.arrays[sh.split.from].keys;
     const seg_digit at_digit = digit_at(sh.split);
     const unsigned lane = threadIdx.x % WARP;
     const int64_t hi = sh.hi;
-    unsigned *counters = counters_of(sh); /* of each lane its own: no two lanes of a warp meet */
-    for (unsigned i = threadIdx.x; i < (at_digit.mask + 1) * WARP; i += SPLIT_NT) {
-        counters[i] = 0;
-    }
+    unsigned *counter = counters_of(sh) + threadIdx.x / WARP * SPLIT_DIGITS;
+    const K first = keys[sh.split.begin];
+    K diff = 0;
+    unsigned more = 0;
     if (threadIdx.x == 0) {
         sh.diff = 0;
     }
-    __syncthreads();
-    const K first = number_of(keys[sh.split.begin], job.order);
-    K diff = 0;
+    clear_counters(counter);
     for (int64_t row = sh.lo; row < hi; row += SPLIT_NT * GIANT_ROW) {
-        const int left = (int)min(hi - row, (int64_t)SPLIT_NT * GIANT_ROW) - (int)threadIdx.x;
+        const int items = (int)min(hi - row, (int64_t)SPLIT_NT * GIANT_ROW), left = items - (int)threadIdx.x;
         const K *at = keys + row + threadIdx.x;
         K key[GIANT_ROW];
+        more = SPLIT_NT * GIANT_ROW - items;
 #pragma unroll
         for (int j = 0; j < GIANT_ROW; j++) {
-            key[j] = j * SPLIT_NT < left ? at[j * SPLIT_NT] : 0;
+            key[j] = j * SPLIT_NT < left ? at[j * SPLIT_NT] : first;
         }
 #pragma unroll
         for (int j = 0; j < GIANT_ROW; j++) {
-            if (j * SPLIT_NT < left) {
-                diff |= number_of(key[j], job.order) ^ first;
-                atomicAdd(&counters[digit_of(job, at_digit, key[j]) * WARP + lane], 1u);
-            }
+            diff |= KK::number(key[j], job.order) ^ KK::number(first, job.order);
+            atomicAdd(&counter[digit_of<KK>(job, at_digit, key[j])], 1u);
         }
     }
     const unsigned upper = __reduce_or_sync(~0u, (unsigned)((unsigned long long)diff >> 32));
     const unsigned lower = __reduce_or_sync(~0u, (unsigned)diff);
+    __syncthreads();
     if (lane == 0) {
         atomicOr(&sh.diff, (unsigned long long)upper << 32 | lower);
     }
-    __syncthreads();
     unsigned sum = 0;
-    for (unsigned k = 0; threadIdx.x <= at_digit.mask && k < WARP; k++) {
-        sum += counters[threadIdx.x * WARP + (k + lane) % WARP];
+    for (unsigned w = 0; threadIdx.x <= at_digit.mask && w < SPLIT_WARPS; w++) {
+        sum += counters_of(sh)[w * SPLIT_DIGITS + threadIdx.x];
     }
-    return sum;
+    __syncthreads();
+    return sum - (threadIdx.x == digit_of<KK>(job, at_digit, first) ? more : 0);
 }
 
 /* ---- from counts to buckets ---- */
@@ -180,9 +179,9 @@ __device__ inline void list_buckets(const seg_job &job, split_shared &sh, unsign
 
 /* ---- giants in parts ---- */
 
-template <typename K> __device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_giant *giant) {
+template <typename KK> __device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_giant *giant) {
     point_at(job, sh, giant);
-    const unsigned items = count_digits<K>(job, sh.split);
+    const unsigned items = count_digits<KK>(job, sh.split);
     if (threadIdx.x < 1u << sh.split.split.width) {
         __stcg(counts_of(job, blockIdx.x, blockIdx.x == sh.first_block) + threadIdx.x, (int64_t)items);
     }
@@ -279,19 +278,19 @@ __device__ inline void giants_await(const seg_job &job, unsigned long long phase
 }
 
 /* Moves this block's part; sh.place is known. */
-template <typename K, int V> __device__ inline void move_items(const seg_job &job, split_shared &sh) {
+template <typename KK, int V> __device__ inline void move_items(const seg_job &job, split_shared &sh) {
     if (sh.split.to != sh.split.from) {
         for (int64_t tile = sh.lo; tile < sh.hi; tile += SPLIT_TILE) {
-            move_tile<K, V>(job, sh, tile, (int)min(sh.hi - tile, (int64_t)SPLIT_TILE));
+            move_tile<KK, V>(job, sh, tile, (int)min(sh.hi - tile, (int64_t)SPLIT_TILE));
         }
     }
 }
 
 /* Counts and places a giant that is this block's alone. */
-template <typename K> __device__ inline void split_whole(const seg_job &job, split_shared &sh, int round) {
+template <typename KK> __device__ inline void split_whole(const seg_job &job, split_shared &sh, int round) {
     unsigned items;
     do {
-        items = count_digits<K>(job, sh);
+        items = count_digits<KK>(job, sh);
         if (threadIdx.x == 0) {
             sh.again = lower_high(&sh.split, sh.diff);
             sh.split.to = choose_target(job, sh.split, sh.diff);
@@ -303,11 +302,12 @@ template <typename K> __device__ inline void split_whole(const seg_job &job, spl
     list_buckets(job, sh, sh.diff, round);
 }
 
-template <typename K, int V>
-__global__ void __launch_bounds__(SPLIT_NT, sizeof(K) == 4 && V <= 4 ? SPLIT_BLOCKS : SPLIT_BLOCKS - 1)
+template <typename KK, int V>
+__global__ void __launch_bounds__(SPLIT_NT, sizeof(typename KK::K) == 4 && V <= 4 ? SPLIT_BLOCKS : SPLIT_BLOCKS - 1)
     kernel_giants(const __grid_constant__ seg_job job) {
     extern __shared__ __align__(16) char giants_memory[];
     giants_shared &sh = *(giants_shared *)giants_memory;
+    clear_counters(masks_of(sh.split) + threadIdx.x / WARP * SPLIT_DIGITS);
     for (int round = 0;; round++) {
         const unsigned long long listed = __ldcg(&job.counters->giants[round & 1]);
         seg_giant *giants = job.giants[round & 1];
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(SPLIT_NT, sizeof(K) == 4 && V <= 4 ? SPLIT_BLO
         share_out(giants, listed, &sh.share);
         for (int p = 0; p < 2; p++) {
             if (sh.share.part[p] >= 0) {
-                count_part<K>(job, sh, &giants[sh.share.part[p]]);
+                count_part<KK>(job, sh, &giants[sh.share.part[p]]);
             }
         }
         giants_arrive(job);
@@ -343,11 +343,11 @@ __global__ void __launch_bounds__(SPLIT_NT, sizeof(K) == 4 && V <= 4 ? SPLIT_BLO
             }
             point_at(job, sh, &giants[which]);
             if (whole) {
-                split_whole<K>(job, sh.split, round);
+                split_whole<KK>(job, sh.split, round);
             } else {
                 place_part(job, sh, &giants[which], round);
             }
-            move_items<K, V>(job, sh.split);
+            move_items<KK, V>(job, sh.split);
         }
         giants_arrive(job);
         giants_await(job, 3ull * round + 3);
@@ -356,11 +356,11 @@ __global__ void __launch_bounds__(SPLIT_NT, sizeof(K) == 4 && V <= 4 ? SPLIT_BLO
 
 /* ---- the host's side ---- */
 
-template <typename K, int V> static lsp_status start_giants_of(lsp_ctx *ctx, const seg_job *job, int sms) {
+template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, const seg_job *job, int sms) {
     lsp_status status = LSP_OK;
-    const int item_bytes = V > (int)sizeof(K) ? (V > 8 ? 8 : V) : (int)sizeof(K);
+    const int key_bytes = (int)sizeof(typename KK::K), item_bytes = lsp_max(key_bytes, lsp_min(V, 8));
     const size_t shared = sizeof(giants_shared) + split_bytes(item_bytes);
-    void (*kernel)(seg_job) = kernel_giants<K, V>;
+    void (*kernel)(seg_job) = kernel_giants<KK, V>;
     void *arguments[] = {(void *)job};
     int resident = 0;
     cudaLaunchAttribute attribute = {};
@@ -382,16 +382,16 @@ done:
     return status;
 }
 
-template <typename K> static lsp_status start_giants(lsp_ctx *ctx, const seg_job *job, int sms) {
+template <typename KK> static lsp_status start_giants(lsp_ctx *ctx, const seg_job *job, int sms) {
     switch (job->value_bytes) {
     case 0:
-        return start_giants_of<K, 0>(ctx, job, sms);
+        return start_giants_of<KK, 0>(ctx, job, sms);
     case 4:
-        return start_giants_of<K, 4>(ctx, job, sms);
+        return start_giants_of<KK, 4>(ctx, job, sms);
     case 8:
-        return start_giants_of<K, 8>(ctx, job, sms);
+        return start_giants_of<KK, 8>(ctx, job, sms);
     default:
-        return start_giants_of<K, 16>(ctx, job, sms);
+        return start_giants_of<KK, 16>(ctx, job, sms);
     }
 }
 

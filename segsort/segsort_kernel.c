@@ -137,7 +137,7 @@ static void *words_64(void *words, void *scratch, int64_t n, int low, int high) 
         uint32_t *half = (uint32_t *)scratch + (n + 15) / 16 * 16;
         bool cut = make_words_k64(&sort, words, n, range, position_bits, half);
         sort_network(half, n);
-        if (!cut || repair_k64(&sort, words, half, n, position_bits, 4 * n)) {
+        if (!cut || repair_k64(&sort, words, half, n, position_bits, n)) {
             const uint64_t *from = words;
             uint64_t *to = scratch;
             for (int64_t i = 0; i < n; i++) {

@@ -242,4 +242,23 @@ ALWAYS void pick_rows(const uint32_t *from, const uint32_t *words, int64_t n, in
     (void)from, (void)words, (void)n, (void)rows, (void)to;
 #endif
 }
+/* Columns of sorted words, and of the numbers of the same items with the sign bit changed: neighbours change places
+ * until the numbers ascend. Few rounds if the words nearly say the order. */
+static NOINLINE void straighten_columns(vec *words, vec *numbers, int rows) {
+    unsigned changed;
+    do {
+        changed = 0;
+        for (int odd = 0; odd < 2; odd++) {
+            for (int i = odd; i + 1 < rows; i += 2) {
+                vec a = numbers[i], b = numbers[i + 1], word = words[i];
+                lanes falls = MORE(a, b);
+                numbers[i] = CHOOSE(falls, b, a);
+                numbers[i + 1] = CHOOSE(falls, a, b);
+                words[i] = CHOOSE(falls, words[i + 1], word);
+                words[i + 1] = CHOOSE(falls, word, words[i + 1]);
+                changed |= LANE_BITS(falls);
+            }
+        }
+    } while (changed != 0);
+}
 #endif

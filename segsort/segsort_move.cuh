@@ -5,8 +5,8 @@
 #include "segsort_device.cuh"
 #include <cuda_pipeline_primitives.h>
 
-/* Copies of 4, 8 or 16 bytes from global to shared memory, on their way while the thread goes on; it awaits them in groups:
- * all but the `later` last ones are there. A barrier makes them everybody's. */
+/* Copies of 4, 8 or 16 bytes from global to shared memory, on their way while the thread goes on; it awaits them in
+ * groups: all but the `later` last ones are there. A barrier makes them everybody's. */
 template <typename T> __device__ inline void copy_async(T *shared, const T *global) {
     __pipeline_memcpy_async(shared, global, sizeof(T));
 }

@@ -1,7 +1,7 @@
 /* Template by KEY, an unsigned type as wide as the key: one segment. Up to SORT_NETWORK items become 32-bit words, the
  * leading bits of number - smallest number above the position, and a network sorts those; positions then fetch keys
- * and values. Words that tie although their numbers were cut are put right first, or, if these are many, the segment
- * is split by a digit, as longer ones are. */
+ * and values. Words that tie although their numbers were cut are put right first: one by one, or, if many are wrong,
+ * by words of further bits. */
 #define KEY_NAME(f) LSP_PASTE(f, KEY_SUFFIX)
 
 ALWAYS KEY KEY_NAME(number)(KEY key, const lsp_key_order *order) {
@@ -67,17 +67,44 @@ static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n
     return cut;
 }
 
-/* Words whose numbers were cut, sorted: orders those that tie by the whole numbers. False, and the words in any order,
- * if that took more than `most` steps. */
+/* falls[i]: is the number of the item that words[begin + i] names below that of the word before? Returns how many;
+ * end - begin is at most TIE_PART. */
+static int KEY_NAME(find_falls)(const lsp_sort *sort, const KEY *keys, const uint32_t *words, int64_t begin,
+                                int64_t end, uint32_t mask, unsigned char *falls) {
+    const lsp_key_order order = sort->order;
+    const int64_t n = end - begin;
+    KEY fetched[TIE_PART + 1];
+    unsigned char count = 0;
+    UNROLLED_4 for (int64_t i = 0; i <= n; i++) { fetched[i] = keys[words[begin - 1 + i] & mask]; }
+    for (int64_t i = 0; i <= n; i++) {
+        fetched[i] = KEY_NAME(number)(fetched[i], &order);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        falls[i] = fetched[i + 1] < fetched[i];
+        count = (unsigned char)(count + falls[i]);
+    }
+    return count;
+}
+
+/* Words whose numbers were cut, sorted: orders those that tie by the whole numbers. False, and the words in no order
+ * but of their leading bits, if that takes more than about `most` steps. */
 static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *words, int64_t n, int position_bits,
                              int64_t most) {
     const lsp_key_order order = sort->order;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
     int64_t steps = 0;
-    for (int64_t part = 1; part < n && steps <= most; part += TIE_PART) {
+    for (int64_t part = 1; part < n; part += TIE_PART) {
+        unsigned char falls[TIE_PART];
         int64_t end = lsp_min(part + TIE_PART, n);
-        for (int64_t i = any_tie(words, part, end, mask) ? part : end; i < end && steps <= most; i++) {
-            if ((words[i] ^ words[i - 1]) > mask) {
+        int count = any_tie(words, part, end, mask)
+                        ? KEY_NAME(find_falls)(sort, keys, words, part, end, mask, falls)
+                        : 0;
+        bool moved = false; /* the word before is another than when falls were looked for */
+        if (count > TIE_PART / 8) {
+            return false;
+        }
+        for (int64_t i = count > 0 ? part : end; i < end; i++) {
+            if (!falls[i - part] && !moved) {
                 continue;
             }
             uint32_t word = words[i];
@@ -89,10 +116,67 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
                 j--;
             }
             words[j] = word;
+            moved = j < i;
             steps += i - j;
+            if (steps > most) {
+                return false;
+            }
         }
     }
-    return steps <= most;
+    return true;
+}
+
+/* The same for any number of ties, all in the order of positions if their numbers are equal: words are made anew, of
+ * the rank among the present leading bits, of further bits of the number and of the present place, and sorted, until
+ * numbers do not differ where words tie. */
+static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
+                                  int64_t n, int position_bits) {
+    const lsp_key_order order = sort->order;
+    const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
+    KEY *numbers = (KEY *)(void *)room->keys_copy;
+    for (int shift = 1; shift > 0;) {
+        uint32_t *next = words == room->words ? room->more_words : room->words, ranks = 0, rank = 0;
+        KEY differ = 0;
+        UNROLLED_4 for (int64_t i = 0; i < n; i++) { numbers[i] = keys[words[i] & mask]; }
+        for (int64_t i = 0; i < n; i++) {
+            numbers[i] = KEY_NAME(number)(numbers[i], &order);
+        }
+        for (int64_t i = 1; i < n; i++) {
+            KEY tied = (KEY)((KEY)0 - (KEY)((words[i] ^ words[i - 1]) <= mask));
+            differ |= (numbers[i] ^ numbers[i - 1]) & tied;
+            ranks += (uint32_t)tied + 1;
+        }
+        int width = lsp_bits(differ), rank_bits = lsp_bits(ranks);
+        int bits = (int)lsp_min(width, 32 - position_bits - rank_bits);
+        if (width == 0) {
+            break;
+        }
+        shift = width - bits;
+        const KEY low = (KEY)-1 >> (KEY_BITS - width);
+        for (int64_t i = 0; i < n; i++) {
+            next[i] = (uint32_t)((numbers[i] & low) >> shift) << position_bits | (uint32_t)i;
+        }
+        UNROLLED_4 for (int64_t i = 1; i < n; i++) {
+            rank += (words[i] ^ words[i - 1]) > mask;
+            next[i] |= rank << bits << position_bits;
+        }
+        uint32_t *spare = (uint32_t *)(void *)room->keys_copy;
+        const uint32_t *sorted = sort_w32(next, spare, n, position_bits, position_bits + rank_bits + bits);
+        UNROLLED_4 for (int64_t i = 0; i < n; i++) {
+            next[i] = (sorted[i] & ~mask) | (words[sorted[i] & mask] & mask);
+        }
+        words = next;
+    }
+    return words;
+}
+
+/* Words whose numbers were cut, sorted: orders those that tie. The result is in one of the room's arrays of words. */
+static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
+                                  int64_t n, int position_bits) {
+    if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 8)) {
+        return words;
+    }
+    return KEY_NAME(refine)(sort, room, keys, words, n, position_bits);
 }
 
 /* Sorted words fetch keys and values. */
@@ -117,9 +201,6 @@ static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_room *room
         }
     }
 }
-
-static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
-                            lsp_key_range range);
 
 #ifdef LANES
 #include "segsort_short.h"
@@ -172,9 +253,8 @@ static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_room *room
     prefetch(place->keys_out, 0, sizeof(KEY), n, true);
     prefetch(place->values_out, 0, sort->value_bytes, n, true);
     uint32_t *words = sort_w32(room->words, room->more_words, n, position_bits, position_bits + width - cut);
-    if (cut > 0 && !KEY_NAME(repair)(sort, keys, words, n, position_bits, 4 * n)) {
-        KEY_NAME(split)(sort, room, place, n, range);
-        return;
+    if (cut > 0) {
+        words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
     }
     KEY_NAME(move_words)(sort, room, place, n, words, position_bits);
 }

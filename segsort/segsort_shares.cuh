@@ -8,13 +8,16 @@
 /* Tuned on an H200; see segsort/README.md. */
 enum {
     GIANT_UNIT = 2048,     /* items: shares of the work are whole units */
-    GIANT_BUCKET = 256,    /* items that a bucket has on average at most, if eight bits are enough for that */
+    GIANT_BUCKET = 1024,   /* items that a bucket has on average at most, in the end */
+    GIANT_WIDTH = 4,       /* bits that the shortest giant is split by, if as many are left */
     GIANT_MERGED = 1024,   /* items: shorter buckets share an entry */
     GIANT_RECOUNT = 3,     /* leading bits that do not differ: then digits are chosen again */
     GIANT_BLOCKS = 1024,   /* at most */
     GIANT_COUNT_BITS = 28, /* of seg_counters.giants */
-    GIANT_ROW = 8          /* items a thread has on their way when it counts */
+    GIANT_ROW = 16         /* items a thread has on their way when it counts */
 };
+
+static_assert(LIST_LONGEST / GIANT_BUCKET >= 1 << (GIANT_WIDTH - 1), "giants are split by GIANT_WIDTH bits or more");
 
 __host__ __device__ inline int64_t giant_units(int64_t length) { return (length + GIANT_UNIT - 1) / GIANT_UNIT; }
 
@@ -44,10 +47,11 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
     return g;
 }
 
-/* The digit to split by: as wide as the length asks for and as bits are left. */
+/* The digit to split by: as few rounds as the length asks for, and as many bits in each. */
 __device__ inline void choose_digit(seg_split *g) {
     const int wanted = 64 - __clzll((long long)((g->end - g->begin - 1) / GIANT_BUCKET));
-    g->width = min(min(wanted, (int)SPLIT_BITS), g->high - g->low);
+    const int rounds = max((wanted + SPLIT_BITS - 1) / SPLIT_BITS, 1);
+    g->width = min((wanted + rounds - 1) / rounds, g->high - g->low);
     g->shift = g->high - g->width;
 }
 
@@ -114,9 +118,9 @@ static int64_t giants_blocks(int64_t n) { return lsp_min(GIANT_BLOCKS, n / GIANT
 static int64_t giants_counts(const lsp_segsort_args *args) { return giants_blocks(args->n) * 3 * SPLIT_DIGITS; }
 
 /* Buckets that share a list with the shortest at most. Of two neighbouring entries one alone may be short, unless a
- * giant comes between; there are giants in every round, and each takes six bits or more. */
+ * giant comes between; there are giants in every round, and each takes GIANT_WIDTH bits or more. */
 static int64_t giants_short_entries(const lsp_segsort_args *args) {
-    const int64_t rounds = lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, 6);
+    const int64_t rounds = lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, GIANT_WIDTH);
     return lsp_min(args->n, args->n / GIANT_MERGED * 2 + 2 + 2 * rounds * giants_most(args));
 }
 

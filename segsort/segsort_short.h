@@ -42,6 +42,34 @@ ALWAYS unsigned KEY_NAME(sort_columns)(vec *x, vec length, bool cut, int rows) {
     return LANE_BITS(tied) & ~whole;
 }
 
+#if KEY_BITS == 32
+/* Lines of sorted words, some of which tie: looks at the whole numbers of their items, and puts right what is wrong. */
+ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *items, vec length, int rows) {
+    vec number[32];
+    UNROLLED for (int r = 0; r < rows; r++) { number[r] = items[r]; }
+    pick_lines(number, x, rows);
+    UNROLLED for (int r = 0; r < rows; r++) {
+        number[r] = XOR(KEY_NAME(numbers)(number[r], &sort->order), SET(INT32_MIN));
+    }
+    transpose_lines(number, rows);
+    lanes falls = NO_LANES;
+    UNROLLED for (int i = 0; i + 1 < rows; i++) {
+        falls = OR_LANES(falls, AND_LANES(MORE(number[i], number[i + 1]), ABOVE(length, i + 1)));
+    }
+    if (LANE_BITS(falls) != 0) {
+        vec column[32];
+        UNROLLED for (int i = 0; i < rows; i++) {
+            column[i] = x[i];
+            number[i] = CHOOSE(ABOVE(length, i), number[i], SET(INT32_MAX));
+        }
+        transpose_lines(column, rows);
+        straighten_columns(column, number, rows);
+        transpose_lines(column, rows);
+        UNROLLED for (int i = 0; i < rows; i++) { x[i] = column[i]; }
+    }
+}
+#endif
+
 /* Values of any size, or positions, by the sorted words. */
 static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, bool in_place, const batch *b,
                                  const uint32_t *words, int rows, bool global) {
@@ -78,6 +106,12 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
     transpose_lines(x, rows);
     unsigned tied = KEY_NAME(sort_columns)(x, LOAD(b->length), cut, rows);
     transpose_lines(x, rows);
+#if KEY_BITS == 32
+    if (tied != 0 && pick_keys) {
+        KEY_NAME(straighten_lines)(sort, x, items, LOAD(b->length), rows);
+        tied = 0;
+    }
+#endif
     if (tied != 0 || !pick_keys || (sort->value_bytes > 0 && !pick_values)) {
         lines_to_words(words, x, rows);
     }

@@ -262,7 +262,20 @@ static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t 
     return ones;
 }
 
-/* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all. */
+/* Do the segments follow each other, none longer than one item? */
+static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64_t count) {
+    int64_t other = 0;
+    for (int64_t s = 0; s < count; s++) {
+        other |= (end[s] - begin[s]) >> 1;
+    }
+    for (int64_t s = 1; s < count; s++) {
+        other |= begin[s] ^ end[s - 1];
+    }
+    return other == 0;
+}
+
+/* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all, and
+ * segments of one item are copied together. */
 static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *room, int64_t first, int64_t last) {
     enum { PART = 128 };
     const lsp_segsort_args *args = sort->args;
@@ -270,22 +283,20 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *r
     KEY_NAME(queue) queue;
     memset(&queue, 0, sizeof queue);
     int64_t fetched = 0;
-    bool joined = !sort->positions || sort->global; /* segments of one item are copied together */
+    bool joined = !sort->positions || sort->global;
     for (int64_t part = first; part < last; part += PART) {
         int64_t begin[PART], end[PART], count = lsp_min(PART, last - part);
         for (int64_t s = 0; s < count; s++) {
             lsp_segsort_bounds(args, part + s, &begin[s], &end[s]);
         }
+        if (joined && KEY_NAME(all_single)(begin, end, count)) {
+            lsp_sort_place at = lsp_sort_place_at(sort, &place, begin[0]);
+            lsp_sort_copy(sort, &at, end[count - 1] - begin[0]);
+            continue;
+        }
         for (int64_t s = 0; s < count; s++) {
             KEY_NAME(fetch)(sort, &place, &fetched, end[s] + FETCH_AHEAD);
-            if (end[s] - begin[s] == 1 && joined) {
-                int64_t from = begin[s];
-                while (s + 1 < count && begin[s + 1] == end[s] && end[s + 1] - end[s] == 1) {
-                    s++;
-                }
-                lsp_sort_place at = lsp_sort_place_at(sort, &place, from);
-                lsp_sort_copy(sort, &at, end[s] - from);
-            } else if (end[s] - begin[s] <= sort->giant) {
+            if (end[s] - begin[s] <= sort->giant) {
                 KEY_NAME(sort_items)(sort, room, &place, &queue, begin[s], end[s] - begin[s]);
             }
         }
