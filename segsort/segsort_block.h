@@ -1,20 +1,20 @@
-/* Template by KEY: a segment of up to `rows` (4, 8 or 16) vectors of words, sorted without leaving the registers. */
+/* Template by KEY: segments of up to `rows` (4, 8 or 16) vectors of words, sorted without leaving the registers. */
 
-ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n, int rows) {
+/* The segment's words in vectors; true if none of their numbers was cut. */
+ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
+                                vec *x, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
-    const bool pick_values = sort->value_bytes == 4 && place->values;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
-    uint32_t *words = room->words;
     bool cut = false;
-    vec x[16], min = SET(UINT32_MAX), max = SET(0);
+    vec min = SET(UINT32_MAX), max = SET(0);
 #if KEY_BITS == 32
+    (void)room;
     UNROLLED for (int r = 0; r < rows; r++) {
         x[r] = KEY_NAME(numbers)(load_lanes(keys + r * LANES, REAL(n, r)), &sort->order);
     }
 #else
-    cut = KEY_NAME(make_numbers)(sort, keys, n, words);
-    UNROLLED for (int r = 0; r < rows; r++) { x[r] = LOAD(words + r * LANES); }
+    cut = KEY_NAME(make_numbers)(sort, keys, n, room->words);
+    UNROLLED for (int r = 0; r < rows; r++) { x[r] = LOAD(room->words + r * LANES); }
 #endif
     UNROLLED for (int r = 0; r < rows; r++) {
         min = MIN(min, CHOOSE(REAL(n, r), x[r], min));
@@ -30,16 +30,24 @@ ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *ro
         vec word = OR(AND(SHIFT_LEFT(SUB(x[r], min), zeros), SET(-rows * LANES)), position);
         x[r] = CHOOSE(REAL(n, r), word, SET(UINT32_MAX));
     }
-    sort_block(x, rows);
-    transpose(x, rows);
+    return !cut && (LANE_BITS(ABOVE(zeros, position_bits - 1)) & 1) != 0;
+}
+
+/* Sorted words fetch keys and values, after those that tie have been looked at. */
+ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                 int64_t n, vec *x, int rows, bool whole) {
+    const KEY *keys = (const KEY *)(const void *)place->keys;
+    const bool pick_values = sort->value_bytes == 4 && place->values;
+    const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
+    uint32_t *words = room->words;
     unsigned tied = 0;
+    transpose(x, rows);
     UNROLLED for (int r = 0; r < rows; r++) {
         vec before = moved_up(x[r], r == 0 ? SET(0) : x[r - 1]);
         tied |= LANE_BITS(AND_LANES(NONE_OF(XOR(x[r], before), -rows * LANES), REAL(n, r))) & (r == 0 ? ~1U : ~0U);
         STORE(words + r * LANES, x[r]);
     }
-    cut |= (LANE_BITS(ABOVE(zeros, position_bits - 1)) & 1) == 0;
-    if (tied && cut) {
+    if (tied && !whole) {
         words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
     }
     if (KEY_BITS == 32 && CAN_PICK_ROWS && (sort->value_bytes == 0 || pick_values)) {
@@ -51,6 +59,14 @@ ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *ro
     } else {
         KEY_NAME(move_words)(sort, room, place, n, words, position_bits);
     }
+}
+
+ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                   int64_t n, int rows) {
+    vec x[16];
+    bool whole = KEY_NAME(load_rows)(sort, room, place, n, x, rows);
+    sort_block(x, rows);
+    KEY_NAME(store_rows)(sort, room, place, n, x, rows, whole);
 }
 
 static NOINLINE void KEY_NAME(sort_4_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
@@ -66,4 +82,54 @@ static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort
                                             const lsp_sort_place *place, int64_t n) {
     KEY_NAME(sort_rows_of)(sort, room, place, n, 16);
 }
+
+/* Two segments at once: the longer chains of a lone one leave half of the processor idle. */
+ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                const batch *b, int rows) {
+    vec x[16];
+    lsp_sort_place at[2];
+    bool whole[2];
+    UNROLLED for (int s = 0; s < 2; s++) {
+        at[s] = lsp_sort_place_at(sort, place, b->begin[s]);
+        whole[s] = KEY_NAME(load_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows);
+    }
+    sort_side_by_side(x, rows, 2);
+    UNROLLED for (int s = 0; s < 2; s++) {
+        KEY_NAME(store_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows, whole[s]);
+    }
+}
+
+static NOINLINE void KEY_NAME(sort_pair_4)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                           const batch *b) {
+    KEY_NAME(sort_pair)(sort, room, place, b, 4);
+}
+static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                           const batch *b) {
+    KEY_NAME(sort_pair)(sort, room, place, b, 8);
+}
 #endif
+
+/* Sorts what a batch of class c holds, and empties it. */
+static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, batch *b,
+                            int c) {
+    (void)room;
+    for (int i = b->count; i < LANES; i++) {
+        b->begin[i] = b->length[i] = 0;
+    }
+    if (c == 0) {
+        KEY_NAME(sort_batch_4)(sort, place, b);
+    } else if (c == 1) {
+        KEY_NAME(sort_batch_8)(sort, place, b);
+    } else if (c == 2) {
+        KEY_NAME(sort_batch_16)(sort, place, b);
+    } else if (c == 3) {
+        KEY_NAME(sort_batch_32)(sort, place, b);
+#if LANES == 16
+    } else if (c == 4) {
+        KEY_NAME(sort_pair_4)(sort, room, place, b);
+    } else {
+        KEY_NAME(sort_pair_8)(sort, room, place, b);
+#endif
+    }
+    b->count = 0;
+}

@@ -242,8 +242,9 @@ static inline step_facts facts_of(lsp_segsort_args args, int64_t step, int64_t g
     return facts;
 }
 
-/* The usual form of segments by a loop of its own, which becomes vectors. */
-static step_facts look_at_step(const lsp_segsort_args *args, int64_t step, int64_t giant) {
+/* The usual form of segments by a loop of its own. Most steps hold nothing longer than what was seen before: no bit of
+ * a length beyond it. */
+static step_facts look_at_step(const lsp_segsort_args *args, int64_t step, int64_t giant, int64_t seen) {
     lsp_segsort_args usual = {.offsets = args->offsets, .segments = args->segments, .offset_type = LSP_I64};
     if (args->offsets == NULL || args->ends != NULL) {
         return facts_of(*args, step, giant);
@@ -251,6 +252,14 @@ static step_facts look_at_step(const lsp_segsort_args *args, int64_t step, int64
     if (args->offset_type == LSP_I32) {
         usual.offset_type = LSP_I32;
         return facts_of(usual, step, giant);
+    }
+    const int64_t *offsets = args->offsets, first = step * STEP, last = lsp_min(first + STEP, args->segments);
+    int64_t bits = 0;
+    for (int64_t s = first; s < last; s++) {
+        bits |= offsets[s + 1] - offsets[s];
+    }
+    if (bits <= lsp_min(seen, giant)) {
+        return (step_facts){.weight = offsets[last] - offsets[first] + last - first};
     }
     return facts_of(usual, step, giant);
 }
@@ -266,7 +275,7 @@ static lsp_status look_at_segments(lsp_ctx *ctx, sort_job *job) {
     LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &weight));
 #pragma omp parallel for num_threads(job->threads) reduction(max : longest, capacity)
     for (int64_t step = 0; step < job->steps; step++) {
-        step_facts facts = look_at_step(args, step, giant);
+        step_facts facts = look_at_step(args, step, giant, capacity);
         longest = lsp_max(longest, facts.longest);
         capacity = lsp_max(capacity, facts.capacity);
         weight[step + 1] = facts.weight;

@@ -42,7 +42,7 @@ typedef struct lsp_sort_place {
 /* The scratch of a thread. */
 typedef struct lsp_sort_room {
     uint32_t *words, *more_words;    /* of segments for the network, and pads */
-    char *keys_copy, *values_copy;   /* the same without pads */
+    char *keys_copy, *values_copy;   /* the same without pads; the second follows the first */
     char *keys_spare, *values_spare; /* of the longest segment that is no giant */
     int64_t near;                    /* items that fit what follows; 0 if nothing is far */
     char *keys_near, *values_near;   /* small enough for the cache */

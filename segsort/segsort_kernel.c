@@ -91,7 +91,8 @@ enum { RADIX_DIGIT = 8, TIE_PART = 128, FETCH_AHEAD = 768 };
 #ifdef LANES
 #include "segsort_lines.h"
 #include "segsort_network.h"
-enum { SHORT_LONGEST = 32, SHORT_CLASSES = 4 };
+/* Segments of up to 4, 8, 16 and 32 items by LANES at a time, of up to 64 and 128 by pairs. */
+enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 << SHORT_CLASSES };
 #endif
 
 #define WORD uint32_t

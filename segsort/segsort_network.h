@@ -15,25 +15,48 @@ ALWAYS void merge_rows(vec *x, int rows) {
     }
 }
 
-/* Lanes at the distances bit, bit/2, .. 1, then rows. */
-ALWAYS void merge_lanes(vec *x, int rows, int bit) {
+/* Half merges of lanes at the distances bit, bit/2, .. 1. */
+ALWAYS void half_merge_lanes(vec *x, int rows, int bit) {
     UNROLLED for (; bit > 0; bit /= 2) {
         UNROLLED for (int i = 0; i < rows; i++) { x[i] = either(x[i], across(x[i], bit), bit); }
     }
+}
+
+/* Lanes at the distances bit, bit/2, .. 1, then rows. */
+ALWAYS void merge_lanes(vec *x, int rows, int bit) {
+    half_merge_lanes(x, rows, bit);
     merge_rows(x, rows);
 }
 
-ALWAYS void sort_block(vec *x, int rows) {
-    sort_rows(x, rows);
-    UNROLLED for (int bit = 1; bit < LANES; bit *= 2) {
-        UNROLLED for (int i = 0; i < rows / 2; i++) {
-            vec a = x[i], b = x[rows - 1 - i];
-            x[i] = either(a, across(b, 2 * bit - 1), bit);
-            x[rows - 1 - i] = either(b, across(a, 2 * bit - 1), bit);
-        }
-        merge_lanes(x, rows, bit / 2);
+/* The first of a flip merge: each lane with the one opposite in twice as many. */
+ALWAYS void flip_lanes(vec *x, int rows, int bit) {
+    UNROLLED for (int i = 0; i < rows / 2; i++) {
+        vec a = x[i], b = x[rows - 1 - i];
+        x[i] = either(a, across(b, 2 * bit - 1), bit);
+        x[rows - 1 - i] = either(b, across(a, 2 * bit - 1), bit);
     }
 }
+
+/* One or two blocks, which have nothing to do with each other: step by step together none waits for its own results. */
+ALWAYS void sort_side_by_side(vec *x, int rows, int blocks) {
+    sort_rows(x, rows);
+    if (blocks == 2) {
+        sort_rows(x + rows, rows);
+    }
+    UNROLLED for (int bit = 1; bit < LANES; bit *= 2) {
+        flip_lanes(x, rows, bit);
+        if (blocks == 2) {
+            flip_lanes(x + rows, rows, bit);
+        }
+        half_merge_lanes(x, rows * blocks, bit / 2);
+        merge_rows(x, rows);
+        if (blocks == 2) {
+            merge_rows(x + rows, rows);
+        }
+    }
+}
+
+ALWAYS void sort_block(vec *x, int rows) { sort_side_by_side(x, rows, 1); }
 
 ALWAYS void load_block(vec *x, const uint32_t *words, int rows) {
     UNROLLED for (int i = 0; i < rows; i++) { x[i] = LOAD(words + i * LANES); }

@@ -54,12 +54,43 @@ static bool KEY_NAME(is_sorted)(const lsp_sort *sort, const KEY *keys, int64_t n
     return true;
 }
 
+#if defined(LANES) && LANES == 16 /* elsewhere the instruction may be slow */
+/* Words of the keys without the bits that all numbers have in common, if that is fewer bits than `width`: returns how
+ * many bits they lack even so, or -1. */
+static int KEY_NAME(make_dense_words)(const lsp_sort *sort, const KEY *keys, int64_t n, int width, int position_bits,
+                                      uint32_t *words) {
+    const lsp_key_order order = sort->order;
+    KEY differ = 0;
+    for (int64_t part = 0; part < n; part += TIE_PART) { /* most keys show at once that nothing can be gained */
+        for (int64_t i = part; i < lsp_min(part + TIE_PART, n); i++) {
+            differ |= KEY_NAME(number)(keys[i], &order) ^ KEY_NAME(number)(keys[0], &order);
+        }
+        if (__builtin_popcountll(differ) >= width) {
+            return -1;
+        }
+    }
+    const int cut = (int)lsp_max(__builtin_popcountll(differ) + position_bits - 32, 0);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t number = _pext_u64(KEY_NAME(number)(keys[i], &order), differ);
+        words[i] = (uint32_t)(number >> cut) << position_bits | (uint32_t)i;
+    }
+    return cut;
+}
+#endif
+
 /* Words of the keys; returns how many bits of the numbers they lack. */
 static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_key_range range,
                                 int position_bits, uint32_t *words) {
     const lsp_key_order order = sort->order;
     const KEY min = (KEY)range.min;
-    const int cut = (int)lsp_max(lsp_bits(range.max - range.min) + position_bits - 32, 0);
+    const int width = lsp_bits(range.max - range.min), cut = (int)lsp_max(width + position_bits - 32, 0);
+#if defined(LANES) && LANES == 16
+    const int dense_cut =
+        cut > 0 && position_bits > 0 ? KEY_NAME(make_dense_words)(sort, keys, n, width, position_bits, words) : -1;
+    if (dense_cut >= 0) {
+        return dense_cut;
+    }
+#endif
     for (int64_t i = 0; i < n; i++) {
         KEY number = (KEY)(KEY_NAME(number)(keys[i], &order) - min);
         words[i] = (uint32_t)(number >> cut) << position_bits | (position_bits ? (uint32_t)i : 0);
@@ -96,11 +127,10 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
     for (int64_t part = 1; part < n; part += TIE_PART) {
         unsigned char falls[TIE_PART];
         int64_t end = lsp_min(part + TIE_PART, n);
-        int count = any_tie(words, part, end, mask)
-                        ? KEY_NAME(find_falls)(sort, keys, words, part, end, mask, falls)
-                        : 0;
-        bool moved = false; /* the word before is another than when falls were looked for */
-        if (count > TIE_PART / 8) {
+        int count =
+            any_tie(words, part, end, mask) ? KEY_NAME(find_falls)(sort, keys, words, part, end, mask, falls) : 0;
+        bool moved = false;                      /* the word before is another than when falls were looked for */
+        if (count > most / (n / TIE_PART + 1)) { /* its share */
             return false;
         }
         for (int64_t i = count > 0 ? part : end; i < end; i++) {
@@ -162,9 +192,7 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *roo
         }
         uint32_t *spare = (uint32_t *)(void *)room->keys_copy;
         const uint32_t *sorted = sort_w32(next, spare, n, position_bits, position_bits + rank_bits + bits);
-        UNROLLED_4 for (int64_t i = 0; i < n; i++) {
-            next[i] = (sorted[i] & ~mask) | (words[sorted[i] & mask] & mask);
-        }
+        UNROLLED_4 for (int64_t i = 0; i < n; i++) { next[i] = (sorted[i] & ~mask) | (words[sorted[i] & mask] & mask); }
         words = next;
     }
     return words;
@@ -173,17 +201,42 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *roo
 /* Words whose numbers were cut, sorted: orders those that tie. The result is in one of the room's arrays of words. */
 static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
                                   int64_t n, int position_bits) {
-    if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 8)) {
+    if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
         return words;
     }
     return KEY_NAME(refine)(sort, room, keys, words, n, position_bits);
 }
+
+#if KEY_BITS == 32
+/* Keys and values of 4 bytes, as pairs, so that each word fetches once: the room for copies of both holds them. */
+static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, int64_t n, const uint32_t *words,
+                       uint32_t mask) {
+    const uint32_t *keys = (const uint32_t *)(const void *)place->keys;
+    const uint32_t *values = (const uint32_t *)(const void *)place->values;
+    uint32_t *keys_out = (uint32_t *)(void *)place->keys_out, *values_out = (uint32_t *)(void *)place->values_out;
+    uint64_t *pairs = (uint64_t *)(void *)room->keys_copy;
+    for (int64_t i = 0; i < n; i++) {
+        pairs[i] = (uint64_t)values[i] << 32 | keys[i];
+    }
+    UNROLLED_4 for (int64_t i = 0; i < n; i++) {
+        uint64_t pair = pairs[words[i] & mask];
+        keys_out[i] = (uint32_t)pair;
+        values_out[i] = (uint32_t)(pair >> 32);
+    }
+}
+#endif
 
 /* Sorted words fetch keys and values. */
 static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
                                  int64_t n, const uint32_t *words, int position_bits) {
     const char *keys = place->keys, *values = place->values;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
+#if KEY_BITS == 32
+    if (values && sort->value_bytes == 4) {
+        move_pairs(room, place, n, words, mask);
+        return;
+    }
+#endif
     if (keys == place->keys_out) {
         keys = memcpy(room->keys_copy, keys, (size_t)n * sizeof(KEY));
     }

@@ -153,20 +153,3 @@ static NOINLINE void KEY_NAME(sort_batch_16)(const lsp_sort *sort, const lsp_sor
 static NOINLINE void KEY_NAME(sort_batch_32)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
     KEY_NAME(sort_batch)(sort, place, b, 32);
 }
-
-/* Sorts what a batch of class c holds, and empties it. */
-static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_place *place, batch *b, int c) {
-    for (int i = b->count; i < LANES; i++) {
-        b->begin[i] = b->length[i] = 0;
-    }
-    if (c == 0) {
-        KEY_NAME(sort_batch_4)(sort, place, b);
-    } else if (c == 1) {
-        KEY_NAME(sort_batch_8)(sort, place, b);
-    } else if (c == 2) {
-        KEY_NAME(sort_batch_16)(sort, place, b);
-    } else {
-        KEY_NAME(sort_batch_32)(sort, place, b);
-    }
-    b->count = 0;
-}

@@ -118,15 +118,16 @@ typedef struct KEY_NAME(queue) {
 #endif
 } KEY_NAME(queue);
 
-static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_place *place, KEY_NAME(queue) * queue) {
+static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+                                KEY_NAME(queue) * queue) {
 #ifdef LANES
     for (int c = 0; c < SHORT_CLASSES; c++) {
         if (queue->batch[c].count > 0) {
-            KEY_NAME(flush)(sort, place, &queue->batch[c], c);
+            KEY_NAME(flush)(sort, room, place, &queue->batch[c], c);
         }
     }
 #else
-    (void)sort, (void)place, (void)queue;
+    (void)sort, (void)room, (void)place, (void)queue;
 #endif
 }
 
@@ -148,13 +149,13 @@ ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, i
 static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
                                         KEY_NAME(queue) * queue, int64_t begin, int64_t n) {
 #ifdef LANES
-    if (n > 1 && n <= SHORT_LONGEST) {
+    if (n > 0 && n <= SHORT_LONGEST) {
         int c = n <= 4 ? 0 : lsp_bits((uint64_t)n - 1) - 2;
         batch *b = &queue->batch[c];
         b->begin[b->count] = begin;
         b->length[b->count] = (uint32_t)n;
-        if (++b->count == LANES) {
-            KEY_NAME(flush)(sort, place, b, c);
+        if (++b->count == (c < SHORT_PAIRS ? LANES : 2)) {
+            KEY_NAME(flush)(sort, room, place, b, c);
         }
         return;
     }
@@ -213,7 +214,7 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
         KEY_NAME(sort_items)(sort, room, &split, &queue, begin, next[d] - begin);
         begin = next[d];
     }
-    KEY_NAME(flush_all)(sort, &split, &queue);
+    KEY_NAME(flush_all)(sort, room, &split, &queue);
 }
 
 static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
@@ -283,15 +284,25 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *r
     KEY_NAME(queue) queue;
     memset(&queue, 0, sizeof queue);
     int64_t fetched = 0;
-    bool joined = !sort->positions || sort->global;
+    const bool joined = !sort->positions || sort->global;
+    const bool usual = args->offsets && args->ends == NULL && args->offset_type == LSP_I64;
     for (int64_t part = first; part < last; part += PART) {
-        int64_t begin[PART], end[PART], count = lsp_min(PART, last - part);
-        for (int64_t s = 0; s < count; s++) {
-            lsp_segsort_bounds(args, part + s, &begin[s], &end[s]);
+        int64_t begins[PART], ends[PART], count = lsp_min(PART, last - part);
+        const int64_t *begin = begins, *end = ends;
+        if (usual) {
+            begin = (const int64_t *)args->offsets + part;
+            end = begin + 1;
+        } else {
+            for (int64_t s = 0; s < count; s++) {
+                lsp_segsort_bounds(args, part + s, &begins[s], &ends[s]);
+            }
         }
         if (joined && KEY_NAME(all_single)(begin, end, count)) {
-            lsp_sort_place at = lsp_sort_place_at(sort, &place, begin[0]);
-            lsp_sort_copy(sort, &at, end[count - 1] - begin[0]);
+            if (end[count - 1] > begin[0]) {
+                lsp_sort_place at = lsp_sort_place_at(sort, &place, begin[0]);
+                KEY_NAME(fetch)(sort, &place, &fetched, end[count - 1] + FETCH_AHEAD);
+                lsp_sort_copy(sort, &at, end[count - 1] - begin[0]);
+            }
             continue;
         }
         for (int64_t s = 0; s < count; s++) {
@@ -301,5 +312,5 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *r
             }
         }
     }
-    KEY_NAME(flush_all)(sort, &place, &queue);
+    KEY_NAME(flush_all)(sort, room, &place, &queue);
 }
