@@ -1,4 +1,5 @@
-/* Small things that the kernels share: positions in the place of values, and a word to the compiler. */
+/* Small things that the kernels share: copies to shared memory, positions in the place of values, a word to the
+ * compiler. */
 #ifndef LSP_SEGSORT_MOVE_CUH
 #define LSP_SEGSORT_MOVE_CUH
 
@@ -12,22 +13,6 @@ template <typename T> __device__ inline void copy_async(T *shared, const T *glob
 }
 __device__ inline void copy_group() { __pipeline_commit(); }
 template <int later> __device__ inline void copy_wait() { __pipeline_wait_prior(later); }
-
-/* Shared memory by its own 32-bit addresses, in the order of the program: what the compiler would compute again for
- * each access, or keep in a register for each, stays one address plus a constant. */
-__device__ inline uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-__device__ inline void shared_get(uint32_t address, uint32_t &x) {
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address));
-}
-__device__ inline void shared_get(uint32_t address, unsigned long long &x) {
-    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(x) : "r"(address));
-}
-__device__ inline void shared_get(uint32_t address, uint16_t &x) {
-    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(address));
-}
-__device__ inline void shared_put(uint32_t address, uint16_t x) {
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(x) : "memory");
-}
 
 /* The compiler must have x ready here: else it may keep all operands of a long sum to add them in another order. */
 __device__ inline void settle(uint32_t &x) { asm volatile("" : "+r"(x)); }
