@@ -318,17 +318,6 @@ static int one_in = 1;
 
 static inline int reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL ? 11 : 1; }
 
-static inline lsp_ctx *gpu_or_skip(void) {
-    lsp_ctx *ctx = NULL;
-    char error[256] = "";
-    if (lsp_cuda_device_count() == 0) {
-        cr_skip_test("no GPU here");
-    }
-    cr_assert_eq(lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA}, error, sizeof error), LSP_OK, "%s",
-                 error);
-    return ctx;
-}
-
 /* The lesser instruction sets get fewer cases. */
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx *ctx = test_ctx(3);
@@ -341,7 +330,7 @@ static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx_destroy(ctx);
 }
 static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
-    lsp_ctx *ctx = gpu_or_skip();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     one_in = reduced();
     test(ctx);
     lsp_ctx_destroy(ctx);

@@ -33,6 +33,17 @@ static inline lsp_ctx *test_ctx(int threads) {
     return ctx;
 }
 
+static inline lsp_ctx *test_gpu_ctx_or_skip(void) {
+    lsp_ctx *ctx = NULL;
+    char error[256] = "";
+    if (lsp_cuda_device_count() == 0) {
+        cr_skip_test("no GPU here");
+    }
+    lsp_status status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA}, error, sizeof error);
+    cr_assert(status == LSP_OK, "%s", error);
+    return ctx;
+}
+
 /* An allocator that counts what is outstanding and fails from the `fail_at`-th call on (-1: never; once only). */
 typedef struct test_memory {
     long calls, fail_at, outstanding;

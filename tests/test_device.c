@@ -2,17 +2,6 @@
 #include "matrices/convert.h"
 #include "support.h"
 
-static lsp_ctx *gpu_ctx(void) {
-    lsp_ctx *ctx = NULL;
-    char error[256] = "";
-    if (lsp_cuda_device_count() == 0) {
-        cr_skip_test("no GPU here");
-    }
-    cr_assert_eq(lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA}, error, sizeof error), LSP_OK, "%s",
-                 error);
-    return ctx;
-}
-
 /* A goes to the GPU in the types `there`, changes to `then` on the GPU and comes back in A's own types. */
 static void go_and_return(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_types there, lsp_csr_types then) {
     lsp_csr up = {0}, changed = {0}, back = {0};
@@ -33,7 +22,7 @@ static void go_and_return(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_types there, l
 }
 
 Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) {
-    lsp_ctx *ctx = gpu_ctx();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const char *specs[] = {"perm:1", "er:70000:9", "rmat:14:8"};
     const lsp_type indices[] = {LSP_I32, LSP_I64};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
@@ -61,7 +50,7 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
 }
 
 Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
-    lsp_ctx *ctx = gpu_ctx();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     int64_t rowptr[] = {0, 2}, col[] = {5, (int64_t)1 << 33};
     double val[] = {1, 2};
     lsp_csr A = {1, (int64_t)1 << 34, 2, rowptr, col, val, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, there = {0}, out = {0};
@@ -76,7 +65,7 @@ Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
 }
 
 Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
-    lsp_ctx *ctx = gpu_ctx();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const char text[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 -1\n3 3 4e300\n";
     lsp_csr near = {0}, there = {0}, back = {0};
     lsp_csr_difference difference;
@@ -98,7 +87,7 @@ Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
 }
 
 Test(device, two_contexts_work_side_by_side) {
-    lsp_ctx *a = gpu_ctx(), *b = gpu_ctx();
+    lsp_ctx *a = test_gpu_ctx_or_skip(), *b = test_gpu_ctx_or_skip();
     lsp_csr A = {0};
     must(a, lsp_generate(a, "er:50000:5", 3, &(lsp_csr_types){.val_type = LSP_F32}, &A));
     for (int round = 0; round < 3; round++) {

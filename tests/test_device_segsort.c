@@ -12,7 +12,7 @@ static layout ten_pairs(void) {
 }
 
 Test(device_segsort, malformed_segments_on_the_gpu_are_told_by_sync_and_the_others_are_sorted) {
-    lsp_ctx *ctx = gpu_or_skip();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint64_t state = 31;
     const int64_t least = INT64_MIN, most = INT64_MAX;
     layout good = ten_pairs();
@@ -59,7 +59,7 @@ Test(device_segsort, malformed_segments_on_the_gpu_are_told_by_sync_and_the_othe
 }
 
 Test(device_segsort, host_arrays_in_a_gpu_context_are_sorted_by_the_cpu) {
-    lsp_ctx *ctx = gpu_or_skip();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint32_t keys[] = {3, 1, 2};
     lsp_segsort_args args = {.n = 3, .segments = 1, .length = 3, .key_type = LSP_U32, .keys = keys, .keys_out = keys};
     must(ctx, lsp_segsort(ctx, &args));
@@ -68,7 +68,7 @@ Test(device_segsort, host_arrays_in_a_gpu_context_are_sorted_by_the_cpu) {
 }
 
 Test(device_segsort, scratch_on_the_gpu_is_small_beside_the_data_without_giants_and_obeys_the_budget) {
-    lsp_ctx *ctx = gpu_or_skip();
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
     layout where = layout_of_length("one length", 1 << 20, 1000);
     request what = {.key_type = LSP_U32, .value_bytes = 4, .planned = true};
     started it = start_case(ctx, &where, NULL, &what);
@@ -102,7 +102,7 @@ static void reload(lsp_ctx *ctx, const arrays *there, const arrays *from) {
 #define must_cuda(call) cr_assert((call) == cudaSuccess, "%s", #call)
 
 Test(device_segsort, a_sort_in_a_graph_is_replayed_on_changed_keys_and_offsets) {
-    lsp_ctx_destroy(gpu_or_skip());
+    lsp_ctx_destroy(test_gpu_ctx_or_skip());
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t run;
