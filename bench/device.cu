@@ -59,6 +59,8 @@ void bench_device_close(bench_device *d) {
 void *bench_device_stream(const bench_device *d) { return d->stream; }
 const char *bench_device_name(const bench_device *d) { return d->properties.name; }
 
+int bench_device_compute(const bench_device *d) { return 10 * d->properties.major + d->properties.minor; }
+
 const char *bench_device_error(bench_device *d) {
     snprintf(d->told, sizeof d->told, "%s", d->error);
     d->error[0] = 0;

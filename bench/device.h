@@ -16,6 +16,7 @@ bench_device *bench_device_open(char *why, size_t why_bytes);
 void bench_device_close(bench_device *device);
 void *bench_device_stream(const bench_device *device); /* a cudaStream_t */
 const char *bench_device_name(const bench_device *device);
+int bench_device_compute(const bench_device *device); /* 90 of compute capability 9.0 */
 
 /* The sentence of the first failure since the last look; "" if none. */
 const char *bench_device_error(bench_device *device);

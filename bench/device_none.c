@@ -9,6 +9,7 @@ bench_device *bench_device_open(char *why, size_t why_bytes) {
 void bench_device_close(bench_device *device) { (void)device; }
 void *bench_device_stream(const bench_device *device) { return (void)device, NULL; }
 const char *bench_device_name(const bench_device *device) { return (void)device, ""; }
+int bench_device_compute(const bench_device *device) { return (void)device, 0; }
 const char *bench_device_error(bench_device *device) { return (void)device, ""; }
 void *bench_device_alloc(bench_device *device, int64_t bytes) { return (void)device, (void)bytes, NULL; }
 void bench_device_free(bench_device *device, void *memory) { (void)device, (void)memory; }

@@ -14,7 +14,7 @@ enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_MEMORY = 3, EXIT_DEVI
 typedef struct bench_options {
     const char *primitive, *pattern, *json, *file;
     const char *device; /* "cpu", "cuda"; NULL: not given */
-    bool list, quick, keep_heap;
+    bool list, quick, keep_heap, tune;
     int threads;     /* 0: as many as OpenMP would take */
     double min_time; /* seconds a contender is measured at least; below 0: not given */
     double patience; /* so many seconds are always enough */
@@ -107,6 +107,9 @@ bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
 /* For `run` and `check`: true, or false with the sentence of the library (or one's own) in `why`. */
 bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
 bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* tune_segsort.c: measures on the GPU and prints the table. */
+void bench_tune_segsort(bench *b);
 
 /* plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]: the exit code. */
 int bench_plot(int argc, char **argv);

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"--list", "--workload", "--file",      "--quick", "--device",  "--threads",
-                                    "--json", "--min-time", "--keep-heap", "--help",  "--version", NULL};
+static const char *const names[] = {"--list",    "--workload", "--file",     "--quick",     "--device",
+                                    "--threads", "--json",     "--min-time", "--keep-heap", "--tune",
+                                    "--help",    "--version",  NULL};
 
 static void help(const bench_subject *const *subjects) {
     printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
@@ -13,18 +14,20 @@ static void help(const bench_subject *const *subjects) {
     for (; *subjects; subjects++) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
-    printf("  plot               draws what segsort wrote: share of copy speed over segment length (TYPES: kv32)\n\n"
-           "  --list             name the workloads and stop\n"
-           "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
-           "  --file A.mtx       this matrix instead\n"
-           "  --quick            small sizes, few repeats: to see that it works, not to quote\n"
-           "  --device cpu|cuda  what to measure (segsort: a GPU if there is one)\n"
-           "  --threads N        threads for the library and its peers (all)\n"
-           "  --json FILE        also write the figures in the shape of Google Benchmark\n"
-           "  --min-time S       measure each contender for S seconds at least (1, segsort 0.25; with --quick 0.05)\n"
-           "  --keep-heap        let the peers' freed memory stay in the process, as the library keeps its own\n"
-           "  --help, --version\n\n"
-           "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
+    printf(
+        "  plot               draws what segsort wrote: share of copy speed over segment length (TYPES: kv32)\n\n"
+        "  --list             name the workloads and stop\n"
+        "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
+        "  --file A.mtx       this matrix instead\n"
+        "  --quick            small sizes, few repeats: to see that it works, not to quote\n"
+        "  --device cpu|cuda  what to measure (segsort: a GPU if there is one)\n"
+        "  --threads N        threads for the library and its peers (all)\n"
+        "  --json FILE        also write the figures in the shape of Google Benchmark\n"
+        "  --min-time S       measure each contender for S seconds at least (1, segsort 0.25; with --quick 0.05)\n"
+        "  --keep-heap        let the peers' freed memory stay in the process, as the library keeps its own\n"
+        "  --tune             segsort: measure which limits serve this GPU best, print the table (segsort/README.md)\n"
+        "  --help, --version\n\n"
+        "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
 }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -113,9 +116,9 @@ static int set_option(bench_options *options, int *i, int argc, char **argv) {
     const char *word = argv[*i], *equals = strchr(word, '=');
     snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - word) : (int)strlen(word), word);
     if (!equals) {
-        bool *flags[] = {&options->list, &options->quick, &options->keep_heap};
-        const char *const flag_names[] = {"--list", "--quick", "--keep-heap"};
-        for (int f = 0; f < 3; f++) {
+        bool *flags[] = {&options->list, &options->quick, &options->keep_heap, &options->tune};
+        const char *const flag_names[] = {"--list", "--quick", "--keep-heap", "--tune"};
+        for (int f = 0; f < 4; f++) {
             if (strcmp(name, flag_names[f]) == 0) {
                 *flags[f] = true;
                 return -1;

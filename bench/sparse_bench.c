@@ -169,6 +169,10 @@ static void race(bench *b, const bench_subject *subject, const char *const *work
     if (!prepare(b, subject) || (b->options.json && !(json = open_json(b, beside, sizeof beside)))) {
         return;
     }
+    if (b->options.tune) {
+        bench_tune_segsort(b);
+        return;
+    }
     bench_print_head(b);
     if (b->options.file) {
         each_file_variant(b, subject);
@@ -198,6 +202,10 @@ int main(int argc, char **argv) {
     const char *const *workloads = b.options.quick ? subject->quick : subject->workloads;
     if (b.options.file && !subject->file_variants[0]) {
         fprintf(stderr, "sparse-bench: %s takes no files; --workload picks what it does\n", subject->name);
+        return EXIT_USAGE;
+    }
+    if (b.options.tune && subject != &bench_segsort) {
+        fprintf(stderr, "sparse-bench: --tune is for segsort; %s has nothing to tune\n", subject->name);
         return EXIT_USAGE;
     }
     if (!b.options.file && each_workload(&b, subject, workloads, b.options.list ? act_list : act_nothing) == 0) {

@@ -31,8 +31,9 @@ struct lsp_ctx {
     size_t block_count, block_capacity;
     void **scratch; /* stack of the pieces that end with the call */
     size_t scratch_count, scratch_capacity;
-    lsp_space space[2]; /* by lsp_where */
-    void *cuda;         /* of core/cuda.c; NULL for a host context */
+    lsp_space space[2];               /* by lsp_where */
+    void *cuda;                       /* of core/cuda.c; NULL for a host context */
+    lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
     char error[1024];
 };
 

@@ -13,6 +13,7 @@ typedef struct lsp_cuda_state {
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
     long long *fault, *fault_there; /* one word of mapped host memory, and where the device sees it */
+    lsp_cuda_chip chip;
 } lsp_cuda_state;
 
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
@@ -73,6 +74,8 @@ void *lsp_cuda_stream(lsp_ctx *ctx) { return state_of(ctx)->stream; }
 
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return state_of(ctx)->fault_there; }
 
+const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) { return &state_of(ctx)->chip; }
+
 bool lsp_cuda_recording(lsp_ctx *ctx) {
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(state_of(ctx)->stream, &capture) != cudaSuccess) {
@@ -96,6 +99,28 @@ done:
     return status;
 }
 
+static lsp_status read_chip(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_chip *chip = &state_of(ctx)->chip;
+    int major = 0, minor = 0;
+    const struct {
+        enum cudaDeviceAttr attribute;
+        int *value;
+    } asked[] = {{cudaDevAttrComputeCapabilityMajor, &major},
+                 {cudaDevAttrComputeCapabilityMinor, &minor},
+                 {cudaDevAttrMultiProcessorCount, &chip->sms},
+                 {cudaDevAttrMaxSharedMemoryPerMultiprocessor, &chip->shared_sm_bytes},
+                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, &chip->shared_block_bytes}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        LSP_TRY(lsp_cuda_check(ctx,
+                               (int)cudaDeviceGetAttribute(asked[i].value, asked[i].attribute, ctx->options.ordinal),
+                               "the GPU's properties cannot be read"));
+    }
+    chip->compute = 10 * major + minor;
+done:
+    return status;
+}
+
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     int count = 0;
@@ -115,6 +140,9 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     }
     if (status == LSP_OK) {
         status = make_fault_word(ctx);
+    }
+    if (status == LSP_OK) {
+        status = read_chip(ctx);
     }
     leave(ctx, before);
 done:

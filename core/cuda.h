@@ -18,6 +18,12 @@ lsp_status lsp_cuda_sync(lsp_ctx *ctx);
 /* Host memory at the address that the GPU has for it, 0 while all is well: a kernel that meets a malformed segment
  * writes the segment's number + 1. */
 long long *lsp_cuda_fault(lsp_ctx *ctx);
+/* What the device offers; read once. */
+typedef struct lsp_cuda_chip {
+    int compute; /* 90 of compute capability 9.0 */
+    int sms, shared_sm_bytes, shared_block_bytes;
+} lsp_cuda_chip;
+const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx);
 /* Is work on the stream being recorded into a graph? Then nothing may be allocated or waited for. */
 bool lsp_cuda_recording(lsp_ctx *ctx);
 /* Total and free bytes, and the name. */

@@ -22,6 +22,10 @@ long long *lsp_cuda_fault(lsp_ctx *ctx) {
     (void)ctx;
     return NULL;
 }
+const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) {
+    (void)ctx;
+    return NULL;
+}
 bool lsp_cuda_recording(lsp_ctx *ctx) {
     (void)ctx;
     return false;

@@ -378,6 +378,27 @@ LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_s
  * nothing and can be captured in a CUDA graph. A segment longer than the plan's longest is malformed. */
 LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
+/* How a GPU's sort chooses its kernels, all in items. Never a matter of the result. */
+enum { LSP_SORT_CLASSES = 32, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 16384 };
+typedef struct lsp_segsort_table {
+    int32_t small_items;  /* so few in all are sorted by a single kernel; at most LSP_SORT_SMALL_ITEMS */
+    int32_t few_items;    /* so few in all are sorted by few kernels */
+    int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
+    int32_t class_longest[LSP_SORT_CLASSES]; /* never falling. Class 4k + q sorts with 2^(k+1) lanes and 20 + 4q words
+                                                a lane, and takes no more than that; the last one takes all of it.
+                                                A class with the limit of the one before is not used */
+} lsp_segsort_table;
+
+/* The most items that a segment in class c can have. Of 256 lanes 24 and 32 words are offered only: classes 28 and 30
+ * have the figure of the one before, and are never used. */
+LSP_API int32_t lsp_segsort_class_most(int c);
+
+/* The table that plans and sorts of a GPU's context use from now on: NULL for the shipped one, which was tuned on an
+ * H200. `sparse-bench segsort --tune` measures one for the machine at hand and prints it. A plan made before is refused
+ * if its scratch no longer suffices. */
+LSP_API lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table);
+LSP_API lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table);
+
 /* ---- sparse matrix times sparse matrix --------------------------------------------------------------------------- */
 
 typedef enum lsp_spgemm_method {

@@ -74,9 +74,12 @@ bool lsp_segsort_cpu_bytes(const lsp_ctx *ctx, const lsp_segsort_args *args, int
 /* LSP_OK, or a sentence about what is wrong with the arguments. */
 lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args);
 
+/* The table in force, of a GPU's context. */
+const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx);
+
 /* On a GPU: arguments already checked, `longest` at least the longest segment, `scratch` of as many bytes as
  * lsp_segsort_cuda_bytes says (false if no number holds them). Everything goes to the stream. */
-bool lsp_segsort_cuda_bytes(const lsp_segsort_args *args, int64_t longest, int64_t *bytes);
+bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes);
 lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch);
 /* Waits for the GPU: the length of the longest well-formed segment. */
 lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest);

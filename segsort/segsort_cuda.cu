@@ -5,31 +5,10 @@
 #include "segsort_changes.cuh"
 #include "segsort_giants.cuh"
 #include "segsort_lists.cuh"
+#include "segsort_small.cuh"
 #include "segsort_tile.cuh"
 
-/* Tuned on an H200; see segsort/README.md. */
-enum {
-    TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM */
-    FEW_ITEMS = 1 << 17           /* in all: fewer kernels for the lists */
-};
-
-/* What a chip offers. */
-typedef struct chip {
-    int sms, shared_bytes;
-    bool overlaps; /* a kernel may begin before the one before has ended */
-} chip;
-
-static lsp_status get_chip(lsp_ctx *ctx, chip *c) {
-    lsp_status status = LSP_OK;
-    int device = ctx->options.ordinal, major = 0;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&c->sms, cudaDevAttrMultiProcessorCount, device)));
-    LSP_TRY(LSP_CUDA_CALL(
-        ctx, cudaDeviceGetAttribute(&c->shared_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)));
-    c->overlaps = major >= 9;
-done:
-    return status;
-}
+enum { TILE_SHARED_BYTES = 27 << 10 }; /* of a block of the tile kernel: TILE_BLOCKS to an SM. Tuned on an H200 */
 
 /* ---- scratch ---- */
 
@@ -47,16 +26,42 @@ static void *take(layout *l, int64_t count, int64_t item_bytes) {
     return memory;
 }
 
-static void lay_out(const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
-    bool giants = longest > LIST_LONGEST;
-    int64_t n = args->n;
+/* The shortest segment of a class; 0: the class is not used. Buckets of giants may be shorter than any segment. */
+static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
+    const int before = c > 0 ? table->class_longest[c - 1] : 0, floor = giants ? 0 : table->tile_longest;
+    return table->class_longest[c] > lsp_max(before, floor) ? (int)lsp_max(before, floor) + 1 : 0;
+}
+
+/* Entries of a class at most. */
+static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest) {
+    const bool giants = longest > LIST_LONGEST;
+    const int shortest = class_shortest(table, c, giants);
+    const int64_t whole = args->n / lsp_max(shortest, table->tile_longest + 1);
+    if (shortest == 0 || shortest > longest) {
+        return 0;
+    }
+    return shortest > table->tile_longest ? whole : lsp_min(args->n, whole + giants_short_entries(args));
+}
+
+static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
+}
+
+static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
+    const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
+    const bool giants = longest > LIST_LONGEST, is_few = is_small(ctx, args);
+    const int64_t n = args->n;
     job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
+    if (args->change || args->change_at || args->change_count) {
+        job->changes = (unsigned long long *)take(l, changes_words(args), sizeof(unsigned long long));
+    }
+    if (is_few) {
+        job->small_ordered = take(l, n, (int64_t)lsp_type_bytes(args->key_type));
+        return;
+    }
     for (int c = 0; c < LIST_CLASSES; c++) {
-        int64_t shortest = c < 2 ? 0 : class_capacity(c - 1) + 1, most = shortest > 0 ? n / shortest : 0;
-        if (c < 2) { /* only buckets of giants are that short in a list */
-            most = giants ? giants_short_entries(args) : 0;
-        }
-        job->list[c] = (unsigned long long *)take(l, shortest <= longest ? most : 0, sizeof(unsigned long long));
+        job->list[c] =
+            (unsigned long long *)take(l, class_entries(args, table, c, longest), sizeof(unsigned long long));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
@@ -66,15 +71,12 @@ static void lay_out(const lsp_segsort_args *args, int64_t longest, layout *l, se
         job->giants[1] = (seg_giant *)take(l, giants_most(args), sizeof(seg_giant));
         job->counts = (int64_t *)take(l, giants_counts(args), sizeof(int64_t));
     }
-    if (args->change || args->change_at || args->change_count) {
-        job->changes = (unsigned long long *)take(l, changes_words(args), sizeof(unsigned long long));
-    }
 }
 
-extern "C" bool lsp_segsort_cuda_bytes(const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+extern "C" bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
     layout l = {NULL, 0, true};
     seg_job job;
-    lay_out(args, longest, &l, &job);
+    lay_out(ctx, args, longest, &l, &job);
     *bytes = l.bytes;
     return l.fits;
 }
@@ -90,10 +92,10 @@ static int tile_row_segments(const seg_job *job, int sms, int item_bytes) {
     return (int)lsp_max(lsp_min(row, (int64_t)TILE_ROW) / TILE_EACH * TILE_EACH, (int64_t)WARP);
 }
 
-template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const chip *c, const seg_job *job) {
+template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     const int item_bytes = (int)sizeof(typename KK::K) + (job->positions ? 0 : job->value_bytes);
-    const int row = tile_row_segments(job, c->sms, item_bytes);
+    const int row = tile_row_segments(job, lsp_cuda_get_chip(ctx)->sms, item_bytes);
     const int capacity = tile_capacity(row, TILE_SHARED_BYTES, item_bytes);
     const int bytes = tile_bytes(row, capacity, item_bytes);
     const uintptr_t begins = (uintptr_t)job->arrays[FROM_INPUT].keys | (uintptr_t)job->arrays[FROM_INPUT].values;
@@ -105,11 +107,12 @@ done:
 
 /* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
 template <int VT, bool WIDE, typename KK>
-static lsp_status start_lists(lsp_ctx *ctx, const chip *c, const seg_job *job, bool all, bool first) {
+static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *first) {
     lsp_status status = LSP_OK;
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int nt = list_threads(WIDE), G = WIDE ? WARP : 2; /* of fewest lanes are most groups, each with some room */
     const int bytes = nt / G * list_group_bytes(G, VT, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
-    const int64_t resident = lsp_min(list_blocks(WIDE), c->shared_bytes / (bytes + 1024)) * c->sms;
+    const int64_t resident = lsp_min(list_blocks(WIDE), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
     void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;
     cudaLaunchAttribute overlap = {};
@@ -121,27 +124,51 @@ static lsp_status start_lists(lsp_ctx *ctx, const chip *c, const seg_job *job, b
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
     config.attrs = &overlap;
-    config.numAttrs = c->overlaps && !first;
+    config.numAttrs = chip->compute >= 90 && !*first;
+    *first = false;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job, all)));
 done:
     return status;
 }
 
+/* Can there be segments in the classes of VT words a lane? */
+static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, bool wide) {
+    const int lowest = wide ? (int)WIDE_CLASS : 0, end = wide ? (int)LIST_CLASSES : (int)WIDE_CLASS;
+    for (int c = lowest + (VT - 20) / 4; c < end; c += 4) {
+        const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
+        if (shortest > 0 && shortest <= job->longest) {
+            return true;
+        }
+    }
+    return false;
+}
+
+template <int VT, bool WIDE, typename KK>
+static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *first) {
+    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, false, first)
+                                                               : LSP_OK;
+}
+
 /* Few items: a kernel more takes longer than the sort of what is padded. */
-template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const chip *c, const seg_job *job) {
+template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
-    const bool few = job->n <= FEW_ITEMS, wide = job->longest > class_capacity(WIDE_CLASS - 1);
-    if (wide) {
-        LSP_TRY((start_lists<32, true, KK>(ctx, c, job, few, true)));
+    const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
+    bool first = true;
+    if (job->n <= table->few_items) {
+        if (job->longest > table->class_longest[WIDE_CLASS - 1]) {
+            LSP_TRY((start_lists<32, true, KK>(ctx, job, true, &first)));
+        }
+        return start_lists<32, false, KK>(ctx, job, true, &first);
     }
-    if (wide && !few) {
-        LSP_TRY((start_lists<24, true, KK>(ctx, c, job, false, false)));
-    }
-    LSP_TRY((start_lists<32, false, KK>(ctx, c, job, few, !wide)));
-    if (!few) {
-        LSP_TRY((start_lists<24, false, KK>(ctx, c, job, false, false)));
-    }
+    LSP_TRY((start_some_lists<32, true, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<28, true, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<24, true, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<20, true, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<32, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<28, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<24, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<20, false, KK>(ctx, job, &first)));
 done:
     return status;
 }
@@ -149,22 +176,25 @@ done:
 template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
     typedef typename KK::K K;
     lsp_status status = LSP_OK;
-    const bool changes = job->change || job->change_at || job->change_count;
-    chip c;
-    LSP_TRY(get_chip(ctx, &c));
-    if (job->longest > TILE_LONGEST || changes) {
+    const bool changes = job->change || job->change_at || job->change_count, small = job->small_ordered != NULL;
+    const int sms = lsp_cuda_get_chip(ctx)->sms;
+    if ((job->longest > job->tile_longest && !small) || changes) {
         LSP_TRY(LSP_CUDA_CALL(
             ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
     }
-    LSP_TRY(start_tile<KK>(ctx, &c, job));
-    if (job->longest > LIST_LONGEST) {
-        LSP_TRY(start_giants<KK>(ctx, job, c.sms));
-    }
-    if (job->longest > TILE_LONGEST) {
-        LSP_TRY(start_all_lists<KK>(ctx, &c, job));
+    if (small) {
+        LSP_TRY(start_small<KK>(ctx, job));
+    } else {
+        LSP_TRY(start_tile<KK>(ctx, job));
+        if (job->longest > LIST_LONGEST) {
+            LSP_TRY(start_giants<KK>(ctx, job, sms));
+        }
+        if (job->longest > job->tile_longest) {
+            LSP_TRY(start_all_lists<KK>(ctx, job));
+        }
     }
     if (changes) {
-        LSP_TRY(start_changes<K>(ctx, job, c.sms));
+        LSP_TRY(start_changes<K>(ctx, job, sms));
     }
 done:
     return status;
@@ -185,6 +215,11 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     job.segments = args->segments;
     job.length = args->length;
     job.longest = longest;
+    const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
+    job.tile_longest = table->tile_longest;
+    for (int c = 0; c < LIST_CLASSES; c++) {
+        job.class_longest[c] = (uint16_t)table->class_longest[c];
+    }
     job.offsets = args->offsets;
     job.ends = args->ends;
     job.wide_offsets = args->offset_type == LSP_I64;
@@ -210,7 +245,7 @@ extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *arg
     if (args->segments == 0) {
         return LSP_OK;
     }
-    lay_out(args, longest, &l, &job);
+    lay_out(ctx, args, longest, &l, &job);
     LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
 done:
     return status;

@@ -11,10 +11,10 @@
 #include "segsort_network.cuh"
 
 enum {
-    TILE_LONGEST = 64,   /* items: sorted by the tile kernel; longer segments are listed */
-    LIST_LONGEST = 8192, /* items: sorted by the list kernels; longer ones are giants */
-    LIST_CLASSES = 16,   /* class 2k + 1 takes up to 64 * 2^k items, class 2k up to three quarters of that */
-    FROM_INPUT = 0,      /* where the items of an entry lie */
+    TILE_LONGEST = LSP_SORT_TILE_LONGEST, /* items: what the tile kernel can sort; longer segments are listed */
+    LIST_LONGEST = 8192,                  /* items: sorted by the list kernels; longer ones are giants */
+    LIST_CLASSES = LSP_SORT_CLASSES,
+    FROM_INPUT = 0, /* where the items of an entry lie */
     FROM_OUTPUT = 1,
     FROM_TEMPORARY = 2
 };
@@ -43,6 +43,8 @@ typedef struct seg_counters {
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
     int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
+    int tile_longest;                     /* items: longer segments are listed */
+    uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
     const void *offsets, *ends;           /* NULL: segments of `length` */
     bool wide_offsets;                    /* int64 */
     bool positions, global_positions;     /* values are made, not read */
@@ -54,6 +56,7 @@ typedef struct seg_job {
     unsigned long long *list[LIST_CLASSES]; /* entries */
     seg_giant *giants[2];                   /* this round's, and the next one's */
     int64_t *counts;                        /* scratch of the giants' kernel */
+    void *small_ordered;                    /* scratch of the kernel for few items: n numbers */
     unsigned char *change;                  /* outputs of the search for changes, or NULL */
     void *change_at, *change_count;
     unsigned long long *changes; /* its scratch */
@@ -69,19 +72,24 @@ __device__ inline int64_t entry_begin(unsigned long long entry) { return (int64_
 __device__ inline int entry_from(unsigned long long entry) { return (int)(entry >> 16) & 3; }
 __device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
 
+/* Lanes and words a lane of a class; the most items that a segment of it can have. */
+__host__ __device__ inline int class_lanes(int c) { return 2 << c / 4; }
+__host__ __device__ inline int class_words(int c) { return 20 + c % 4 * 4; }
+__host__ __device__ inline int class_capacity(int c) { return class_lanes(c) * class_words(c); }
+
 /* The class of a listed length, 1 .. LIST_LONGEST. */
-__device__ inline int class_of(int length) {
-    int k = length <= TILE_LONGEST ? 0 : 32 - __clz((length - 1) / TILE_LONGEST); /* 64 * 2^k holds it */
-    return 2 * k + (length > (TILE_LONGEST * 3 / 4 << k));
-}
-/* The most items a segment of the class has. */
-__host__ __device__ inline int class_capacity(int c) {
-    return c & 1 ? TILE_LONGEST << (c >> 1) : TILE_LONGEST * 3 / 4 << (c >> 1);
+__device__ inline int class_of(const seg_job &job, int length) {
+    int k = length <= class_capacity(3) ? 0 : 32 - __clz((length - 1) / class_capacity(3));
+    int c = 4 * k + max((length - 1) / (8 << k) - 4, 0); /* the first that can hold it */
+    while (length > job.class_longest[c]) {
+        c++;
+    }
+    return c;
 }
 
 /* Adds a segment to its list. */
 __device__ inline void list_add(const seg_job &job, int64_t begin, int from, int64_t length) {
-    int c = class_of((int)length);
+    int c = class_of(job, (int)length);
     job.list[c][atomicAdd(&job.counters->listed[c], 1ull)] = entry_make(begin, from, length);
 }
 

@@ -237,6 +237,7 @@ __device__ inline void place_part(const seg_job &job, giants_shared &sh, const s
     seg_split &g = sh.split.split;
     const bool lists = blockIdx.x == sh.first_block, mine = threadIdx.x < 1u << g.width;
     const unsigned long long diff = __ldcg(&giant->diff);
+    __syncthreads(); /* all have read g */
     if (threadIdx.x == 0) {
         sh.split.again = lower_high(&g, diff);
         g.to = sh.split.again ? g.from : choose_target(job, g, diff);

@@ -35,7 +35,9 @@ template <int VT, bool WIDE> struct list_group {
         }
         if (WIDE && G > WARP) {
             int warp = threadIdx.x / WARP, first = ((int)threadIdx.x - t) / WARP;
-            warp_or[warp] = x;
+            if (threadIdx.x % WARP == 0) {
+                warp_or[warp] = x;
+            }
             sync();
             x = 0;
             for (int k = 0; k < G / WARP; k++) {

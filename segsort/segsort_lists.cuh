@@ -93,14 +93,21 @@ __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const l
     });
 }
 
-/* The positions of the sorted words, eight at a time. */
+/* The positions of the sorted words, eight or four at a time. */
 template <int VT, bool WIDE>
 __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, WIDE> &g, uint32_t mask) {
-    uint4 *row = (uint4 *)(g.places + g.t * VT);
+    uint16_t *row = g.places + g.t * VT;
     auto pair = [&](int r) { return (w[r] & mask) | (w[r + 1] << 16 & mask << 16); };
+    if constexpr (VT % 8 == 0) {
 #pragma unroll
-    for (int r = 0; r < VT; r += 8) {
-        row[r / 8] = make_uint4(pair(r), pair(r + 2), pair(r + 4), pair(r + 6));
+        for (int r = 0; r < VT; r += 8) {
+            ((uint4 *)row)[r / 8] = make_uint4(pair(r), pair(r + 2), pair(r + 4), pair(r + 6));
+        }
+    } else {
+#pragma unroll
+        for (int r = 0; r < VT; r += 4) {
+            ((uint2 *)row)[r / 4] = make_uint2(pair(r), pair(r + 2));
+        }
     }
 }
 
@@ -118,37 +125,49 @@ __device__ inline void repair_run(const seg_job &job, const typename KK::K *keys
     }
 }
 
+/* Lowest bits of x that are all set: how many. */
+__device__ inline int ones_of(uint32_t x) { return __clz((int)__brev(~x)); }
+
 /* Each lane looks for runs of equal leading bits that begin among its words, and repairs the short ones. True if it met
  * a long one. */
 template <int VT, bool WIDE, typename KK>
 __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g,
                               const typename KK::K *keys, int n, int shift, int bits, bool exact) {
-    uint16_t *places = g.places;
-    auto leading = [&](int e) { return (uint32_t)(KK::number(keys[places[e]], job.order) >> shift) << bits >> bits; };
-    uint32_t next = __shfl_down_sync(~0u, w[0], 1), ties = 0, limit = 1u << bits;
-    int base = g.t * VT;
-    bool met = false;
+    const int base = g.t * VT,
+              left = exact ? 0 : n - 1 - base; /* ties 0 .. left-1 are of two items, and may be wrong */
+    const uint32_t limit = 1u << bits;
+    auto leading = [&](int e) { return (uint32_t)(KK::number(keys[g.places[e]], job.order) >> shift) << bits >> bits; };
+    uint32_t next = __shfl_down_sync(~0u, w[0], 1), ties = 0;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         ties |= (w[r] ^ (r + 1 < VT ? w[r + 1 < VT ? r + 1 : 0] : next)) < limit ? 1u << r : 0;
     }
-    int left = exact ? 0 : n - 1 - base; /* ties 0 .. left-1 are of two items, and may be wrong */
     ties &= left <= 0 ? 0 : left < VT ? (1u << left) - 1 : ~0u;
-    if (WIDE && threadIdx.x % WARP == WARP - 1 && left >= VT) { /* its neighbour is in the next warp */
-        uint32_t edge = 1u << (VT - 1);
+    const uint32_t edge = 1u << (VT - 1);
+    const bool last = WIDE && threadIdx.x % WARP == WARP - 1, first = WIDE && threadIdx.x % WARP == 0;
+    if (last && left >= VT) { /* its neighbour is in the next warp */
         ties = (ties & ~edge) | (leading(base + VT - 1) == leading(base + VT) ? edge : 0);
     }
-    for (uint32_t heads = ties & ~(ties << 1); heads != 0; heads &= heads - 1) {
-        int e = base + __ffs(heads) - 1, m = 2;
-        uint32_t value = leading(e);
-        if (e == base && e > 0 && leading(e - 1) == value) {
-            continue; /* the run begins in another lane's words */
+    int after = ones_of(__shfl_down_sync(~0u, ties, 1));     /* ties that go on in the next lane */
+    bool begun = (__shfl_up_sync(~0u, ties, 1) & edge) != 0; /* the first run begins in the lane before */
+    if (last && (ties & edge)) {
+        for (after = 0; after < LONGEST_REPAIR && after < left - VT; after++) {
+            if (leading(base + VT + after) != leading(base + VT + after + 1)) {
+                break;
+            }
         }
-        while (m <= LONGEST_REPAIR && e + m < n && leading(e + m) == value) {
-            m++;
-        }
+    }
+    if (first && (ties & 1) && g.t > 0) {
+        begun = leading(base - 1) == leading(base);
+    }
+    begun = begun && g.t > 0;
+    g.sync(); /* nobody looks at places that another puts right */
+    bool met = false;
+    for (uint32_t heads = ties & ~(ties << 1) & ~(uint32_t)begun; heads != 0; heads &= heads - 1) {
+        const int r = __ffs((int)heads) - 1, length = ones_of(ties >> r),
+                  m = length + 1 + (r + length == VT ? after : 0);
         if (m <= LONGEST_REPAIR) {
-            repair_run<KK>(job, keys, places + e, m);
+            repair_run<KK>(job, keys, g.places + base + r, m);
         }
         met |= m > LONGEST_REPAIR;
     }
@@ -227,6 +246,7 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
             if (g.all_or(doubt, false) && g.all_or(!in_order<VT, WIDE, KK>(job, g, keys), false)) {
                 int bits = g.segment->high - g.segment->low;
                 passes = (int)g.all_or((bits + 31 - word.bits) / (32 - word.bits), false); /* or a few more */
+                g.sync();
                 continue;
             }
         }
@@ -242,11 +262,12 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
     }
 }
 
-/* Takes entry `at` of the class; none beyond the last one. */
+/* Takes the class's entry `step` further on; none beyond the last one. */
 template <int VT, bool WIDE>
-__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t at,
+__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t step,
                                     int64_t count) {
     if (g.t == 0) {
+        const int64_t at = g.segment->at + step;
         unsigned long long entry = at < count ? job.list[c][at] : 0;
         g.segment->at = at;
         g.segment->begin = entry_begin(entry);
@@ -261,22 +282,25 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
                                   list_segment *segments, unsigned long long *warp_or) {
     list_group<VT, WIDE> g;
     int item_bytes = list_item_bytes(sizeof(typename KK::K), job.value_bytes);
-    g.G = class_capacity(VT == 32 ? c | 1 : c) / VT;
+    g.G = class_lanes(c);
     g.t = (int)threadIdx.x % g.G;
     int group = (int)threadIdx.x / g.G, groups = list_threads(WIDE) / g.G;
     g.segment = segments + group;
     g.warp_or = warp_or;
     g.items = shared + group * list_group_bytes(g.G, VT, item_bytes);
     g.places = (uint16_t *)(g.items + list_items_bytes(g.G, VT, item_bytes));
+    if (g.t == 0) {
+        g.segment->at = 0;
+    }
     take_segment(job, g, c, (int64_t)blockIdx.x * groups + group, (int64_t)count[c]);
     while (__any_sync(~0u, g.segment->n > 0)) { /* the groups of a warp go on together */
         sort_segment<VT, WIDE, KK>(job, g);
-        take_segment(job, g, c, g.segment->at + (int64_t)gridDim.x * (list_threads(WIDE) / g.G), (int64_t)count[c]);
+        take_segment(job, g, c, (int64_t)gridDim.x * (list_threads(WIDE) / g.G), (int64_t)count[c]);
     }
 }
 
-/* VT = 32 takes the odd classes, VT = 24 the even ones, or (all) VT = 32 takes both; WIDE those of 32 lanes or more. */
-enum { WIDE_CLASS = 8 };
+/* Takes the classes of VT words a lane or, VT = 32, all classes; WIDE those of 32 lanes or more. */
+enum { WIDE_CLASS = 16 };
 template <int VT, bool WIDE, typename KK>
 __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(WIDE)) kernel_lists(seg_job job, bool all) {
     extern __shared__ __align__(16) char shared[];
@@ -289,8 +313,8 @@ __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(WIDE)) kernel_
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
     __syncthreads();
-    int odd = VT == 32 ? 1 : 0, lowest = WIDE ? WIDE_CLASS : 0, highest = WIDE ? LIST_CLASSES - 2 : WIDE_CLASS - 2;
-    for (int c = highest + odd; c >= lowest; c -= all ? 1 : 2) {
+    const int lowest = WIDE ? WIDE_CLASS : 0, end = WIDE ? LIST_CLASSES : WIDE_CLASS;
+    for (int c = end - 4 + (VT - 20) / 4; c >= lowest; c -= all ? 1 : 4) {
         sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         __syncthreads();
     }

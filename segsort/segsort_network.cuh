@@ -1,6 +1,6 @@
 /* Sorting networks in registers: G lanes, each with VT words, sort G * VT words; lane t ends with the words t*VT ..
  * t*VT + VT-1 in order. The paper's three patterns of exchange are all there is: within a lane (`exchange`), with the
- * mirrored word of the mirrored lane (`flip`), with the same word of another lane (`half`). A lane sorts its words by
+ * mirrored word of the mirrored lane (`flip`), with the same word of another lane (`halve`). A lane sorts its words by
  * Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged two by two: a flip, halves, and the rest within
  * lanes. VT need not be a power of two; G is one, and known at run time. */
 #ifndef LSP_SEGSORT_NETWORK_CUH
@@ -98,7 +98,7 @@ template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g) {
     }
 }
 /* Word r of lane l against word r of lane l ^ mask. */
-template <int VT> __device__ inline void half(uint32_t (&w)[VT], int mask) {
+template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask) {
     bool upper = (threadIdx.x & mask) != 0;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
@@ -108,7 +108,7 @@ template <int VT> __device__ inline void half(uint32_t (&w)[VT], int mask) {
 /* What is left of a merge when words of lanes more than `mask` apart are in order already. */
 template <int VT> __device__ inline void merge_lanes(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     for (; mask > 0; mask /= 2) {
-        half(w, mask);
+        halve(w, mask);
     }
     merge_words<VT, 0, VT>(w, ones);
 }
@@ -124,7 +124,9 @@ template <int VT> __device__ inline void sort_lanes(uint32_t (&w)[VT], int G, co
 /* ---- between many lanes: G = 32, 64, .. threads, through shared memory of word_place<VT>(G * VT) words ---- */
 
 /* Where word e lies: places are left free so that neither rows of VT words nor columns meet in a bank. */
-template <int VT> __device__ inline int word_place(int e) { return e + e / (VT % WARP == 0 ? WARP : 8); }
+template <int VT> __device__ inline int word_place(int e) {
+    return e + e / (VT % WARP == 0 ? WARP : VT % 8 == 0 ? 8 : 4);
+}
 
 /* Barrier of the G threads that sort together: a warp or less, or `id` of several warps. */
 __device__ inline void group_sync(int G, int id) {
@@ -165,7 +167,7 @@ template <int VT, int I = 0> __device__ inline void exchange_mirrored(uint32_t (
 template <int VT>
 __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int id, uint32_t *shared,
                                      const network_ones &ones) {
-    constexpr int stages = VT % 32 == 0 ? 5 : 3, H = VT / 2; /* stages that happen so */
+    constexpr int stages = VT % 32 == 0 ? 5 : VT % 8 == 0 ? 3 : 2, H = VT / 2; /* stages that happen so */
     int u = t % g, step = word_place<VT>(g);
     uint32_t *row = shared + word_place<VT>(t * VT);
     uint32_t *lower = shared + word_place<VT>((t - u) * VT) + word_place<VT>(u);

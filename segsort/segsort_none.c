@@ -1,8 +1,8 @@
 /* The segmented sort on a GPU, of a build without CUDA. Never reached: no context of such a build has a GPU. */
 #include "segsort.h"
 
-bool lsp_segsort_cuda_bytes(const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
-    (void)args, (void)longest, (void)bytes;
+bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+    (void)ctx, (void)args, (void)longest, (void)bytes;
     return false;
 }
 lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {

@@ -16,7 +16,7 @@ static lsp_status scratch_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int6
     lsp_status status = LSP_OK;
     LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: only a plan made before can sort there");
-    LSP_REQUIRE(lsp_segsort_cuda_bytes(args, longest, bytes), LSP_ERR_MEMORY,
+    LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, args, longest, bytes), LSP_ERR_MEMORY,
                 "%lld items in %lld segments need more scratch than can be addressed", (long long)args->n,
                 (long long)args->segments);
 done:
@@ -171,6 +171,13 @@ lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *a
     if (args->where == LSP_HOST) {
         LSP_TRY(lsp_segsort_cpu(ctx, &bounded));
     } else if (args->segments > 0) {
+        int64_t bytes = 0;
+        LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &bounded, plan->info.longest, &bytes) &&
+                        bytes <= plan->info.scratch_bytes,
+                    LSP_ERR_ARGUMENT,
+                    "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the "
+                    "plan has %lld",
+                    (long long)bytes, (long long)plan->info.scratch_bytes);
         LSP_TRY(lsp_segsort_cuda(ctx, &bounded, plan->info.longest, plan->scratch));
     }
 done:

@@ -120,8 +120,8 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     for (int k = 0; k < TILE_EACH; k++) {
         if (n[k] > LIST_LONGEST) {
             giant_add(job, begin[k], begin[k] + n[k]);
-        } else if (n[k] > TILE_LONGEST) {
-            rank[k] = atomicAdd(&count[class_of((int)n[k])], 1u);
+        } else if (n[k] > job.tile_longest) {
+            rank[k] = atomicAdd(&count[class_of(job, (int)n[k])], 1u);
         }
     }
     __syncthreads();
@@ -131,8 +131,8 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        if (n[k] > TILE_LONGEST && n[k] <= LIST_LONGEST) {
-            int c = class_of((int)n[k]);
+        if (n[k] > job.tile_longest && n[k] <= LIST_LONGEST) {
+            int c = class_of(job, (int)n[k]);
             job.list[c][base[c] + rank[k]] = entry_make(begin[k], FROM_INPUT, n[k]);
         }
     }
@@ -154,7 +154,7 @@ __device__ inline unsigned read_segments(const seg_job &job, int64_t s, int coun
         return 0;
     }
     if (job.offsets && !job.ends && count == TILE_EACH && !first) { /* mostly: short segments, all following */
-        uint64_t limit = (uint64_t)min(job.longest, (int64_t)TILE_LONGEST), worst = 0;
+        uint64_t limit = (uint64_t)min(job.longest, (int64_t)job.tile_longest), worst = 0;
         int64_t bound[TILE_EACH + 2];
 #pragma unroll
         for (int k = 0; k < TILE_EACH + 2; k++) {
@@ -177,7 +177,7 @@ __device__ inline unsigned read_segments(const seg_job &job, int64_t s, int coun
     if (!first) {
         int64_t b;
         segment_at(job, s - 1, &b, &follow);
-        follow = follow - b > TILE_LONGEST ? -1 : follow;
+        follow = follow - b > job.tile_longest ? -1 : follow;
     }
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
@@ -185,7 +185,7 @@ __device__ inline unsigned read_segments(const seg_job &job, int64_t s, int coun
             int64_t end;
             segment_at(job, s + k, &begin[k], &end);
             n[k] = end - begin[k];
-            bool here = n[k] <= TILE_LONGEST;
+            bool here = n[k] <= job.tile_longest;
             heads |= here && begin[k] != follow ? 1u << k : 0;
             follow = here ? end : -1;
         }
@@ -207,7 +207,7 @@ template <typename K> __device__ inline void read_row(const seg_job &job, tile_r
     }
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        bool shorter = n[k] <= TILE_LONGEST;
+        bool shorter = n[k] <= job.tile_longest;
         mine |= shorter && n[k] > 0 ? 1u << tile_class((int)n[k]) : 0;
         sum += shorter ? (uint32_t)n[k] : 0;
         any_long |= !shorter;
@@ -231,7 +231,7 @@ template <typename K> __device__ inline void read_row(const seg_job &job, tile_r
                 }
                 at += 1u << 16;
             }
-            at += n[k] <= TILE_LONGEST ? (uint32_t)n[k] : 0;
+            at += n[k] <= job.tile_longest ? (uint32_t)n[k] : 0;
         }
     }
     if (threadIdx.x == 0) {

@@ -241,6 +241,29 @@ static inline void must_equal(const lsp_ctx *ctx, const layout *where, const req
     }
 }
 
+/* ---- a GPU's table: the result is never a matter of it ---- */
+
+/* The shipped table, it without the kernel for few items, or any table. */
+static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
+    uint64_t state = seed;
+    lsp_segsort_table table;
+    must(ctx, lsp_segsort_set_table(ctx, NULL));
+    if (seed % 4 == 0) {
+        return;
+    }
+    must(ctx, lsp_segsort_get_table(ctx, &table));
+    table.small_items = seed % 4 == 1 ? (int32_t)test_below(&state, LSP_SORT_SMALL_ITEMS) : 0;
+    if (seed % 2 == 1) {
+        table.few_items = (int32_t)test_below(&state, 1 << 16);
+        table.tile_longest = 1 + (int32_t)test_below(&state, LSP_SORT_TILE_LONGEST);
+        for (int c = 0; c < LSP_SORT_CLASSES - 1; c++) {
+            const int32_t before = c > 0 ? table.class_longest[c - 1] : 0, most = lsp_segsort_class_most(c);
+            table.class_longest[c] = test_below(&state, 2) && most > lsp_segsort_class_most(c - 1) ? most : before;
+        }
+    }
+    must(ctx, lsp_segsort_set_table(ctx, &table));
+}
+
 /* ---- a case: started, then finished; on a GPU the work is under way in between ---- */
 
 typedef struct started {
@@ -254,6 +277,9 @@ typedef struct started {
 /* `right`: the layout that the reference gets, if it is another one. */
 static inline started start_case(lsp_ctx *ctx, const layout *where, const layout *right, const request *what) {
     started it = {.ctx = ctx, .where = where, .what = *what};
+    if (ctx->options.device == LSP_CUDA) {
+        use_some_table(ctx, what->seed + (uint64_t)where->n / 3);
+    }
     const layout *other = right ? right : where;
     request free_of_limit = *what;
     free_of_limit.max_length = 0;

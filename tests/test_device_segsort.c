@@ -67,6 +67,61 @@ Test(device_segsort, host_arrays_in_a_gpu_context_are_sorted_by_the_cpu) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(device_segsort, tables_are_kept_or_refused) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    lsp_segsort_table shipped, table, kept;
+    must(ctx, lsp_segsort_get_table(ctx, &shipped));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort_get_table(ctx, NULL));
+    table = shipped, table.small_items = LSP_SORT_SMALL_ITEMS + 1;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "small_items is 16385", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.few_items = -1;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "few_items is -1", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.tile_longest = 65;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "tile_longest is 65", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.tile_longest = 0;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "tile_longest is 0", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.class_longest[3] = 65;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[3] is 65", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.class_longest[7] = 3;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[7] is 3", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.class_longest[LSP_SORT_CLASSES - 1] = 8191;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[31] is 8191", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.class_longest[27] = table.class_longest[26], table.class_longest[28] = 4096;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[28] is 4096", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.small_items = 100, table.class_longest[19] = table.class_longest[18];
+    must(ctx, lsp_segsort_set_table(ctx, &table));
+    must(ctx, lsp_segsort_get_table(ctx, &kept));
+    cr_assert(memcmp(&table, &kept, sizeof kept) == 0);
+    must(ctx, lsp_segsort_set_table(ctx, NULL));
+    must(ctx, lsp_segsort_get_table(ctx, &kept));
+    cr_assert(memcmp(&shipped, &kept, sizeof kept) == 0);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_segsort, a_plan_whose_table_was_changed_is_refused_if_its_scratch_is_too_small) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    layout where = layout_of_length("one length", 10000, 100);
+    request what = {.key_type = LSP_U32};
+    arrays input = make_arrays(&where, &what), ours = copy_arrays(ctx, &input, LSP_CUDA);
+    lsp_segsort_args args = arguments(&where, &what, &ours);
+    lsp_segsort_plan *plan = NULL;
+    lsp_segsort_table table;
+    must(ctx, lsp_segsort_get_table(ctx, &table));
+    must(ctx, lsp_segsort_plan_create(ctx, &args, &plan));
+    table.small_items = 0, table.tile_longest = 1;
+    for (int c = 0; c < LSP_SORT_CLASSES - 1; c++) {
+        table.class_longest[c] = lsp_segsort_class_most(c);
+    }
+    must(ctx, lsp_segsort_set_table(ctx, &table));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "scratch", lsp_segsort_execute(plan, &args));
+    must(ctx, lsp_segsort_set_table(ctx, NULL));
+    must(ctx, lsp_segsort_execute(plan, &args));
+    must(ctx, lsp_ctx_sync(ctx));
+    lsp_segsort_plan_destroy(plan);
+    free_arrays(ctx, &input), free_arrays(ctx, &ours);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_segsort, scratch_on_the_gpu_is_small_beside_the_data_without_giants_and_obeys_the_budget) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     layout where = layout_of_length("one length", 1 << 20, 1000);

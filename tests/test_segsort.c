@@ -3,8 +3,9 @@
 #include "segsort_cases.h"
 
 /* Lengths at which the way of sorting may change. */
-static const int64_t limits[] = {1,   2,   4,   8,   16,   24,   32,   48,   64,   96,   128, 192,
-                                 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192};
+static const int64_t limits[] = {1,    2,    4,    8,    16,   24,   32,   40,   48,   56,   64,   80,   96,
+                                 112,  128,  160,  192,  224,  256,  320,  384,  448,  512,  640,  768,  896,
+                                 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 6144, 8192, 16384};
 static const int64_t long_limits[] = {12288, 16384, 24576, 65536};
 enum { LIMITS = sizeof limits / sizeof *limits, LONG_LIMITS = sizeof long_limits / sizeof *long_limits };
 

@@ -3,6 +3,26 @@
 #include "segsort_cases.h"
 #include <pthread.h>
 
+Test(segsort_api, classes_have_their_capacities_and_tables_are_a_gpus) {
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_segsort_table table = {0};
+    const int32_t most[] = {40, 48, 56, 64, 80};
+    for (int c = 0; c < 5; c++) {
+        cr_assert_eq(lsp_segsort_class_most(c), most[c]);
+    }
+    cr_assert_eq(lsp_segsort_class_most(28), 4096);
+    cr_assert_eq(lsp_segsort_class_most(29), 6144);
+    cr_assert_eq(lsp_segsort_class_most(30), 6144);
+    cr_assert_eq(lsp_segsort_class_most(31), 8192);
+    cr_assert_eq(lsp_segsort_class_most(-1), 0);
+    cr_assert_eq(lsp_segsort_class_most(32), 0);
+    cr_assert_eq(lsp_segsort_set_table(NULL, NULL), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_segsort_get_table(NULL, &table), LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "on the host", lsp_segsort_set_table(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "on the host", lsp_segsort_get_table(ctx, &table));
+    lsp_ctx_destroy(ctx);
+}
+
 Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_ctx *ctx = test_ctx(2);
     int32_t offsets[] = {0, 2, 4}, falling[] = {0, 3, 2}, negative[] = {-1, 2, 4}, beyond[] = {0, 2, 5}, count[2];
