@@ -384,9 +384,10 @@ typedef struct lsp_segsort_table {
     int32_t small_items;  /* so few in all are sorted by a single kernel; at most LSP_SORT_SMALL_ITEMS */
     int32_t few_items;    /* so few in all are sorted by few kernels */
     int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
-    int32_t class_longest[LSP_SORT_CLASSES]; /* never falling. Class 4k + q sorts with 2^(k+1) lanes and 20 + 4q words
-                                                a lane, and takes no more than that; the last one takes all of it.
-                                                A class with the limit of the one before is not used */
+    int32_t class_longest[LSP_SORT_CLASSES]; /* never falling. Class 4k + q sorts with 2^(k+1) lanes of 20 + 4q words,
+                                                the first eight with twice the lanes of half the words; that is the most
+                                                it takes, and what the last one must take. A class with the limit of the
+                                                one before is not used */
 } lsp_segsort_table;
 
 /* The most items that a segment in class c can have. Of 256 lanes 24 and 32 words are offered only: classes 28 and 30

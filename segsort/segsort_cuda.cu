@@ -110,9 +110,9 @@ template <int VT, bool WIDE, typename KK>
 static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *first) {
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int nt = list_threads(WIDE), G = WIDE ? WARP : 2; /* of fewest lanes are most groups, each with some room */
+    const int nt = list_threads(WIDE), G = WIDE ? WARP : 4; /* of fewest lanes are most groups, each with some room */
     const int bytes = nt / G * list_group_bytes(G, VT, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
-    const int64_t resident = lsp_min(list_blocks(WIDE), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
+    const int64_t resident = lsp_min(list_blocks(VT, WIDE), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
     void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;
     cudaLaunchAttribute overlap = {};
@@ -134,8 +134,7 @@ done:
 
 /* Can there be segments in the classes of VT words a lane? */
 static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, bool wide) {
-    const int lowest = wide ? (int)WIDE_CLASS : 0, end = wide ? (int)LIST_CLASSES : (int)WIDE_CLASS;
-    for (int c = lowest + (VT - 20) / 4; c < end; c += 4) {
+    for (int c = lists_first(VT, wide); c < lists_end(VT, wide); c += 4) {
         const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
         if (shortest > 0 && shortest <= job->longest) {
             return true;
@@ -169,6 +168,10 @@ template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg
     LSP_TRY((start_some_lists<28, false, KK>(ctx, job, &first)));
     LSP_TRY((start_some_lists<24, false, KK>(ctx, job, &first)));
     LSP_TRY((start_some_lists<20, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<16, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<14, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<12, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<10, false, KK>(ctx, job, &first)));
 done:
     return status;
 }

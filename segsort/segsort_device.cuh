@@ -72,9 +72,11 @@ __device__ inline int64_t entry_begin(unsigned long long entry) { return (int64_
 __device__ inline int entry_from(unsigned long long entry) { return (int)(entry >> 16) & 3; }
 __device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
 
-/* Lanes and words a lane of a class; the most items that a segment of it can have. */
-__host__ __device__ inline int class_lanes(int c) { return 2 << c / 4; }
-__host__ __device__ inline int class_words(int c) { return 20 + c % 4 * 4; }
+/* Lanes and words a lane of a class; the most items that a segment of it can have. Few words a lane leave room for more
+ * lanes at work, which short segments need: they wait much. */
+enum { NARROW_CLASS = 8, WIDE_CLASS = 16 }; /* the first with 20 words or more; the first with 32 lanes or more */
+__host__ __device__ inline int class_lanes(int c) { return (c < NARROW_CLASS ? 4 : 2) << c / 4; }
+__host__ __device__ inline int class_words(int c) { return (5 + c % 4) * (c < NARROW_CLASS ? 2 : 4); }
 __host__ __device__ inline int class_capacity(int c) { return class_lanes(c) * class_words(c); }
 
 /* The class of a listed length, 1 .. LIST_LONGEST. */

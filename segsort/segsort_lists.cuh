@@ -12,7 +12,16 @@ enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread put
 
 /* Threads of a block, and blocks of an SM. */
 __host__ __device__ constexpr int list_threads(bool wide) { return wide ? 256 : 128; }
-__host__ __device__ constexpr int list_blocks(bool wide) { return wide ? 3 : 5; }
+__host__ __device__ constexpr int list_blocks(int VT, bool wide) {
+    return wide       ? (VT == 20 ? 4 : 3)
+           : VT == 10 ? 12
+           : VT < 16  ? 10
+           : VT == 16 ? 9
+           : VT == 20 ? 8
+           : VT == 24 ? 7
+           : VT == 28 ? 6
+                      : 5;
+}
 
 /* ---- words and places ---- */
 
@@ -21,12 +30,12 @@ template <int N> struct constant {
     enum { value = N };
 };
 template <bool WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
-    enum { least = WIDE ? WARP : 2 };
+    enum { least = WIDE ? WARP : 4 };
     if (G == least) {
         f(constant<least>());
     } else if (G == 2 * least) {
         f(constant<2 * least>());
-    } else if (G == 4 * least) {
+    } else if (G == 4 * least || !WIDE) {
         f(constant<4 * least>());
     } else {
         f(constant<8 * least>());
@@ -93,7 +102,7 @@ __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const l
     });
 }
 
-/* The positions of the sorted words, eight or four at a time. */
+/* The positions of the sorted words, eight, four or two at a time. */
 template <int VT, bool WIDE>
 __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, WIDE> &g, uint32_t mask) {
     uint16_t *row = g.places + g.t * VT;
@@ -103,10 +112,15 @@ __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, 
         for (int r = 0; r < VT; r += 8) {
             ((uint4 *)row)[r / 8] = make_uint4(pair(r), pair(r + 2), pair(r + 4), pair(r + 6));
         }
-    } else {
+    } else if constexpr (VT % 4 == 0) {
 #pragma unroll
         for (int r = 0; r < VT; r += 4) {
             ((uint2 *)row)[r / 4] = make_uint2(pair(r), pair(r + 2));
+        }
+    } else {
+#pragma unroll
+        for (int r = 0; r < VT; r += 2) {
+            ((uint32_t *)row)[r / 2] = pair(r);
         }
     }
 }
@@ -299,13 +313,20 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     }
 }
 
-/* Takes the classes of VT words a lane or, VT = 32, all classes; WIDE those of 32 lanes or more. */
-enum { WIDE_CLASS = 16 };
+/* The classes of VT words a lane are first, first + 4, ... before end. */
+__host__ __device__ constexpr int lists_first(int VT, bool wide) {
+    return wide ? WIDE_CLASS + VT / 4 - 5 : VT < 20 ? VT / 2 - 5 : NARROW_CLASS + VT / 4 - 5;
+}
+__host__ __device__ constexpr int lists_end(int VT, bool wide) {
+    return wide ? (int)LIST_CLASSES : VT < 20 ? (int)NARROW_CLASS : (int)WIDE_CLASS;
+}
+
+/* Takes the classes of VT words a lane or (all, VT = 32) all of 32 lanes or more, WIDE, or of fewer. */
 template <int VT, bool WIDE, typename KK>
-__global__ void __launch_bounds__(list_threads(WIDE), list_blocks(WIDE)) kernel_lists(seg_job job, bool all) {
+__global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE)) kernel_lists(seg_job job, bool all) {
     extern __shared__ __align__(16) char shared[];
     __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
-    __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 2)];
+    __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 4)];
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion(); /* the next kernel of lists may begin where this one has ended */
 #endif
@@ -313,8 +334,8 @@ __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(WIDE)) kernel_
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
     __syncthreads();
-    const int lowest = WIDE ? WIDE_CLASS : 0, end = WIDE ? LIST_CLASSES : WIDE_CLASS;
-    for (int c = end - 4 + (VT - 20) / 4; c >= lowest; c -= all ? 1 : 4) {
+    const int first = lists_first(VT, WIDE), lowest = !all ? first : WIDE ? (int)WIDE_CLASS : 0;
+    for (int c = lists_end(VT, WIDE) - 4 + first % 4; c >= lowest; c -= all ? 1 : 4) {
         sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         __syncthreads();
     }

@@ -55,22 +55,15 @@ __host__ __device__ inline int small_place(int j) { return j + j / WARP; }
 
 /* How many of the n <= SMALL_TILE ascending numbers from place `from` on are not greater than `most`. */
 template <typename K> __device__ inline int small_until(const K *numbers, int from, int n, K most) {
-    int count = 0;
-    if (n == SMALL_TILE) { /* nearly always */
-        numbers += small_place(from);
+    int at = from;
 #pragma unroll
-        for (int step = SMALL_TILE / 2; step > 0; step /= 2) {
-            const int last = count + step - 1;
-            count += numbers[last + last / WARP] <= most ? step : 0;
-        }
-        return count + (count == SMALL_TILE - 1 && numbers[small_place(count)] <= most);
-    }
-    for (int step = SMALL_TILE / 2; step > 0; step /= 2) {
-        if (count + step <= n && numbers[small_place(from + count + step - 1)] <= most) {
-            count += step;
+    for (int step = SMALL_TILE; step > 0; step /= 2) {
+        const int last = at + step - 1;
+        if (last < from + n && numbers[small_place(last)] <= most) {
+            at += step;
         }
     }
-    return count;
+    return at - from;
 }
 
 __device__ inline uint4 small_load_value(const seg_job &job, int i) {
