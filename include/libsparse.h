@@ -204,6 +204,21 @@ typedef enum lsp_symmetry {
  * (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows sorted; an entry given on both sides of the diagonal is summed. */
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
+/* C = alpha*A + beta*B, rows sorted, no column twice; values of the wider of both types, ones for a pattern. Of two
+ * patterns it is the pattern of both, whatever the factors. What is equal in column is summed A first. Host. */
+LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
+
+/* Which entries stay. All zero: all of them. */
+typedef struct lsp_filter {
+    bool drop;        /* those of |value| <= tolerance go */
+    double tolerance; /* 0 or more */
+    int64_t largest;  /* above 0: of each row only so many stay, those of largest |value|, of equal ones the first */
+} lsp_filter;
+
+/* B = the entries of A that stay, in their order. A NaN is larger than all numbers; a pattern's entries are ones. Host;
+ * not C64. */
+LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
+
 /* Triples in any order. Indices of type index_type (LSP_I32 or LSP_I64), from 0; val NULL for a pattern. Host. */
 typedef struct lsp_coo {
     int64_t rows, cols, nnz;
@@ -412,6 +427,7 @@ typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;
     bool transpose_a, transpose_b;
     lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked */
+    lsp_filter filter;   /* which entries of C stay; not in plans */
 } lsp_spgemm_options;
 
 typedef struct lsp_spgemm_info {
@@ -447,6 +463,26 @@ LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, c
 /* Plan, execute, destroy. `options` may be NULL. `info` may be NULL. */
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
+
+/* Takes the rows first_row, first_row + 1, ... of C: a matrix of its own that ends with the call. What is not LSP_OK
+ * ends the product, and is what it returns. */
+typedef lsp_status (*lsp_spgemm_sink)(void *user, int64_t first_row, const lsp_csr *rows);
+
+/* C = op(A)*op(B) in blocks of rows, in order, each handed over before the next is begun: for a C larger than memory,
+ * to be counted, filtered, reduced or written. A block takes at most block_bytes (0: what suits the memory) before it
+ * is filtered, unless one row alone takes more. There is always one block, without rows if C has none. The bits are
+ * those of lsp_spgemm. Host matrices. `options` and `info` may be NULL. */
+LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options, int64_t block_bytes, lsp_spgemm_sink sink,
+                                     void *user, lsp_spgemm_info *info);
+
+/* C = alpha*(op(A)*op(B)) + beta*D: the product is made, then lsp_csr_add'ed. Host matrices. */
+LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
+                                  const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C);
+
+/* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). R NULL: P transposed. */
+LSP_API lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                     const lsp_spgemm_options *options, lsp_csr *C);
 
 #ifdef __cplusplus
 }

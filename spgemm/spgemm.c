@@ -180,6 +180,8 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_REQUIRE(options == NULL || (!options->filter.drop && options->filter.largest == 0), LSP_ERR_UNSUPPORTED,
+                "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
     made->A = outline_of(ctx, A);
     made->B = A == B ? made->A : outline_of(ctx, B);
@@ -345,6 +347,9 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    if (options != NULL && (options->filter.drop || options->filter.largest != 0)) {
+        return lsp_spgemm_filtered(ctx, A, B, options, C, info);
+    }
     LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
     LSP_TRY(multiply(plan, &ops, C));
     if (info != NULL) {

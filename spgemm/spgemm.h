@@ -96,6 +96,10 @@ struct lsp_spgemm_plan {
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
 uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
 
+/* lsp_spgemm with a filter. */
+lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                               lsp_csr *C, lsp_spgemm_info *info);
+
 /* Facts and blocks of op(A)*op(B) into the plan. */
 lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 

@@ -1,0 +1,142 @@
+/* B = those entries of A that a filter lets stay: none too small, of each row so many of the largest. */
+#include "matrices.h"
+
+#include <math.h>
+
+enum { least_share = 1 << 15 };
+
+static double magnitude(const lsp_csr *A, int64_t k) {
+    return A->val_type == LSP_F64   ? fabs(((const double *)A->val)[k])
+           : A->val_type == LSP_F32 ? fabs((double)((const float *)A->val)[k])
+                                    : 1;
+}
+
+/* The bits of |value| as a number that orders them; all NaN alike, above infinity. */
+static uint64_t rank_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return isnan(value) ? UINT64_MAX : bits;
+}
+
+/* stays[k] of each entry by its size alone, and counts[i + 1] of each row. */
+static void drop_small(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
+                       int64_t *counts) {
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t count = 0;
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            stays[k] = !(filter->drop && magnitude(A, k) <= filter->tolerance); /* a NaN stays */
+            count += stays[k];
+        }
+        counts[i + 1] = count;
+    }
+}
+
+/* Rows that still have more than `largest` entries: these are sorted by size, stably, and the first ones stay. */
+static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *offsets, *entry, *rows, segments = 0, items = 0;
+    uint64_t *key;
+    for (int64_t i = 0; i < A->rows; i++) {
+        segments += counts[i + 1] > largest;
+        items += counts[i + 1] > largest ? counts[i + 1] : 0;
+    }
+    if (segments == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, segments + 1, &offsets));
+    LSP_TRY(LSP_SCRATCH(ctx, segments, &rows));
+    LSP_TRY(LSP_SCRATCH(ctx, items, &entry));
+    LSP_TRY(LSP_SCRATCH(ctx, items, &key));
+    segments = items = offsets[0] = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        if (counts[i + 1] > largest) {
+            rows[segments++] = i;
+            offsets[segments] = items += counts[i + 1];
+        }
+    }
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, items, least_share)) schedule(dynamic, 64)
+    for (int64_t s = 0; s < segments; s++) {
+        int64_t at = offsets[s];
+        for (int64_t k = lsp_csr_rowptr(A, rows[s]); k < lsp_csr_rowptr(A, rows[s] + 1); k++) {
+            if (stays[k]) {
+                key[at] = rank_of(magnitude(A, k));
+                entry[at++] = k;
+            }
+        }
+    }
+    LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
+                                                 .segments = segments,
+                                                 .offsets = offsets,
+                                                 .offset_type = LSP_I64,
+                                                 .key_type = LSP_U64,
+                                                 .value_bytes = sizeof *entry,
+                                                 .keys = key,
+                                                 .keys_out = key,
+                                                 .values = entry,
+                                                 .values_out = entry,
+                                                 .flags = LSP_SORT_DESCENDING}));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, items, least_share)) schedule(dynamic, 64)
+    for (int64_t s = 0; s < segments; s++) {
+        for (int64_t at = offsets[s] + largest; at < offsets[s + 1]; at++) {
+            stays[entry[at]] = 0;
+        }
+        counts[rows[s] + 1] = largest;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static lsp_status check_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(filter != NULL, LSP_ERR_ARGUMENT, "the filter is NULL");
+    LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
+                "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
+    LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
+                "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
+    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
+done:
+    return status;
+}
+
+lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr made = {0};
+    uint8_t *stays;
+    int64_t *starts;
+    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_TRY(check_filter(ctx, A, filter));
+    LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
+    drop_small(ctx, A, filter, stays, starts);
+    if (filter->largest > 0) {
+        LSP_TRY(keep_largest(ctx, A, filter->largest, stays, starts));
+    }
+    lsp_prefix_sum(ctx, starts, A->rows);
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, &made));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t to = starts[i];
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            if (stays[k]) {
+                lsp_index_set(made.col, made.col_type, to, lsp_index_at(A->col, A->col_type, k));
+                lsp_move_value(made.val, to++, A->val, k, lsp_type_bytes(A->val_type));
+            }
+        }
+    }
+    *B = made;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

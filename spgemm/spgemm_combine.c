@@ -1,0 +1,68 @@
+/* Products beside other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
+#include "spgemm.h"
+
+lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
+                          const lsp_spgemm_options *options, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_csr product = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
+    LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
+    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, NULL));
+    LSP_TRY(lsp_csr_add(ctx, alpha, &product, beta, D, C));
+done:
+    lsp_csr_free(ctx, &product);
+    return status;
+}
+
+/* Multiplications of A*B. */
+static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                 int64_t *products) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *plan = NULL;
+    lsp_spgemm_info info;
+    LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &plan));
+    LSP_TRY(lsp_spgemm_plan_get_info(plan, &info));
+    *products = info.products;
+done:
+    lsp_spgemm_plan_destroy(plan);
+    return status;
+}
+
+lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                             const lsp_spgemm_options *options, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    lsp_csr restriction = {0}, inner = {0};
+    int64_t left = 0, right = 0;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
+                "the factors of a product of three are taken as they are: none is transposed on the way");
+    if (R == NULL) {
+        LSP_TRY(lsp_csr_transpose(ctx, P, &restriction));
+        R = &restriction;
+    }
+    lsp_spgemm_options first = *options;
+    first.filter = (lsp_filter){0};
+    first.types.rowptr_type = first.types.col_type = LSP_NONE;
+    LSP_TRY(count_products(ctx, R, A, &first, &left));
+    LSP_TRY(count_products(ctx, A, P, &first, &right));
+    if (left < right) {
+        LSP_TRY(lsp_spgemm(ctx, R, A, &first, &inner, NULL));
+        LSP_TRY(lsp_spgemm(ctx, &inner, P, options, C, NULL));
+    } else {
+        LSP_TRY(lsp_spgemm(ctx, A, P, &first, &inner, NULL));
+        LSP_TRY(lsp_spgemm(ctx, R, &inner, options, C, NULL));
+    }
+done:
+    lsp_csr_free(ctx, &inner);
+    lsp_csr_free(ctx, &restriction);
+    return status;
+}

@@ -1,0 +1,308 @@
+/* Products in blocks of rows, filtered, added to a matrix, and of three matrices; sums and filters of matrices. */
+#include "products.h"
+
+/* ---- matrices put together again from the blocks handed over ---- */
+
+typedef struct received {
+    lsp_csr C; /* int64 indices; room for all */
+    int64_t blocks, rows, most_rows;
+    int64_t stop_at; /* this block is not taken; -1: none */
+} received;
+
+static lsp_status receive(void *user, int64_t first_row, const lsp_csr *block) {
+    received *all = user;
+    const size_t bytes = lsp_type_bytes(block->val_type);
+    cr_assert_eq(first_row, all->rows);
+    if (all->blocks++ == all->stop_at) {
+        return LSP_ERR_ARGUMENT;
+    }
+    for (int64_t i = 1; i <= block->rows; i++) {
+        ((int64_t *)all->C.rowptr)[first_row + i] = all->C.nnz + lsp_index_at(block->rowptr, block->rowptr_type, i);
+    }
+    for (int64_t k = 0; k < block->nnz; k++) {
+        ((int64_t *)all->C.col)[all->C.nnz + k] = lsp_index_at(block->col, block->col_type, k);
+    }
+    if (block->nnz > 0 && bytes > 0) {
+        memcpy((char *)all->C.val + (size_t)all->C.nnz * bytes, block->val, (size_t)block->nnz * bytes);
+    }
+    all->C.nnz += block->nnz;
+    all->C.cols = block->cols;
+    all->C.val_type = block->val_type;
+    all->C.rows = all->rows += block->rows;
+    all->most_rows = lsp_max(all->most_rows, block->rows);
+    return LSP_OK;
+}
+
+static received receiver(int64_t rows, int64_t nnz) {
+    return (received){.stop_at = -1,
+                      .C = {.rowptr_type = LSP_I64,
+                            .col_type = LSP_I64,
+                            .rowptr = calloc((size_t)rows + 1, 8),
+                            .col = calloc((size_t)nnz + 1, 8),
+                            .val = calloc((size_t)nnz + 1, 8)}};
+}
+
+Test(spgemm_stream, blocks_of_any_size_make_the_same_product) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int kind = 0; kind < 12; kind++) {
+        const lsp_type value = kind % 3 == 0 ? LSP_NONE : kind % 3 == 1 ? LSP_F32 : LSP_F64;
+        const recipe r = {90,
+                          70,
+                          5,
+                          kind & 1 ? LSP_I32 : LSP_I64,
+                          kind & 2 ? LSP_I32 : LSP_I64,
+                          value,
+                          kind % 4 == 0,
+                          kind % 5 == 0,
+                          kind == 7 ? 3 : -1,
+                          -1,
+                          0};
+        recipe of_b = r;
+        of_b.rows = 70, of_b.cols = 60;
+        const bool transposed = kind & 4;
+        lsp_csr A = make(&r, 3 + (uint64_t)kind), B = make(&of_b, 50 + (uint64_t)kind), whole = {0}, a_t, b_t;
+        lsp_spgemm_options options = {.transpose_a = transposed, .transpose_b = transposed};
+        lsp_spgemm_info info, info_whole;
+        must(ctx, lsp_csr_transpose(ctx, &A, &a_t));
+        must(ctx, lsp_csr_transpose(ctx, &B, &b_t));
+        const lsp_csr *left = transposed ? &a_t : &A, *right = transposed ? &b_t : &B;
+        must(ctx, lsp_spgemm(ctx, left, right, &options, &whole, &info_whole));
+        for (int64_t bytes = 0; bytes < 100000; bytes = bytes * 7 + 1) {
+            received all = receiver(90, whole.nnz);
+            must(ctx, lsp_spgemm_stream(ctx, left, right, &options, bytes, receive, &all, &info));
+            same(ctx, &whole, &all.C, "in blocks");
+            cr_assert(bytes != 1 || (all.blocks == 90 && all.most_rows == 1));
+            cr_assert(bytes != 0 || all.blocks == 1);
+            cr_assert(info.blocks == all.blocks && info.nnz == whole.nnz && info.products == info_whole.products);
+            drop(&all.C);
+        }
+        lsp_csr_free(ctx, &whole), lsp_csr_free(ctx, &a_t), lsp_csr_free(ctx, &b_t);
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(spgemm_stream, a_product_without_rows_is_one_block_and_nonsense_is_refused) {
+    lsp_ctx *ctx = test_ctx(1);
+    recipe r = {0, 4, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr none = make(&r, 1), A, far, C = {0};
+    r.rows = 4;
+    A = make(&r, 2);
+    far = A, far.where = LSP_CUDA;
+    received all = receiver(4, 100);
+    must(ctx, lsp_spgemm_stream(ctx, &none, &A, NULL, 0, receive, &all, NULL));
+    cr_assert(all.blocks == 1 && all.C.rows == 0 && all.C.cols == 4 && all.C.nnz == 0);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_stream(ctx, &A, &A, NULL, 0, NULL, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_stream(ctx, NULL, &A, NULL, 0, receive, &all, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "-1 bytes", lsp_spgemm_stream(ctx, &A, &A, NULL, -1, receive, &all, NULL));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm_stream(ctx, &far, &A, NULL, 0, receive, &all, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "4 x 4", lsp_spgemm_stream(ctx, &A, &none, NULL, 0, receive, &all, NULL));
+    cr_assert_eq(lsp_spgemm_stream(NULL, &A, &A, NULL, 0, receive, &all, NULL), LSP_ERR_ARGUMENT);
+    all.rows = all.blocks = 0, all.stop_at = 2;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "stopped at the rows 2 to 2",
+              lsp_spgemm_stream(ctx, &A, &A, NULL, 1, receive, &all, NULL));
+    cr_assert_eq(all.blocks, 3);
+    const lsp_spgemm_options filtered = {.filter = {.largest = -1}}, largest = {.filter = {.largest = 2}};
+    lsp_spgemm_plan *plan;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "-1 entries", lsp_spgemm(ctx, &A, &A, &filtered, &C, NULL));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "filter", lsp_spgemm_plan_create(ctx, &A, &A, &largest, &plan));
+    drop(&A), drop(&none), drop(&all.C);
+    lsp_ctx_destroy(ctx);
+}
+
+/* ---- filters ---- */
+
+static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_spgemm_value_at(A, k)); }
+
+/* Does entry k of row i stay? Asked of all others in the row. */
+static bool stays(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t k) {
+    int64_t before = 0;
+    const double size = size_at(A, k);
+    if (filter->drop && size <= filter->tolerance) {
+        return false;
+    }
+    for (int64_t other = lsp_index_at(A->rowptr, A->rowptr_type, i);
+         other < lsp_index_at(A->rowptr, A->rowptr_type, i + 1); other++) {
+        const double theirs = size_at(A, other);
+        const bool larger = isnan(theirs) ? !isnan(size) : theirs > size;
+        const bool equal = isnan(theirs) ? isnan(size) : theirs == size;
+        const bool dropped = filter->drop && theirs <= filter->tolerance;
+        before += !dropped && (larger || (equal && other < k));
+    }
+    return filter->largest == 0 || before < filter->largest;
+}
+
+static lsp_csr filtered(const lsp_csr *A, const lsp_filter *filter) {
+    received all = receiver(A->rows, A->nnz);
+    const size_t bytes = lsp_type_bytes(A->val_type);
+    lsp_csr *B = &all.C;
+    B->rows = A->rows, B->cols = A->cols, B->val_type = A->val_type;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = lsp_index_at(A->rowptr, A->rowptr_type, i); k < lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
+             k++) {
+            if (stays(A, filter, i, k)) {
+                ((int64_t *)B->col)[B->nnz] = lsp_index_at(A->col, A->col_type, k);
+                memcpy((char *)B->val + (size_t)B->nnz++ * bytes, (const char *)A->val + (size_t)k * bytes, bytes);
+            }
+        }
+        ((int64_t *)B->rowptr)[i + 1] = B->nnz;
+    }
+    return *B;
+}
+
+Test(spgemm_stream, filters_leave_what_they_say) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int kind = 0; kind < 48; kind++) {
+        const lsp_filter filter = {
+            .drop = kind % 2, .tolerance = kind % 3 == 0 ? 0 : 1e-3, .largest = kind % 4 == 3 ? 0 : kind % 8};
+        const recipe r = {
+            60, 50, 8, kind & 1 ? LSP_I32 : LSP_I64, LSP_I32, kind & 2 ? LSP_F32 : LSP_F64, kind & 4, kind & 8,
+            7,  -1, 0};
+        lsp_csr A = make(&r, (uint64_t)kind), C = {0}, B = {0};
+        lsp_csr right = filtered(&A, &filter);
+        must(ctx, lsp_csr_filter(ctx, &A, &filter, &B));
+        same(ctx, &right, &B, "filtered");
+        lsp_csr_free(ctx, &B);
+        drop(&right);
+        recipe square = r;
+        square.cols = 60;
+        lsp_csr S = make(&square, 99 + (uint64_t)kind), whole;
+        must(ctx, lsp_spgemm(ctx, &S, &S, NULL, &whole, NULL));
+        right = filtered(&whole, &filter);
+        must(ctx, lsp_spgemm(ctx, &S, &S, &(lsp_spgemm_options){.filter = filter}, &C, NULL));
+        same(ctx, &right, &C, "filtered product");
+        lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &whole);
+        drop(&right), drop(&S), drop(&A);
+    }
+    const recipe r = {20, 20, 4, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 5), B = {0}, complex_one;
+    must(ctx, lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 2}, &B));
+    cr_assert(B.val == NULL && B.nnz < A.nnz);
+    lsp_csr_free(ctx, &B);
+    complex_one = A, complex_one.val_type = LSP_C64, complex_one.val = calloc((size_t)A.nnz, 16);
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_csr_filter(ctx, &complex_one, &(lsp_filter){0}, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_filter(ctx, &A, NULL, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_filter(ctx, &A, &(lsp_filter){0}, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "-0.5",
+              lsp_csr_filter(ctx, &A, &(lsp_filter){.drop = true, .tolerance = -0.5}, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "nan", lsp_csr_filter(ctx, &A, &(lsp_filter){.drop = true, .tolerance = NAN}, &B));
+    cr_assert_eq(lsp_csr_filter(NULL, &A, &(lsp_filter){0}, &B), LSP_ERR_ARGUMENT);
+    free(complex_one.val), drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+/* ---- sums, and products of three ---- */
+
+Test(spgemm_stream, sums_are_those_of_the_dense_matrices) {
+    enum { N = 40, M = 30 };
+    lsp_ctx *ctx = test_ctx(2);
+    for (int kind = 0; kind < 16; kind++) {
+        const recipe of_a = {
+            N, M, 4, LSP_I32, kind & 1 ? LSP_I32 : LSP_I64, kind & 2 ? LSP_F32 : LSP_F64, kind & 4, false, -1, -1, 0};
+        const recipe of_b = {N, M, 3, LSP_I64, LSP_I32, kind & 8 ? LSP_F64 : LSP_NONE, true, false, -1, 2, 0};
+        lsp_csr A = make(&of_a, (uint64_t)kind), B = make(&of_b, 70), C = {0};
+        double dense[N * M] = {0}, alpha = 0.5, beta = -3;
+        bool there[N * M] = {false};
+        const lsp_csr *both[] = {&A, &B};
+        for (int m = 0; m < 2; m++) {
+            for (int64_t i = 0; i < N; i++) {
+                for (int64_t k = lsp_index_at(both[m]->rowptr, both[m]->rowptr_type, i);
+                     k < lsp_index_at(both[m]->rowptr, both[m]->rowptr_type, i + 1); k++) {
+                    const int64_t at = i * M + lsp_index_at(both[m]->col, both[m]->col_type, k);
+                    dense[at] += (m ? beta : alpha) * lsp_spgemm_value_at(both[m], k);
+                    there[at] = true;
+                }
+            }
+        }
+        must(ctx, lsp_csr_add(ctx, alpha, &A, beta, &B, &C));
+        must(ctx, lsp_csr_check(ctx, &C, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
+        cr_assert(C.val_type == (kind & 8 || !(kind & 2) ? LSP_F64 : LSP_F32));
+        int64_t count = 0;
+        for (int64_t i = 0; i < N * M; i++) {
+            count += there[i];
+        }
+        cr_assert_eq(C.nnz, count);
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t k = lsp_index_at(C.rowptr, C.rowptr_type, i); k < lsp_index_at(C.rowptr, C.rowptr_type, i + 1);
+                 k++) {
+                const double right = dense[i * M + lsp_index_at(C.col, C.col_type, k)],
+                             ours = lsp_spgemm_value_at(&C, k);
+                cr_assert(fabs(ours - right) <= 1e-5 * fabs(right) + 1e-2 * (C.val_type == LSP_F32), "%g, not %g", ours,
+                          right);
+            }
+        }
+        lsp_csr_free(ctx, &C);
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(spgemm_stream, sums_with_products_and_products_of_three_are_those_of_their_parts) {
+    lsp_ctx *ctx = test_ctx(2);
+    const recipe of_a = {50, 50, 4, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    const recipe of_p = {50, 12, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&of_a, 1), D = make(&of_a, 2), P = make(&of_p, 3), R, whole, right, inner, C = {0};
+    must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &whole, NULL));
+    must(ctx, lsp_csr_add(ctx, 2, &whole, -1, &D, &right));
+    must(ctx, lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, NULL, &C));
+    same(ctx, &right, &C, "2*A*A - D");
+    lsp_csr_free(ctx, &whole), lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &C);
+    must(ctx, lsp_csr_transpose(ctx, &P, &R));
+    must(ctx, lsp_spgemm(ctx, &A, &P, NULL, &inner, NULL));
+    must(ctx, lsp_spgemm(ctx, &R, &inner, NULL, &right, NULL));
+    for (int given = 0; given < 2; given++) {
+        must(ctx, lsp_spgemm_triple(ctx, given ? &R : NULL, &A, &P, NULL, &C));
+        cr_assert(C.rows == 12 && C.cols == 12 && C.nnz == right.nnz);
+        lsp_csr_difference difference;
+        must(ctx, lsp_csr_compare(ctx, &C, &right, &difference));
+        cr_assert(difference.same_pattern && difference.max_rel < 1e-9);
+        lsp_csr_free(ctx, &C);
+    }
+    const lsp_spgemm_options turned = {.transpose_a = true};
+    must_fail(ctx, LSP_ERR_ARGUMENT, "transposed", lsp_spgemm_triple(ctx, &R, &A, &P, &turned, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple(ctx, &R, NULL, &P, NULL, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple(ctx, &R, &A, &P, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "50 x 12", lsp_spgemm_triple(ctx, &P, &A, &P, NULL, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add(ctx, 1, &A, &A, 1, NULL, NULL, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add(ctx, 1, &A, &A, 1, &D, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "50 x 12", lsp_spgemm_add(ctx, 1, &A, &A, 1, &P, NULL, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_add(ctx, 1, &A, 1, &D, NULL));
+    cr_assert_eq(lsp_csr_add(NULL, 1, &A, 1, &D, &C), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_spgemm_add(NULL, 1, &A, &A, 1, &D, NULL, &C), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_spgemm_triple(NULL, &R, &A, &P, NULL, &C), LSP_ERR_ARGUMENT);
+    cr_assert(C.rowptr == NULL);
+    lsp_csr_free(ctx, &R), lsp_csr_free(ctx, &inner), lsp_csr_free(ctx, &right);
+    drop(&A), drop(&D), drop(&P);
+    lsp_ctx_destroy(ctx);
+}
+
+/* ---- failing memory ---- */
+
+typedef struct memory_case {
+    lsp_csr A, P;
+    int what;
+} memory_case;
+
+static lsp_status do_failing(lsp_ctx *ctx, void *data) {
+    memory_case *c = data;
+    lsp_csr C = {0};
+    const lsp_spgemm_options options = {.filter = {.drop = true, .tolerance = 1e-4, .largest = 3}};
+    lsp_status status = c->what == 0   ? lsp_csr_add(ctx, 2, &c->A, 3, &c->A, &C)
+                        : c->what == 1 ? lsp_csr_filter(ctx, &c->A, &options.filter, &C)
+                        : c->what == 2 ? lsp_spgemm(ctx, &c->A, &c->A, &options, &C, NULL)
+                        : c->what == 3 ? lsp_spgemm_add(ctx, 2, &c->A, &c->A, 1, &c->A, NULL, &C)
+                                       : lsp_spgemm_triple(ctx, NULL, &c->A, &c->P, NULL, &C);
+    cr_assert(status == LSP_OK || C.rowptr == NULL);
+    lsp_csr_free(ctx, &C);
+    return status;
+}
+
+Test(spgemm_stream, failing_allocations_leave_nothing_behind) {
+    const recipe of_a = {40, 40, 4, LSP_I32, LSP_I32, LSP_F64, false, false, -1, -1, 0};
+    const recipe of_p = {40, 9, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    memory_case c = {.A = make(&of_a, 4), .P = make(&of_p, 5)};
+    for (c.what = 0; c.what < 5; c.what++) {
+        test_failing_memory(2, do_failing, &c);
+    }
+    drop(&c.A), drop(&c.P);
+}
