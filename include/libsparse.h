@@ -476,6 +476,12 @@ LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
                                      const lsp_spgemm_options *options, int64_t block_bytes, lsp_spgemm_sink sink,
                                      void *user, lsp_spgemm_info *info);
 
+/* C = op(A)*op(B) into a Matrix Market file, as lsp_mtx_write does, but in blocks: it is multiplied twice, once to
+ * count its entries, which the file names first. `comment`: NULL, or lines to stand under the banner. */
+LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
+                                    const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
+                                    lsp_spgemm_info *info);
+
 /* C = alpha*(op(A)*op(B)) + beta*D: the product is made, then lsp_csr_add'ed. Host matrices. */
 LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
                                   const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C);

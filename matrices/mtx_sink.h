@@ -27,6 +27,12 @@ lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink)
 /* 0, or errno. Does not touch the context's memory: may be called by any one thread at a time. */
 int lsp_mtx_sink_put(lsp_mtx_sink *sink, const char *text, size_t bytes);
 
+/* A general matrix in blocks of rows: `sizes` says rows, columns, entries and the type of values, and has no arrays.
+ * After _open, which takes scratch too, the blocks in order, then lsp_mtx_sink_finish. */
+lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const char *comment,
+                             lsp_mtx_sink *sink);
+lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows, lsp_mtx_sink *sink);
+
 /* The file is complete: gives it its name. */
 lsp_status lsp_mtx_sink_finish(lsp_mtx_sink *sink);
 

@@ -15,6 +15,7 @@ enum {
 
 typedef struct writing {
     const lsp_csr *A;
+    int64_t first_row; /* that of the file in which A begins */
     lsp_symmetry symmetry;
     int64_t entries; /* lines to write */
 } writing;
@@ -51,7 +52,7 @@ LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const writing *
     while (begin < end) {
         int64_t stop = lsp_min(lsp_csr_rowptr(A, row + 1), end);
         char name[lsp_number_bytes];
-        int length = (int)(put_index(name, row, ' ') - name);
+        int length = (int)(put_index(name, work->first_row + row, ' ') - name);
         for (; begin < stop; begin++) {
             int64_t col = lsp_index_at(A->col, col_type, begin);
             if (lower && col > row) {
@@ -127,18 +128,18 @@ static int put_comment(lsp_mtx_sink *sink, const char *comment) {
     return error;
 }
 
-static lsp_status write_header(const writing *work, const char *comment, lsp_mtx_sink *sink) {
+static lsp_status write_header(const lsp_csr *A, lsp_symmetry symmetry, int64_t entries, const char *comment,
+                               lsp_mtx_sink *sink) {
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-    const lsp_csr *A = work->A;
     char line[128];
     snprintf(line, sizeof line, "%%%%MatrixMarket matrix coordinate %s %s\n",
              A->val_type == LSP_NONE  ? "pattern"
              : A->val_type == LSP_C64 ? "complex"
                                       : "real",
-             symmetries[work->symmetry]);
+             symmetries[symmetry]);
     int error = put_text(sink, line);
     error = error ? error : put_comment(sink, comment);
-    snprintf(line, sizeof line, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols, (long long)work->entries);
+    snprintf(line, sizeof line, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols, (long long)entries);
     error = error ? error : put_text(sink, line);
     return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
 }
@@ -217,11 +218,31 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
         LSP_TRY(check_symmetry(ctx, &work));
     }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    LSP_TRY(write_header(&work, options ? options->comment : NULL, &sink));
+    LSP_TRY(write_header(A, work.symmetry, work.entries, options ? options->comment : NULL, &sink));
     LSP_TRY(write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
 done:
     lsp_mtx_sink_drop(&sink);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- a matrix that comes in blocks of rows ---- */
+
+lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const char *comment,
+                             lsp_mtx_sink *sink) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY(lsp_mtx_sink_open(ctx, path, sink));
+    LSP_TRY(write_header(sizes, LSP_GENERAL, sizes->nnz, comment, sink));
+done:
+    return status;
+}
+
+lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows, lsp_mtx_sink *sink) {
+    size_t mark = lsp_scratch_mark(ctx);
+    const writing work = {.A = rows, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = rows->nnz};
+    lsp_status status = rows->nnz > 0 ? write_entries(ctx, &work, sink) : LSP_OK;
     lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -26,8 +26,7 @@ done:
     return status;
 }
 
-/* The type of C's values; that of the arithmetic too. */
-static lsp_type result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types) {
+lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types) {
     return types->drop_values            ? LSP_NONE
            : types->val_type != LSP_NONE ? types->val_type
            : A->val_type == LSP_C64      ? A->val_type
@@ -158,7 +157,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     options = options != NULL ? options : &defaults;
     LSP_TRY(check_operands(ctx, A, B, options));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_plan){.ctx = ctx, .options = *options, .type = result_type(A, B, &options->types)};
+    *made = (lsp_spgemm_plan){.ctx = ctx, .options = *options, .type = lsp_spgemm_result_type(A, B, &options->types)};
     LSP_TRY(take_operands(ctx, A, B, options, made->type, ops));
     LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
     describe(made, &ops->B);

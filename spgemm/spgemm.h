@@ -96,6 +96,9 @@ struct lsp_spgemm_plan {
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
 uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
 
+/* The type of C's values; that of the arithmetic too. */
+lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types);
+
 /* lsp_spgemm with a filter. */
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info);

@@ -110,6 +110,46 @@ Test(spgemm_stream, a_product_without_rows_is_one_block_and_nonsense_is_refused)
     lsp_ctx_destroy(ctx);
 }
 
+Test(spgemm_stream, a_product_written_in_blocks_is_the_file_of_the_whole) {
+    lsp_ctx *ctx = test_ctx(2);
+    const char *whole_path = "stream_whole.mtx", *path = "stream_blocks.mtx";
+    for (int kind = 0; kind < 6; kind++) {
+        const recipe r = {kind == 5 ? 0 : 80,
+                          kind == 5 ? 0 : 80,
+                          5,
+                          LSP_I32,
+                          LSP_I32,
+                          kind % 2 ? LSP_F64 : LSP_NONE,
+                          kind & 1,
+                          false,
+                          -1,
+                          -1,
+                          0};
+        lsp_csr A = make(&r, (uint64_t)kind), C = {0};
+        const lsp_spgemm_options options = {.transpose_b = kind & 2, .filter = {.largest = kind == 4 ? 3 : 0}};
+        char one[1 << 16] = "", other[1 << 16] = "";
+        must(ctx, lsp_spgemm(ctx, &A, &A, &options, &C, NULL));
+        must(ctx, lsp_mtx_write(ctx, whole_path, &C, &(lsp_mtx_write_options){.comment = "a product"}));
+        must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, "a product", NULL));
+        FILE *first = fopen(whole_path, "r"), *second = fopen(path, "r");
+        cr_assert(first && second);
+        do {
+            const size_t n = fread(one, 1, sizeof one, first), m = fread(other, 1, sizeof other, second);
+            cr_assert(n == m && memcmp(one, other, n) == 0);
+        } while (!feof(first) && !feof(second));
+        fclose(first), fclose(second);
+        lsp_csr_free(ctx, &C);
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_write(ctx, NULL, &A, &A, NULL, 0, NULL, NULL));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "empty", lsp_spgemm_write(ctx, "", &A, &A, NULL, 0, NULL, NULL));
+        must_fail(ctx, LSP_ERR_IO, "no/such/place",
+                  lsp_spgemm_write(ctx, "no/such/place", &A, &A, NULL, 0, NULL, NULL));
+        cr_assert_eq(lsp_spgemm_write(NULL, path, &A, &A, NULL, 0, NULL, NULL), LSP_ERR_ARGUMENT);
+        drop(&A);
+    }
+    remove(whole_path), remove(path);
+    lsp_ctx_destroy(ctx);
+}
+
 /* ---- filters ---- */
 
 static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_spgemm_value_at(A, k)); }
