@@ -210,9 +210,11 @@ LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, dou
 
 /* Which entries stay. All zero: all of them. */
 typedef struct lsp_filter {
-    bool drop;        /* those of |value| <= tolerance go */
-    double tolerance; /* 0 or more */
-    int64_t largest;  /* above 0: of each row only so many stay, those of largest |value|, of equal ones the first */
+    const lsp_csr *mask; /* not NULL: those stay where it has an entry, whatever its value. Same shape, host */
+    bool complement;     /* those where it has none */
+    bool drop;           /* those of |value| <= tolerance go */
+    double tolerance;    /* 0 or more */
+    int64_t largest; /* above 0: of what is left in a row so many stay, of largest |value|, of equal ones the first */
 } lsp_filter;
 
 /* B = the entries of A that stay, in their order. A NaN is larger than all numbers; a pattern's entries are ones. Host;

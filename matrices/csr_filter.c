@@ -1,4 +1,5 @@
-/* B = those entries of A that a filter lets stay: none too small, of each row so many of the largest. */
+/* B = those entries of A that a filter lets stay: where a mask is, none too small, of each row so many of the largest.
+ */
 #include "matrices.h"
 
 #include <math.h>
@@ -18,14 +19,33 @@ static uint64_t rank_of(double value) {
     return isnan(value) ? UINT64_MAX : bits;
 }
 
-/* stays[k] of each entry by its size alone, and counts[i + 1] of each row. */
-static void drop_small(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
-                       int64_t *counts) {
+/* Has a matrix with sorted rows an entry there? */
+static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
+    int64_t low = lsp_csr_rowptr(M, i), high = lsp_csr_rowptr(M, i + 1);
+    const int64_t end = high;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (lsp_csr_col(M, middle) < column) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < end && lsp_csr_col(M, low) == column;
+}
+
+/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. Row i of A is row first_row + i of
+ * the mask. */
+static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
+                         uint8_t *stays, int64_t *counts) {
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t count = 0;
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            stays[k] = !(filter->drop && magnitude(A, k) <= filter->tolerance); /* a NaN stays */
+            const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* a NaN is not */
+            const bool masked =
+                filter->mask && has_entry(filter->mask, first_row + i, lsp_csr_col(A, k)) == filter->complement;
+            stays[k] = !small && !masked;
             count += stays[k];
         }
         counts[i + 1] = count;
@@ -89,33 +109,47 @@ done:
     return status;
 }
 
-static lsp_status check_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter) {
+lsp_status lsp_filter_check(lsp_ctx *ctx, int64_t rows, int64_t cols, const lsp_filter *filter) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(filter != NULL, LSP_ERR_ARGUMENT, "the filter is NULL");
     LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
                 "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
     LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
                 "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
-    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
+    if (filter->mask != NULL) {
+        LSP_TRY(lsp_csr_check(ctx, filter->mask, 0));
+        LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
+                    "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
+                    (long long)filter->mask->cols, (long long)rows, (long long)cols);
+    }
 done:
     return status;
 }
 
-lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+lsp_status lsp_filter_sort_mask(lsp_ctx *ctx, lsp_filter *filter, lsp_csr *sorted) {
     lsp_status status = LSP_OK;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
+    *sorted = (lsp_csr){0};
+    if (filter->mask != NULL && lsp_csr_first_unsorted(ctx, filter->mask, false) < filter->mask->rows) {
+        LSP_TRY(lsp_csr_copy(ctx, filter->mask, &(lsp_csr_types){.drop_values = true}, sorted));
+        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
+        filter->mask = sorted;
     }
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, sorted);
+    }
+    return status;
+}
+
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row, lsp_csr *B) {
+    lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
     uint8_t *stays;
     int64_t *starts;
-    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
-    LSP_TRY(check_filter(ctx, A, filter));
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-    drop_small(ctx, A, filter, stays, starts);
+    look_at_each(ctx, A, filter, first_row, stays, starts);
     if (filter->largest > 0) {
         LSP_TRY(keep_largest(ctx, A, filter->largest, stays, starts));
     }
@@ -127,7 +161,7 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
         int64_t to = starts[i];
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
             if (stays[k]) {
-                lsp_index_set(made.col, made.col_type, to, lsp_index_at(A->col, A->col_type, k));
+                lsp_index_set(made.col, made.col_type, to, lsp_csr_col(A, k));
                 lsp_move_value(made.val, to++, A->val, k, lsp_type_bytes(A->val_type));
             }
         }
@@ -138,5 +172,23 @@ done:
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
+    return status;
+}
+
+lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr sorted = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
+    LSP_TRY(lsp_filter_check(ctx, A->rows, A->cols, filter));
+    lsp_filter prepared = *filter;
+    LSP_TRY(lsp_filter_sort_mask(ctx, &prepared, &sorted));
+    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, 0, B));
+done:
+    lsp_csr_free(ctx, &sorted);
     return status;
 }

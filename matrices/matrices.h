@@ -53,6 +53,12 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
 /* The first row whose columns do not ascend (strictly: in which a column also comes twice in a row); rows if none. */
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
+/* The parts of lsp_csr_filter: is the filter one for a matrix of this shape? A copy of its mask with sorted rows, if
+ * they are not (`sorted` is then the caller's to free). Rows of a matrix, in which A's first one is first_row. */
+lsp_status lsp_filter_check(lsp_ctx *ctx, int64_t rows, int64_t cols, const lsp_filter *filter);
+lsp_status lsp_filter_sort_mask(lsp_ctx *ctx, lsp_filter *filter, lsp_csr *sorted);
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row, lsp_csr *B);
+
 /* Sums equal neighbours of a row in place, in their order; rows must be sorted. A pattern's just become one. nnz
  * shrinks, the arrays stay where they are. *merged (may be NULL): how many entries went into others. Cannot fail on a
  * checked matrix but for want of memory. */

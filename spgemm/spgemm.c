@@ -179,7 +179,7 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_REQUIRE(options == NULL || (!options->filter.drop && options->filter.largest == 0), LSP_ERR_UNSUPPORTED,
+    LSP_REQUIRE(options == NULL || !lsp_spgemm_filters(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
     made->A = outline_of(ctx, A);
@@ -346,7 +346,7 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    if (options != NULL && (options->filter.drop || options->filter.largest != 0)) {
+    if (options != NULL && lsp_spgemm_filters(&options->filter)) {
         return lsp_spgemm_filtered(ctx, A, B, options, C, info);
     }
     LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));

@@ -99,6 +99,9 @@ uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
 /* The type of C's values; that of the arithmetic too. */
 lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types);
 
+/* Does anything in it let entries go? */
+bool lsp_spgemm_filters(const lsp_filter *filter);
+
 /* lsp_spgemm with a filter. */
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info);

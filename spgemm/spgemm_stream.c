@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) in blocks of rows, each multiplied, filtered and handed over before the next one is begun: C need not
  * fit any memory. And C whole, where a filter makes it smaller than what is multiplied. */
+#include "matrices/matrices.h"
 #include "matrices/mtx_sink.h"
 #include "spgemm.h"
 #include <string.h>
@@ -10,13 +11,16 @@ typedef struct streaming {
     bool made_a, made_b;
     lsp_spgemm_options product; /* nothing transposed, nothing filtered */
     lsp_filter filter;
+    lsp_csr mask;        /* its own copy of the filter's, if that was not sorted */
     int64_t block_bytes; /* of C at its bound, unless a row alone has more */
     lsp_spgemm_sink sink;
     void *user;
     lsp_spgemm_info info;
 } streaming;
 
-static bool filters(const lsp_filter *filter) { return filter->drop || filter->largest != 0; }
+bool lsp_spgemm_filters(const lsp_filter *filter) {
+    return filter->mask != NULL || filter->drop || filter->largest != 0;
+}
 
 /* ---- blocks ---- */
 
@@ -84,8 +88,8 @@ static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
     lsp_spgemm_info info;
     LSP_TRY(slice(ctx, &s->A, first, end, &rows));
     LSP_TRY(lsp_spgemm(ctx, &rows, &s->B, &s->product, &C, &info));
-    if (filters(&s->filter)) {
-        LSP_TRY(lsp_csr_filter(ctx, &C, &s->filter, &filtered));
+    if (lsp_spgemm_filters(&s->filter)) {
+        LSP_TRY(lsp_filter_rows(ctx, &C, &s->filter, first, &filtered));
         lsp_csr_free(ctx, &C);
         C = filtered;
     }
@@ -148,6 +152,8 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
     LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be multiplied by one of %lld x %lld", (long long)s.A.rows,
                 (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
+    LSP_TRY(lsp_filter_check(ctx, s.A.rows, s.B.cols, &s.filter));
+    LSP_TRY(lsp_filter_sort_mask(ctx, &s.filter, &s.mask));
     s.block_bytes =
         block_bytes > 0 ? block_bytes : lsp_min(lsp_available_bytes(ctx, LSP_HOST) / 4, (int64_t)USUAL_BLOCK);
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
@@ -162,6 +168,7 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
         *info = s.info;
     }
 done:
+    lsp_csr_free(ctx, &s.mask);
     if (s.made_a) {
         lsp_csr_free(ctx, &s.A);
     }
@@ -298,7 +305,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     lsp_spgemm_options pattern = *options;
     counting count = {0};
     filing file = {.ctx = ctx, .sink = {.fd = -1}};
-    if (!filters(&options->filter)) { /* a count needs no values */
+    if (!lsp_spgemm_filters(&options->filter)) { /* a count needs no values */
         pattern.types.val_type = LSP_NONE;
         pattern.types.drop_values = true;
     }

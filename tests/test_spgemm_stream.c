@@ -154,11 +154,22 @@ Test(spgemm_stream, a_product_written_in_blocks_is_the_file_of_the_whole) {
 
 static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_spgemm_value_at(A, k)); }
 
+/* Does the mask hide entry k of row i? */
+static bool masked(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t k) {
+    const lsp_csr *M = filter->mask;
+    bool there = false;
+    for (int64_t m = M ? lsp_index_at(M->rowptr, M->rowptr_type, i) : 0;
+         M && m < lsp_index_at(M->rowptr, M->rowptr_type, i + 1); m++) {
+        there |= lsp_index_at(M->col, M->col_type, m) == lsp_index_at(A->col, A->col_type, k);
+    }
+    return M && there == filter->complement;
+}
+
 /* Does entry k of row i stay? Asked of all others in the row. */
 static bool stays(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t k) {
     int64_t before = 0;
     const double size = size_at(A, k);
-    if (filter->drop && size <= filter->tolerance) {
+    if ((filter->drop && size <= filter->tolerance) || masked(A, filter, i, k)) {
         return false;
     }
     for (int64_t other = lsp_index_at(A->rowptr, A->rowptr_type, i);
@@ -166,7 +177,7 @@ static bool stays(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t
         const double theirs = size_at(A, other);
         const bool larger = isnan(theirs) ? !isnan(size) : theirs > size;
         const bool equal = isnan(theirs) ? isnan(size) : theirs == size;
-        const bool dropped = filter->drop && theirs <= filter->tolerance;
+        const bool dropped = (filter->drop && theirs <= filter->tolerance) || masked(A, filter, i, other);
         before += !dropped && (larger || (equal && other < k));
     }
     return filter->largest == 0 || before < filter->largest;
@@ -192,27 +203,33 @@ static lsp_csr filtered(const lsp_csr *A, const lsp_filter *filter) {
 
 Test(spgemm_stream, filters_leave_what_they_say) {
     lsp_ctx *ctx = test_ctx(2);
-    for (int kind = 0; kind < 48; kind++) {
-        const lsp_filter filter = {
-            .drop = kind % 2, .tolerance = kind % 3 == 0 ? 0 : 1e-3, .largest = kind % 4 == 3 ? 0 : kind % 8};
+    for (int kind = 0; kind < 96; kind++) {
+        lsp_filter filter = {.complement = kind % 7 < 3,
+                             .drop = kind % 2,
+                             .tolerance = kind % 3 == 0 ? 0 : 1e-3,
+                             .largest = kind % 4 == 3 ? 0 : kind % 8};
         const recipe r = {
             60, 50, 8, kind & 1 ? LSP_I32 : LSP_I64, LSP_I32, kind & 2 ? LSP_F32 : LSP_F64, kind & 4, kind & 8,
             7,  -1, 0};
-        lsp_csr A = make(&r, (uint64_t)kind), C = {0}, B = {0};
+        const recipe of_mask = {60, 50, 9, LSP_I64, LSP_I32, LSP_NONE, kind % 3 == 0, false, 11, -1, 0};
+        lsp_csr A = make(&r, (uint64_t)kind), C = {0}, B = {0}, M = make(&of_mask, 7);
+        filter.mask = kind % 5 < 3 ? &M : NULL;
         lsp_csr right = filtered(&A, &filter);
         must(ctx, lsp_csr_filter(ctx, &A, &filter, &B));
         same(ctx, &right, &B, "filtered");
         lsp_csr_free(ctx, &B);
         drop(&right);
-        recipe square = r;
-        square.cols = 60;
+        drop(&M);
+        recipe square = r, square_mask = of_mask;
+        square.cols = square_mask.cols = 60;
+        M = make(&square_mask, 8);
         lsp_csr S = make(&square, 99 + (uint64_t)kind), whole;
         must(ctx, lsp_spgemm(ctx, &S, &S, NULL, &whole, NULL));
         right = filtered(&whole, &filter);
         must(ctx, lsp_spgemm(ctx, &S, &S, &(lsp_spgemm_options){.filter = filter}, &C, NULL));
         same(ctx, &right, &C, "filtered product");
         lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &whole);
-        drop(&right), drop(&S), drop(&A);
+        drop(&right), drop(&S), drop(&A), drop(&M);
     }
     const recipe r = {20, 20, 4, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0};
     lsp_csr A = make(&r, 5), B = {0}, complex_one;
@@ -226,6 +243,11 @@ Test(spgemm_stream, filters_leave_what_they_say) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "-0.5",
               lsp_csr_filter(ctx, &A, &(lsp_filter){.drop = true, .tolerance = -0.5}, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "nan", lsp_csr_filter(ctx, &A, &(lsp_filter){.drop = true, .tolerance = NAN}, &B));
+    lsp_csr wrong = A;
+    wrong.cols = 21;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "20 x 21", lsp_csr_filter(ctx, &A, &(lsp_filter){.mask = &wrong}, &B));
+    const lsp_spgemm_options misfit = {.filter = {.mask = &wrong}};
+    must_fail(ctx, LSP_ERR_ARGUMENT, "20 x 21", lsp_spgemm(ctx, &A, &A, &misfit, &B, NULL));
     cr_assert_eq(lsp_csr_filter(NULL, &A, &(lsp_filter){0}, &B), LSP_ERR_ARGUMENT);
     free(complex_one.val), drop(&A);
     lsp_ctx_destroy(ctx);
@@ -326,7 +348,7 @@ typedef struct memory_case {
 static lsp_status do_failing(lsp_ctx *ctx, void *data) {
     memory_case *c = data;
     lsp_csr C = {0};
-    const lsp_spgemm_options options = {.filter = {.drop = true, .tolerance = 1e-4, .largest = 3}};
+    const lsp_spgemm_options options = {.filter = {.mask = &c->A, .drop = true, .tolerance = 1e-4, .largest = 3}};
     lsp_status status = c->what == 0   ? lsp_csr_add(ctx, 2, &c->A, 3, &c->A, &C)
                         : c->what == 1 ? lsp_csr_filter(ctx, &c->A, &options.filter, &C)
                         : c->what == 2 ? lsp_spgemm(ctx, &c->A, &c->A, &options, &C, NULL)
