@@ -425,8 +425,19 @@ typedef enum lsp_spgemm_method {
     LSP_SPGEMM_SORT = 2       /* expand, segmented sort, compress */
 } lsp_spgemm_method;
 
+/* What stands for multiplication and addition. A sum begins with its first product; a NaN among what min and max choose
+ * from wins. */
+typedef enum lsp_semiring {
+    LSP_PLUS_TIMES = 0,
+    LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */
+    LSP_MAX_TIMES = 2, /* the largest a * b */
+    LSP_OR_AND = 3,    /* 1 if both factors of a product are not 0, else 0: reachability */
+    LSP_PLUS_PAIR = 4  /* how many products there are: common neighbours, triangles */
+} lsp_semiring;
+
 typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;
+    lsp_semiring semiring;
     bool transpose_a, transpose_b;
     lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked */
     lsp_filter filter;   /* which entries of C stay; not in plans */
@@ -456,7 +467,7 @@ LSP_API void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan);
 LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info);
 
 /* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored, the first
- * product rounded, the others added by fused multiply-add, so every method gives the same bits. A sum that happens to
+ * product rounded, the others (LSP_PLUS_TIMES) added by fused multiply-add, so every method gives the same bits. A sum that happens to
  * be zero stays; one that is no number is the quiet NaN without sign. Values are first brought to the type of C's, ones
  * for a pattern. nnz(C) is counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY says how many
  * bytes it needs and nothing was multiplied. */

@@ -3,14 +3,35 @@
 #include "spgemm.h"
 #include <math.h>
 
-/* C[at] = a*b, or += a*b, each rounded once. */
+/* `sum` and one product more, rounded once. */
+static double add_f64(lsp_semiring semiring, double a, double b, bool first, double sum) {
+    const double product = semiring == LSP_MIN_PLUS ? a + b : a * b;
+    switch (semiring) {
+    case LSP_MIN_PLUS:
+        return first || product < sum || isnan(product) ? product : sum;
+    case LSP_MAX_TIMES:
+        return first || product > sum || isnan(product) ? product : sum;
+    case LSP_OR_AND:
+        return (a != 0 && b != 0) || (!first && sum != 0) ? 1 : 0;
+    case LSP_PLUS_PAIR:
+        return first ? 1 : sum + 1;
+    default:
+        return first ? product : fma(a, b, sum);
+    }
+}
+static float add_f32(lsp_semiring semiring, float a, float b, bool first, float sum) {
+    return semiring == LSP_PLUS_TIMES ? (first ? a * b : fmaf(a, b, sum))
+                                      : (float)add_f64(semiring, (double)a, (double)b, first, (double)sum);
+}
+
+/* C[at] = the product of a and b, or joined to what is there. */
 static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, double a, double b) {
     if (job->type == LSP_F32) {
         float *sum = (float *)job->C->val + at;
-        *sum = first ? (float)a * (float)b : fmaf((float)a, (float)b, *sum);
+        *sum = add_f32(job->semiring, (float)a, (float)b, first, first ? 0 : *sum);
     } else if (job->type == LSP_F64) {
         double *sum = (double *)job->C->val + at;
-        *sum = first ? a * b : fma(a, b, *sum);
+        *sum = add_f64(job->semiring, a, b, first, first ? 0 : *sum);
     }
 }
 
