@@ -11,6 +11,8 @@ static const char *method_name(lsp_spgemm_method method) {
 static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
     const lsp_csr_types *types = &options->types;
+    LSP_REQUIRE(options->semiring >= LSP_PLUS_TIMES && options->semiring <= LSP_PLUS_PAIR, LSP_ERR_ARGUMENT,
+                "there is no semiring %d", (int)options->semiring);
     LSP_REQUIRE(options->method >= LSP_SPGEMM_AUTO && options->method <= LSP_SPGEMM_SORT, LSP_ERR_ARGUMENT,
                 "there is no method %d", (int)options->method);
     LSP_REQUIRE(types->rowptr_type == LSP_NONE || types->rowptr_type == LSP_I32 || types->rowptr_type == LSP_I64,
@@ -283,8 +285,13 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
-    lsp_spgemm_job job = {
-        .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .rowptr = plan->rowptr, .C = &made};
+    lsp_spgemm_job job = {.A = ops->A,
+                          .B = ops->B,
+                          .type = plan->type,
+                          .ascending = plan->ascending,
+                          .semiring = plan->options.semiring,
+                          .rowptr = plan->rowptr,
+                          .C = &made};
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_values(ctx, &job.B, plan->type));
     LSP_TRY(make_result(plan, &made));
