@@ -1,6 +1,5 @@
 /* C = op(A)*op(B): arguments checked, the plan made, kept and used. Two passes: nnz of every row, then the rows. */
 #include "spgemm.h"
-#include <stdio.h>
 
 static const char *method_name(lsp_spgemm_method method) {
     return method == LSP_SPGEMM_REFERENCE ? "reference" : "sort";
@@ -129,7 +128,7 @@ static int64_t matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_c
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     lsp_spgemm_choice choice;
     const lsp_spgemm_facts *facts = &plan->facts;
-    int64_t available = lsp_available_bytes(plan->ctx, LSP_HOST), scratch;
+    int64_t available = lsp_spgemm_available(plan->ctx, facts), scratch;
     lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads, available, &choice);
     if (!lsp_mul(choice.thread_bytes, choice.threads, &scratch)) {
         scratch = INT64_MAX;
@@ -139,7 +138,7 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     }
     plan->info.method = choice.method;
     plan->info.method_name = method_name(choice.method);
-    snprintf(plan->info.reason, sizeof plan->info.reason, "%s", choice.reason);
+    lsp_spgemm_explain(facts, &choice, plan->info.reason, sizeof plan->info.reason);
     plan->info.products = facts->products;
     plan->info.nnz_bound = facts->nnz_bound;
     plan->info.nnz = -1;
@@ -195,6 +194,10 @@ done:
 void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
     if (plan != NULL) {
         lsp_ctx *ctx = plan->ctx;
+        lsp_free(ctx, plan->route.ranks);
+        lsp_free(ctx, plan->route.block_ranks);
+        lsp_free(ctx, plan->route.ways);
+        lsp_free(ctx, plan->route.moved);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
         lsp_free(ctx, plan);
@@ -261,21 +264,21 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     const lsp_spgemm_facts *facts = &plan->facts;
     lsp_csr_types types = plan->options.types;
     types.val_type = plan->type;
-    int64_t nnz = plan->info.nnz, available = lsp_available_bytes(ctx, LSP_HOST);
+    int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
     int64_t bytes = matrix_bytes(facts->rows, facts->cols, nnz, &types, plan->type);
     lsp_spgemm_choice choice;
     bool fits = lsp_spgemm_choose(facts, plan->info.method, plan->type, ctx->options.threads,
                                   lsp_max(available - bytes, 0), &choice);
+    if (!fits && lsp_spgemm_cpu_forget(plan)) {
+        return make_result(plan, C);
+    }
     LSP_REQUIRE(fits, LSP_ERR_MEMORY,
                 "the product has %lld entries and needs %lld bytes (%s) and at least %lld of scratch; %lld (%s) are "
                 "available",
                 (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)choice.thread_bytes,
                 (long long)available, lsp_size(available).text);
     LSP_TRY(lsp_csr_create(ctx, facts->rows, facts->cols, nnz, &types, C));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, facts->rows, 1 << 16))
-    for (int64_t i = 0; i <= facts->rows; i++) {
-        lsp_index_set(C->rowptr, C->rowptr_type, i, plan->rowptr[i]);
-    }
+    lsp_spgemm_copy_pointers(plan, C);
 done:
     return status;
 }

@@ -4,6 +4,8 @@
 
 #include "segsort/segsort.h"
 
+enum { LSP_WORTH_A_THREAD = 1 << 12 }; /* so many entries or products */
+
 /* Products per row are multiplied in one of two ways. "Sort": expand all, sort by column, sum equal neighbours.
  * "Window": an accumulator for each column between the smallest and the largest; pays when products are many for it. */
 typedef struct lsp_spgemm_facts {
@@ -24,8 +26,10 @@ typedef struct lsp_spgemm_room {
 
 typedef struct lsp_spgemm_choice {
     lsp_spgemm_method method;
-    char reason[160];
     int threads;
+    bool asked;   /* for this method, by the caller */
+    bool limited; /* by the memory: fewer threads, or */
+    bool shrunk;  /* less room, so that some rows are done in pieces */
     lsp_spgemm_room room;
     int64_t thread_bytes;
 } lsp_spgemm_choice;
@@ -35,22 +39,19 @@ typedef struct lsp_spgemm_choice {
 bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
                        int64_t available, lsp_spgemm_choice *choice);
 
-/* Is a row of `products` in a window of `width` columns done faster in the window? Beyond the second-level cache a
- * window must be fuller. First guesses, to be tuned with
- * sparse-bench spgemm. */
-static inline bool lsp_spgemm_prefers_window(int64_t products, int64_t width) {
-    enum { COLUMNS_A_PRODUCT = 32, COLUMNS_A_PRODUCT_BEYOND = 8, CACHED_COLUMNS = 1 << 17 };
-    int64_t most = width <= CACHED_COLUMNS ? COLUMNS_A_PRODUCT : COLUMNS_A_PRODUCT_BEYOND;
-    return width / most < products;
-}
+/* The choice as a sentence. */
+void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *choice, char *text, size_t bytes);
 
-/* Scratch of one thread, as the room says. */
-typedef struct lsp_spgemm_work {
-    void *words, *spare; /* sort_products words each */
-    void *a, *b;         /* the factors of each product, by slot */
-    void *sum;           /* window_columns; -0.0 between rows, so that adding the first product only rounds it */
-    uint8_t *touched;    /* window_columns; 0 between rows */
-} lsp_spgemm_work;
+/* Bytes that could still be taken. To ask the system costs more than a small product: for one without a budget enough
+ * is said to be there. */
+int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts);
+
+/* Is a row of `products` in a window of `width` columns done faster in the window? Tuned on an AMD EPYC of the fifth
+ * generation with sparse-bench spgemm: few products are sorted in registers. */
+static inline bool lsp_spgemm_prefers_window(int64_t products, int64_t width) {
+    enum { FEW = 256, COLUMNS_OF_FEW = 4, COLUMNS = 8 };
+    return products <= FEW ? width / COLUMNS_OF_FEW < products : width / COLUMNS < products;
+}
 
 typedef struct lsp_spgemm_job {
     lsp_csr A, B;    /* op(A), op(B) */
@@ -60,19 +61,7 @@ typedef struct lsp_spgemm_job {
     bool counting;   /* nnz of row i to rowptr[i + 1]; else fill col and val from rowptr[i] on */
     int64_t *rowptr; /* of C */
     lsp_csr *C;      /* when not counting */
-    const lsp_word_sort *sort;
-    lsp_spgemm_room room;
 } lsp_spgemm_job;
-
-/* Rows first .. last-1, for each type of arithmetic: [0] none, [1] f32, [2] f64. Compiled once an instruction set. */
-typedef void (*lsp_spgemm_rows)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, int64_t first, int64_t last);
-typedef struct lsp_spgemm_kernels {
-    lsp_spgemm_rows rows[2][3]; /* [columns of B are 64 bits wide] */
-} lsp_spgemm_kernels;
-
-const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(void);
-const lsp_spgemm_kernels *lsp_spgemm_kernels_avx2(void);
-const lsp_spgemm_kernels *lsp_spgemm_kernels_avx512(void);
 
 /* A matrix as the plan remembers it: sizes and types, and a number that changes with any pointer or column. */
 typedef struct lsp_spgemm_outline {
@@ -89,9 +78,15 @@ struct lsp_spgemm_plan {
     lsp_spgemm_facts facts;
     lsp_type type; /* of the arithmetic and of C */
     bool ascending;
-    bool counted;        /* rowptr holds C's; before, the products of rows */
-    int64_t *rowptr;     /* rows + 1 */
-    int64_t *block_rows; /* info.blocks + 1: pieces of about equal work */
+    bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
+    int64_t *rowptr;           /* rows + 1 */
+    int64_t *block_rows;       /* info.blocks + 1: pieces of about equal work */
+    struct {                   /* of the CPU: see spgemm_cpu.h */
+        uint8_t *ways, *moved; /* of A's rows, of B's rows */
+        bool twins;
+        char *ranks;
+        int64_t *block_ranks; /* where those of each block begin */
+    } route;
 };
 
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
@@ -110,9 +105,16 @@ lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
 /* Facts and blocks of op(A)*op(B) into the plan. */
 lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 
+/* Of it what needs a look at every entry, by the CPU: products of row i to plan->rowptr[i + 1], facts, ascending. */
+lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
+
 /* The two passes of each method: count C's rows into job->rowptr (not yet summed up); fill job->C. */
 lsp_status lsp_spgemm_ref(lsp_spgemm_plan *plan, const lsp_spgemm_job *job);
-lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, lsp_spgemm_job *job);
+lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job);
+bool lsp_spgemm_cpu_forget(lsp_spgemm_plan *plan); /* frees the ranks kept for the second; false: there are none */
+
+/* C's row pointers, from the plan. */
+void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C);
 
 /* Entries of A as the arithmetic sees them. */
 static inline double lsp_spgemm_value_at(const lsp_csr *A, int64_t i) {

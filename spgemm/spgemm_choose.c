@@ -2,16 +2,25 @@
 #include "spgemm.h"
 #include <stdio.h>
 
-enum { WORTH_A_THREAD = 1 << 14, WINDOW_STEP = 64, ALIGNED_PARTS = 6 * 64 };
+enum { WINDOW_STEP = 64, ALIGNED_PARTS = 8 * 64, MOST_RANKS = 1 << 30 };
+
+int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
+    enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
+    bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
+    return small && ctx->options.max_bytes == 0 ? SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
+}
+
+/* Bytes a product to be sorted, and a column of a window. */
+static int64_t sort_item(const lsp_spgemm_room *room) { return 2 * (int64_t)room->word_bytes + 4; }
+static int64_t window_item(const lsp_spgemm_room *room) { return lsp_max((int64_t)room->value_bytes, 4) + 1; }
 
 /* Bytes of scratch of one thread; INT64_MAX if no number holds them. */
 static int64_t room_bytes(const lsp_spgemm_room *room) {
     int64_t words, sums, bytes;
-    bool fits = lsp_add(room->sort_products, LSP_WORD_PAD, &words) &&
-                lsp_mul(words, (int64_t)(2 * (room->word_bytes + room->value_bytes)), &words) &&
-                lsp_mul(room->window_columns, (int64_t)room->value_bytes + 1, &sums) && lsp_add(words, sums, &bytes) &&
+    bool fits = lsp_add(room->sort_products, LSP_WORD_PAD, &words) && lsp_mul(words, sort_item(room), &words) &&
+                lsp_mul(room->window_columns, window_item(room), &sums) && lsp_add(words, sums, &bytes) &&
                 lsp_add(bytes, ALIGNED_PARTS, &bytes);
-    return fits ? bytes : INT64_MAX;
+    return fits ? bytes / 64 * 64 : INT64_MAX; /* threads' shares begin at lines */
 }
 
 /* The reference: a place a column; then three words an entry to sort C's longest row. */
@@ -25,10 +34,12 @@ static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
 
 /* The room in which each row is done in the way it prefers. */
 static lsp_spgemm_room ideal_room(const lsp_spgemm_facts *facts, lsp_type type) {
-    lsp_spgemm_room room = {.sort_products = facts->sort_products, .value_bytes = lsp_type_bytes(type)};
-    room.window_columns = lsp_max(lsp_ceil_div(facts->window_columns, WINDOW_STEP) * WINDOW_STEP, WINDOW_STEP);
+    lsp_spgemm_room room = {.sort_products = lsp_min(facts->sort_products, MOST_RANKS),
+                            .value_bytes = lsp_type_bytes(type)};
+    int64_t columns_wanted = lsp_min(facts->window_columns, MOST_RANKS);
+    room.window_columns = lsp_max(lsp_ceil_div(columns_wanted, WINDOW_STEP) * WINDOW_STEP, WINDOW_STEP);
     int slots = room.sort_products > 0 ? lsp_bits((uint64_t)room.sort_products - 1) : 0;
-    int columns = facts->cols > 0 ? lsp_bits((uint64_t)facts->cols - 1) : 0;
+    int columns = facts->cols > 0 ? lsp_bits((uint64_t)(facts->cols - 1) | 1) : 0;
     room.word_bytes = lsp_word_bytes(lsp_word_kind(slots + columns));
     return room;
 }
@@ -38,8 +49,7 @@ static bool halve(lsp_spgemm_room *room, const lsp_spgemm_facts *facts) {
     enum { MOST_PIECES = 256 };
     int64_t least_products = facts->sort_products / MOST_PIECES;
     int64_t least_columns = lsp_max(facts->window_columns / MOST_PIECES / WINDOW_STEP * WINDOW_STEP, WINDOW_STEP);
-    int64_t sort_bytes = room->sort_products * (int64_t)(room->word_bytes + room->value_bytes);
-    int64_t window_bytes = room->window_columns * (int64_t)(room->value_bytes + 1);
+    int64_t sort_bytes = room->sort_products * sort_item(room), window_bytes = room->window_columns * window_item(room);
     bool can_sort = room->sort_products > least_products, can_window = room->window_columns > least_columns;
     if (can_sort && (sort_bytes >= window_bytes || !can_window)) {
         room->sort_products = lsp_max(room->sort_products / 2, least_products);
@@ -49,9 +59,39 @@ static bool halve(lsp_spgemm_room *room, const lsp_spgemm_facts *facts) {
     return can_sort || can_window;
 }
 
-/* The choice as a sentence. */
-static void explain(const lsp_spgemm_facts *facts, bool asked, bool shrunk, lsp_spgemm_choice *choice) {
+bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
+                       int64_t available, lsp_spgemm_choice *choice) {
+    int64_t useful = lsp_max((facts->products / 2 + facts->rows / 2) / (LSP_WORTH_A_THREAD / 2), 1);
+    *choice = (lsp_spgemm_choice){.method = asked, .threads = (int)lsp_min(threads, useful)};
+    if (asked == LSP_SPGEMM_REFERENCE) {
+        choice->threads = 1;
+        choice->thread_bytes = reference_bytes(facts);
+        return choice->thread_bytes <= available;
+    }
+    choice->method = LSP_SPGEMM_SORT;
+    choice->room = ideal_room(facts, type);
+    choice->asked = asked == LSP_SPGEMM_SORT;
+    choice->shrunk = facts->sort_products > MOST_RANKS || facts->window_columns > MOST_RANKS;
+    while (room_bytes(&choice->room) > available / choice->threads) {
+        choice->limited = true;
+        if (choice->threads > 1) {
+            choice->threads--;
+        } else if (!halve(&choice->room, facts)) {
+            break;
+        } else {
+            choice->shrunk = true;
+        }
+    }
+    choice->thread_bytes = room_bytes(&choice->room);
+    return choice->thread_bytes <= available;
+}
+
+void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *choice, char *text, size_t bytes) {
     char rows[96];
+    if (choice->method == LSP_SPGEMM_REFERENCE) {
+        snprintf(text, bytes, "asked for; a place for each of %lld columns", (long long)facts->cols);
+        return;
+    }
     if (facts->sort_products == 0) {
         snprintf(rows, sizeof rows, "every row in a window of at most %lld columns",
                  (long long)choice->room.window_columns);
@@ -62,33 +102,6 @@ static void explain(const lsp_spgemm_facts *facts, bool asked, bool shrunk, lsp_
         snprintf(rows, sizeof rows, "rows sorted (to %lld products) or in a window (to %lld columns)",
                  (long long)choice->room.sort_products, (long long)choice->room.window_columns);
     }
-    snprintf(choice->reason, sizeof choice->reason, "%s%s; %d thread%s%s", asked ? "asked for; " : "", rows,
-             choice->threads, choice->threads == 1 ? "" : "s", shrunk ? " to fit the memory" : "");
-}
-
-bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
-                       int64_t available, lsp_spgemm_choice *choice) {
-    int64_t useful = lsp_max((facts->products / 2 + facts->rows / 2) / (WORTH_A_THREAD / 2), 1);
-    *choice = (lsp_spgemm_choice){.method = asked, .threads = (int)lsp_min(threads, useful)};
-    if (asked == LSP_SPGEMM_REFERENCE) {
-        choice->threads = 1;
-        choice->thread_bytes = reference_bytes(facts);
-        snprintf(choice->reason, sizeof choice->reason, "asked for; a place for each of %lld columns",
-                 (long long)facts->cols);
-        return choice->thread_bytes <= available;
-    }
-    choice->method = LSP_SPGEMM_SORT;
-    choice->room = ideal_room(facts, type);
-    bool shrunk = false;
-    while (room_bytes(&choice->room) > available / choice->threads) {
-        shrunk = true;
-        if (choice->threads > 1) {
-            choice->threads--;
-        } else if (!halve(&choice->room, facts)) {
-            break;
-        }
-    }
-    choice->thread_bytes = room_bytes(&choice->room);
-    explain(facts, asked == LSP_SPGEMM_SORT, shrunk, choice);
-    return choice->thread_bytes <= available;
+    snprintf(text, bytes, "%s%s; %d thread%s%s", choice->asked ? "asked for; " : "", rows, choice->threads,
+             choice->threads == 1 ? "" : "s", choice->limited ? " to fit the memory" : "");
 }

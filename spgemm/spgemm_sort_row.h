@@ -1,68 +1,74 @@
-/* Template by COL, VALUE and WORD: a row by expand, sort, compress. A word is a product's column, less the smallest of
- * the row, above its slot; the slot leads to the product's two factors after the sort. */
-#define NAME(f) ROW_NAME(LSP_PASTE(f, WORD_SUFFIX))
+/* Template by COL and WORD: a row by expand and sort. A word is a product's column, less the smallest of the row, above
+ * its slot, the number of the product in the row. */
+#define NAME(f) COL_NAME(LSP_PASTE(f, WORD_SUFFIX))
 
-/* Sums each run of equal columns into one entry of C. */
-static int64_t NAME(compress)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
-                              const WORD *sorted, int64_t at) {
-    const int slot_bits = HAS_VALUES ? lsp_bits((uint64_t)row->products - 1) : 0;
-    int64_t last = at - 1;
-#if HAS_VALUES
-    const WORD slot_mask = ((WORD)1 << slot_bits) - 1;
-    const VALUE *a = work->a, *b = work->b;
-    VALUE *val = job->C->val, sum = 0;
-#endif
-    (void)work;
-    for (int64_t i = 0; i < row->products; i++) {
-        const bool first = i == 0 || (sorted[i] >> slot_bits) != (sorted[i - 1] >> slot_bits);
-        last += first; /* no branch: whether a column is new cannot be guessed */
-        lsp_index_set(job->C->col, job->C->col_type, last, row->low + (int64_t)(sorted[i] >> slot_bits));
-#if HAS_VALUES
-        const size_t slot = (size_t)(sorted[i] & slot_mask);
-        sum = FMA(a[slot], b[slot], first ? NOTHING : sum);
-        val[last] = SETTLED(sum);
-#endif
-    }
-    return last + 1 - at;
-}
-
-/* Writes (or, counting, only counts) the row's entries at `at`; returns how many. */
-static int64_t NAME(sort_row)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
-                              int64_t at) {
+/* Words of the row's products in the order of A's entries. With slot_bits 0: columns alone, for counting. */
+static void NAME(expand)(const lsp_spgemm_pass *pass, const row_extent *row, int slot_bits, WORD *words) {
+    const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
-    const int slot_bits = HAS_VALUES ? lsp_bits((uint64_t)row->products - 1) : 0;
-    const int bits = lsp_bits((uint64_t)(row->high - row->low));
-    WORD *words = work->words;
-    int64_t slot = 0;
+    const WORD low = (WORD)row->low;
+    const uint64_t next = slot_bits > 0;
+    uint64_t slot = 0;
     for (int64_t e = row->begin; e < row->end; e++) {
         const b_row b = b_row_of(job, e);
-#if HAS_VALUES
-        const VALUE a = (VALUE)lsp_spgemm_value_at(&job->A, e);
-        for (int64_t p = b.begin; p < b.end; p++) {
-            if (outside(row, col[p])) {
-                continue;
-            }
-            words[slot] = (WORD)(col[p] - row->low) << slot_bits | (WORD)slot;
-            ((VALUE *)work->a)[slot] = a;
-            ((VALUE *)work->b)[slot++] = ((const VALUE *)job->B.val)[p];
-        }
-#else
-        for (int64_t p = b.begin; p < b.end; p++) {
-            if (!outside(row, col[p])) {
-                words[slot++] = (WORD)(col[p] - row->low);
-            }
+        COL_NAME(fetch_ahead)(pass, e, 0);
+#if defined(__AVX512BW__) && defined(SHORT_WORDS)
+        if (!row->piece) {
+            words = expand_run(col + b.begin, b.end - b.begin, (uint32_t)low, slot_bits, (uint32_t)slot, words);
+            slot += next * (uint64_t)(b.end - b.begin);
+            continue;
         }
 #endif
-    }
-    const WORD *sorted = job->sort[WORD_KIND](words, work->spare, row->products, slot_bits, slot_bits + bits);
-    if (job->counting) {
-        int64_t count = 1;
-        for (int64_t i = 1; i < row->products; i++) {
-            count += (sorted[i] >> slot_bits) != (sorted[i - 1] >> slot_bits);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (!outside(row, col[p])) {
+                *words++ = ((WORD)col[p] - low) << slot_bits | (WORD)slot;
+                slot += next;
+            }
         }
-        return count;
     }
-    return NAME(compress)(job, work, row, sorted, at);
+}
+
+/* The rank of each slot; returns how many there are. */
+#define RANK_ALL(type)                                                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+        rank += i > 0 && (sorted[i] ^ sorted[i - 1]) >> slot_bits != 0;                                                \
+        ((type *)(void *)ranks)[(size_t)(sorted[i] & slot_mask)] = (type)rank;                                         \
+    }
+static int64_t NAME(rank_all)(const WORD *sorted, int64_t n, int slot_bits, char *ranks, int rank_bytes) {
+    const WORD slot_mask = ((WORD)1 << slot_bits) - 1;
+    uint32_t rank = 0;
+    if (rank_bytes == 1) {
+        RANK_ALL(uint8_t)
+    } else if (rank_bytes == 2) {
+        RANK_ALL(uint16_t)
+    } else {
+        RANK_ALL(uint32_t)
+    }
+    return (int64_t)rank + 1;
+}
+#undef RANK_ALL
+
+static int64_t NAME(sort_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                              char *ranks, int rank_bytes, int slot_bits) {
+    const int bits = lsp_bits((uint64_t)(row->high - row->low));
+    NAME(expand)(pass, row, slot_bits, work->words);
+    const WORD *sorted = work->words;
+#if defined(__AVX512BW__) && defined(SHORT_WORDS)
+    if (row->products <= 32) {
+        sort_few(work->words, row->products);
+    } else
+#endif
+    {
+        sorted = pass->sort[WORD_KIND](work->words, work->spare, row->products, slot_bits, slot_bits + bits);
+    }
+    if (ranks != NULL) {
+        return NAME(rank_all)(sorted, row->products, slot_bits, ranks, rank_bytes);
+    }
+    int64_t count = 1;
+    for (int64_t i = 1; i < row->products; i++) {
+        count += sorted[i] != sorted[i - 1];
+    }
+    return count;
 }
 
 #undef NAME

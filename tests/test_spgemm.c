@@ -213,6 +213,100 @@ Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_refer
     drop(&A), drop(&B);
 }
 
+/* Row i asks for the columns `offset` beyond i / dof * step, in blocks of dof, as far as there are such. */
+typedef struct stencil {
+    int64_t rows, cols, step, dof;
+    const int64_t *offset;
+    int count;
+    lsp_type index_type, val_type;
+    bool wild;
+} stencil;
+
+static lsp_csr make_stencil(const stencil *s, uint64_t seed) {
+    uint64_t state = seed;
+    const size_t most = (size_t)(s->rows * s->count * s->dof) + 1;
+    lsp_csr A = {.rows = s->rows,
+                 .cols = s->cols,
+                 .rowptr_type = s->index_type,
+                 .col_type = s->index_type,
+                 .val_type = s->val_type};
+    A.rowptr = calloc((size_t)s->rows + 1, 8), A.col = calloc(most, 8);
+    A.val = s->val_type == LSP_NONE ? NULL : calloc(most, 8);
+    for (int64_t i = 0; i < s->rows; i++) {
+        for (int64_t k = 0; k < s->count * s->dof; k++) {
+            int64_t j = (i / s->dof * s->step + s->offset[k / s->dof]) * s->dof + k % s->dof;
+            if (j >= 0 && j < s->cols) {
+                double value = test_value(s->wild, &state);
+                lsp_index_set(A.col, A.col_type, A.nnz, j);
+                if (s->val_type == LSP_F32) {
+                    ((float *)A.val)[A.nnz] = (float)value;
+                } else if (s->val_type == LSP_F64) {
+                    ((double *)A.val)[A.nnz] = value;
+                }
+                A.nnz++;
+            }
+        }
+        lsp_index_set(A.rowptr, A.rowptr_type, i + 1, A.nnz);
+    }
+    return A;
+}
+
+Test(spgemm, rows_that_repeat_others_give_the_bits_of_the_reference) {
+    static const int64_t budgets[] = {0, 1 << 14};
+    static const int64_t cross[] = {-40, -1, 0, 1, 40}, box[] = {-31, -30, -29, -1, 0, 1, 29, 30, 31};
+    static const int64_t turned[] = {5, -3, 0, 17}, twice[] = {0, 7, 7}, one[] = {3}, line[] = {0, 1, 2, 300};
+    static const stencil stencils[] = {
+        {1600, 1600, 1, 1, cross, 5, LSP_I32, LSP_F64, false}, {1600, 1600, 1, 1, cross, 5, LSP_I64, LSP_F32, true},
+        {900, 900, 1, 1, box, 9, LSP_I32, LSP_NONE, false},    {1200, 1200, 1, 2, box, 9, LSP_I32, LSP_F64, true},
+        {1200, 1200, 1, 3, cross, 5, LSP_I32, LSP_F64, false}, {1200, 1200, 1, 3, box, 9, LSP_I64, LSP_F32, false},
+        {1500, 1500, 1, 5, box, 9, LSP_I32, LSP_F64, false},   {800, 800, 1, 1, turned, 4, LSP_I32, LSP_F64, false},
+        {800, 800, 1, 1, twice, 3, LSP_I32, LSP_F64, true},    {800, 800, 1, 1, one, 1, LSP_I32, LSP_F64, false},
+        {800, 800, 0, 1, line, 4, LSP_I32, LSP_F64, false},    {900, 900, 0, 3, line, 3, LSP_I32, LSP_F64, true},
+        {2000, 2000, 1, 200, one, 1, LSP_I32, LSP_F64, false},
+    };
+    for (size_t k = 0; k < sizeof stencils / sizeof *stencils; k++) {
+        lsp_csr A = make_stencil(&stencils[k], 200 + k);
+        check_everywhere(&A, &A, budgets, 2);
+        drop(&A);
+    }
+    /* rows of A that go 7 to 10 rows of B further, and rows of B that are moved by 252 to 256 columns */
+    for (int64_t step = 7; step <= 10; step++) {
+        for (int64_t distance = 252; distance <= 256; distance++) {
+            const stencil a = {120, 1300, step, 1, line, 3, LSP_I32, LSP_F64, false};
+            const stencil b = {1300, 1300 * distance, distance, 1, line, 4, LSP_I32, LSP_F64, false};
+            lsp_csr A = make_stencil(&a, 1), B = make_stencil(&b, 2);
+            check_everywhere(&A, &B, budgets, 1);
+            drop(&A), drop(&B);
+        }
+    }
+}
+
+/* Two rows of A, each the sum of one row of B in halves of n products: all sizes around the limits of the ways. */
+Test(spgemm, rows_of_any_number_of_products_give_the_bits_of_the_reference) {
+    static const int64_t limits[] = {1, 8, 16, 32, 64, 256, 1024, 8192, 65536}, budgets[] = {0};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        for (int64_t n = lsp_max(limits[k] - 1, 1); n <= limits[k] + 1; n++) {
+            for (int wide = 0; wide < 2; wide++) { /* columns that fit a window, or not */
+                uint64_t state = (uint64_t)n;
+                const int64_t cols = wide ? 64 * n + 7 : n / 3 + 2;
+                lsp_csr A = {.rows = 3, .cols = 2, .nnz = 4, .rowptr_type = LSP_I32, .col_type = LSP_I32};
+                lsp_csr B = {.rows = 2, .cols = cols, .nnz = n, .rowptr_type = LSP_I32, .col_type = LSP_I32};
+                int32_t a_rows[] = {0, 2, 4, 4}, a_cols[] = {0, 1, 1, 0}, b_rows[] = {0, (int32_t)(n / 2), (int32_t)n};
+                double a_vals[] = {1.5, -0.3, 7, 1e-3};
+                A.val_type = B.val_type = LSP_F64;
+                A.rowptr = a_rows, A.col = a_cols, A.val = a_vals, B.rowptr = b_rows;
+                B.col = malloc((size_t)n * 4), B.val = malloc((size_t)n * 8);
+                for (int64_t p = 0; p < n; p++) {
+                    ((int32_t *)B.col)[p] = (int32_t)test_below(&state, cols);
+                    ((double *)B.val)[p] = test_value(false, &state);
+                }
+                check_everywhere(&A, &B, budgets, 1);
+                free(B.col), free(B.val);
+            }
+        }
+    }
+}
+
 Test(spgemm, columns_beyond_32_and_60_bits_are_ordinary) {
     lsp_ctx *ctx = test_ctx(2);
     enum { ENTRIES = 3000 };

@@ -171,18 +171,21 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
                               .window_columns = 70001};
     lsp_spgemm_choice choice;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, INT64_MAX, &choice));
-    cr_assert(choice.method == LSP_SPGEMM_SORT && choice.threads == 8 && choice.reason[0] != 0);
+    cr_assert(choice.method == LSP_SPGEMM_SORT && choice.threads == 8 && !choice.limited);
     cr_assert(choice.room.sort_products == 3000 && choice.room.window_columns == 70016);
     cr_assert(choice.room.word_bytes == 4 && choice.room.value_bytes == 8);
     int64_t whole = choice.thread_bytes;
-    cr_assert(whole >= 3000 * (2 * 4 + 2 * 8) + 70016 * 9 && whole < 3000 * 24 + 70016 * 9 + 7000);
+    cr_assert(whole >= 3000 * (2 * 4 + 4) + 70016 * 9 && whole < 3000 * 12 + 70016 * 9 + 7000);
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 3 * whole, &choice));
     cr_assert(choice.threads == 3 && choice.thread_bytes == whole);
-    cr_assert(strstr(choice.reason, "to fit") != NULL);
+    char reason[160];
+    lsp_spgemm_explain(&facts, &choice, reason, sizeof reason);
+    cr_assert(choice.limited && !choice.shrunk && strstr(reason, "to fit") != NULL);
     for (int64_t available = whole; available >= 8192; available /= 2) {
         cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, available, &choice), "%lld",
                   (long long)available);
         cr_assert(choice.threads == 1 && choice.thread_bytes <= available && choice.room.window_columns % 64 == 0);
+        cr_assert(choice.shrunk == (available < whole));
     }
     cr_assert(!lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 100, &choice));
     cr_assert(choice.thread_bytes > 100 && choice.thread_bytes < 16384);
@@ -199,6 +202,7 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
     facts.cols = 100;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_REFERENCE, LSP_F64, 4, INT64_MAX, &choice));
     cr_assert(choice.method == LSP_SPGEMM_REFERENCE && choice.threads == 1);
-    cr_assert(lsp_spgemm_prefers_window(700, 9400) && !lsp_spgemm_prefers_window(64, 262144));
-    cr_assert(!lsp_spgemm_prefers_window(0, 0));
+    cr_assert(lsp_spgemm_prefers_window(1200, 9400) && !lsp_spgemm_prefers_window(700, 9400));
+    cr_assert(lsp_spgemm_prefers_window(256, 1023) && !lsp_spgemm_prefers_window(256, 1024));
+    cr_assert(lsp_spgemm_prefers_window(257, 2055) && !lsp_spgemm_prefers_window(257, 2056));
 }

@@ -1,0 +1,58 @@
+/* Template by COL, VALUE and RANK: products of a row, in the order of A's entries, each to the place of its rank. */
+#define NAME(f) ROW_NAME(LSP_PASTE(f, RANK_SUFFIX))
+
+/* The products of one to three entries of A with rows of B in the same columns. */
+#define ADD_ALL(place_column)                                                                                          \
+    for (int64_t q = 0; q < n; q++) {                                                                                  \
+        const int64_t place = at + rank[q];                                                                            \
+        place_column;                                                                                                  \
+        PLACE_SUM;                                                                                                     \
+    }
+ALWAYS void NAME(add_all)(const lsp_spgemm_job *job, int64_t e, int twins, b_row b, const RANK *rank, int64_t at,
+                          bool columns) {
+    const COL *col = (const COL *)job->B.col + b.begin;
+    const int64_t n = b.end - b.begin;
+#if HAS_VALUES
+    const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, twins);
+    VALUE *sum = job->C->val;
+#define PLACE_SUM sum[place] = ROW_NAME(add)(&f, twins, q, sum[place])
+#else
+    (void)e, (void)twins;
+#define PLACE_SUM (void)place
+#endif
+    if (!columns) {
+        ADD_ALL((void)col)
+    } else if (job->C->col_type == LSP_I32) {
+        ADD_ALL(((int32_t *)job->C->col)[place] = (int32_t)col[q])
+    } else {
+        ADD_ALL(((int64_t *)job->C->col)[place] = col[q])
+    }
+}
+#undef ADD_ALL
+#undef PLACE_SUM
+
+ALWAYS const char *NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const RANK *rank, int64_t at,
+                                 bool columns) {
+    const lsp_spgemm_job *job = pass->job;
+    int twins;
+    for (int64_t e = row->begin; e < row->end; e += twins) {
+        const b_row b = b_row_of(job, e);
+        twins = COL_NAME(twins_at)(pass, e, row->end);
+        if (columns) {
+            COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
+        }
+        if (twins == 1) {
+            NAME(add_all)(job, e, 1, b, rank, at, columns);
+        } else if (twins == 2) {
+            NAME(add_all)(job, e, 2, b, rank, at, columns);
+        } else {
+            NAME(add_all)(job, e, 3, b, rank, at, columns);
+        }
+        rank += twins * (b.end - b.begin);
+    }
+    return (const char *)rank;
+}
+
+#undef NAME
+#undef RANK
+#undef RANK_SUFFIX
