@@ -54,8 +54,8 @@ static inline bool lsp_spgemm_prefers_window(int64_t products, int64_t width) {
 }
 
 typedef struct lsp_spgemm_job {
-    lsp_csr A, B;    /* op(A), op(B) */
-    lsp_type type;   /* of the arithmetic; B's values have it. LSP_NONE: a pattern */
+    lsp_csr A, B;  /* op(A), op(B) */
+    lsp_type type; /* of the arithmetic; B's values have it. LSP_NONE: a pattern */
     lsp_semiring semiring;
     bool ascending;  /* B's rows are sorted: their ends bound a row of C */
     bool counting;   /* nnz of row i to rowptr[i + 1]; else fill col and val from rowptr[i] on */

@@ -382,6 +382,20 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 #define NOTHING (-0.0)
 #include "spgemm_rows.h"
 
+#define VALUE float
+#define VALUE_SUFFIX _any_f32
+#define HAS_VALUES 1
+#define FMA(a, b, sum) join_f32(f->semiring, a, b, sum)
+#define NOTHING ((float)lsp_semiring_nothing(job->semiring))
+#include "spgemm_rows.h"
+
+#define VALUE double
+#define VALUE_SUFFIX _any_f64
+#define HAS_VALUES 1
+#define FMA(a, b, sum) join_f64(f->semiring, a, b, sum)
+#define NOTHING lsp_semiring_nothing(job->semiring)
+#include "spgemm_rows.h"
+
 #undef b_row_of
 #undef entries_of
 #undef COL_NAME

@@ -109,7 +109,7 @@ static char *take(char **at, size_t bytes) {
 }
 
 /* Lays a thread's scratch out and brings the window into the state it has between rows. */
-static void prepare_work(const lsp_spgemm_room *room, lsp_type type, char *memory) {
+static void prepare_work(const lsp_spgemm_room *room, lsp_type type, double nothing, char *memory) {
     lsp_spgemm_work work;
     lsp_spgemm_work *place = (void *)take(&memory, sizeof work);
     size_t slots = (size_t)(room->sort_products + LSP_WORD_PAD), columns = (size_t)room->window_columns;
@@ -121,9 +121,9 @@ static void prepare_work(const lsp_spgemm_room *room, lsp_type type, char *memor
     memset(work.touched, 0, columns);
     for (size_t j = 0; j < columns && type != LSP_NONE; j++) {
         if (type == LSP_F32) {
-            ((float *)work.window)[j] = -0.0F;
+            ((float *)work.window)[j] = (float)nothing;
         } else {
-            ((double *)work.window)[j] = -0.0;
+            ((double *)work.window)[j] = nothing;
         }
     }
     *place = work;
@@ -155,7 +155,7 @@ static void do_block(void *data, int64_t block, int thread) {
     char *memory = p->memory + thread * p->thread_bytes;
     const lsp_spgemm_work *work = (const void *)memory;
     if (work->words == NULL) {
-        prepare_work(&p->pass.room, p->type, memory);
+        prepare_work(&p->pass.room, p->type, lsp_semiring_nothing(p->pass.job->semiring), memory);
     }
     if (thread == 0) {
         double done = (double)block / (double)plan->info.blocks;
@@ -206,8 +206,10 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
     int64_t available = lsp_spgemm_available(ctx, &plan->facts);
     lsp_spgemm_choice choice;
     passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
+    const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
+    const int way = values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2 : values;
     p.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(&job->A, &job->B);
-    p.rows = job->counting ? p.kernels->count : p.kernels->fill[p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2];
+    p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
     LSP_REQUIRE(lsp_spgemm_choose(&plan->facts, LSP_SPGEMM_SORT, p.type, ctx->options.threads, available, &choice),
                 LSP_ERR_MEMORY, "multiplying needs %lld bytes of scratch at least, and %lld are available",
                 (long long)choice.thread_bytes, (long long)available);

@@ -8,6 +8,7 @@
 #define LSP_SPGEMM_CPU_H
 
 #include "spgemm.h"
+#include <math.h>
 
 /* The way of a row of C, as bits. */
 enum {
@@ -52,13 +53,21 @@ typedef struct lsp_spgemm_kernels {
     /* Which of a block's rows to keep, in pass->ways; returns the bytes of the ranks. */
     int64_t (*mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last);
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
-    lsp_spgemm_rows fill[3]; /* the rows themselves: no values, f32, f64 */
+    lsp_spgemm_rows fill[5]; /* the rows themselves: no values, f32, f64; f32 and f64 in any semiring */
 } lsp_spgemm_kernels;
 
 /* Those for the types of the indices. */
 const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx2(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx512(const lsp_csr *A, const lsp_csr *B);
+
+/* What a sum is before its first product. */
+static inline double lsp_semiring_nothing(lsp_semiring semiring) {
+    return semiring == LSP_PLUS_TIMES  ? -0.0
+           : semiring == LSP_MIN_PLUS  ? (double)INFINITY
+           : semiring == LSP_MAX_TIMES ? -(double)INFINITY
+                                       : 0.0;
+}
 
 /* Bytes of the rank of one of so many products, and of all of them where they are kept. */
 static inline int lsp_rank_bytes(int64_t products) { return products <= 1 << 8 ? 1 : products <= 1 << 16 ? 2 : 4; }

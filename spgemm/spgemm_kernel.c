@@ -170,12 +170,43 @@ static inline void set_rank(char *ranks, int rank_bytes, int64_t slot, uint32_t 
         const type x = ((type *)C->val)[k];                                                                            \
         ((type *)C->val)[k] = x != x ? (type)NAN : x;                                                                  \
     }
-ALWAYS void clear_f32(const lsp_csr *C, int64_t at, int64_t n) { CLEAR(float, 16, ps); }
-ALWAYS void clear_f64(const lsp_csr *C, int64_t at, int64_t n) { CLEAR(double, 8, pd); }
-ALWAYS void clear_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
+ALWAYS void clear_f32(const lsp_spgemm_job *job, int64_t at, int64_t n) {
+    const lsp_csr *C = job->C;
+    CLEAR(float, 16, ps);
+}
+ALWAYS void clear_f64(const lsp_spgemm_job *job, int64_t at, int64_t n) {
+    const lsp_csr *C = job->C;
+    CLEAR(double, 8, pd);
+}
+ALWAYS void clear_none(const lsp_spgemm_job *job, int64_t at, int64_t n) { (void)job, (void)at, (void)n; }
 static void settle_f32(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(float); }
 static void settle_f64(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(double); }
 static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
+
+/* The same, and a product joined to a sum, in any semiring. */
+#define SEMIRING(type, suffix)                                                                                         \
+    static void clear_any_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                 \
+        const type nothing = (type)lsp_semiring_nothing(job->semiring);                                                \
+        for (int64_t k = at; k < at + n; k++) {                                                                        \
+            ((type *)job->C->val)[k] = nothing;                                                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void settle_any_##suffix(const lsp_csr *C, int64_t at, int64_t n) { settle_##suffix(C, at, n); }            \
+    ALWAYS type join_##suffix(lsp_semiring semiring, type a, type b, type sum) {                                       \
+        const type product = semiring == LSP_MIN_PLUS ? a + b : a * b;                                                 \
+        switch (semiring) {                                                                                            \
+        case LSP_MIN_PLUS:                                                                                             \
+            return product < sum || product != product ? product : sum;                                                \
+        case LSP_MAX_TIMES:                                                                                            \
+            return product > sum || product != product ? product : sum;                                                \
+        case LSP_OR_AND:                                                                                               \
+            return a != 0 && b != 0 ? 1 : sum;                                                                         \
+        default:                                                                                                       \
+            return sum + 1;                                                                                            \
+        }                                                                                                              \
+    }
+SEMIRING(float, f32)
+SEMIRING(double, f64)
 
 /* All indices of 32 bits; columns of B of 32 bits, others of either kind; columns of B of 64. */
 #define COL int32_t
@@ -194,7 +225,8 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
 #define KERNELS(columns)                                                                                               \
     {                                                                                                                  \
         study##columns, look##columns, mark##columns, count##columns, {                                                \
-            fill##columns##_none, fill##columns##_f32, fill##columns##_f64                                             \
+            fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
+                fill##columns##_any_f64                                                                                \
         }                                                                                                              \
     }
 

@@ -7,10 +7,11 @@
 typedef struct ROW_NAME(factors) {
     VALUE a[3];
     const VALUE *b[3];
+    lsp_semiring semiring;
 } ROW_NAME(factors);
 
 ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int twins) {
-    ROW_NAME(factors) f = {{0}, {NULL}};
+    ROW_NAME(factors) f = {{0}, {NULL}, job->semiring};
     for (int t = 0; t < twins; t++) {
         f.a[t] = (VALUE)lsp_spgemm_value_at(&job->A, e + t);
         f.b[t] = (const VALUE *)job->B.val + b_row_of(job, e + t).begin;
@@ -40,7 +41,7 @@ ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int twins, int64_t q, VA
 static const char *ROW_NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const void *ranks,
                                      int rank_bytes, int64_t at, int64_t n, bool columns) {
     const char *end = NULL;
-    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job->C, at, n);
+    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job, at, n);
 #define SCATTER(r) end = columns ? ROW_NAME(r)(pass, row, ranks, at, true) : ROW_NAME(r)(pass, row, ranks, at, false)
     if (rank_bytes == 1) {
         SCATTER(scatter_r8);
@@ -132,7 +133,7 @@ static int64_t ROW_NAME(fill_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_
         return ROW_NAME(empty_window)(pass->job, work, row, at);
     }
     const int64_t count = COL_NAME(sorted_row)(pass, work, row, (char *)work->ranks, sizeof *work->ranks);
-    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job->C, at, count);
+    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job, at, count);
     ROW_NAME(scatter_piece)(pass->job, row, work->ranks, at);
     return count;
 }
