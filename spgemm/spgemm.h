@@ -3,6 +3,11 @@
 #define LSP_SPGEMM_H
 
 #include "segsort/segsort.h"
+#include "spgemm_gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Products per row are multiplied in one of two ways. "Sort": expand all, sort by column, sum equal neighbours.
  * "Window": an accumulator for each column between the smallest and the largest; pays when products are many for it. */
@@ -91,6 +96,8 @@ struct lsp_spgemm_plan {
     bool counted;        /* rowptr holds C's; before, the products of rows */
     int64_t *rowptr;     /* rows + 1 */
     int64_t *block_rows; /* info.blocks + 1: pieces of about equal work */
+    lsp_where where;     /* of A, B and C. On a GPU `gpu` stands for ascending, rowptr and block_rows */
+    lsp_spgemm_gpu gpu;
 };
 
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
@@ -110,4 +117,7 @@ static inline double lsp_spgemm_value_at(const lsp_csr *A, int64_t i) {
                                     : 1.0;
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif
