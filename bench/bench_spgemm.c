@@ -1,6 +1,6 @@
-/* C = A*A on the CPU, from A in memory to C in memory with sorted rows, in double and single precision. The library
- * must give the bits of its reference; peers may add in another order, and are held to |A|*|A| times a few roundings.
- */
+/* C = A*A, from A in memory to C in memory with sorted rows, in double and single precision, on the CPU or on a GPU
+ * (from A there to C there; and again for changed values, by a plan). The library must give the bits of its reference;
+ * peers may add in another order, and are held to |A|*|A| times a few roundings. */
 #include "harness.h"
 #include "peers.h"
 #include <math.h>
@@ -15,6 +15,9 @@ static const char *const workloads[] = {BOTH("poisson2d:1024"),
                                         BOTH("fem3:20"),
                                         BOTH("web:300000:1.8:2000"),
                                         NULL};
+static const char *const gpu_workloads[] = {
+    BOTH("poisson2d:2048"), BOTH("er:1048576:8"), BOTH("er:1048576:16"),        BOTH("stencil27:96"), BOTH("fem3:40"),
+    BOTH("rmat:17:8"),      "rmat:19:8/f64",      BOTH("web:1000000:1.8:5000"), BOTH("perm:4000000"), NULL};
 static const char *const quick[] = {BOTH("poisson2d:64"),
                                     BOTH("stencil27:10"),
                                     BOTH("er:4096:8"),
@@ -43,14 +46,17 @@ static const char *absent(int i) {
 }
 
 typedef struct race {
-    lsp_csr A, C, bound; /* C by the reference; bound: |A|*|A| */
+    lsp_csr A, C, bound; /* C by the reference, or by the CPU, whose bits are the same; bound: |A|*|A| */
+    bool on_gpu;
+    lsp_csr there; /* A on the GPU */
 } race;
 
 typedef struct entrant {
     const race *race;
     const peer_product *peer; /* NULL: ours */
     void *self;
-    lsp_csr C; /* ours */
+    lsp_spgemm_plan *plan; /* NULL: made anew each time */
+    lsp_csr C;             /* ours */
 } entrant;
 
 static int64_t index_at(const void *array, lsp_type type, int64_t i) {
@@ -86,12 +92,38 @@ static bool agrees(bench_contender *c, const race *r, const lsp_csr *C, double t
 
 static bool run_ours(bench_contender *c) {
     entrant *e = c->state;
-    return bench_must(c, c->ctx, lsp_spgemm(c->ctx, &e->race->A, &e->race->A, NULL, &e->C, NULL));
+    const lsp_csr *A = e->race->on_gpu ? &e->race->there : &e->race->A;
+    const lsp_status status =
+        e->plan ? lsp_spgemm_execute(e->plan, A, A, &e->C) : lsp_spgemm(c->ctx, A, A, NULL, &e->C, NULL);
+    return bench_must(c, c->ctx, status) && (!e->race->on_gpu || bench_must(c, c->ctx, lsp_ctx_sync(c->ctx)));
 }
 static void release_ours(bench_contender *c) { lsp_csr_free(c->ctx, &((entrant *)c->state)->C); }
+
+/* The bits of the CPU's product, which lies on the host. */
+static bool check_there(bench_contender *c) {
+    const entrant *e = c->state;
+    const lsp_csr_types types = {.rowptr_type = e->C.rowptr_type, .col_type = e->C.col_type};
+    lsp_csr here = {.rows = 0};
+    const bool same = bench_must(c, c->ctx, lsp_csr_copy(c->ctx, &e->C, &types, &here)) && agrees(c, e->race, &here, 0);
+    lsp_csr_free(c->ctx, &here);
+    return same;
+}
+/* On a GPU five times over. */
 static bool check_ours(bench_contender *c) {
     const entrant *e = c->state;
-    return agrees(c, e->race, &e->C, 0);
+    if (!e->race->on_gpu) {
+        return agrees(c, e->race, &e->C, 0);
+    }
+    for (int again = 0; again < 4; again++) {
+        if (!check_there(c)) {
+            return false;
+        }
+        release_ours(c);
+        if (!run_ours(c)) {
+            return false;
+        }
+    }
+    return check_there(c);
 }
 
 static bool run_peer(bench_contender *c) {
@@ -157,7 +189,23 @@ static bool prepare(bench *b, race *r, const char *spec, const char *file, lsp_t
                    (long long)r->A.cols);
         return false;
     }
+    if (r->on_gpu) { /* where no peer adds in another order, the CPU's fast product says what is right */
+        const lsp_csr_types there = {.where = LSP_CUDA};
+        return bench_ok(b, b->base, lsp_spgemm(b->base, &r->A, &r->A, NULL, &r->C, NULL)) &&
+               bench_ok(b, b->ours, lsp_csr_copy(b->ours, &r->A, &there, &r->there));
+    }
     return bench_ok(b, b->base, lsp_spgemm(b->base, &r->A, &r->A, &reference, &r->C, NULL)) && make_bound(b, r);
+}
+
+/* The library once more, with a plan: only values have changed. */
+static int enter_plan(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
+    entrants[count] = (entrant){.race = r};
+    if (!bench_ok(b, b->ours, lsp_spgemm_plan_create(b->ours, &r->there, &r->there, NULL, &entrants[count].plan))) {
+        return count;
+    }
+    contenders[count] = contenders[0];
+    snprintf(contenders[count].who, sizeof contenders[count].who, "libsparse:plan");
+    return count + 1;
 }
 
 static int enter(bench *b, const race *r, bench_contender *contenders, entrant *entrants) {
@@ -170,8 +218,12 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
                                             .run = run_ours,
                                             .check = check_ours,
                                             .release = release_ours,
+                                            .on_gpu = r->on_gpu,
                                             .ctx = b->ours};
-    for (int k = 0; k < PEERS; k++) {
+    if (r->on_gpu) {
+        count = enter_plan(b, r, contenders, entrants, count);
+    }
+    for (int k = 0; k < PEERS && !r->on_gpu; k++) {
         const peer_product *peer = peers[k].product;
         if (!peer || (r->A.val_type == LSP_F32 && !peer->f32)) {
             continue;
@@ -198,17 +250,21 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
 static void run(bench *b, const char *workload, const char *file) {
     const char *slash = strrchr(workload, '/');
     char spec[128];
-    race r = {.A = {.rows = 0}};
+    race r = {.on_gpu = b->device != NULL};
     snprintf(spec, sizeof spec, "%.*s", (int)(slash - workload), workload);
     if (prepare(b, &r, spec, file, strcmp(slash, "/f64") == 0 ? LSP_F64 : LSP_F32)) {
-        bench_contender contenders[1 + PEERS];
-        entrant entrants[1 + PEERS];
+        bench_contender contenders[2 + PEERS];
+        entrant entrants[2 + PEERS];
         const int count = enter(b, &r, contenders, entrants);
         bench_race(b, workload, contenders, count);
         for (int k = 1; k < count; k++) {
-            entrants[k].peer->destroy(entrants[k].self);
+            lsp_spgemm_plan_destroy(entrants[k].plan);
+            if (entrants[k].peer) {
+                entrants[k].peer->destroy(entrants[k].self);
+            }
         }
     }
+    lsp_csr_free(b->ours, &r.there);
     lsp_csr_free(b->base, &r.bound);
     lsp_csr_free(b->base, &r.C);
     lsp_csr_free(b->base, &r.A);
@@ -220,7 +276,9 @@ const bench_subject bench_spgemm = {.name = "spgemm",
                                     .what = "C = A*A",
                                     .workloads = workloads,
                                     .quick = quick,
+                                    .gpu_workloads = gpu_workloads,
                                     .file_variants = file_variants,
                                     .run = run,
                                     .absent = absent,
-                                    .min_time = 1};
+                                    .min_time = 1,
+                                    .on_gpu = true};

@@ -75,6 +75,7 @@ struct bench {
 typedef struct bench_subject {
     const char *name, *what;
     const char *const *workloads, *const *quick; /* NULL-terminated; the same names, or smaller ones */
+    const char *const *gpu_workloads;            /* instead of `workloads` on a GPU; NULL: the same */
     const char *const *file_variants;            /* what --file A.mtx can be raced on: "f64", ... */
     void (*run)(bench *b, const char *workload, const char *file);
     const char *(*absent)(int i); /* peers not there when the bench was built, one by one, then NULL */

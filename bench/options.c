@@ -20,7 +20,7 @@ static void help(const bench_subject *const *subjects) {
         "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
         "  --file A.mtx       this matrix instead\n"
         "  --quick            small sizes, few repeats: to see that it works, not to quote\n"
-        "  --device cpu|cuda  what to measure (segsort: a GPU if there is one)\n"
+        "  --device cpu|cuda  what to measure (segsort, spgemm: a GPU if there is one)\n"
         "  --threads N        threads for the library and its peers (all)\n"
         "  --json FILE        also write the figures in the shape of Google Benchmark\n"
         "  --min-time S       measure each contender for S seconds at least (1, segsort 0.25; with --quick 0.05)\n"

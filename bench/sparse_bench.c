@@ -88,11 +88,19 @@ static bool make_context(bench *b, lsp_ctx **ctx, int threads, bench_device *dev
 }
 
 /* The device asked for, or the best there is. */
-static bool open_device(bench *b, const bench_subject *subject) {
-    char why[320];
+static void pick_device(bench *b, const bench_subject *subject) {
     if (!b->options.device) {
         b->options.device = subject->on_gpu && lsp_cuda_device_count() > 0 ? "cuda" : "cpu";
     }
+}
+
+static const char *const *pick_workloads(const bench *b, const bench_subject *subject) {
+    const bool on_gpu = strcmp(b->options.device, "cuda") == 0 && subject->gpu_workloads;
+    return b->options.quick ? subject->quick : on_gpu ? subject->gpu_workloads : subject->workloads;
+}
+
+static bool open_device(bench *b, const bench_subject *subject) {
+    char why[320];
     if (strcmp(b->options.device, "cpu") == 0) {
         return true;
     }
@@ -199,7 +207,8 @@ int main(int argc, char **argv) {
         which++;
     }
     const bench_subject *subject = subjects[which];
-    const char *const *workloads = b.options.quick ? subject->quick : subject->workloads;
+    pick_device(&b, subject);
+    const char *const *workloads = pick_workloads(&b, subject);
     if (b.options.file && !subject->file_variants[0]) {
         fprintf(stderr, "sparse-bench: %s takes no files; --workload picks what it does\n", subject->name);
         return EXIT_USAGE;

@@ -20,7 +20,9 @@ int cli_fail(int code, const char *format, ...) {
     return code;
 }
 
-int cli_failed(cli_job *job, lsp_status status) {
+int cli_failed(cli_job *job, lsp_status status) { return cli_failed_in(job, job->ctx, status); }
+
+int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status) {
     static const int codes[] = {
         [LSP_OK] = CLI_DONE,
         [LSP_ERR_ARGUMENT] = CLI_USAGE,
@@ -32,7 +34,7 @@ int cli_failed(cli_job *job, lsp_status status) {
         [LSP_ERR_OVERFLOW] = CLI_MEMORY,
     };
     cli_progress_end(&job->progress);
-    return cli_fail(codes[status], "%s", lsp_last_error(job->ctx));
+    return cli_fail(codes[status], "%s", lsp_last_error(ctx));
 }
 
 lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
@@ -44,37 +46,39 @@ const char *cli_formula(const cli_job *job) {
 
 /* ---- the device ---- */
 
-static int refuse_gpu(const cli_options *o) {
-    lsp_ctx *ctx = NULL;
+static lsp_ctx_options context_options(cli_job *job) {
+    const cli_options *o = &job->options;
+    return (lsp_ctx_options){.threads = (int)o->threads,
+                             .max_bytes = o->max_bytes,
+                             .log = cli_log_hook,
+                             .progress = cli_progress_hook,
+                             .hook_user = &job->progress};
+}
+
+int cli_open_gpu(cli_job *job, bool quietly) {
     char error[1024] = "";
-    lsp_ctx_options wanted = {.device = LSP_CUDA, .ordinal = o->ordinal};
-    if (lsp_ctx_create(&ctx, &wanted, error, sizeof error) != LSP_OK) {
-        return cli_fail(CLI_DEVICE, "%s", error);
+    lsp_ctx_options wanted = context_options(job);
+    wanted.device = LSP_CUDA;
+    wanted.ordinal = job->options.ordinal;
+    if (lsp_ctx_create(&job->gpu, &wanted, error, sizeof error) != LSP_OK) {
+        job->gpu = NULL;
+        return quietly ? CLI_DEVICE : cli_fail(CLI_DEVICE, "%s", error);
     }
-    lsp_ctx_destroy(ctx);
-    return cli_fail(CLI_DEVICE, "there is a GPU, but version %s multiplies on the CPU only: --device cpu",
-                    lsp_version());
+    return CLI_DONE;
 }
 
 static int open_context(cli_job *job) {
     const cli_options *o = &job->options;
     char error[1024] = "";
-    if (o->device == CLI_CUDA) {
-        return refuse_gpu(o);
-    }
-    if (o->compare >= 0) {
-        return cli_fail(
-            CLI_DEVICE,
-            "--compare cusparse: version %s multiplies on the CPU only, so cuSPARSE cannot be compared with",
-            lsp_version());
-    }
     job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
     job->progress.verbose = o->verbose;
-    lsp_ctx_options wanted = {.threads = (int)o->threads,
-                              .max_bytes = o->max_bytes,
-                              .log = cli_log_hook,
-                              .progress = cli_progress_hook,
-                              .hook_user = &job->progress};
+    if (o->compare >= 0) {
+        return cli_fail(CLI_DEVICE, "--compare cusparse: version %s cannot compare with cuSPARSE yet", lsp_version());
+    }
+    if (o->device == CLI_CUDA) {
+        CLI_STEP(cli_open_gpu(job, false));
+    }
+    lsp_ctx_options wanted = context_options(job);
     if (lsp_ctx_create(&job->ctx, &wanted, error, sizeof error) != LSP_OK) {
         return cli_fail(CLI_MEMORY, "%s", error);
     }
@@ -98,7 +102,6 @@ static int run(cli_job *job) {
     const cli_options *o = &job->options;
     CLI_STEP(open_context(job));
     CLI_STEP(cli_read(job));
-    (void)lsp_ctx_get_info(job->ctx, &job->machine);
     CLI_STEP(o->info ? cli_info(job) : cli_product(job));
     if (o->spy) {
         CLI_STEP(spy(job));
@@ -139,6 +142,7 @@ int main(int argc, char **argv) {
     } else {
         code = run(&job);
     }
+    lsp_ctx_destroy(job.gpu);
     lsp_ctx_destroy(job.ctx);
     return close_output(code);
 }

@@ -1,4 +1,4 @@
-/* C = A*B: multiplied, checked, and, unless it fails its check, written. */
+/* C = A*B: multiplied, on the CPU or on a GPU, checked, and, unless it fails its check, written. */
 #include "interrupt.h"
 #include "spgemm.h"
 
@@ -32,16 +32,91 @@ static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method 
                                 .types = {.val_type = cli_value_type(&job->options)}};
 }
 
-/* One product, or with --dry-run its plan alone. */
-static lsp_status multiply_once(cli_job *job, double *ms) {
+/* ---- the device ---- */
+
+/* Products that a GPU must save to be worth starting: it takes a third of a second, in which a CPU does so many. */
+enum { WORTH_A_GPU = 100000000 };
+
+static int64_t count_products(const cli_job *job) {
     const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
+    if (job->options.transpose_b) {
+        return A->nnz / (B->cols > 0 ? B->cols : 1) * B->nnz;
+    }
+    int64_t products = 0;
+    for (int64_t p = 0; p < A->nnz && products < WORTH_A_GPU; p++) {
+        int64_t k = A->col_type == LSP_I32 ? ((const int32_t *)A->col)[p] : ((const int64_t *)A->col)[p];
+        products += B->rowptr_type == LSP_I32 ? ((const int32_t *)B->rowptr)[k + 1] - ((const int32_t *)B->rowptr)[k]
+                                              : ((const int64_t *)B->rowptr)[k + 1] - ((const int64_t *)B->rowptr)[k];
+    }
+    return products;
+}
+
+/* With --device auto: a GPU if there is one and the job is worth it. A GPU that cannot be used is none. */
+static void choose_device(cli_job *job) {
+    if (job->options.device == CLI_AUTO && lsp_cuda_device_count() > 0 && count_products(job) >= WORTH_A_GPU) {
+        (void)cli_open_gpu(job, true);
+    }
+    (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
+}
+
+/* The factors where they are multiplied. */
+typedef struct factors {
+    lsp_ctx *ctx;
+    lsp_csr A, B;
+    bool copied_a, copied_b;
+} factors;
+
+static void drop_factors(factors *f) {
+    if (f->copied_a) {
+        lsp_csr_free(f->ctx, &f->A);
+    }
+    if (f->copied_b) {
+        lsp_csr_free(f->ctx, &f->B);
+    }
+}
+
+static lsp_status place_factors(cli_job *job, factors *f) {
+    *f = (factors){.ctx = job->gpu ? job->gpu : job->ctx, .A = job->A.csr, .B = job->second->csr};
+    if (!job->gpu) {
+        return LSP_OK;
+    }
+    const lsp_csr_types there = {.where = LSP_CUDA};
+    cli_progress_begin(&job->progress, "copying", "to the GPU");
+    lsp_status status = lsp_csr_copy(f->ctx, &job->A.csr, &there, &f->A);
+    f->copied_a = status == LSP_OK;
+    if (status == LSP_OK && job->second == &job->A) {
+        f->B = f->A;
+    } else if (status == LSP_OK) {
+        status = lsp_csr_copy(f->ctx, &job->second->csr, &there, &f->B);
+        f->copied_b = status == LSP_OK;
+    }
+    job->copy_ms += cli_progress_end(&job->progress);
+    return status;
+}
+
+/* C comes to the host. */
+static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
+    const lsp_csr_types here = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
+    cli_progress_begin(&job->progress, "copying", "from the GPU");
+    lsp_status status = lsp_csr_copy(job->gpu, C, &here, &job->C);
+    job->copy_ms += cli_progress_end(&job->progress);
+    return status;
+}
+
+/* ---- the product ---- */
+
+/* One product, or with --dry-run its plan alone. */
+static lsp_status multiply_once(cli_job *job, const factors *f, lsp_csr *C, double *ms) {
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     lsp_spgemm_plan *plan = NULL;
-    lsp_csr_free(job->ctx, &job->C);
+    lsp_csr_free(f->ctx, C);
     cli_progress_begin(&job->progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
-    lsp_status status = lsp_spgemm_plan_create(job->ctx, A, B, &how, &plan);
+    lsp_status status = lsp_spgemm_plan_create(f->ctx, &f->A, &f->B, &how, &plan);
     if (status == LSP_OK && !job->options.dry_run) {
-        status = lsp_spgemm_execute(plan, A, B, &job->C);
+        status = lsp_spgemm_execute(plan, &f->A, &f->B, C);
+    }
+    if (status == LSP_OK && job->gpu) {
+        status = lsp_ctx_sync(f->ctx);
     }
     *ms = cli_progress_end(&job->progress);
     if (status == LSP_OK) {
@@ -62,10 +137,19 @@ static int multiply(cli_job *job) {
     if (!ms) {
         return cli_fail(CLI_MEMORY, "no memory for %lld times", (long long)job->repeats);
     }
-    lsp_status status = LSP_OK;
+    factors f;
+    lsp_csr C = {0};
+    lsp_status status = place_factors(job, &f);
     for (int64_t i = 0; i < job->repeats && status == LSP_OK; i++) {
-        status = multiply_once(job, &ms[i]);
+        status = multiply_once(job, &f, &C, &ms[i]);
     }
+    if (status == LSP_OK && job->gpu && !job->options.dry_run) {
+        status = fetch_product(job, &C);
+        lsp_csr_free(f.ctx, &C);
+    } else {
+        job->C = C;
+    }
+    drop_factors(&f);
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
     job->multiplied = status == LSP_OK && !job->options.dry_run;
     if (job->multiplied) {
@@ -73,7 +157,7 @@ static int multiply(cli_job *job) {
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
     free(ms);
-    return status == LSP_OK ? CLI_DONE : cli_failed(job, status);
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(job, f.ctx, status);
 }
 
 double cli_gflops(const cli_job *job) {
@@ -100,9 +184,13 @@ static int check(cli_job *job) {
     return CLI_DONE;
 }
 
+/* Of the memory in which the product was made. */
 static void note_peak(cli_job *job) {
-    if (lsp_ctx_get_info(job->ctx, &job->machine) == LSP_OK && job->machine.host_peak_bytes > job->peak_bytes) {
-        job->peak_bytes = job->machine.host_peak_bytes;
+    lsp_ctx_info now;
+    if (lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &now) == LSP_OK) {
+        int64_t peak = job->gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
+        job->peak_bytes = peak > job->peak_bytes ? peak : job->peak_bytes;
+        job->machine = now;
     }
 }
 
@@ -119,6 +207,7 @@ static int write_product(cli_job *job) {
 
 int cli_product(cli_job *job) {
     CLI_STEP(check_factors(job));
+    choose_device(job);
     CLI_STEP(multiply(job));
     note_peak(job);
     if (job->options.check) {

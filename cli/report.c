@@ -80,8 +80,12 @@ static void plan_rows(const cli_job *job) {
     cli_table_row(to, "scratch", cli_bytes(plan->scratch_bytes).text, "beside A, B and C");
     cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries",
                   cli_count(plan->nnz_bound).text);
-    cli_table_row(to, "device", "cpu", "%s, %s, %d thread%s", job->machine.device_name, job->machine.isa,
-                  job->machine.threads, cli_plural(job->machine.threads));
+    if (job->gpu) {
+        cli_table_row(to, "device", "cuda", "%s", job->machine.device_name);
+    } else {
+        cli_table_row(to, "device", "cpu", "%s, %s, %d thread%s", job->machine.device_name, job->machine.isa,
+                      job->machine.threads, cli_plural(job->machine.threads));
+    }
 }
 
 /* The matrices that are there, scratch, and C as large as it can become. */
@@ -101,6 +105,9 @@ static void time_rows(const cli_job *job) {
                  cli_time(job->median_ms).text);
     }
     cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
+    if (job->gpu) {
+        cli_table_row(to, "copy", cli_time(job->copy_ms).text, "to the GPU and back");
+    }
     if (job->written) {
         cli_table_row(to, "write", cli_time(job->write_ms).text, "%s",
                       strcmp(job->options.output, "-") == 0 ? "standard output" : job->options.output);
@@ -123,7 +130,8 @@ static void report_text(const cli_job *job) {
     }
     time_rows(job);
     if (job->multiplied) {
-        cli_table_row(to, "memory", cli_bytes(job->peak_bytes).text, "most in use at a time");
+        cli_table_row(to, "memory", cli_bytes(job->peak_bytes).text,
+                      job->gpu ? "most in use at a time, on the GPU" : "most in use at a time");
     } else {
         cli_table_row(to, "memory", cli_bytes(needed_bytes(job)).text, "needed at most, everything together");
     }
@@ -161,13 +169,16 @@ static void report_json(const cli_job *job) {
     }
     cli_json_integer(&json, "products", plan->products);
     measured(&json, "compression", done && job->C.nnz > 0, (double)plan->products / (double)job->C.nnz);
-    cli_json_string(&json, "device", "cpu");
+    cli_json_string(&json, "device", job->gpu ? "cuda" : "cpu");
     cli_json_string(&json, "method", plan->method_name);
     cli_json_open(&json, "ms", '{');
     measured(&json, "read", true, job->read_ms);
     measured(&json, "multiply", done, job->multiply_ms);
     measured(&json, "write", job->written, job->write_ms);
     measured(&json, "multiply_median", done, job->median_ms);
+    if (job->gpu) {
+        measured(&json, "copy", done, job->copy_ms);
+    }
     cli_json_close(&json, '}');
     measured(&json, "gflops", done, cli_gflops(job));
     cli_json_integer(&json, "peak_bytes", job->peak_bytes);

@@ -17,13 +17,15 @@ typedef struct cli_job {
     cli_options options;
     cli_progress progress;
     lsp_ctx *ctx;
-    lsp_ctx_info machine;
+    lsp_ctx *gpu;         /* what multiplies; NULL: the CPU, with `ctx` */
+    lsp_ctx_info machine; /* of what multiplies */
     cli_matrix A, B;
     const cli_matrix *second; /* &B, or &A when there is no B */
     lsp_csr C;
     bool multiplied, written;
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
+    double copy_ms;                                   /* to the GPU and back */
     int64_t repeats, peak_bytes;
     int64_t held_bytes; /* by A and B */
     bool checked, check_ok;
@@ -70,8 +72,12 @@ void cli_describe(const cli_job *job, const cli_matrix *matrix, char *text, size
 const char *cli_symmetry_name(lsp_symmetry symmetry);
 const char *cli_field_name(lsp_mtx_field field);
 
-/* Prints the context's last sentence, or one of our own, and returns the exit code. */
+/* Prints a context's last sentence, or one of our own, and returns the exit code. */
 int cli_failed(cli_job *job, lsp_status status);
+int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status);
+
+/* Makes job->gpu. Returns an exit code; says what is wrong unless `quietly`. */
+int cli_open_gpu(cli_job *job, bool quietly);
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The pattern of a matrix as a picture: an SVG file that appears complete or not at all, or characters. */

@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <string.h>
 
-enum { stage_bytes = 8 << 20, stages = 2 };
+enum { stage_bytes = 8 << 20, stages = 2, note_bytes = 4096 };
 
 typedef struct lsp_cuda_state {
     cudaStream_t stream;
@@ -13,6 +13,7 @@ typedef struct lsp_cuda_state {
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
     long long *fault, *fault_there; /* one word of mapped host memory, and where the device sees it */
+    char *note;                     /* pinned, behind that word: for what is read back in haste */
     lsp_cuda_chip chip;
 } lsp_cuda_state;
 
@@ -88,9 +89,10 @@ static lsp_status make_fault_word(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     void *here = NULL, *there = NULL;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaHostAlloc(&here, sizeof *state->fault, cudaHostAllocMapped),
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaHostAlloc(&here, sizeof *state->fault + note_bytes, cudaHostAllocMapped),
                            "no pinned memory for reports of the GPU"));
     state->fault = here;
+    state->note = (char *)here + sizeof *state->fault;
     *state->fault = 0;
     LSP_TRY(
         lsp_cuda_check(ctx, (int)cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
@@ -293,6 +295,21 @@ static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t byt
         }
     }
 done:
+    return status;
+}
+
+lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    if (bytes > note_bytes) {
+        return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
+    }
+    int before = enter(ctx);
+    LSP_TRY(copy_async(ctx, state->note, from, (size_t)bytes));
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state->stream), "work on the GPU failed"));
+    memcpy(to, state->note, (size_t)bytes);
+done:
+    leave(ctx, before);
     return status;
 }
 

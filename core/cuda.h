@@ -35,6 +35,8 @@ void lsp_cuda_free(lsp_ctx *ctx, void *memory);
  * returns with the host memory free to use. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes);
+/* The same for a few bytes of the GPU that the host waits for. */
+lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);
 /* Turns a cudaError_t into a sentence: "what: the driver's words". 0 is LSP_OK. */

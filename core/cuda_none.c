@@ -46,3 +46,7 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
     (void)to, (void)to_where, (void)from, (void)from_where, (void)bytes;
     return none(ctx);
 }
+lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    (void)to, (void)from, (void)bytes;
+    return none(ctx);
+}

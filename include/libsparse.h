@@ -439,7 +439,8 @@ typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;
     lsp_semiring semiring;
     bool transpose_a, transpose_b;
-    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked */
+    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked.
+                            `where`: C lies where A and B do, whether this says so or not */
     lsp_filter filter;   /* which entries of C stay; not in plans */
 } lsp_spgemm_options;
 
@@ -458,19 +459,22 @@ typedef struct lsp_spgemm_info {
 
 typedef struct lsp_spgemm_plan lsp_spgemm_plan;
 
-/* Inspects A and B (host matrices, any order of columns, duplicates allowed), counts products and chooses. Checks
- * both matrices as lsp_csr_check does. The plan belongs to the context and holds no copy of A or B: structure and
- * sizes must be the same at execution, values may change. LSP_ERR_UNSUPPORTED for C64. */
+/* Inspects A and B (both on the host or both on the context's GPU, any order of columns, duplicates allowed), counts
+ * products and chooses. Checks both matrices as lsp_csr_check does. The plan belongs to the context and holds no copy
+ * of A or B: structure and sizes must be the same at execution, values may change. LSP_ERR_UNSUPPORTED for C64; on a
+ * GPU also for the reference, and for factors of 2^31 entries or rows and more, or an inner dimension beyond 2^31.
+ * Waits for the GPU. */
 LSP_API lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                           const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 LSP_API void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan);
 LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info);
 
 /* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored, the first
- * product rounded, the others (LSP_PLUS_TIMES) added by fused multiply-add, so every method gives the same bits. A sum that happens to
- * be zero stays; one that is no number is the quiet NaN without sign. Values are first brought to the type of C's, ones
- * for a pattern. nnz(C) is counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY says how many
- * bytes it needs and nothing was multiplied. */
+ * product rounded, the others (LSP_PLUS_TIMES) added by fused multiply-add, so every method gives the same bits. A sum
+ * that happens to be zero stays; one that is no number is the quiet NaN without sign. Values are first brought to the
+ * type of C's, ones for a pattern. nnz(C) is counted before C is allocated: if C does not fit the budget,
+ * LSP_ERR_MEMORY says how many bytes it needs and nothing was multiplied. On a GPU it waits for nnz(C), the first time,
+ * and for a look at the structure; C is filled on the stream when it returns. */
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* Plan, execute, destroy. `options` may be NULL. `info` may be NULL. */

@@ -1,5 +1,9 @@
 /* C = op(A)*op(B): arguments checked, the plan made, kept and used. Two passes: nnz of every row, then the rows. */
 #include "spgemm.h"
+#include "matrices/matrices.h"
+#include <stdio.h>
+
+static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }
 
 static const char *method_name(lsp_spgemm_method method) {
     return method == LSP_SPGEMM_REFERENCE ? "reference" : "sort";
@@ -7,7 +11,7 @@ static const char *method_name(lsp_spgemm_method method) {
 
 /* ---- arguments ---- */
 
-static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options) {
+static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
     lsp_status status = LSP_OK;
     const lsp_csr_types *types = &options->types;
     LSP_REQUIRE(options->semiring >= LSP_PLUS_TIMES && options->semiring <= LSP_PLUS_PAIR, LSP_ERR_ARGUMENT,
@@ -22,7 +26,13 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options)
                 "complex values cannot be multiplied");
     LSP_REQUIRE(types->val_type == LSP_NONE || types->val_type >= LSP_F32, LSP_ERR_ARGUMENT,
                 "values of type %d: LSP_F32 or LSP_F64 is needed", (int)types->val_type);
-    LSP_REQUIRE(types->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "products are made in the memory of the host only");
+    LSP_REQUIRE(types->where == LSP_HOST || types->where == where, LSP_ERR_UNSUPPORTED,
+                "the product of matrices in the memory of the host is made there");
+    LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
+                "the reference multiplies in the memory of the host only");
+    LSP_REQUIRE(where == LSP_HOST || options->semiring == LSP_PLUS_TIMES, LSP_ERR_UNSUPPORTED,
+                "on a GPU products are sums of products: semiring %d is offered in the memory of the host",
+                (int)options->semiring);
 done:
     return status;
 }
@@ -35,15 +45,23 @@ lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_cs
                                          : B->val_type;
 }
 
+/* Of a matrix on the GPU only what the struct says: kernels look at its arrays later. */
+static lsp_status check_matrix(lsp_ctx *ctx, const lsp_csr *A) {
+    return A->where == LSP_HOST ? lsp_csr_check(ctx, A, 0) : lsp_csr_check_header(ctx, A);
+}
+
 static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
-    LSP_REQUIRE(A->where == LSP_HOST && B->where == LSP_HOST, LSP_ERR_UNSUPPORTED,
-                "matrices must be in the memory of the host to be multiplied");
-    LSP_TRY(check_options(ctx, options));
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "A lies in the memory of the %s and B in that of the %s: they must be in one place",
+                place_name(A->where), place_name(B->where));
+    LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "the matrices lie on the GPU, and this context is on the host");
+    LSP_TRY(check_options(ctx, options, A->where));
+    LSP_TRY(check_matrix(ctx, A));
     if (A != B) {
-        LSP_TRY(lsp_csr_check(ctx, B, 0));
+        LSP_TRY(check_matrix(ctx, B));
     }
     LSP_REQUIRE(options->types.drop_values || (A->val_type != LSP_C64 && B->val_type != LSP_C64), LSP_ERR_UNSUPPORTED,
                 "complex matrices cannot be multiplied");
@@ -61,6 +79,7 @@ done:
 typedef struct operands {
     lsp_csr A, B;
     bool made_a, made_b;
+    lsp_spgemm_factors factors; /* on a GPU these instead, in scratch */
 } operands;
 
 static lsp_csr view_of(const lsp_csr *A, lsp_type type) {
@@ -104,17 +123,26 @@ done:
 
 /* ---- the plan ---- */
 
-static lsp_spgemm_outline outline_of(lsp_ctx *ctx, const lsp_csr *A) {
+static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
     return (lsp_spgemm_outline){.rows = A->rows,
                                 .cols = A->cols,
                                 .nnz = A->nnz,
                                 .rowptr_type = A->rowptr_type,
                                 .col_type = A->col_type,
                                 .val_type = A->val_type,
-                                .structure = lsp_spgemm_structure(ctx, A)};
+                                .structure = structure};
 }
 
-/* Bytes of a host matrix; INT64_MAX if no number holds them. */
+static lsp_status read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
+    if (A->where == LSP_CUDA) {
+        return lsp_spgemm_gpu_structure(ctx, A, B, structure);
+    }
+    structure[0] = lsp_spgemm_structure(ctx, A);
+    structure[1] = A == B ? structure[0] : lsp_spgemm_structure(ctx, B);
+    return LSP_OK;
+}
+
+/* Bytes of a matrix; INT64_MAX if no number holds them. */
 static int64_t matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type) {
     bool wide_rowptr = types->rowptr_type == LSP_NONE ? nnz > INT32_MAX : types->rowptr_type == LSP_I64;
     bool wide_col = types->col_type == LSP_NONE ? cols > (int64_t)INT32_MAX + 1 : types->col_type == LSP_I64;
@@ -125,7 +153,8 @@ static int64_t matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_c
     return fits ? bytes : INT64_MAX;
 }
 
-static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+/* Method, reason and scratch, on the host. */
+static void describe_choice(lsp_spgemm_plan *plan, const lsp_csr *B) {
     lsp_spgemm_choice choice;
     const lsp_spgemm_facts *facts = &plan->facts;
     int64_t available = lsp_spgemm_available(plan->ctx, facts), scratch;
@@ -137,13 +166,37 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
         scratch += B->nnz * (int64_t)lsp_type_bytes(plan->type);
     }
     plan->info.method = choice.method;
-    plan->info.method_name = method_name(choice.method);
     lsp_spgemm_explain(facts, &choice, plan->info.reason, sizeof plan->info.reason);
+    plan->info.scratch_bytes = scratch;
+}
+
+/* The same on a GPU: how many rows are made in which way. */
+static void describe_bins(lsp_spgemm_plan *plan) {
+    const uint32_t *bins = plan->gpu.count_bins;
+    int64_t few = 0, more = 0;
+    for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_BITS; bin++) {
+        *(bin < LSP_BIN_COUNT_64 ? &few : &more) += bins[bin];
+    }
+    plan->info.method = LSP_SPGEMM_SORT;
+    plan->info.blocks = 1;
+    plan->info.scratch_bytes = plan->facts.rows * 17;
+    snprintf(plan->info.reason, sizeof plan->info.reason,
+             "on the GPU; %lld rows sorted by a warp or less, %lld of more products, %lld of very many", (long long)few,
+             (long long)more, (long long)bins[LSP_BIN_BITS]);
+}
+
+static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    const lsp_spgemm_facts *facts = &plan->facts;
+    if (plan->where == LSP_CUDA) {
+        describe_bins(plan);
+    } else {
+        describe_choice(plan, B);
+    }
+    plan->info.method_name = method_name(plan->info.method);
     plan->info.products = facts->products;
     plan->info.nnz_bound = facts->nnz_bound;
     plan->info.nnz = -1;
     plan->info.max_row_products = facts->max_row_products;
-    plan->info.scratch_bytes = scratch;
     plan->info.bound_bytes = matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->type);
     lsp_log(plan->ctx, "spgemm: %lld products in %lld blocks, method %s: %s", (long long)facts->products,
             (long long)plan->info.blocks, plan->info.method_name, plan->info.reason);
@@ -158,9 +211,15 @@ static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     options = options != NULL ? options : &defaults;
     LSP_TRY(check_operands(ctx, A, B, options));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_plan){.ctx = ctx, .options = *options, .type = lsp_spgemm_result_type(A, B, &options->types)};
-    LSP_TRY(take_operands(ctx, A, B, options, made->type, ops));
-    LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
+    *made = (lsp_spgemm_plan){
+        .ctx = ctx, .options = *options, .type = lsp_spgemm_result_type(A, B, &options->types), .where = A->where};
+    made->options.types.where = A->where;
+    if (made->where == LSP_CUDA) {
+        LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->factors));
+    } else {
+        LSP_TRY(take_operands(ctx, A, B, options, made->type, ops));
+        LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
+    }
     describe(made, &ops->B);
     *plan = made;
 done:
@@ -179,15 +238,21 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    size_t mark = lsp_scratch_mark(ctx);
+    uint64_t structure[2];
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_REQUIRE(options == NULL || !lsp_spgemm_filters(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
-    made->A = outline_of(ctx, A);
-    made->B = A == B ? made->A : outline_of(ctx, B);
+    LSP_TRY(read_structures(ctx, A, B, structure));
+    made->A = outline_of(A, structure[0]);
+    made->B = outline_of(B, structure[1]);
     *plan = made;
+    made = NULL;
 done:
+    lsp_spgemm_plan_destroy(made);
     release_operands(ctx, &ops);
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -200,6 +265,10 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.moved);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
+        lsp_free(ctx, plan->gpu.rowptr);
+        lsp_free(ctx, plan->gpu.products);
+        lsp_free(ctx, plan->gpu.groups);
+        lsp_free(ctx, plan->gpu.report);
         lsp_free(ctx, plan);
     }
 }
@@ -283,11 +352,65 @@ done:
     return status;
 }
 
+/* The same on a GPU: C without its row pointers. */
+static lsp_status make_result_there(lsp_spgemm_plan *plan, lsp_csr *C) {
+    enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_spgemm_facts *facts = &plan->facts;
+    lsp_csr_types types = plan->options.types, fit;
+    types.val_type = plan->type;
+    int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
+    int64_t bytes = matrix_bytes(facts->rows, facts->cols, nnz, &types, plan->type);
+    LSP_TRY(lsp_csr_resolve(ctx, facts->cols, nnz, LSP_NONE, &types, &fit));
+    if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
+        int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
+        LSP_REQUIRE(bytes <= available && scratch <= available - bytes, LSP_ERR_MEMORY,
+                    "the product has %lld entries and needs %lld bytes (%s) and %lld of scratch on the GPU; %lld (%s) "
+                    "are available",
+                    (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)scratch, (long long)available,
+                    lsp_size(available).text);
+    }
+    *C = (lsp_csr){.rows = facts->rows,
+                   .cols = facts->cols,
+                   .nnz = nnz,
+                   .rowptr_type = fit.rowptr_type,
+                   .col_type = fit.col_type,
+                   .val_type = fit.val_type,
+                   .where = LSP_CUDA};
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, facts->rows + 1, lsp_type_bytes(fit.rowptr_type), &C->rowptr));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(fit.col_type), &C->col));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &C->val));
+done:
+    return status;
+}
+
+static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_csr made = {0};
+    if (!plan->counted) {
+        LSP_TRY(lsp_spgemm_gpu_count(plan, factors));
+        plan->counted = true;
+    }
+    LSP_TRY(make_result_there(plan, &made));
+    LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, &made));
+    *C = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
 static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
+    if (plan->where == LSP_CUDA) {
+        return multiply_there(plan, &ops->factors, C);
+    }
     lsp_spgemm_job job = {.A = ops->A,
                           .B = ops->B,
                           .type = plan->type,
@@ -310,10 +433,12 @@ done:
 }
 
 /* The matrix is the one that was planned for, but for its values. */
-static lsp_status check_same(lsp_ctx *ctx, const char *name, const lsp_spgemm_outline *planned, const lsp_csr *A) {
+static lsp_status check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
+                                const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s has left the memory of the host since the plan was made",
-                name);
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(A->where == plan->where, LSP_ERR_ARGUMENT, "%s has left the memory of the %s since the plan was made",
+                name, place_name(plan->where));
     LSP_REQUIRE(A->rows == planned->rows && A->cols == planned->cols && A->nnz == planned->nnz, LSP_ERR_ARGUMENT,
                 "%s is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", name,
                 (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)planned->rows,
@@ -323,8 +448,20 @@ static lsp_status check_same(lsp_ctx *ctx, const char *name, const lsp_spgemm_ou
                 LSP_ERR_ARGUMENT, "the types of %s have changed since the plan was made", name);
     LSP_REQUIRE(A->rowptr != NULL && (A->nnz == 0 || (A->col != NULL && (A->val_type == LSP_NONE || A->val != NULL))),
                 LSP_ERR_ARGUMENT, "an array of %s is NULL", name);
-    LSP_REQUIRE(lsp_spgemm_structure(ctx, A) == planned->structure, LSP_ERR_ARGUMENT,
-                "the row pointers or the columns of %s have changed since the plan was made", name);
+done:
+    return status;
+}
+
+static lsp_status check_same(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    uint64_t structure[2];
+    LSP_TRY(check_outline(plan, "A", &plan->A, A));
+    LSP_TRY(check_outline(plan, "B", &plan->B, B));
+    LSP_TRY(read_structures(ctx, A, B, structure));
+    LSP_REQUIRE(structure[0] == plan->A.structure && structure[1] == plan->B.structure, LSP_ERR_ARGUMENT,
+                "the row pointers or the columns of %s have changed since the plan was made",
+                structure[0] != plan->A.structure ? "A" : "B");
 done:
     return status;
 }
@@ -336,14 +473,19 @@ lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
                 "a matrix to be multiplied, or the place for the product, is NULL");
-    LSP_TRY(check_same(ctx, "A", &plan->A, A));
-    LSP_TRY(check_same(ctx, "B", &plan->B, B));
-    LSP_TRY(take_operands(ctx, A, B, &plan->options, plan->type, &ops));
+    LSP_TRY(check_same(plan, A, B));
+    if (plan->where == LSP_CUDA) {
+        LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, &ops.factors));
+    } else {
+        LSP_TRY(take_operands(ctx, A, B, &plan->options, plan->type, &ops));
+    }
     LSP_TRY(multiply(plan, &ops, C));
 done:
     release_operands(ctx, &ops);
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -355,6 +497,7 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
     if (options != NULL && lsp_spgemm_filters(&options->filter)) {
         return lsp_spgemm_filtered(ctx, A, B, options, C, info);
@@ -367,5 +510,6 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
 done:
     release_operands(ctx, &ops);
     lsp_spgemm_plan_destroy(plan);
+    lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -3,6 +3,11 @@
 #define LSP_SPGEMM_H
 
 #include "segsort/segsort.h"
+#include "spgemm_gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { LSP_WORTH_A_THREAD = 1 << 12 }; /* so many entries or products */
 
@@ -87,6 +92,8 @@ struct lsp_spgemm_plan {
         char *ranks;
         int64_t *block_ranks; /* where those of each block begin */
     } route;
+    lsp_where where; /* of A, B and C. On a GPU `gpu` stands for ascending, rowptr, block_rows and route */
+    lsp_spgemm_gpu gpu;
 };
 
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
@@ -123,4 +130,7 @@ static inline double lsp_spgemm_value_at(const lsp_csr *A, int64_t i) {
                                     : 1.0;
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -104,7 +104,7 @@ Test(spgemm_plan, malformed_arguments_are_refused) {
     REFUSED(LSP_ERR_ARGUMENT, "type 2", wrong.types.val_type = LSP_I64)
     REFUSED(LSP_ERR_UNSUPPORTED, "complex", wrong.types.val_type = LSP_C64)
     REFUSED(LSP_ERR_UNSUPPORTED, "host", wrong.types.where = LSP_CUDA)
-    REFUSED(LSP_ERR_UNSUPPORTED, "host", bad.where = LSP_CUDA)
+    REFUSED(LSP_ERR_DEVICE, "host", bad.where = LSP_CUDA)
     REFUSED(LSP_ERR_UNSUPPORTED, "complex", bad.val_type = LSP_C64)
     int32_t rowptr[11] = {0, 5, 3};
     REFUSED(LSP_ERR_FORMAT, "", bad.rowptr = rowptr)
@@ -113,6 +113,9 @@ Test(spgemm_plan, malformed_arguments_are_refused) {
     REFUSED(LSP_ERR_FORMAT, "", bad.nnz = A.nnz)
     cols[0] -= 20;
 #undef REFUSED
+    bad = A, bad.where = LSP_CUDA;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one place", lsp_spgemm(ctx, &A, &bad, &options, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one place", lsp_spgemm(ctx, &bad, &A, &options, &C, NULL));
     cr_assert(C.rows == 4711 && C.rowptr == NULL && plan == NULL);
     drop(&A);
     lsp_ctx_destroy(ctx);
@@ -205,4 +208,44 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
     cr_assert(lsp_spgemm_prefers_window(1200, 9400) && !lsp_spgemm_prefers_window(700, 9400));
     cr_assert(lsp_spgemm_prefers_window(256, 1023) && !lsp_spgemm_prefers_window(256, 1024));
     cr_assert(lsp_spgemm_prefers_window(257, 2055) && !lsp_spgemm_prefers_window(257, 2056));
+}
+
+Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
+    cr_assert(lsp_count_bin(0, 5) == LSP_BIN_NONE && lsp_fill_bin(0, 5, 0, 0, 100) == LSP_BIN_NONE);
+    static const struct {
+        uint32_t products;
+        lsp_spgemm_bin bin;
+    } sorted[] = {{1, LSP_BIN_SORT_1},      {8, LSP_BIN_SORT_1},      {9, LSP_BIN_SORT_4},
+                  {33, LSP_BIN_SORT_8},     {65, LSP_BIN_SORT_16},    {256, LSP_BIN_SORT_32},
+                  {257, LSP_BIN_SORT_64},   {1024, LSP_BIN_SORT_128}, {2048, LSP_BIN_SORT_256},
+                  {2049, LSP_BIN_SORT_512}, {4096, LSP_BIN_SORT_512}, {4097, LSP_BIN_BITS}};
+    for (size_t k = 0; k < sizeof sorted / sizeof *sorted; k++) {
+        uint32_t products = sorted[k].products;
+        cr_assert(lsp_fill_bin(products, 1, products, 0, 1 << 19) == sorted[k].bin, "%u products", products);
+    }
+    static const struct {
+        uint32_t products;
+        lsp_spgemm_bin bin;
+    } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},   {513, LSP_BIN_COUNT_128},
+                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512}, {4097, LSP_BIN_COUNT_HASH},
+                   {8193, LSP_BIN_BITS},      {LSP_PRODUCTS_MOST, LSP_BIN_BITS}};
+    for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
+        cr_assert(lsp_count_bin(counted[k].products, 1) == counted[k].bin, "%u products", counted[k].products);
+    }
+    /* entries of A must fit too */
+    cr_assert(lsp_count_bin(3, 100) == LSP_BIN_SORT_16 && lsp_count_bin(3, 1000) == LSP_BIN_COUNT_128);
+    cr_assert(lsp_fill_bin(3, 1000, 3, 0, 100) == LSP_BIN_SORT_128);
+    cr_assert(lsp_fill_bin(5, 5000, 5, 0, 100) == LSP_BIN_HASH_64_512);
+    /* few columns: in a window where they fit one, else a table if their products cannot be sorted */
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
+    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
+    cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_SORT_128);
+    cr_assert(lsp_fill_bin(729, 27, 125, 36, 1 << 20) == LSP_BIN_SORT_128);
+    cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
+    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);
+    cr_assert(lsp_fill_bin(6561, 81, 513, 36, 1 << 20) == LSP_BIN_BITS);
+    /* slot and column beyond 32 bits cannot be sorted */
+    cr_assert(lsp_fill_bin(256, 16, 256, 0, 1 << 24) == LSP_BIN_SORT_32);
+    cr_assert(lsp_fill_bin(256, 16, 256, 0, (1 << 24) + 1) == LSP_BIN_HASH_512_512);
+    cr_assert(lsp_fill_bin(4096, 16, 4000, 0, (1 << 20) + 1) == LSP_BIN_BITS);
 }

@@ -155,12 +155,23 @@ is "$(json nnz_c) $(json products) $(json ms.multiply) $(json gflops) $(json che
 for device in auto cpu; do
     expect 0 cli --device "$device" A.mtx -q
 done
-expect 4 cli --device cuda A.mtx
-told "spgemm-cli: "
-silent
-is "$(wc -l <"$err")" 1
-expect 4 cli --device cuda:7 A.mtx
-expect 4 cli --device=cuda missing.mtx
+if "$CLI" --device cuda -q A.mtx >/dev/null 2>&1; then
+    expect 0 cli --device cuda --check --json A.mtx B.mtx
+    is "$(json device) $(json check.ok) $(json products)" '"cuda" true 3'
+    expect 0 cli --device cuda --check --transpose-b --repeat 2 A.mtx
+    said "the reference's bits"
+    said "to the GPU and back"
+    expect 0 cli --device cuda --dry-run A.mtx
+    expect 3 cli --device cuda --max-memory 100 A.mtx
+    expect 4 cli --device cuda:1023 A.mtx
+else
+    expect 4 cli --device cuda A.mtx
+    told "spgemm-cli: "
+    silent
+    is "$(wc -l <"$err")" 1
+    expect 4 cli --device cuda:7 A.mtx
+    expect 4 cli --device=cuda missing.mtx
+fi
 expect 4 cli --compare cusparse A.mtx
 told "cuSPARSE"
 silent

@@ -1,0 +1,121 @@
+/* Which kernel makes a row of C on a GPU: pure functions of what is known of the row. Compiled for both sides. */
+#ifndef LSP_SPGEMM_BINS_H
+#define LSP_SPGEMM_BINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define LSP_BOTH_SIDES __host__ __device__
+#else
+#define LSP_BOTH_SIDES
+#endif
+
+/* SORT_g: g lanes sort the products of a row, at most 8 each (SORT_512: 256 lanes, 16 each).
+ * WINDOW: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at most n in
+ * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time. All three then
+ * add products in the order of A's entries.
+ * COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table, or else as BITS. */
+typedef enum lsp_spgemm_bin {
+    LSP_BIN_NONE = 0,
+    LSP_BIN_SORT_1,
+    LSP_BIN_SORT_4,
+    LSP_BIN_SORT_8,
+    LSP_BIN_SORT_16,
+    LSP_BIN_SORT_32,
+    LSP_BIN_SORT_64,
+    LSP_BIN_SORT_128,
+    LSP_BIN_SORT_256,
+    LSP_BIN_SORT_512,
+    LSP_BIN_NARROW_128,
+    LSP_BIN_NARROW_512,
+    LSP_BIN_WIDE_128,
+    LSP_BIN_WIDE_512,
+    LSP_BIN_HASH_64_512,
+    LSP_BIN_HASH_512_512,
+    LSP_BIN_COUNT_64,
+    LSP_BIN_COUNT_128,
+    LSP_BIN_COUNT_256,
+    LSP_BIN_COUNT_512,
+    LSP_BIN_COUNT_HASH,
+    LSP_BIN_BITS,
+    LSP_BINS,
+    LSP_COUNT_BINS = LSP_BIN_BITS - LSP_BIN_COUNT_64
+} lsp_spgemm_bin;
+
+/* Tuned on an H200 with sparse-bench spgemm. */
+enum {
+    LSP_SORT_IN_WARP = 256,         /* products that a warp sorts */
+    LSP_SORT_MOST = 4096,           /* products that a block sorts */
+    LSP_COLLECT_MOST = 512,         /* columns of a row that a warp collects */
+    LSP_COLLECT_FROM = 2,           /* products a column: below, sorting them is cheaper */
+    LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
+    LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
+    LSP_WINDOW_WIDE = 40960 / 32
+};
+
+/* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it fits a window. */
+enum { LSP_GROUPS_MOST = 252, LSP_GROUPS_MORE = 253, LSP_GROUPS_NARROW = 254, LSP_GROUPS_WIDE = 255 };
+
+/* Products of a row saturate here. */
+#define LSP_PRODUCTS_MOST UINT32_MAX
+
+LSP_BOTH_SIDES static inline int lsp_bits_below(uint32_t n) { /* bits of the numbers 0 .. n-1 */
+    int bits = 0;
+    for (uint32_t most = n > 0 ? n - 1 : 0; most > 0; most >>= 1) {
+        bits++;
+    }
+    return bits;
+}
+
+LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_sort_bin(uint32_t items) {
+    return items <= 8      ? LSP_BIN_SORT_1
+           : items <= 32   ? LSP_BIN_SORT_4
+           : items <= 64   ? LSP_BIN_SORT_8
+           : items <= 128  ? LSP_BIN_SORT_16
+           : items <= 256  ? LSP_BIN_SORT_32
+           : items <= 512  ? LSP_BIN_SORT_64
+           : items <= 1024 ? LSP_BIN_SORT_128
+           : items <= 2048 ? LSP_BIN_SORT_256
+                           : LSP_BIN_SORT_512;
+}
+
+/* Who counts the columns of a row of C: `products`, from `entries` of A. */
+LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uint32_t entries) {
+    uint32_t items = products > entries ? products : entries;
+    return products == 0                     ? LSP_BIN_NONE
+           : items <= LSP_SORT_IN_WARP       ? lsp_sort_bin(items)
+           : items <= 512                    ? LSP_BIN_COUNT_64
+           : items <= 1024                   ? LSP_BIN_COUNT_128
+           : items <= 2048                   ? LSP_BIN_COUNT_256
+           : items <= LSP_SORT_MOST          ? LSP_BIN_COUNT_512
+           : products <= LSP_HASH_COUNT_MOST ? LSP_BIN_COUNT_HASH
+                                             : LSP_BIN_BITS;
+}
+
+/* Who fills a row of C with `nnz` entries, of `cols` columns; `groups`: what counting learned. A sort needs column and
+ * slot in 32 bits. */
+LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint32_t entries, uint32_t nnz,
+                                                         uint32_t groups, uint32_t cols) {
+    uint32_t items = products > entries ? products : entries;
+    bool sortable = lsp_bits_below(products) + lsp_bits_below(cols) <= 32 && items <= LSP_SORT_MOST;
+    if (products == 0) {
+        return LSP_BIN_NONE;
+    }
+    if (sortable && items <= LSP_SORT_IN_WARP) {
+        return lsp_sort_bin(items);
+    }
+    if (groups >= LSP_GROUPS_NARROW && nnz <= LSP_COLLECT_MOST && products / LSP_COLLECT_FROM >= nnz) {
+        return groups == LSP_GROUPS_NARROW ? (nnz <= 128 ? LSP_BIN_NARROW_128 : LSP_BIN_NARROW_512)
+                                           : (nnz <= 128 ? LSP_BIN_WIDE_128 : LSP_BIN_WIDE_512);
+    }
+    if (sortable) {
+        return lsp_sort_bin(items);
+    }
+    if (nnz <= LSP_COLLECT_MOST && products <= LSP_HASH_COUNT_MOST) { /* beyond: one warp would take too long */
+        return (groups > 0 && groups <= 64) || nnz <= 64 ? LSP_BIN_HASH_64_512 : LSP_BIN_HASH_512_512;
+    }
+    return LSP_BIN_BITS;
+}
+
+#endif

@@ -1,0 +1,446 @@
+/* The longest rows, by ranges of columns: a block marks the columns of a range, one bit each, in shared memory; the
+ * bits before a column say where it stands. Values are added there, one entry of A after the other, the columns of a
+ * row of B at once: every sum grows in the order of A's entries. Any row can be done so. */
+#ifndef LSP_SPGEMM_BITS_CUH
+#define LSP_SPGEMM_BITS_CUH
+
+#include "spgemm_sort.cuh"
+
+enum {
+    BITS_COUNT_NT = 512,
+    BITS_FILL_NT = 256,
+    BITS_GROUP = 128,           /* columns: one place is remembered for each so many */
+    BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time when they are counted, at most */
+    BITS_FILL_RANGE = 1 << 18,  /* and when they are filled */
+    BITS_FILL_MOST = 4096,      /* entries of C that are filled at a time */
+    BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
+    BITS_LEAST_STRIPE = 1024,   /* columns */
+    BITS_SORT_ENTRIES = 1024,   /* entries of A: so many are looked through for each piece that is sorted */
+    BITS_SORT_LENGTH = 64,      /* products an entry: or any number of such short ones */
+    BITS_SORT_COMPRESSION = 16  /* products a column: more are not sorted */
+};
+
+/* What the pieces are made from: the listed rows, and how many entries of C and products each has in every stripe of
+ * columns. Pieces of few products are sorted, the others done here. */
+typedef struct bits_plan {
+    spg_list list;
+    uint32_t range, stripe, stripes; /* columns of a piece at most, columns of a stripe, stripes */
+    uint32_t count_range;            /* columns that are counted at a time at most */
+    uint32_t *counts, *products;     /* `stripes` each row */
+    spg_piece *pieces, *sorted;
+    uint32_t *made, *sorted_made; /* how many there are */
+    ull *taken;                   /* pieces, or rows, that a block has taken, of the kernel at hand */
+} bits_plan;
+
+/* Of up to NT entries of A's row those with products in the range: the part of B's row, where its products begin among
+ * all of these, and A's value. */
+template <int NT, typename V> struct bits_entries {
+    uint32_t at[NT];
+    ull start[NT + 1];
+    V value[NT];
+    ull warp_sum[NT / WARP];
+    uint32_t warp_count[NT / WARP];
+};
+
+/* Leaves those of entries p .. p+NT-1, all columns in low .. high-1; returns how many. */
+template <int NT, typename V, bool VALUES>
+__device__ inline uint32_t bits_read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
+                                     bits_entries<NT, V> &entries) {
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint32_t at = 0, length = 0, before = 0, count = 0;
+    ull sum, start = 0, total = 0;
+    if (p + threadIdx.x < end) {
+        const uint32_t k = __ldg(job.A.col + p + threadIdx.x);
+        at = __ldg(job.B.rowptr + k);
+        uint32_t stop = __ldg(job.B.rowptr + k + 1);
+        at = low > 0 ? lower_bound(job.B.col, at, stop, low) : at;
+        stop = high < job.cols ? lower_bound(job.B.col, at, stop, high) : stop;
+        length = stop - at;
+    }
+    sum = length;
+    for (uint32_t d = 1; d < WARP; d *= 2) {
+        const ull other = __shfl_up_sync(~0u, sum, d);
+        sum += lane >= d ? other : 0;
+    }
+    const unsigned some = __ballot_sync(~0u, length > 0);
+    __syncthreads(); /* the entries before are done with */
+    if (lane == WARP - 1) {
+        entries.warp_sum[warp] = sum;
+        entries.warp_count[warp] = (uint32_t)__popc(some);
+    }
+    __syncthreads();
+    for (uint32_t k = 0; k < NT / WARP; k++) {
+        start += k < warp ? entries.warp_sum[k] : 0, before += k < warp ? entries.warp_count[k] : 0;
+        total += entries.warp_sum[k], count += entries.warp_count[k];
+    }
+    if (length > 0) {
+        const uint32_t e = before + (uint32_t)__popc(some & ((1u << lane) - 1));
+        entries.at[e] = at;
+        entries.start[e] = start + sum - length;
+        if (VALUES) {
+            entries.value[e] = value_at<V>(job.A, p + threadIdx.x);
+        }
+    }
+    if (threadIdx.x == 0) {
+        entries.start[count] = total;
+    }
+    __syncthreads();
+    return count;
+}
+
+/* Where columns are marked, and, if `products` is not NULL, counted by stripe. */
+struct bits_marking {
+    uint32_t *bits, *products, low, stripe;
+
+    __device__ void mark(uint32_t place) const {
+        uint32_t *word = bits + place / 32, bit = 1u << (place % 32);
+        if (!(*(volatile uint32_t *)word & bit)) {
+            atomicOr(word, bit);
+        }
+    }
+    /* One of each lane, ~0 of those that have none; neighbours in a stripe are added at once. */
+    __device__ void count(uint32_t place) const {
+        const uint32_t lane = threadIdx.x % WARP, part = place == ~0u ? ~0u : place / stripe;
+        const uint32_t other = __shfl_up_sync(~0u, part, 1);
+        const bool head = lane == 0 || part != other;
+        const unsigned heads = __ballot_sync(~0u, head), later = heads & ~((2u << lane) - 1);
+        if (head && part != ~0u) {
+            atomicAdd(products + part, (later ? (uint32_t)__ffs((int)later) - 1 : (uint32_t)WARP) - lane);
+        }
+    }
+};
+
+/* Marks the row's columns in low .. high-1; bits and products were zero. Threads take neighbouring products, whatever
+ * the lengths of B's rows. */
+template <int NT, typename V>
+__device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
+                                     const bits_marking &marking, bits_entries<NT, V> &entries) {
+    const uint32_t end = job.A.rowptr[row + 1];
+    for (uint32_t p = job.A.rowptr[row]; p < end; p += NT) {
+        const uint32_t count = bits_read<NT, V, false>(job, p, end, low, high, entries);
+        const ull total = entries.start[count];
+        for (ull first = 0; first < total; first += NT) {
+            const ull i = first + threadIdx.x;
+            uint32_t place = ~0u;
+            if (i < total) {
+                uint32_t e = 0;
+                for (uint32_t n = count; n > 1;) {
+                    const uint32_t half = n / 2;
+                    e += entries.start[e + half] <= i ? half : 0;
+                    n -= half;
+                }
+                place = __ldg(job.B.col + (entries.at[e] + (uint32_t)(i - entries.start[e]))) - low;
+                marking.mark(place);
+            }
+            if (marking.products) {
+                marking.count(place);
+            }
+        }
+    }
+    __syncthreads();
+}
+
+template <int NT> __device__ inline uint32_t block_total(uint32_t x, uint32_t *warp_sum) {
+    x = __reduce_add_sync(~0u, x);
+    __syncthreads();
+    if (threadIdx.x % WARP == 0) {
+        warp_sum[threadIdx.x / WARP] = x;
+    }
+    __syncthreads();
+    x = 0;
+    for (int k = 0; k < NT / WARP; k++) {
+        x += warp_sum[k];
+    }
+    return x;
+}
+
+/* The next piece of work, the same for all threads. */
+__device__ inline ull take_next(ull *counter, ull *shared) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        *shared = atomicAdd(counter, 1ull);
+    }
+    __syncthreads();
+    return *shared;
+}
+
+__device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
+    for (uint32_t i = threadIdx.x; i < (columns + BITS_GROUP - 1) / BITS_GROUP; i += blockDim.x) {
+        ((uint4 *)bits)[i] = make_uint4(0, 0, 0, 0);
+    }
+    __syncthreads();
+}
+
+/* ---- counting ---- */
+
+/* Adds the entries of every listed row, and of *more rows behind them, to rowptr[row + 1]. */
+static __global__ void __launch_bounds__(BITS_COUNT_NT)
+    kernel_bits_count(spg_job job, const uint32_t *rows, uint32_t count, const uint32_t *more, uint32_t range,
+                      ull *taken) {
+    extern __shared__ __align__(16) char memory[];
+    __shared__ bits_entries<BITS_COUNT_NT, no_value> entries;
+    __shared__ uint32_t warp_sum[BITS_COUNT_NT / WARP];
+    __shared__ ull next;
+    uint32_t *bits = (uint32_t *)memory;
+    const uint32_t ranges = (job.cols - 1) / range + 1;
+    const ull tasks = (ull)(count + *more) * ranges;
+    for (ull task = take_next(taken, &next); task < tasks; task = take_next(taken, &next)) {
+        uint32_t row = rows[task / ranges], low = (uint32_t)(task % ranges) * range;
+        uint32_t columns = min(job.cols - low, range), sum = 0;
+        bits_clear(bits, columns);
+        bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 1}, entries);
+        for (uint32_t i = threadIdx.x; i < (columns + 31) / 32; i += BITS_COUNT_NT) {
+            sum += (uint32_t)__popc(bits[i]);
+        }
+        sum = block_total<BITS_COUNT_NT>(sum, warp_sum);
+        if (threadIdx.x == 0 && sum > 0) {
+            atomicAdd((ull *)&job.rowptr[row + 1], (ull)sum);
+        }
+    }
+}
+
+/* How many entries of C and products each row has in every stripe. Stripes do not straddle the ranges. */
+static __global__ void __launch_bounds__(BITS_COUNT_NT) kernel_bits_stripes(spg_job job, bits_plan plan) {
+    extern __shared__ __align__(16) char memory[];
+    __shared__ bits_entries<BITS_COUNT_NT, no_value> entries;
+    __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_LEAST_STRIPE];
+    __shared__ ull next;
+    uint32_t *bits = (uint32_t *)memory;
+    const uint32_t range = plan.count_range / plan.stripe * plan.stripe, ranges = (job.cols - 1) / range + 1;
+    const ull tasks = (ull)plan.list.count * ranges;
+    for (ull task = take_next(plan.taken, &next); task < tasks; task = take_next(plan.taken, &next)) {
+        const uint32_t i = (uint32_t)(task / ranges), row = list_row(plan.list, i),
+                       low = (uint32_t)(task % ranges) * range;
+        const uint32_t columns = min(job.cols - low, range), warp = threadIdx.x / WARP;
+        for (uint32_t s = threadIdx.x; s * plan.stripe < columns; s += BITS_COUNT_NT) {
+            products[s] = 0;
+        }
+        bits_clear(bits, columns);
+        bits_mark_row(job, row, low, low + columns, {bits, products, low, plan.stripe}, entries);
+        for (uint32_t s = warp; s * plan.stripe < columns; s += BITS_COUNT_NT / WARP) {
+            uint32_t sum = 0, last = min((s + 1) * plan.stripe, columns);
+            for (uint32_t k = s * plan.stripe / 32 + threadIdx.x % WARP; k < (last + 31) / 32; k += WARP) {
+                sum += (uint32_t)__popc(bits[k]);
+            }
+            sum = __reduce_add_sync(~0u, sum);
+            if (threadIdx.x % WARP == 0) {
+                const ull to = (ull)i * plan.stripes + low / plan.stripe + s;
+                plan.counts[to] = sum;
+                plan.products[to] = products[s];
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- filling ---- */
+
+__device__ inline void put_piece(const bits_plan &plan, const spg_piece &piece, bool sorted) {
+    if (sorted) {
+        plan.sorted[atomicAdd(plan.sorted_made, 1u)] = piece;
+    } else {
+        plan.pieces[atomicAdd(plan.made, 1u)] = piece;
+    }
+}
+
+/* Cuts each listed row into pieces of neighbouring stripes: of at most PIECE_PRODUCTS products where these are to be
+ * sorted, else of at most BITS_FILL_MOST entries; but a stripe is never cut. */
+static __global__ void kernel_bits_cut(spg_job job, bits_plan plan) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= plan.list.count) {
+        return;
+    }
+    const uint32_t row = list_row(plan.list, i), entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
+    const int64_t most = (job.rowptr[row + 1] - job.rowptr[row]) * BITS_SORT_COMPRESSION;
+    const bool sort =
+        job.products[row] < most && (entries <= BITS_SORT_ENTRIES || job.products[row] / BITS_SORT_LENGTH < entries);
+    spg_piece piece = {job.rowptr[row], row, 0, 0, 0, 0};
+    bool sorted = sort;
+    for (uint32_t s = 0; s < plan.stripes; s++) {
+        const uint32_t n = plan.counts[(ull)i * plan.stripes + s], products = plan.products[(ull)i * plan.stripes + s];
+        const uint32_t low = s * plan.stripe, high = (uint32_t)min((ull)low + plan.stripe, (ull)job.cols);
+        const bool sortable = sort && products <= PIECE_PRODUCTS;
+        if (n == 0) {
+            continue;
+        }
+        if (piece.n > 0 && (sortable != sorted || high - piece.low > plan.range ||
+                            (sorted ? piece.products + products > PIECE_PRODUCTS : piece.n + n > BITS_FILL_MOST))) {
+            put_piece(plan, piece, sorted);
+            piece.at += piece.n;
+            piece.n = piece.products = 0;
+        }
+        piece.low = piece.n == 0 ? low : piece.low;
+        piece.high = high;
+        piece.n += n, piece.products += products;
+        sorted = sortable;
+    }
+    if (piece.n > 0) {
+        put_piece(plan, piece, sorted);
+    }
+}
+
+/* Marks of a range of columns, and how many come before each group. */
+struct bits_marks {
+    uint32_t *bits, *before;
+
+    /* Of a column that is marked, counted from the range's first: how many come before it. */
+    __device__ uint32_t rank(uint32_t column) const {
+        const uint4 word = ((const uint4 *)bits)[column / BITS_GROUP];
+        const uint32_t below = (1u << (column % 32)) - 1, part = column / 32 % 4;
+        uint32_t sum = before[column / BITS_GROUP];
+        sum += (uint32_t)__popc(part == 0 ? word.x & below : word.x);
+        sum += part == 0 ? 0 : (uint32_t)__popc(part == 1 ? word.y & below : word.y);
+        sum += part <= 1 ? 0 : (uint32_t)__popc(part == 2 ? word.z & below : word.z);
+        sum += part <= 2 ? 0 : (uint32_t)__popc(word.w & below);
+        return sum;
+    }
+    /* Fills before[] for so many groups. */
+    template <int NT> __device__ void sum_up(uint32_t groups, uint32_t *warp_sum) const {
+        uint32_t all = 0, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+        for (uint32_t first = 0; first < groups; first += NT) {
+            uint32_t g = first + threadIdx.x, x = 0, sum, mine = 0, total = 0;
+            if (g < groups) {
+                uint4 word = ((const uint4 *)bits)[g];
+                x = (uint32_t)(__popc(word.x) + __popc(word.y) + __popc(word.z) + __popc(word.w));
+            }
+            sum = x;
+            for (uint32_t d = 1; d < WARP; d *= 2) {
+                uint32_t other = __shfl_up_sync(~0u, sum, d);
+                sum += lane >= d ? other : 0;
+            }
+            if (lane == WARP - 1) {
+                warp_sum[warp] = sum;
+            }
+            __syncthreads();
+            for (uint32_t k = 0; k < NT / WARP; k++) {
+                mine += k < warp ? warp_sum[k] : 0;
+                total += warp_sum[k];
+            }
+            if (g < groups) {
+                before[g] = all + mine + sum - x;
+            }
+            all += total;
+            __syncthreads();
+        }
+    }
+};
+
+/* Writes the columns of ranks first .. first+n-1. */
+template <int NT>
+__device__ inline void bits_put_columns(const spg_job &job, const spg_piece &task, const bits_marks &marks,
+                                        uint32_t first, uint32_t n) {
+    const uint32_t lane = threadIdx.x % WARP, words = (task.high - task.low + 31) / 32;
+    for (uint32_t k = threadIdx.x / WARP * WARP; k < words; k += NT) {
+        uint32_t word = k + lane < words ? marks.bits[k + lane] : 0;
+        for (unsigned some = __ballot_sync(~0u, word != 0); some; some &= some - 1) {
+            uint32_t from = (uint32_t)__ffs((int)some) - 1, bits = __shfl_sync(~0u, word, from);
+            if (bits >> lane & 1) {
+                uint32_t column = (k + from) * 32 + lane, rank = marks.rank(column);
+                if (rank - first < n) {
+                    put_col(job, task.at + rank, task.low + column);
+                }
+            }
+        }
+    }
+}
+
+/* One product of each thread, that of B's entry `at`, if it has one. */
+template <typename V> struct bits_product {
+    uint32_t column, at; /* counted from the range's first; ~0: none */
+    V b;
+};
+template <typename V>
+__device__ inline bits_product<V> bits_load(const spg_job &job, uint32_t low, uint32_t at, uint32_t stop) {
+    bits_product<V> x = {~0u, at, V{}};
+    if (at < stop) {
+        x.column = __ldg(job.B.col + at) - low;
+        x.b = value_at<V>(job.B, at);
+    }
+    return x;
+}
+
+/* Adds a * b to the sums of ranks first .. first+n-1; the products of B's row up to `begin .. stop-1`. */
+template <typename V>
+__device__ inline void bits_add(const spg_job &job, const bits_marks &marks, const bits_product<V> &x, V a,
+                                uint32_t low, uint32_t begin, uint32_t stop, uint32_t first, uint32_t n, V *sums) {
+    if (x.column == ~0u || (job.repeats && x.at > begin && __ldg(job.B.col + (x.at - 1)) - low == x.column)) {
+        return; /* the first of equal ones adds them all */
+    }
+    const uint32_t rank = marks.rank(x.column) - first;
+    if (rank < n) {
+        V sum = add_times(a, x.b, sums[rank]);
+        for (uint32_t k = x.at + 1; job.repeats && k < stop && __ldg(job.B.col + k) - low == x.column; k++) {
+            sum = add_times(a, value_at<V>(job.B, k), sum);
+        }
+        sums[rank] = sum;
+    }
+}
+
+/* Adds all products of the row in the piece to the sums of ranks first .. first+n-1: the entries of A one after the
+ * other; the next one's first products are on their way meanwhile. */
+template <int NT, typename V>
+__device__ inline void bits_add_row(const spg_job &job, const spg_piece &piece, const bits_marks &marks, uint32_t first,
+                                    uint32_t n, bits_entries<NT, V> &entries, V *sums) {
+    const uint32_t end = job.A.rowptr[piece.row + 1];
+    for (uint32_t p = job.A.rowptr[piece.row]; p < end; p += NT) {
+        const uint32_t count = bits_read<NT, V, true>(job, p, end, piece.low, piece.high, entries);
+        uint32_t begin = 0, stop = 0;
+        bits_product<V> x = {~0u, 0, V{}};
+        for (uint32_t e = 0; e <= count; e++) {
+            uint32_t next_begin = 0, next_stop = 0;
+            bits_product<V> next = {~0u, 0, V{}};
+            if (e < count) {
+                next_begin = entries.at[e];
+                next_stop = next_begin + (uint32_t)(entries.start[e + 1] - entries.start[e]);
+                next = bits_load<V>(job, piece.low, next_begin + threadIdx.x, next_stop);
+            }
+            if (e > 0) {
+                const V a = entries.value[e - 1];
+                bits_add<V>(job, marks, x, a, piece.low, begin, stop, first, n, sums);
+                for (uint32_t at = begin + NT + threadIdx.x; at < stop; at += NT) {
+                    bits_add<V>(job, marks, bits_load<V>(job, piece.low, at, stop), a, piece.low, begin, stop, first, n,
+                                sums);
+                }
+                __syncthreads();
+            }
+            x = next, begin = next_begin, stop = next_stop;
+        }
+    }
+}
+
+template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bits_fill(spg_job job, bits_plan plan) {
+    enum { NT = BITS_FILL_NT };
+    extern __shared__ __align__(16) char memory[];
+    __shared__ bits_entries<NT, V> entries;
+    __shared__ uint32_t warp_sum[NT / WARP];
+    __shared__ ull next;
+    const uint32_t range = min(plan.range, (job.cols + BITS_GROUP - 1) / BITS_GROUP * BITS_GROUP);
+    V *sums = (V *)memory;
+    bits_marks marks;
+    marks.bits = (uint32_t *)(memory + (value_kind<V>::valued ? BITS_FILL_MOST * sizeof(V) : 0));
+    marks.before = marks.bits + range / 32;
+    const uint32_t made = *plan.made;
+    for (ull i = take_next(plan.taken, &next); i < made; i = take_next(plan.taken, &next)) {
+        const spg_piece task = plan.pieces[i];
+        const uint32_t columns = task.high - task.low;
+        bits_clear(marks.bits, columns);
+        bits_mark_row(job, task.row, task.low, task.high, {marks.bits, NULL, task.low, 1}, entries);
+        marks.sum_up<NT>((columns + BITS_GROUP - 1) / BITS_GROUP, warp_sum);
+        for (uint32_t first = 0; first < task.n; first += BITS_FILL_MOST) {
+            const uint32_t n = min(task.n - first, (uint32_t)BITS_FILL_MOST);
+            bits_put_columns<NT>(job, task, marks, first, n);
+            if constexpr (value_kind<V>::valued) {
+                for (uint32_t k = threadIdx.x; k < n; k += NT) {
+                    sums[k] = (V)-0.0;
+                }
+                bits_add_row<NT, V>(job, task, marks, first, n, entries, sums);
+                for (uint32_t k = threadIdx.x; k < n; k += NT) {
+                    put_value<V>(job, task.at + first + k, settled(sums[k]));
+                }
+                __syncthreads();
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* C = A*B on a GPU, the first pass: rows are put in bins by their products, each bin is counted by its own kernel, and
+ * the counts are summed up. The host waits once, for nnz(C). */
+#include "spgemm_bits.cuh"
+#include "spgemm_hash.cuh"
+#include "spgemm_launch.cuh"
+
+/* The rows of that bin, and behind them those that other kernels have given up, at most `more`. */
+static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, const uint32_t *rows, uint32_t count, uint32_t more,
+                                spg_counting *counting) {
+    lsp_status status = LSP_OK;
+    uint32_t range = 0;
+    size_t bytes = 0;
+    int64_t tasks = 0;
+    LSP_TRY(get_count_range(ctx, &range));
+    bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, range), BITS_GROUP) * BITS_GROUP / 8;
+    tasks = ((int64_t)count + more) * (1 + job->cols / range);
+    LSP_TRY(allow_shared(ctx, kernel_bits_count, bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count, lsp_min(tasks, SMS * 4), BITS_COUNT_NT, bytes, *job, rows, count,
+                       &counting->again, range, &counting->taken));
+done:
+    return status;
+}
+
+/* Rows of more products than a warp sorts: what fits no window is sorted, or collected in a table, or left to bits. */
+static lsp_status count_long(lsp_ctx *ctx, spg_job *job, const bin_lists *lists, const uint32_t *bins,
+                             spg_counting *counting) {
+    lsp_status status = LSP_OK;
+    uint32_t *by_bits = lists->rows + lists->starts.at[LSP_BIN_BITS]; /* rows of that bin, then those given up */
+    window_counting work = {};
+    work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
+    work.count = windowed(bins);
+    work.most = LSP_WINDOW_WIDE;
+    work.again = by_bits + bins[LSP_BIN_BITS] + bins[LSP_BIN_COUNT_HASH];
+    work.again_count = counting->retry;
+    for (int k = 0; k < LSP_COUNT_BINS; k++) {
+        work.first[k + 1] = work.first[k] + bins[LSP_BIN_COUNT_64 + k];
+    }
+    if (work.count > 0) {
+        LSP_TRY(find_like(ctx, job));
+        const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
+        LSP_TRY(allow_shared(ctx, kernel_window_count, bytes));
+        LSP_TRY(
+            LSP_LAUNCH(ctx, kernel_window_count, lsp_ceil_div(work.count, WINDOW_WARPS), WINDOW_NT, bytes, *job, work));
+    }
+#define COUNT_AGAIN(G, VT, k)                                                                                          \
+    LSP_TRY((start_sort<G, VT, no_value, true>(                                                                        \
+        ctx, job, (spg_list){work.again + work.first[k], work.first[k + 1] - work.first[k], counting->retry + (k)})))
+    COUNT_AGAIN(64, 8, 0);
+    COUNT_AGAIN(128, 8, 1);
+    COUNT_AGAIN(256, 8, 2);
+    COUNT_AGAIN(256, 16, 3);
+#undef COUNT_AGAIN
+    if (bins[LSP_BIN_COUNT_HASH] > 0) {
+        enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
+        const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
+        const hash_counting last = {work.again + work.first[LAST], counting->retry + LAST, by_bits + bins[LSP_BIN_BITS],
+                                    &counting->again};
+        LSP_TRY(allow_shared(ctx, kernel_hash_count<BITS>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
+                           bytes, *job, last));
+    }
+    if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS] > 0) {
+        LSP_TRY(count_by_bits(ctx, job, by_bits, bins[LSP_BIN_BITS], bins[LSP_BIN_COUNT_HASH], counting));
+    }
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    spg_job job = job_of(plan, factors);
+    const uint32_t *bins = plan->gpu.count_bins;
+    spg_counting *counting = &report_of(plan)->counting, here;
+    bin_lists lists;
+    if (plan->gpu.counting) { /* a call before this one did not get to the end */
+        LSP_TRY(clear(ctx, plan->gpu.rowptr, ((size_t)plan->facts.rows + 1) * sizeof *plan->gpu.rowptr));
+    }
+    LSP_TRY(open_part(ctx, counting, sizeof *counting, &plan->gpu.counting));
+    LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
+#define COUNT_SORTED(G) LSP_TRY((start_sort<G, 8, no_value, true>(ctx, &job, list_of(&lists, bins, LSP_BIN_SORT_##G))))
+    COUNT_SORTED(32);
+    COUNT_SORTED(16);
+    COUNT_SORTED(8);
+    COUNT_SORTED(4);
+    COUNT_SORTED(1);
+#undef COUNT_SORTED
+    if (windowed(bins) + bins[LSP_BIN_BITS] > 0) {
+        LSP_TRY(count_long(ctx, &job, &lists, bins, counting));
+    }
+    if (job.A.rows > 0) {
+        LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, &counting->nnz));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
+    plan->info.nnz = (int64_t)here.nnz;
+    memcpy(plan->gpu.fill_bins, here.bins, sizeof here.bins);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

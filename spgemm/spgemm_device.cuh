@@ -1,0 +1,110 @@
+/* What the kernels of C = A*B share: the job, entries and rows of the factors, values and how they are summed. */
+#ifndef LSP_SPGEMM_DEVICE_CUH
+#define LSP_SPGEMM_DEVICE_CUH
+
+#include "segsort/segsort_network.cuh"
+#include "spgemm_bins.h"
+
+typedef unsigned long long ull;
+
+/* A factor: fewer than 2^32 entries, columns below 2^31. */
+typedef struct spg_matrix {
+    const uint32_t *rowptr;
+    const uint32_t *col;
+    const void *val; /* of the type of the arithmetic */
+    int64_t rows, cols, nnz;
+} spg_matrix;
+
+/* The row of one bin, by number. */
+typedef struct spg_list {
+    const uint32_t *rows; /* NULL: all rows */
+    uint32_t count;
+    const uint32_t *fewer; /* NULL, or how many of these there are */
+} spg_list;
+
+/* The product, passed to kernels by value. */
+typedef struct spg_job {
+    spg_matrix A, B;          /* B's rows ascend */
+    bool repeats;             /* B has a column twice in a row */
+    const uint8_t *like;      /* NULL, or 1 where B's row has the columns of the row before */
+    uint32_t cols;            /* of C, at most 2^31 */
+    const uint32_t *products; /* of each row */
+    uint8_t *groups;          /* LSP_GROUPS_...: what counting learns of each row of C */
+    int64_t *rowptr;          /* of C: counts at i + 1 while counting, then where rows begin */
+    void *col, *val;          /* of C */
+    bool wide_col;            /* int64 */
+    const int64_t *names;     /* NULL, or the columns that C's are numbers of */
+    network_ones ones;
+} spg_job;
+
+/* A piece of a row of C: its entries in the columns from `low` to before `high`, n of them, from `at` on. */
+typedef struct spg_piece {
+    int64_t at;
+    uint32_t row, low, high, n, products;
+} spg_piece;
+
+__device__ inline uint32_t list_count(const spg_list &list) { return list.fewer ? *list.fewer : list.count; }
+__device__ inline uint32_t list_row(const spg_list &list, uint32_t i) { return list.rows ? list.rows[i] : i; }
+
+/* ---- values ---- */
+
+struct no_value {}; /* of a pattern */
+template <typename V> struct value_kind {
+    enum { valued = 1 };
+};
+template <> struct value_kind<no_value> {
+    enum { valued = 0 };
+};
+
+/* The first product of a sum is rounded: so is its sum with -0. */
+__device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ inline no_value times(no_value, no_value) { return no_value{}; }
+__device__ inline double add_times(double a, double b, double sum) { return __fma_rn(a, b, sum); }
+__device__ inline float add_times(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
+__device__ inline no_value add_times(no_value, no_value, no_value) { return no_value{}; }
+
+/* All NaN are the same quiet one. */
+__device__ inline double settled(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
+__device__ inline float settled(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
+__device__ inline no_value settled(no_value x) { return x; }
+
+template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t p) {
+    if constexpr (value_kind<V>::valued) {
+        return __ldg((const V *)A.val + p);
+    } else {
+        return no_value{};
+    }
+}
+
+/* ---- C ---- */
+
+__device__ inline void put_col(const spg_job &job, int64_t at, uint32_t column) {
+    if (job.wide_col) {
+        ((int64_t *)job.col)[at] = job.names ? job.names[column] : (int64_t)column;
+    } else {
+        ((uint32_t *)job.col)[at] = job.names ? (uint32_t)job.names[column] : column;
+    }
+}
+template <typename V> __device__ inline void put_value(const spg_job &job, int64_t at, V value) {
+    if constexpr (value_kind<V>::valued) {
+        ((V *)job.val)[at] = value;
+    }
+}
+
+/* ---- rows of B ---- */
+
+/* The first of col[begin .. end-1] that is not below x. */
+__device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint32_t end, uint32_t x) {
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (__ldg(col + middle) < x) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* C = A*B on a GPU, before anything is multiplied: are the factors matrices, how many products has every row. The host
+ * waits once. */
+#include "spgemm_launch.cuh"
+#include <stdio.h>
+
+/* ---- is it a matrix? ---- */
+
+static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
+    const int64_t blocks = blocks_for(A->rows + A->nnz);
+    const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
+#define CHECK(R, C)                                                                                                    \
+    LSP_LAUNCH(ctx, (kernel_check<R, C>), blocks, NT, 0, (const R *)A->rowptr, (const C *)A->col, A->rows, A->cols,    \
+               A->nnz, check)
+    return wide_rowptr ? (wide_col ? CHECK(int64_t, int64_t) : CHECK(int64_t, int32_t))
+                       : (wide_col ? CHECK(int32_t, int64_t) : CHECK(int32_t, int32_t));
+#undef CHECK
+}
+
+/* An index that lies on the GPU. */
+static lsp_status index_there(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
+    lsp_status status = LSP_OK;
+    int32_t narrow = 0;
+    int64_t bytes = (int64_t)lsp_type_bytes(type);
+    LSP_TRY(lsp_cuda_copy(ctx, type == LSP_I32 ? (void *)&narrow : (void *)index, LSP_HOST,
+                          (const char *)array + i * bytes, LSP_CUDA, bytes));
+    *index = type == LSP_I32 ? narrow : *index;
+done:
+    return status;
+}
+
+/* The sentence of lsp_csr_check. */
+static lsp_status explain_check(lsp_ctx *ctx, const lsp_csr *A, const spg_check *check) {
+    lsp_status status = LSP_OK;
+    const int64_t outside = (int64_t)~check->outside;
+    int64_t first = 0, last = 0, low = 0, high = A->rows, column = 0;
+    LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, 0, &first));
+    LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, A->rows, &last));
+    LSP_REQUIRE(first == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)first);
+    LSP_REQUIRE(last == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
+                (long long)A->rows, (long long)last, (long long)A->nnz);
+    if (check->falls != 0) {
+        const int64_t row = (int64_t)~check->falls;
+        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row, &first));
+        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row + 1, &last));
+        status = lsp_fail(ctx, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld", (long long)row,
+                          (long long)last, (long long)first);
+        goto done;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2, start = 0;
+        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, middle, &start));
+        if (start <= outside) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    LSP_TRY(index_there(ctx, A->col, A->col_type, outside, &column));
+    status = lsp_fail(ctx, LSP_ERR_FORMAT, "row %lld: column %lld of entry %lld is not in 0 .. %lld", (long long)low,
+                      (long long)column, (long long)outside, (long long)(A->cols - 1));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                               uint64_t structure[2]) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr *factors[2] = {A, B};
+    ull *sums = NULL, here[2];
+    const bool same = A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *sums, (void **)&sums));
+    LSP_TRY(clear(ctx, sums, 2 * sizeof *sums));
+    for (int k = 0; k < (same ? 1 : 2); k++) {
+        const lsp_csr *M = factors[k];
+        const int64_t pointers = (M->rows + 1) * (M->rowptr_type == LSP_I64 ? 2 : 1);
+        const int64_t columns = M->nnz * (M->col_type == LSP_I64 ? 2 : 1);
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, blocks_for(pointers), NT, 0, (const uint32_t *)M->rowptr, pointers,
+                           (ull)1, sums + k));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, blocks_for(columns), NT, 0, (const uint32_t *)M->col, columns,
+                           (ull)1 << 40, sums + k));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, here, sums, sizeof here));
+    structure[0] = here[0];
+    structure[1] = same ? here[0] : here[1];
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- facts ---- */
+
+static lsp_status start_products(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, spg_facts *report) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr *A = &factors->A;
+    const spg_job job = job_of(plan, factors);
+    int lanes = 1;
+    while (lanes < WARP && A->rows * lanes * 2 < A->nnz) {
+        lanes *= 2;
+    }
+    if (A->rows > 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_products, lsp_min(lsp_ceil_div(A->rows, NT / lanes), SMS * 8), NT, 0, job,
+                           plan->gpu.products, plan->gpu.rowptr, lanes, report));
+    }
+done:
+    return status;
+}
+
+/* Sizes that the kernels can number. */
+static lsp_status check_sizes(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool columns) {
+    lsp_status status = LSP_OK;
+    const int64_t most = (int64_t)INT32_MAX + 1;
+    LSP_REQUIRE(A->nnz < most && A->rows < most && (A->cols <= most || !columns), LSP_ERR_UNSUPPORTED,
+                "%s is %lld x %lld with %lld entries: on a GPU a factor may have up to 2^31 - 1 rows and entries, and "
+                "2^31 columns unless it is the second one",
+                name, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+done:
+    return status;
+}
+
+static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_gpu *gpu = &plan->gpu;
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
+    LSP_TRY(clear(ctx, gpu->rowptr, sizeof *gpu->rowptr));
+    LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
+done:
+    return status;
+}
+
+/* Facts of the checks; malformed factors end here. */
+static lsp_status judge(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same, const spg_facts *here) {
+    lsp_status status = LSP_OK;
+    const spg_check *b = &here->check[same ? 0 : 1];
+    if (check_failed(here->check[0])) {
+        return explain_check(plan->ctx, A, &here->check[0]);
+    }
+    if (check_failed(*b)) {
+        return explain_check(plan->ctx, B, b);
+    }
+    plan->gpu.unsorted = b->descents != 0;
+    plan->gpu.repeats = b->descents != 0 || b->repeats != 0;
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                             lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_spgemm_options *options = &plan->options;
+    const bool same = A == B || (A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz &&
+                                 A->cols == B->cols);
+    const bool ready = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
+                       B->col_type == LSP_I32 && !options->transpose_a && !options->transpose_b;
+    const int64_t rows = options->transpose_a ? A->cols : A->rows;
+    spg_facts here, *report;
+    LSP_TRY(check_sizes(ctx, "A", A, true));
+    LSP_TRY(check_sizes(ctx, "B", B, options->transpose_b));
+    LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED, "a product of %lld rows is more than a GPU is offered",
+                (long long)rows);
+    LSP_TRY(take_memory(plan, rows));
+    report = &report_of(plan)->facts;
+    LSP_TRY(start_check(ctx, A, &report->check[0]));
+    if (!same) {
+        LSP_TRY(start_check(ctx, B, &report->check[1]));
+    }
+    if (ready) { /* the common case: products are counted before the host knows that the factors are matrices */
+        const lsp_spgemm_factors views = {*A, *B, NULL};
+        LSP_TRY(start_products(plan, &views, report));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, &here, report, sizeof here));
+    LSP_TRY(judge(plan, A, B, same, &here));
+    LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, factors));
+    if (!ready) {
+        LSP_TRY(start_products(plan, factors, report));
+        LSP_TRY(lsp_cuda_read(ctx, &here, report, sizeof here));
+    }
+    LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");
+    plan->facts.rows = rows;
+    plan->gpu.b_rows = factors->B.rows;
+    plan->facts.cols = options->transpose_b ? B->rows : B->cols;
+    plan->facts.products = (int64_t)here.products;
+    plan->facts.nnz_bound = (int64_t)here.nnz_bound;
+    plan->facts.max_row_products = (int64_t)here.max_products;
+    memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
+done:
+    return status;
+}

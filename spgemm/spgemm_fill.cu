@@ -1,0 +1,149 @@
+/* C = A*B on a GPU, the second pass: rows are put in bins by what counting has learned, each bin is filled by its own
+ * kernel. Nothing waits. */
+#include "spgemm_bits.cuh"
+#include "spgemm_hash.cuh"
+#include "spgemm_launch.cuh"
+
+template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx, const spg_job *job, spg_list list) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = HASH_WARPS * sizeof(hash_shared<BITS, N, V>);
+    if (list.count > 0) {
+        LSP_TRY(allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_hash_fill<BITS, N, V>), lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes,
+                           *job, list));
+    }
+done:
+    return status;
+}
+
+template <typename V>
+static lsp_status start_window(lsp_ctx *ctx, const spg_job *job, spg_list list, window_shape shape) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = WINDOW_WARPS * shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
+    if (list.count > 0) {
+        LSP_TRY(allow_shared(ctx, kernel_window_fill<V>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_fill<V>, lsp_ceil_div(list.count, WINDOW_WARPS), WINDOW_NT, bytes, *job,
+                           list, shape));
+    }
+done:
+    return status;
+}
+
+/* Stripes of columns, and how many pieces there can be at most: two neighbours exceed what one may have, or are
+ * of different kinds, or too far apart. */
+static bits_plan plan_bits(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
+    bits_plan bits = {};
+    const int64_t even = lsp_ceil_div(lsp_max(cols, 1), BITS_STRIPES);
+    bits.range = BITS_FILL_RANGE;
+    bits.stripe = (uint32_t)lsp_min(lsp_max(lsp_ceil_div(even, BITS_GROUP) * BITS_GROUP, (int64_t)BITS_LEAST_STRIPE),
+                                    (int64_t)BITS_FILL_RANGE);
+    bits.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), bits.stripe);
+    *most = lsp_min(rows * bits.stripes,
+                    6 * (plan->facts.products / PIECE_PRODUCTS + 1) + rows * (2 * lsp_ceil_div(cols, bits.range) + 4));
+    return bits;
+}
+
+/* Pieces are sorted or done by bits at the same time. */
+template <typename V>
+static lsp_status start_bits(lsp_ctx *ctx, const lsp_spgemm_plan *plan, const spg_job *job, spg_list list,
+                             spg_filling *filling) {
+    lsp_status status = LSP_OK;
+    int64_t most = 0, rows = list.count;
+    bits_plan bits = plan_bits(plan, job->cols, rows, &most);
+    const int64_t range = lsp_min(lsp_ceil_div(job->cols, BITS_GROUP) * BITS_GROUP, (int64_t)bits.range);
+    size_t count_bytes = 0;
+    const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
+    const size_t fill_bytes =
+        (size_t)(range / 8 + range / BITS_GROUP * 4) + (value_kind<V>::valued ? BITS_FILL_MOST * sizeof(V) : 0);
+    if (list.count == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(get_count_range(ctx, &bits.count_range));
+    count_bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, bits.count_range), BITS_GROUP) * BITS_GROUP / 8;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits.stripes, sizeof *bits.counts, (void **)&bits.counts));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits.stripes, sizeof *bits.products, (void **)&bits.products));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, most, sizeof *bits.pieces, (void **)&bits.pieces));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, most, sizeof *bits.sorted, (void **)&bits.sorted));
+    bits.list = list;
+    bits.made = &filling->made;
+    bits.sorted_made = &filling->sorted_made;
+    bits.taken = &filling->stripes_taken;
+    LSP_TRY(allow_shared(ctx, kernel_bits_stripes, count_bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_stripes, lsp_min(rows * (1 + job->cols / bits.count_range), SMS * 4),
+                       BITS_COUNT_NT, count_bytes, *job, bits));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT), NT, 0, *job, bits));
+    bits.taken = &filling->pieces_taken;
+    LSP_TRY(allow_shared(ctx, kernel_bits_fill<V>, fill_bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_fill<V>, lsp_min(most, SMS * 8), BITS_FILL_NT, fill_bytes, *job, bits));
+    LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_sort_pieces<V>, lsp_min(most, SMS * 32), PIECE_G, sort_bytes, *job, bits.sorted,
+                       bits.sorted_made));
+done:
+    return status;
+}
+
+template <typename V>
+static lsp_status fill(lsp_spgemm_plan *plan, const spg_job *job, const bin_lists *lists, spg_filling *filling) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const uint32_t *bins = plan->gpu.fill_bins;
+    LSP_TRY(start_bits<V>(ctx, plan, job, list_of(lists, bins, LSP_BIN_BITS), filling));
+#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V, false>(ctx, job, list_of(lists, bins, LSP_BIN_SORT_##G))))
+    LSP_TRY((start_sort<256, 16, V, false>(ctx, job, list_of(lists, bins, LSP_BIN_SORT_512))));
+    FILL_SORTED(256);
+    FILL_SORTED(128);
+    FILL_SORTED(64);
+    LSP_TRY((start_hash<10, 512, V>(ctx, job, list_of(lists, bins, LSP_BIN_HASH_512_512))));
+    LSP_TRY((start_hash<7, 512, V>(ctx, job, list_of(lists, bins, LSP_BIN_HASH_64_512))));
+    LSP_TRY(start_window<V>(ctx, job, list_of(lists, bins, LSP_BIN_WIDE_512), {LSP_WINDOW_WIDE, 512}));
+    LSP_TRY(start_window<V>(ctx, job, list_of(lists, bins, LSP_BIN_WIDE_128), {LSP_WINDOW_WIDE, 128}));
+    LSP_TRY(start_window<V>(ctx, job, list_of(lists, bins, LSP_BIN_NARROW_512), {LSP_WINDOW_NARROW, 512}));
+    LSP_TRY(start_window<V>(ctx, job, list_of(lists, bins, LSP_BIN_NARROW_128), {LSP_WINDOW_NARROW, 128}));
+    FILL_SORTED(32);
+    FILL_SORTED(16);
+    FILL_SORTED(8);
+    FILL_SORTED(4);
+    FILL_SORTED(1);
+#undef FILL_SORTED
+done:
+    return status;
+}
+
+extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
+    const lsp_spgemm_gpu *gpu = &plan->gpu;
+    int64_t most = 0, rows = gpu->fill_bins[LSP_BIN_BITS];
+    const bits_plan bits = plan_bits(plan, lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1), rows, &most);
+    const int64_t listed = list_rows(gpu->fill_bins, plan->facts.rows) * (int64_t)sizeof(uint32_t);
+    const int64_t like = in_windows(gpu->fill_bins) > 0 ? gpu->b_rows : 0;
+    return listed + like + rows * bits.stripes * 2 * (int64_t)sizeof(uint32_t) + most * 2 * (int64_t)sizeof(spg_piece) +
+           6 * 64;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    spg_job job = job_of(plan, factors);
+    spg_filling *filling = &report_of(plan)->filling;
+    bin_lists lists;
+    job.col = C->col;
+    job.val = C->val;
+    job.wide_col = C->col_type == LSP_I64;
+    const int64_t n = C->rows + 1;
+    LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
+    LSP_TRY(make_lists<true>(plan, &job, plan->gpu.fill_bins, filling->placed, &lists));
+    if (in_windows(plan->gpu.fill_bins) > 0) {
+        LSP_TRY(find_like(ctx, &job));
+    }
+    if (C->rowptr_type == LSP_I64) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks_for(n), NT, 0, job.rowptr, (int64_t *)C->rowptr, n));
+    } else {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks_for(n), NT, 0, job.rowptr, (int32_t *)C->rowptr, n));
+    }
+    LSP_TRY(plan->type == LSP_F64   ? fill<double>(plan, &job, &lists, filling)
+            : plan->type == LSP_F32 ? fill<float>(plan, &job, &lists, filling)
+                                    : fill<no_value>(plan, &job, &lists, filling));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

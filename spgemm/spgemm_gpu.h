@@ -1,0 +1,52 @@
+/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu and _fill.cu, or
+ * spgemm_none.c in a build without CUDA. */
+#ifndef LSP_SPGEMM_GPU_H
+#define LSP_SPGEMM_GPU_H
+
+#include "core/core.h"
+#include "spgemm_bins.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a plan keeps of a product on the GPU. */
+typedef struct lsp_spgemm_gpu {
+    int64_t *rowptr;        /* there, rows + 1: nnz of row i at i + 1 while counting, then where C's rows begin */
+    uint32_t *products;     /* there: of every row, saturated */
+    uint8_t *groups;        /* there: of 32 columns, in every row of C that was counted in groups */
+    void *report;           /* there: what the kernels learn */
+    bool counting, filling; /* parts of it are in use, and must be cleared before they are again */
+    int64_t b_rows;         /* of op(B) */
+    bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
+    uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
+} lsp_spgemm_gpu;
+
+/* op(A) and op(B) as the kernels take them: 32 bits an index, values of the type of the arithmetic, B's rows sorted. In
+ * scratch where the user's arrays are not so. */
+typedef struct lsp_spgemm_factors {
+    lsp_csr A, B;
+    int64_t *names; /* NULL, or the columns that B's are numbers of: they need more than 31 bits */
+} lsp_spgemm_factors;
+
+struct lsp_spgemm_plan;
+
+/* Checks A and B, brings them to form and leaves facts in the plan. Waits for the GPU. */
+lsp_status lsp_spgemm_gpu_inspect(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                  lsp_spgemm_factors *factors);
+/* Brings factors that were checked to form. */
+lsp_status lsp_spgemm_gpu_factors(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                  lsp_spgemm_factors *factors);
+/* nnz(C) to the plan, and where its rows begin. Waits for the GPU. */
+lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
+/* Fills C, allocated but for its row pointers not set. */
+lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
+/* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
+int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
+/* The numbers of lsp_spgemm_outline of both. Waits for the GPU. */
+lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+/* What the launchers of C = A*B share: the job from the plan, rows listed by bin, kernels that both count and fill. */
+#ifndef LSP_SPGEMM_LAUNCH_CUH
+#define LSP_SPGEMM_LAUNCH_CUH
+
+#include "core/launch.cuh"
+#include "spgemm.h"
+#include "spgemm_bits.cuh"
+#include "spgemm_factors.cuh"
+#include "spgemm_facts.cuh"
+#include "spgemm_window.cuh"
+
+/* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
+ * multiprocessors; blocks that fetch their work are so many times these. */
+enum { NT = FACTS_NT, SMS = 132 };
+static inline int64_t blocks_for(int64_t items) { return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), SMS * 16), 1); }
+
+/* ---- the report ---- */
+
+static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu.report; }
+
+static inline lsp_status clear(lsp_ctx *ctx, void *memory, size_t bytes) {
+    return LSP_CUDA_CALL(ctx, cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
+}
+
+/* A part of the report is all zero, and from now on it is not. */
+static inline lsp_status open_part(lsp_ctx *ctx, void *part, size_t bytes, bool *used) {
+    lsp_status status = LSP_OK;
+    if (*used) {
+        LSP_TRY(clear(ctx, part, bytes));
+    }
+    *used = true;
+done:
+    return status;
+}
+
+/* ---- the job ---- */
+
+static inline spg_matrix matrix_of(const lsp_csr *A) {
+    return (spg_matrix){(const uint32_t *)A->rowptr, (const uint32_t *)A->col, A->val, A->rows, A->cols, A->nnz};
+}
+
+static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+    spg_job job = {};
+    job.A = matrix_of(&factors->A);
+    job.B = matrix_of(&factors->B);
+    job.repeats = plan->gpu.repeats;
+    job.cols = (uint32_t)factors->B.cols;
+    job.products = plan->gpu.products;
+    job.rowptr = plan->gpu.rowptr;
+    job.groups = plan->gpu.groups;
+    job.names = factors->names;
+    return job;
+}
+
+/* ---- lists of rows ---- */
+
+/* Rows by bin, as far as they must be listed. */
+typedef struct bin_lists {
+    uint32_t *rows;
+    bin_starts starts;
+} bin_lists;
+
+static inline spg_list list_of(const bin_lists *lists, const uint32_t *bins, int bin) {
+    return (spg_list){lists->rows ? lists->rows + lists->starts.at[bin] : NULL, bins[bin], NULL};
+}
+
+/* All rows in one bin of those that sort: no list. */
+static inline bool needs_list(const uint32_t *bins, int64_t rows) {
+    for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
+        if (bins[bin] == (uint64_t)rows) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rows that are counted in a window first. */
+static inline uint32_t windowed(const uint32_t *bins) {
+    uint32_t sum = 0;
+    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
+        sum += bins[bin];
+    }
+    return sum;
+}
+
+/* Rows that are filled in one. */
+static inline uint32_t in_windows(const uint32_t *bins) {
+    return bins[LSP_BIN_NARROW_128] + bins[LSP_BIN_NARROW_512] + bins[LSP_BIN_WIDE_128] + bins[LSP_BIN_WIDE_512];
+}
+
+/* Places of the list; rows that fit no window are listed once more, and then perhaps among those counted by bits. */
+static inline int64_t list_rows(const uint32_t *bins, int64_t rows) {
+    return needs_list(bins, rows) ? rows + 2 * (int64_t)windowed(bins) : 0;
+}
+
+template <bool FILL>
+static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const uint32_t *bins, uint32_t *placed,
+                             bin_lists *lists) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    *lists = (bin_lists){};
+    for (int bin = 1, at = 0; bin < LSP_BINS; bin++) {
+        lists->starts.at[bin] = (uint32_t)at;
+        at += (int)bins[bin];
+    }
+    if (needs_list(bins, job->A.rows) && job->A.rows > 0) {
+        LSP_TRY(
+            lsp_scratch_at(ctx, LSP_CUDA, list_rows(bins, job->A.rows), sizeof *lists->rows, (void **)&lists->rows));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_list<FILL>, lsp_ceil_div(job->A.rows, NT), NT, 0, *job, lists->rows,
+                           lists->starts, placed));
+    }
+done:
+    return status;
+}
+
+/* ---- kernels that count and fill ---- */
+
+/* A kernel may take as much shared memory as it asks for. */
+template <typename Kernel> static lsp_status allow_shared(lsp_ctx *ctx, Kernel kernel, size_t bytes) {
+    return bytes <= 32 << 10
+               ? LSP_OK
+               : LSP_CUDA_CALL(ctx,
+                               cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+}
+
+template <int G, int VT, typename V, bool COUNT>
+static lsp_status start_sort(lsp_ctx *ctx, const spg_job *job, spg_list list) {
+    typedef sort_shape<G, VT> S;
+    lsp_status status = LSP_OK;
+    const size_t bytes = S::groups * sizeof(sort_shared<G, VT, V>);
+    if (list.count > 0) {
+        LSP_TRY(allow_shared(ctx, kernel_sort_rows<G, VT, V, COUNT>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_sort_rows<G, VT, V, COUNT>), lsp_ceil_div(list.count, S::groups), S::nt, bytes,
+                           *job, list));
+    }
+done:
+    return status;
+}
+
+/* Columns that are counted at a time at most: one bit each in the shared memory of a block of this chip. */
+static inline lsp_status get_count_range(lsp_ctx *ctx, uint32_t *range) {
+    lsp_status status = LSP_OK;
+    int bytes = 0, device = ctx->options.ordinal;
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)));
+    *range = bytes >= BITS_COUNT_RANGE / 8 + (16 << 10) ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
+done:
+    return status;
+}
+
+/* Rows in windows gain from rows of B that are alike, as those of one node of a mesh. */
+static inline lsp_status find_like(lsp_ctx *ctx, spg_job *job) {
+    lsp_status status = LSP_OK;
+    uint8_t *like = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->B.rows, sizeof *like, (void **)&like));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_like, lsp_ceil_div(job->B.rows, WINDOW_WARPS), WINDOW_NT, 0, *job, like));
+    job->like = like;
+done:
+    return status;
+}
+
+#endif
