@@ -11,7 +11,7 @@ static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, const uint32_t
     uint32_t range = 0;
     size_t bytes = 0;
     int64_t tasks = 0;
-    LSP_TRY(get_count_range(ctx, &range));
+    range = count_range(ctx);
     bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, range), BITS_GROUP) * BITS_GROUP / 8;
     tasks = ((int64_t)count + more) * (1 + job->cols / range);
     LSP_TRY(allow_shared(ctx, kernel_bits_count, bytes));

@@ -58,7 +58,7 @@ static lsp_status start_bits(lsp_ctx *ctx, const lsp_spgemm_plan *plan, const sp
     if (list.count == 0) {
         return LSP_OK;
     }
-    LSP_TRY(get_count_range(ctx, &bits.count_range));
+    bits.count_range = count_range(ctx);
     count_bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, bits.count_range), BITS_GROUP) * BITS_GROUP / 8;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits.stripes, sizeof *bits.counts, (void **)&bits.counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits.stripes, sizeof *bits.products, (void **)&bits.products));

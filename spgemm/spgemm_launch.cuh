@@ -138,13 +138,9 @@ done:
 }
 
 /* Columns that are counted at a time at most: one bit each in the shared memory of a block of this chip. */
-static inline lsp_status get_count_range(lsp_ctx *ctx, uint32_t *range) {
-    lsp_status status = LSP_OK;
-    int bytes = 0, device = ctx->options.ordinal;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)));
-    *range = bytes >= BITS_COUNT_RANGE / 8 + (16 << 10) ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
-done:
-    return status;
+static inline uint32_t count_range(lsp_ctx *ctx) {
+    const int most = BITS_COUNT_RANGE / 8 + (16 << 10);
+    return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
 }
 
 /* Rows in windows gain from rows of B that are alike, as those of one node of a mesh. */
