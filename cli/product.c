@@ -131,6 +131,25 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* What nobody wants to see whole may be multiplied and written in blocks. */
+static bool can_stream(const cli_job *job) {
+    const cli_options *options = &job->options;
+    return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1;
+}
+
+static lsp_status stream(cli_job *job) {
+    const char *path = job->options.output;
+    const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    cli_progress_begin(&job->progress, "multiplying and writing", path);
+    cli_guard_output(path);
+    lsp_status status = lsp_spgemm_write(job->ctx, path, &job->A.csr, &job->second->csr, &how, 0, NULL, &job->plan);
+    cli_guard_end();
+    job->write_ms = cli_progress_end(&job->progress);
+    job->streamed = job->written = status == LSP_OK;
+    job->C.nnz = job->streamed ? job->plan.nnz : 0;
+    return status;
+}
+
 static int multiply(cli_job *job) {
     job->repeats = job->options.repeat > 0 ? job->options.repeat : 1;
     double *ms = calloc((size_t)job->repeats, sizeof *ms);
@@ -150,9 +169,13 @@ static int multiply(cli_job *job) {
         job->C = C;
     }
     drop_factors(&f);
+    if (status == LSP_ERR_MEMORY && can_stream(job)) {
+        f.ctx = job->ctx;
+        status = stream(job);
+    }
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
     job->multiplied = status == LSP_OK && !job->options.dry_run;
-    if (job->multiplied) {
+    if (job->multiplied && !job->streamed) {
         job->multiply_ms = ms[0];
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
@@ -214,7 +237,7 @@ int cli_product(cli_job *job) {
         CLI_STEP(check(job));
         (void)lsp_ctx_reset_peak(job->ctx); /* what the check took is not the product's */
     }
-    if (job->options.output && (!job->checked || job->check_ok)) {
+    if (job->options.output && !job->streamed && (!job->checked || job->check_ok)) {
         CLI_STEP(write_product(job));
     }
     note_peak(job);

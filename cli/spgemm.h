@@ -23,6 +23,7 @@ typedef struct cli_job {
     const cli_matrix *second; /* &B, or &A when there is no B */
     lsp_csr C;
     bool multiplied, written;
+    bool streamed; /* C did not fit the memory: it was written in blocks, and only its size is known */
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
     double copy_ms;                                   /* to the GPU and back */

@@ -103,7 +103,13 @@ expect 0 cli --generate rmat:11:8 --json -o needed.mtx
 needed=$(json peak_bytes)
 expect 0 cli --generate rmat:11:8 --max-memory "$((needed + needed / 4))" -q -o budget.mtx
 same one.mtx budget.mtx
-expect 3 cli --generate rmat:11:8 --max-memory 1M -o big.mtx
+expect 0 cli --generate er:8000:10 --json -o one.mtx
+needed=$(json peak_bytes)
+expect 0 cli --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
+said "in blocks"
+same one.mtx budget.mtx
+expect 3 cli --generate er:8000:10 --max-memory "$((needed * 3 / 4))" --check -o big.mtx
+expect 3 cli --generate rmat:11:8 --max-memory 1M --check -o big.mtx
 told "spgemm-cli: "
 silent
 [ ! -e big.mtx ] || wrong "a file after a failure"
