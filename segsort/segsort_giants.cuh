@@ -306,7 +306,7 @@ template <typename KK> __device__ inline void split_whole(const seg_job &job, sp
 template <typename KK, int V>
 __global__ void __launch_bounds__(SPLIT_NT, sizeof(typename KK::K) == 4 && V <= 4 ? SPLIT_BLOCKS : SPLIT_BLOCKS - 1)
     kernel_giants(const __grid_constant__ seg_job job) {
-    extern __shared__ __align__(16) char giants_memory[];
+    LSP_DYNAMIC_SHARED(giants_memory);
     giants_shared &sh = *(giants_shared *)giants_memory;
     clear_counters(masks_of(sh.split) + threadIdx.x / WARP * SPLIT_DIGITS);
     for (int round = 0;; round++) {
@@ -362,7 +362,6 @@ template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, co
     const int key_bytes = (int)sizeof(typename KK::K), item_bytes = lsp_max(key_bytes, lsp_min(V, 8));
     const size_t shared = sizeof(giants_shared) + split_bytes(item_bytes);
     void (*kernel)(seg_job) = kernel_giants<KK, V>;
-    void *arguments[] = {(void *)job};
     int resident = 0;
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
@@ -378,7 +377,7 @@ template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, co
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
     config.attrs = &attribute;
     config.numAttrs = 1;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelExC(&config, (const void *)kernel, arguments)));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job)));
 done:
     return status;
 }

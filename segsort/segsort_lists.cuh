@@ -324,7 +324,7 @@ __host__ __device__ constexpr int lists_end(int VT, bool wide) {
 /* Takes the classes of VT words a lane or (all, VT = 32) all of 32 lanes or more, WIDE, or of fewer. */
 template <int VT, bool WIDE, typename KK>
 __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE)) kernel_lists(seg_job job, bool all) {
-    extern __shared__ __align__(16) char shared[];
+    LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
     __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 4)];
 #if __CUDA_ARCH__ >= 900

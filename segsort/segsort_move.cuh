@@ -1,5 +1,4 @@
-/* Small things that the kernels share: copies to shared memory, positions in the place of values, a word to the
- * compiler. */
+/* Small things that the kernels share: copies to shared memory, positions in the place of values. */
 #ifndef LSP_SEGSORT_MOVE_CUH
 #define LSP_SEGSORT_MOVE_CUH
 
@@ -13,10 +12,6 @@ template <typename T> __device__ inline void copy_async(T *shared, const T *glob
 }
 __device__ inline void copy_group() { __pipeline_commit(); }
 template <int later> __device__ inline void copy_wait() { __pipeline_wait_prior(later); }
-
-/* The compiler must have x ready here: else it may keep all operands of a long sum to add them in another order. */
-__device__ inline void settle(uint32_t &x) { asm volatile("" : "+r"(x)); }
-__device__ inline void settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
 
 /* The value of output item `at`: it was item `place` of the segment that starts at `begin`. */
 __device__ inline void put_position(const seg_job &job, int64_t at, int64_t begin, int64_t place) {

@@ -6,6 +6,7 @@
 #ifndef LSP_SEGSORT_NETWORK_CUH
 #define LSP_SEGSORT_NETWORK_CUH
 
+#include "core/device.cuh"
 #include <stdint.h>
 
 enum { WARP = 32 };
@@ -25,7 +26,7 @@ template <int I> __device__ inline void exchange(uint32_t &low, uint32_t &high, 
 
 /* x, of which the compiler knows nothing: what it computed from x before, 32 times r * x, is not kept until here. */
 __device__ inline int fresh(int x) {
-    asm volatile("" : "+r"(x));
+    lsp_settle(x);
     return x;
 }
 
@@ -133,7 +134,7 @@ __device__ inline void group_sync(int G, int id) {
     if (G <= WARP) {
         __syncwarp();
     } else {
-        asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(G) : "memory");
+        lsp_barrier(id, G);
     }
 }
 

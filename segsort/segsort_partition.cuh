@@ -133,7 +133,7 @@ __device__ inline void rank_items(unsigned *counter, unsigned *mask, unsigned (&
         }
         __syncwarp();
         spot[j] = next + rank;
-        settle(spot[j]);
+        lsp_settle(spot[j]);
     }
 }
 
@@ -141,7 +141,7 @@ __device__ inline void rank_items(unsigned *counter, unsigned *mask, unsigned (&
 __device__ inline void fetch_ahead(const void *from, int bytes) {
     enum { line = 128 };
     for (int at = (int)threadIdx.x * line; at < bytes; at += SPLIT_NT * line) {
-        asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)from + at));
+        lsp_prefetch((const char *)from + at);
     }
 }
 
@@ -161,7 +161,7 @@ __device__ inline void put_keys(const seg_job &job, const split_shared &sh, cons
             place[j * SPLIT_NT] = key;
         }
         digits[j / 4] = j % 4 ? digits[j / 4] | digit << j % 4 * 8 : digit;
-        settle(digits[j / 4]);
+        lsp_settle(digits[j / 4]);
     }
 }
 
@@ -194,7 +194,7 @@ __device__ inline void put_values(const seg_job &job, const split_shared &sh, co
 #pragma unroll
     for (int j = 0; j < SPLIT_VT; j++) {
         T value = items[j * SPLIT_NT];
-        settle(value);
+        lsp_settle(value);
         T *place = to + sh.base[digits[j / 4] >> j % 4 * 8 & 0xFF] * parts;
         if (j * SPLIT_NT < left) {
             place[j * SPLIT_NT * parts] = value;

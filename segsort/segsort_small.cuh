@@ -102,7 +102,7 @@ __device__ inline int small_sum(int x) {
 
 template <typename KK> __global__ void __launch_bounds__(SMALL_NT) kernel_small(seg_job job) {
     typedef typename KK::K K;
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     __shared__ small_shared<K> sh;
     K *tiles = (K *)memory;              /* those that the block needs, each in order */
     K *ordered = (K *)job.small_ordered; /* all of them */
@@ -200,7 +200,6 @@ static inline bool small_fits(const lsp_segsort_args *args, const lsp_cuda_chip 
 template <typename KK> static lsp_status start_small(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     void (*kernel)(seg_job) = kernel_small<KK>;
-    void *arguments[] = {(void *)job};
     cudaLaunchAttribute together = {};
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)small_blocks(job->n));
@@ -213,7 +212,7 @@ template <typename KK> static lsp_status start_small(lsp_ctx *ctx, const seg_job
     config.numAttrs = config.gridDim.x > 1;
     LSP_TRY(LSP_CUDA_CALL(
         ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelExC(&config, (const void *)kernel, arguments)));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job)));
 done:
     return status;
 }

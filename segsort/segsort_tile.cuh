@@ -149,7 +149,7 @@ __device__ inline K lane_differ(const K (&key)[VT], K first, const tile_lane &la
             if (r < m) {
                 differ |= key[r] ^ first;
             }
-            settle(differ);
+            lsp_settle(differ);
         }
     }
     if constexpr (VT == TILE_VT) {
@@ -190,7 +190,7 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
             }
         }
         left = min(__clzll((long long)lane_differ<VT>(key, first, lane, m, full)) - (64 - wide), wide - 1);
-        lost = wide - (mixed ? TILE_DIGIT : kept) - left;
+        lost = wide - (mixed ? (int)TILE_DIGIT : (int)kept) - left;
     } else {
 #pragma unroll
         for (int r = 0; r < VT; r++) {
@@ -208,7 +208,7 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
 #pragma unroll
         for (int r = 0; r < VT; r++) {
             w[r] = (w[r] ^ high) >> TILE_GROUP_BITS;
-            settle(w[r]);
+            lsp_settle(w[r]);
         }
         high = group;
         last = group | ~0u >> TILE_GROUP_BITS;
@@ -222,7 +222,7 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
 #pragma unroll
         for (int r = 0; r < VT; r++) {
             w[r] = r < m ? w[r] : last;
-            settle(w[r]);
+            lsp_settle(w[r]);
         }
     }
     sort_groups(w, lane.most, row.ones);
@@ -344,7 +344,7 @@ template <typename KK>
 __global__ void __launch_bounds__(TILE_NT, TILE_BLOCKS)
     kernel_tile(seg_job job, int segments, int capacity, bool aligned, network_ones ones) {
     typedef typename KK::K K;
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     tile_row<K> row;
     lay_out_row(job, memory, segments, capacity, &row);
     row.ones = ones;

@@ -1,7 +1,7 @@
 /* The segmented sort where only a GPU has something to show: malformed segments that it meets on the way, scratch,
  * graphs. Skipped without a GPU. */
 #include "segsort_cases.h"
-#if LSP_HAVE_CUDA
+#if LSP_HAVE_CUDA && !LSP_EMULATED
 #include <cuda_runtime_api.h>
 #endif
 
@@ -145,7 +145,7 @@ Test(device_segsort, scratch_on_the_gpu_is_small_beside_the_data_without_giants_
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
+#if LSP_HAVE_CUDA && !LSP_EMULATED
 /* Puts other contents into arrays of a GPU. */
 static void reload(lsp_ctx *ctx, const arrays *there, const arrays *from) {
     for (int i = 0; i < PARTS; i++) {

@@ -1,0 +1,33 @@
+/* What kernels take from below CUDA C. Where the host's compiler compiles them (LSP_CUDA=EMULATED) tests/emulate has
+ * it. */
+#ifndef LSP_CORE_DEVICE_CUH
+#define LSP_CORE_DEVICE_CUH
+
+#ifdef __CUDACC__
+
+/* Declares `char name[]`: the block's dynamic shared memory. */
+#define LSP_DYNAMIC_SHARED(name) extern __shared__ __align__(16) char name[]
+
+/* Barrier `id`, 1 to 15, of `threads` threads: whole warps. */
+__device__ inline void lsp_barrier(int id, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/* Brings the line of global memory near. */
+__device__ inline void lsp_prefetch(const void *line) { asm volatile("prefetch.global.L2 [%0];" ::"l"(line)); }
+
+/* The compiler must have x ready here, and knows nothing of it afterwards: else it may keep all operands of a long sum
+ * to add them in another order. */
+__device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
+__device__ inline void lsp_settle(unsigned &x) { asm volatile("" : "+r"(x)); }
+__device__ inline void lsp_settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
+
+#else
+
+#define LSP_DYNAMIC_SHARED(name) char *const name = emu_shared()
+static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
+static inline void lsp_prefetch(const void *) {}
+template <typename T> static inline void lsp_settle(T &) {}
+
+#endif
+#endif

@@ -1,0 +1,98 @@
+/* core/cuda.h where kernels run on the CPU: the GPU's memory is the host's, and whatever was started has ended. */
+#include "core/cuda.h"
+#include "emulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t memory_bytes = (int64_t)8 << 30; /* of one allocation at most */
+static const lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES};
+
+/* ctx->cuda is this word. */
+long long *lsp_cuda_fault(lsp_ctx *ctx) { return ctx->cuda; }
+
+int lsp_cuda_count(void) { return 1; }
+void *lsp_cuda_stream(lsp_ctx *ctx) {
+    (void)ctx;
+    return NULL;
+}
+bool lsp_cuda_recording(lsp_ctx *ctx) {
+    (void)ctx;
+    return false;
+}
+const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) {
+    (void)ctx;
+    return &chip;
+}
+
+lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
+    return error == 0 ? LSP_OK : lsp_fail(ctx, LSP_ERR_DEVICE, "%s (CUDA error %d of an emulated GPU)", what, error);
+}
+
+lsp_status lsp_cuda_open(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    const lsp_allocator *allocator = &ctx->options.allocator;
+    LSP_REQUIRE(ctx->options.ordinal == 0, LSP_ERR_DEVICE, "there is no GPU %d: one is emulated", ctx->options.ordinal);
+    ctx->cuda = allocator->alloc(allocator->user, sizeof(long long), LSP_HOST);
+    LSP_REQUIRE(ctx->cuda, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more",
+                sizeof(long long));
+    *lsp_cuda_fault(ctx) = 0;
+done:
+    return status;
+}
+
+void lsp_cuda_close(lsp_ctx *ctx) {
+    if (ctx->cuda) {
+        ctx->options.allocator.free(ctx->options.allocator.user, ctx->cuda, sizeof(long long), LSP_HOST);
+        ctx->cuda = NULL;
+    }
+}
+
+lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    long long fault = __atomic_exchange_n(lsp_cuda_fault(ctx), 0, __ATOMIC_ACQ_REL);
+    LSP_REQUIRE(fault == 0, LSP_ERR_ARGUMENT,
+                "segment %lld begins or ends outside the array, ends before it begins, or is longer than was said",
+                fault - 1);
+done:
+    return status;
+}
+
+lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx->cuda, LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
+    if (name) {
+        snprintf(name, name_bytes, "emulated GPU");
+    }
+    *total = *available = memory_bytes;
+done:
+    return status;
+}
+
+/* Exactly so much, that the address sanitizer sees what lies beyond; filled, that nobody takes it for zeros. */
+void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
+    void *memory = NULL;
+    if (!ctx->cuda || bytes > (uint64_t)memory_bytes || posix_memalign(&memory, 256, bytes) != 0) {
+        return NULL;
+    }
+    memset(memory, EMU_PATTERN, bytes);
+    return memory;
+}
+
+void lsp_cuda_free(lsp_ctx *ctx, void *memory) {
+    (void)ctx;
+    free(memory);
+}
+
+lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
+                         int64_t bytes) {
+    lsp_status status = LSP_OK;
+    (void)to_where, (void)from_where;
+    LSP_REQUIRE(ctx->cuda, LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
+    if (bytes > 0) {
+        memmove(to, from, (size_t)bytes);
+    }
+done:
+    return status;
+}

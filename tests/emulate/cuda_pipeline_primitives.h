@@ -1,0 +1,13 @@
+/* Stands for CUDA's header of this name: copies to shared memory that are made when they are waited for. */
+#ifndef LSP_EMULATE_CUDA_PIPELINE_PRIMITIVES_H
+#define LSP_EMULATE_CUDA_PIPELINE_PRIMITIVES_H
+
+#include "emulate.h"
+
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes) {
+    emu_copy_async(to, from, bytes);
+}
+static inline void __pipeline_commit() { emu_copy_commit(); }
+static inline void __pipeline_wait_prior(unsigned later) { emu_copy_wait(later); }
+
+#endif

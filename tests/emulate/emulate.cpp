@@ -1,0 +1,390 @@
+#include "emulate.h"
+#include "cuda_runtime.h"
+#include "fiber.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <thread>
+#include <vector>
+
+enum { WARP = 32, BARRIERS = 16, ALL = BARRIERS, GRID, WORKERS = 2, PATIENCE_S = 300 };
+enum wait_kind { READY, AT_BARRIER, IN_WARP, ENDED };
+
+/* A copy on its way, in the how manieth group of its thread. */
+struct async_copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    unsigned group;
+};
+
+struct cuda_thread {
+    fiber at;
+    wait_kind wait;
+    int barrier;
+    const char *name; /* of the collective that is waited in, with its mask, what it takes and gives */
+    unsigned mask;
+    unsigned long long value, values[WARP];
+    std::vector<async_copy> copies;
+    unsigned groups;
+};
+
+struct barrier {
+    unsigned arrived;
+    int expected;
+    bool any, voted;
+};
+
+struct grid {
+    std::mutex mutex;
+    std::condition_variable moved;
+    unsigned blocks, arrived = 0, passed = 0;
+    bool together;
+};
+
+struct block {
+    std::vector<cuda_thread> threads;
+    unsigned current, living, spinning;
+    barrier barriers[GRID + 1]; /* by id, of all, of the grid */
+    const std::function<void()> *thread;
+    char *shared;
+    grid *all;
+};
+
+thread_local emu_index threadIdx, blockIdx, blockDim, gridDim;
+static thread_local block *here;
+
+static cuda_thread *running() { return &here->threads[here->current]; }
+
+/* ---- what is wrong ---- */
+
+void emu_fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "emulated GPU: block %u of %u, thread %u of %u: ", blockIdx.x, gridDim.x, threadIdx.x, blockDim.x);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    abort();
+}
+
+static void describe(const block *b, unsigned t, char *text, size_t bytes) {
+    const cuda_thread *thread = &b->threads[t];
+    const barrier *at = &b->barriers[thread->barrier];
+    if (thread->wait == IN_WARP) {
+        snprintf(text, bytes, "in %s with the mask 0x%08x", thread->name, thread->mask);
+    } else if (thread->barrier < ALL) {
+        snprintf(text, bytes, "at barrier %d, reached by %u of %d threads", thread->barrier, at->arrived, at->expected);
+    } else {
+        snprintf(text, bytes, "at the barrier of the %s, reached by %u of %u living threads",
+                 thread->barrier == ALL ? "block" : "grid", at->arrived, b->living);
+    }
+}
+
+/* No thread can go on: tells of the first one that waits, and of the first that waits elsewhere. */
+static void fail_standing(const block *b) {
+    char first[128] = "", other[128] = "";
+    unsigned a = 0, c;
+    while (b->threads[a].wait == ENDED) {
+        a++;
+    }
+    describe(b, a, first, sizeof first);
+    for (c = a + 1; c < b->threads.size(); c++) {
+        if (b->threads[c].wait != ENDED) {
+            describe(b, c, other, sizeof other);
+            if (strcmp(first, other) != 0) {
+                break;
+            }
+        }
+    }
+    threadIdx.x = a;
+    if (c < b->threads.size()) {
+        emu_fail("waits for ever %s; thread %u waits %s", first, c, other);
+    }
+    emu_fail("waits for ever %s", first);
+}
+
+/* ---- threads ---- */
+
+static void suspend() {
+    cuda_thread *thread = running();
+    fiber_suspend(&thread->at);
+}
+
+void emu_yield() {
+    here->spinning++;
+    suspend();
+}
+
+/* ---- barriers ---- */
+
+static void pass_grid(grid *all) {
+    std::unique_lock<std::mutex> lock(all->mutex);
+    const unsigned passed = all->passed;
+    if (++all->arrived == all->blocks) {
+        all->arrived = 0;
+        all->passed++;
+        all->moved.notify_all();
+    } else if (!all->moved.wait_for(lock, std::chrono::seconds(PATIENCE_S), [&] { return all->passed != passed; })) {
+        emu_fail("waits for ever at the barrier of the grid, reached by %u of %u blocks", all->arrived, all->blocks);
+    }
+}
+
+/* Lets the threads at a barrier pass if all have come. */
+static void open_barrier(block *b, int id) {
+    barrier *at = &b->barriers[id];
+    if (at->arrived == 0 || at->arrived != (id < ALL ? (unsigned)at->expected : b->living)) {
+        return;
+    }
+    if (id == GRID) {
+        pass_grid(b->all);
+    }
+    at->arrived = 0;
+    at->voted = at->any;
+    at->any = false;
+    for (cuda_thread &thread : b->threads) {
+        if (thread.wait == AT_BARRIER && thread.barrier == id) {
+            thread.wait = READY;
+        }
+    }
+}
+
+static void arrive(int id) {
+    cuda_thread *thread = running();
+    here->barriers[id].arrived++;
+    thread->wait = AT_BARRIER;
+    thread->barrier = id;
+    open_barrier(here, id);
+    suspend();
+}
+
+void emu_barrier(int id, int threads) {
+    barrier *at = &here->barriers[id & (BARRIERS - 1)];
+    if (id < 1 || id >= BARRIERS) {
+        emu_fail("there is no barrier %d: 1 to %d can be named", id, BARRIERS - 1);
+    } else if (threads < WARP || threads > (int)blockDim.x || threads % WARP != 0) {
+        emu_fail("barrier %d is for %d threads: not whole warps of the block", id, threads);
+    } else if (at->arrived > 0 && at->expected != threads) {
+        emu_fail("barrier %d is for %d threads, and others wait there for %d", id, threads, at->expected);
+    }
+    at->expected = threads;
+    arrive(id);
+}
+
+bool emu_vote(bool predicate) {
+    here->barriers[ALL].any |= predicate;
+    arrive(ALL);
+    return here->barriers[ALL].voted;
+}
+
+void emu_grid_barrier() {
+    if (!here->all->together) {
+        emu_fail("a barrier of the grid in a kernel that was not started for it");
+    }
+    arrive(GRID);
+}
+
+/* ---- collectives of a warp ---- */
+
+/* Gives the lanes of the mask what they wait for if all of them that live have come. */
+static void open_collective(block *b, unsigned warp, unsigned mask) {
+    cuda_thread *lanes = &b->threads[warp];
+    const unsigned count = std::min((unsigned)WARP, (unsigned)b->threads.size() - warp);
+    const char *name = NULL;
+    unsigned long long values[WARP];
+    memset(values, EMU_PATTERN, sizeof values);
+    for (unsigned lane = count; lane-- > 0;) { /* the last one comes last in the usual order */
+        if ((mask >> lane & 1) == 0 || lanes[lane].wait == ENDED) {
+            continue;
+        } else if (lanes[lane].wait != IN_WARP || lanes[lane].mask != mask) {
+            return;
+        } else if (name && name != lanes[lane].name && strcmp(name, lanes[lane].name) != 0) {
+            emu_fail("lanes of one mask, 0x%08x, meet in %s and in %s", mask, name, lanes[lane].name);
+        }
+        name = lanes[lane].name;
+        values[lane] = lanes[lane].value;
+    }
+    for (unsigned lane = 0; lane < count; lane++) {
+        if ((mask >> lane & 1) != 0 && lanes[lane].wait == IN_WARP) {
+            memcpy(lanes[lane].values, values, sizeof values);
+            lanes[lane].wait = READY;
+        }
+    }
+}
+
+void emu_collect(const char *name, unsigned mask, unsigned long long value, unsigned long long (&values)[WARP]) {
+    cuda_thread *thread = running();
+    const unsigned lane = here->current % WARP;
+    if ((mask >> lane & 1) == 0) {
+        emu_fail("lane %u calls %s with the mask 0x%08x, which it is not in", lane, name, mask);
+    }
+    thread->wait = IN_WARP;
+    thread->name = name;
+    thread->mask = mask;
+    thread->value = value;
+    open_collective(here, here->current - lane, mask);
+    suspend();
+    memcpy(values, thread->values, sizeof values);
+}
+
+/* ---- copies on their way ---- */
+
+void emu_copy_async(void *to, const void *from, size_t bytes) {
+    cuda_thread *thread = running();
+    if (bytes != 4 && bytes != 8 && bytes != 16) {
+        emu_fail("a copy of %zu bytes to shared memory: 4, 8 and 16 are offered", bytes);
+    } else if ((uintptr_t)to % bytes != 0 || (uintptr_t)from % bytes != 0) {
+        emu_fail("a copy of %zu bytes from %p to %p, which are not both aligned to so many", bytes, from, to);
+    }
+    memset(to, EMU_PATTERN, bytes);
+    thread->copies.push_back({to, from, bytes, thread->groups});
+}
+
+void emu_copy_commit() { running()->groups++; }
+
+void emu_copy_wait(unsigned later) {
+    cuda_thread *thread = running();
+    size_t made = 0;
+    while (made < thread->copies.size() && thread->copies[made].group + later < thread->groups) {
+        memcpy(thread->copies[made].to, thread->copies[made].from, thread->copies[made].bytes);
+        made++;
+    }
+    thread->copies.erase(thread->copies.begin(), thread->copies.begin() + (ptrdiff_t)made);
+}
+
+/* ---- blocks ---- */
+
+char *emu_shared() { return here->shared; }
+
+/* The life of a thread. Whoever waits for all that live may have waited for this one. */
+static void live() {
+    block *b = here;
+    cuda_thread *thread = running();
+    const unsigned warp = b->current / WARP * WARP;
+    fiber_begin(&thread->at);
+    (*b->thread)();
+    thread->wait = ENDED;
+    b->living--;
+    open_barrier(b, ALL);
+    open_barrier(b, GRID);
+    for (unsigned t = warp; t < warp + WARP && t < b->threads.size(); t++) {
+        if (b->threads[t].wait == IN_WARP) {
+            open_collective(b, warp, b->threads[t].mask);
+        }
+    }
+    fiber_leave(&thread->at);
+}
+
+/* The order in which threads run: ascending, or shuffled. */
+struct turn {
+    std::vector<unsigned> order;
+    unsigned long long state = 0; /* 0: ascending */
+
+    void shuffle() {
+        for (size_t i = order.size() - 1; state != 0 && i > 0; i--) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            std::swap(order[i], order[(state >> 33) % (i + 1)]);
+        }
+    }
+};
+
+static void run_block(unsigned id, unsigned threads, size_t shared, const std::function<void()> &thread, grid *all) {
+    static const char *seed = getenv("LSP_EMULATE_ORDER");
+    block b = {};
+    turn next;
+    next.state = seed ? strtoull(seed, NULL, 0) * 2 + 1 + ((unsigned long long)id << 32) : 0;
+    here = &b;
+    blockIdx = {id, 0, 0};
+    b.threads = std::vector<cuda_thread>(threads);
+    b.living = threads;
+    b.thread = &thread;
+    b.all = all;
+    b.shared = (char *)malloc(shared);
+    memset(b.shared, EMU_PATTERN, shared);
+    for (unsigned t = 0; t < threads; t++) {
+        next.order.push_back(t);
+        fiber_prepare(&b.threads[t].at, fiber_take_stack(), live);
+    }
+    while (b.living > 0) {
+        unsigned ran = 0;
+        b.spinning = 0;
+        next.shuffle();
+        for (unsigned t : next.order) {
+            if (b.threads[t].wait == READY) {
+                b.current = t;
+                threadIdx = {t, 0, 0};
+                if (!fiber_resume(&b.threads[t].at)) {
+                    emu_fail("more than %d bytes of stack are used", (int)FIBER_STACK_BYTES);
+                }
+                ran++;
+            }
+        }
+        if (ran == 0) {
+            fail_standing(&b);
+        } else if (ran == b.spinning) {
+            std::this_thread::yield();
+        }
+    }
+    for (cuda_thread &ended : b.threads) {
+        fiber_give_stack(ended.at.stack);
+    }
+    free(b.shared);
+}
+
+/* ---- launches ---- */
+
+static std::mutex allowed_mutex;
+static std::map<const void *, size_t> allowed;
+
+int emu_allow_shared(const void *kernel, int bytes) {
+    std::lock_guard<std::mutex> lock(allowed_mutex);
+    if (bytes < 0 || bytes > EMU_SHARED_BYTES) {
+        return cudaErrorInvalidValue;
+    }
+    allowed[kernel] = (size_t)bytes;
+    return cudaSuccess;
+}
+
+static size_t shared_most(const void *kernel) {
+    std::lock_guard<std::mutex> lock(allowed_mutex);
+    const auto found = allowed.find(kernel);
+    return found == allowed.end() || found->second < EMU_SHARED_USUAL_BYTES ? (size_t)EMU_SHARED_USUAL_BYTES
+                                                                            : found->second;
+}
+
+int emu_launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared, bool together,
+               const std::function<void()> &thread) {
+    if (blocks == 0 || threads == 0 || threads > EMU_THREADS || blocks > INT32_MAX) {
+        return cudaErrorInvalidConfiguration;
+    } else if (shared > shared_most(kernel)) {
+        return cudaErrorInvalidValue;
+    } else if (together && blocks > EMU_SMS) {
+        return cudaErrorCooperativeLaunchTooLarge;
+    }
+    grid all;
+    all.blocks = blocks;
+    all.together = together;
+    std::atomic<unsigned> next{0};
+    auto work = [&] {
+        gridDim = {blocks, 1, 1};
+        blockDim = {threads, 1, 1};
+        for (unsigned id = next++; id < blocks; id = next++) {
+            run_block(id, threads, shared, thread, &all);
+        }
+    };
+    std::vector<std::thread> workers;
+    for (unsigned w = 0; w < blocks && (together || w < WORKERS); w++) {
+        workers.emplace_back(work);
+    }
+    for (std::thread &worker : workers) {
+        worker.join();
+    }
+    return cudaSuccess;
+}
