@@ -204,10 +204,10 @@ __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int
 template <int VT, bool WIDE>
 __device__ inline void sort_group(uint32_t (&w)[VT], int G, int t, int id, uint32_t *shared, const network_ones &ones) {
     sort_lanes(w, WIDE ? WARP / 2 : G, ones);
-    for (int g = WARP; WIDE && g <= G; g *= 2) {
-        merge_threads(w, g, G, t, id, shared, ones);
-    }
-    if (WIDE) {
+    if constexpr (WIDE) {
+        for (int g = WARP; g <= G; g *= 2) {
+            merge_threads(w, g, G, t, id, shared, ones);
+        }
         group_sync(G, id);
     }
 }

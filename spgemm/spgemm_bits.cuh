@@ -177,7 +177,7 @@ __device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
 static __global__ void __launch_bounds__(BITS_COUNT_NT)
     kernel_bits_count(spg_job job, const uint32_t *rows, uint32_t count, const uint32_t *more, uint32_t range,
                       ull *taken) {
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     __shared__ bits_entries<BITS_COUNT_NT, no_value> entries;
     __shared__ uint32_t warp_sum[BITS_COUNT_NT / WARP];
     __shared__ ull next;
@@ -201,7 +201,7 @@ static __global__ void __launch_bounds__(BITS_COUNT_NT)
 
 /* How many entries of C and products each row has in every stripe. Stripes do not straddle the ranges. */
 static __global__ void __launch_bounds__(BITS_COUNT_NT) kernel_bits_stripes(spg_job job, bits_plan plan) {
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     __shared__ bits_entries<BITS_COUNT_NT, no_value> entries;
     __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_LEAST_STRIPE];
     __shared__ ull next;
@@ -410,7 +410,7 @@ __device__ inline void bits_add_row(const spg_job &job, const spg_piece &piece, 
 
 template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bits_fill(spg_job job, bits_plan plan) {
     enum { NT = BITS_FILL_NT };
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     __shared__ bits_entries<NT, V> entries;
     __shared__ uint32_t warp_sum[NT / WARP];
     __shared__ ull next;

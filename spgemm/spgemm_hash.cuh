@@ -129,7 +129,7 @@ struct hash_counting {
 
 /* Counts the columns of each listed row, and writes down how many groups they are in, as far as one byte goes. */
 template <int BITS> __global__ void __launch_bounds__(HASH_NT) kernel_hash_count(spg_job job, hash_counting work) {
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * HASH_WARPS + warp;
     hash_table<BITS> &table = ((hash_table<BITS> *)memory)[warp];
     if (i >= *work.count) {
@@ -225,7 +225,7 @@ __device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &
 /* Rows of at most N columns in at most half as many groups as the table has places. */
 template <int BITS, int N, typename V>
 __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_list list) {
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     typedef hash_shared<BITS, N, V> S;
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, i = blockIdx.x * HASH_WARPS + warp;
     S &shared = ((S *)memory)[warp];

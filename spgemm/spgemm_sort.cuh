@@ -258,7 +258,7 @@ __device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, 
 template <int G, int VT, typename V, bool COUNT>
 __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_job job, spg_list list) {
     typedef sort_shape<G, VT> S;
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     const int t = (int)threadIdx.x % G, group = (int)threadIdx.x / G;
     sort_shared<G, VT, V> &shared = ((sort_shared<G, VT, V> *)memory)[group];
     const uint32_t i = blockIdx.x * (uint32_t)S::groups + (uint32_t)group;
@@ -302,7 +302,7 @@ template <typename V>
 __global__ void __launch_bounds__(PIECE_G, 3)
     kernel_sort_pieces(spg_job job, const spg_piece *pieces, const uint32_t *made) {
     enum { G = PIECE_G, VT = PIECE_VT };
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, V> &shared = *(sort_shared<G, VT, V> *)memory;
     const int t = (int)threadIdx.x;
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {

@@ -131,7 +131,7 @@ struct window_counting {
 };
 
 static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job job, window_counting work) {
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * WINDOW_WARPS + warp;
     window w = {(uint32_t *)memory + warp * work.most, NULL, 0, 0};
     if (i >= work.count) {
@@ -252,7 +252,7 @@ __device__ inline void window_add_repeated(const spg_job &job, const window &w, 
 
 template <typename V>
 __global__ void __launch_bounds__(WINDOW_NT) kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
-    extern __shared__ __align__(16) char memory[];
+    LSP_DYNAMIC_SHARED(memory);
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, i = blockIdx.x * WINDOW_WARPS + warp;
     const uint32_t value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
     char *mine = memory + warp * shape.bytes(value_bytes);

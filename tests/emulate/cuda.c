@@ -96,3 +96,7 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
 done:
     return status;
 }
+
+lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
+}
