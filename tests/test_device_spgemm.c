@@ -104,6 +104,17 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
         lsp_csr A = make(&square, 100 + k);
         snprintf(what, sizeof what, "square %zu", k);
         check_product(ctx, &A, &A, (lsp_spgemm_options){0}, what);
+        drop(&A);
+    }
+    /* columns far apart: slot and column do not fit a word, ranges of columns are many, too many to be emulated */
+    for (int bits = 18; bits <= (getenv("LSP_TEST_REDUCED") ? 21 : 31); bits += 3) {
+        recipe a = {40, 60, 12, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
+        recipe b = {60, 1000, 250, LSP_I32, LSP_I64, LSP_F64, bits != 24, false, 9, -1, 0};
+        lsp_csr A = make(&a, 1), B = make(&b, 2);
+        B.cols = (int64_t)1 << bits;
+        for (int64_t p = 0; p < B.nnz; p++) {
+            ((int64_t *)B.col)[p] *= B.cols / 1000;
+        }
         check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide");
         drop(&A), drop(&B);
     }
