@@ -355,7 +355,9 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
             const bool fits = fits_window(pass, &row) || fits_sort(pass, &row);
             char *kept = way & LSP_WAY_KEPT ? ranks : NULL;
             count = fits ? COL_NAME(count_row)(pass, work, &row, kept) : COL_NAME(count_pieces)(pass, work, &row);
-            ranks += kept ? lsp_ranks_bytes(products) : 0;
+            if (kept != NULL) {
+                ranks += lsp_ranks_bytes(products);
+            }
         }
         pass->job->rowptr[i + 1] = count;
     }

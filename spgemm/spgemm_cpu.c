@@ -27,44 +27,66 @@ static bool is_far(const lsp_csr *B) {
     return B->nnz > NEAR;
 }
 
+/* What a part of the rows shows. */
+typedef struct findings {
+    int64_t moved, twins;
+    bool ascending, fits;
+    lsp_spgemm_facts facts;
+} findings;
+
 typedef struct looking {
     lsp_spgemm_plan *plan;
     const lsp_spgemm_kernels *kernels;
     lsp_spgemm_pass pass;
-    int64_t parts, moved, twins;
-    bool ascending, fits;
+    int64_t parts;
+    findings *found; /* of each part */
 } looking;
 
 static void study_part(void *data, int64_t part, int thread) {
     looking *l = data;
     const lsp_csr *B = &l->pass.job->B;
-    int64_t begin, end, moved = 0, twins = 0;
+    findings *mine = &l->found[part];
+    int64_t begin, end;
     lsp_share(B->rows, (int)part, (int)l->parts, &begin, &end);
-    bool ascending = l->kernels->study(B, begin, end, l->plan->route.moved, &moved, &twins);
+    mine->moved = mine->twins = 0;
+    mine->ascending = l->kernels->study(B, begin, end, l->plan->route.moved, &mine->moved, &mine->twins);
     (void)thread;
-#pragma omp critical(lsp_spgemm_looking)
-    {
-        l->ascending = l->ascending && ascending;
-        l->moved += moved;
-        l->twins += twins;
-    }
 }
 
 static void look_part(void *data, int64_t part, int thread) {
     looking *l = data;
+    findings *mine = &l->found[part];
     int64_t begin, end;
-    lsp_spgemm_facts mine = {0}, *all = &l->plan->facts;
     lsp_share(l->pass.job->A.rows, (int)part, (int)l->parts, &begin, &end);
-    bool fits = l->kernels->look(&l->pass, begin, end, &mine);
+    mine->facts = (lsp_spgemm_facts){0};
+    mine->fits = l->kernels->look(&l->pass, begin, end, &mine->facts);
     (void)thread;
-#pragma omp critical(lsp_spgemm_looking)
-    {
-        l->fits = l->fits && fits && lsp_add(all->products, mine.products, &all->products);
-        all->nnz_bound += l->fits ? mine.nnz_bound : 0;
-        all->max_row_products = lsp_max(all->max_row_products, mine.max_row_products);
-        all->sort_products = lsp_max(all->sort_products, mine.sort_products);
-        all->window_columns = lsp_max(all->window_columns, mine.window_columns);
+}
+
+/* B as all parts found it. */
+static findings all_studied(const looking *l) {
+    findings all = {.ascending = true};
+    for (int64_t part = 0; part < l->parts; part++) {
+        all.ascending = all.ascending && l->found[part].ascending;
+        all.moved += l->found[part].moved;
+        all.twins += l->found[part].twins;
     }
+    return all;
+}
+
+/* The rows of C as all parts found them, to the plan. False: too many products. */
+static bool all_looked_at(const looking *l) {
+    lsp_spgemm_facts *all = &l->plan->facts;
+    bool fits = true;
+    for (int64_t part = 0; part < l->parts && fits; part++) {
+        const lsp_spgemm_facts *mine = &l->found[part].facts;
+        fits = l->found[part].fits && lsp_add(all->products, mine->products, &all->products);
+        all->nnz_bound += fits ? mine->nnz_bound : 0;
+        all->max_row_products = lsp_max(all->max_row_products, mine->max_row_products);
+        all->sort_products = lsp_max(all->sort_products, mine->sort_products);
+        all->window_columns = lsp_max(all->window_columns, mine->window_columns);
+    }
+    return fits;
 }
 
 lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
@@ -76,27 +98,35 @@ lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_cs
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->rowptr};
-    looking l = {.plan = plan, .pass = {.job = &job, .far = is_far(B)}, .ascending = true, .fits = true};
+    looking l = {.plan = plan, .pass = {.job = &job, .far = is_far(B)}};
+    findings only, *many = NULL, studied;
     int threads = lsp_threads_for(ctx, A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2, LSP_WORTH_A_THREAD / 2);
     l.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
     l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
     plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
+    if (l.parts > 1) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, l.parts, sizeof *many, (void **)&many));
+    }
+    l.found = many ? many : &only;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->route.ways));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->route.moved));
     for_parts(l.parts, threads, study_part, &l);
-    if (l.moved == 0 || l.moved < B->rows / USEFUL) {
+    studied = all_studied(&l);
+    if (studied.moved == 0 || studied.moved < B->rows / USEFUL) {
         lsp_free(ctx, plan->route.moved);
         plan->route.moved = NULL;
     }
-    plan->ascending = job.ascending = l.ascending;
-    plan->route.twins = l.twins > 0 && l.twins >= B->rows / USEFUL;
+    plan->ascending = job.ascending = studied.ascending;
+    plan->route.twins = studied.twins > 0 && studied.twins >= B->rows / USEFUL;
     plan->rowptr[0] = 0;
     l.pass.ways = plan->route.ways;
     l.pass.moved = plan->route.moved;
     for_parts(l.parts, threads, look_part, &l);
-    LSP_REQUIRE(l.fits, LSP_ERR_OVERFLOW, "the product of %lld x %lld and %lld x %lld has more than 2^63 products",
-                (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
+    LSP_REQUIRE(all_looked_at(&l), LSP_ERR_OVERFLOW,
+                "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
+                (long long)A->cols, (long long)B->rows, (long long)B->cols);
 done:
+    lsp_free(ctx, many);
     return status;
 }
 
