@@ -2,8 +2,8 @@
 #include "core/cuda.h"
 #include "segsort.h"
 
-/* Written by `sparse-bench segsort --tune` on the machine named; other machines take the last one not newer than they
- * are, or the first. */
+/* After what `sparse-bench segsort --tune` printed on the machine named (on the H200 it would also leave out class 22,
+ * by half a per cent); other machines take the last one not newer than they are, or the first. */
 static const struct {
     int compute;
     lsp_segsort_table table;

@@ -82,15 +82,6 @@ typedef struct operands {
     lsp_spgemm_factors factors; /* on a GPU these instead, in scratch */
 } operands;
 
-static lsp_csr view_of(const lsp_csr *A, lsp_type type) {
-    lsp_csr view = *A;
-    if (type == LSP_NONE) {
-        view.val = NULL;
-        view.val_type = LSP_NONE;
-    }
-    return view;
-}
-
 static void release_operands(lsp_ctx *ctx, operands *ops) {
     if (ops->made_a) {
         lsp_csr_free(ctx, &ops->A);
@@ -104,7 +95,7 @@ static void release_operands(lsp_ctx *ctx, operands *ops) {
 static lsp_status take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                 lsp_type type, operands *ops) {
     lsp_status status = LSP_OK;
-    const lsp_csr a = view_of(A, type), b = view_of(B, type);
+    const lsp_csr a = lsp_spgemm_view(A, type), b = lsp_spgemm_view(B, type);
     *ops = (operands){.A = a, .B = b};
     if (options->transpose_a) {
         LSP_TRY(lsp_csr_transpose(ctx, &a, &ops->A));

@@ -102,6 +102,16 @@ uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
 /* The type of C's values; that of the arithmetic too. */
 lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types);
 
+/* The matrix, without values where the arithmetic (`type`) wants none. */
+static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
+    lsp_csr view = *A;
+    if (type == LSP_NONE) {
+        view.val = NULL;
+        view.val_type = LSP_NONE;
+    }
+    return view;
+}
+
 /* Does anything in it let entries go? */
 bool lsp_spgemm_filters(const lsp_filter *filter);
 

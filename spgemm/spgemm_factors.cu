@@ -216,15 +216,6 @@ done:
 
 /* ---- the whole ---- */
 
-static lsp_csr view_of(const lsp_csr *A, lsp_type type) {
-    lsp_csr view = *A;
-    if (type == LSP_NONE) {
-        view.val = NULL;
-        view.val_type = LSP_NONE;
-    }
-    return view;
-}
-
 extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                              lsp_spgemm_factors *factors) {
     lsp_status status = LSP_OK;
@@ -234,7 +225,7 @@ extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_cs
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *factors = (lsp_spgemm_factors){view_of(A, plan->type), view_of(B, plan->type), NULL};
+    *factors = (lsp_spgemm_factors){lsp_spgemm_view(A, plan->type), lsp_spgemm_view(B, plan->type), NULL};
     LSP_TRY(narrow(ctx, &factors->A));
     LSP_TRY(convert_values(ctx, &factors->A, plan->type));
     if (same) {
