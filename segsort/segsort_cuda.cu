@@ -67,9 +67,13 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
         size_t key_bytes = lsp_type_bytes(args->key_type);
         job->arrays[FROM_TEMPORARY].keys = take(l, n, (int64_t)key_bytes);
         job->arrays[FROM_TEMPORARY].values = take(l, n, (int64_t)args->value_bytes);
-        job->giants[0] = (seg_giant *)take(l, giants_most(args), sizeof(seg_giant));
-        job->giants[1] = (seg_giant *)take(l, giants_most(args), sizeof(seg_giant));
-        job->counts = (int64_t *)take(l, giants_counts(args), sizeof(int64_t));
+        job->giants[0] = (seg_giant *)take(l, giants_most(n), sizeof(seg_giant));
+        job->giants[1] = (seg_giant *)take(l, giants_most(n), sizeof(seg_giant));
+        job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, lsp_cuda_get_chip(ctx)->sms);
+        const int64_t tiles = giants_tiles(n, job->giant_tile);
+        job->tiles = (split_tile *)take(l, tiles, sizeof(split_tile));
+        job->counts = (int64_t *)take(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS, sizeof(int64_t));
+        job->rows = (uint32_t *)take(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS, sizeof(uint32_t));
     }
 }
 

@@ -26,7 +26,7 @@ typedef struct seg_arrays {
 
 typedef struct seg_giant {
     int64_t begin, end;
-    int64_t unit;            /* how many units of work come before it in its round */
+    int64_t unit, tiles;     /* how many tiles come before it in its round, and its own */
     unsigned long long diff; /* found in the round: bits in which its numbers differ */
     int high, from;          /* bits from `high` on are equal in all its numbers; FROM_* */
 } seg_giant;
@@ -34,7 +34,8 @@ typedef struct seg_giant {
 /* Counters in device memory, all zero when a sort starts. */
 typedef struct seg_counters {
     unsigned long long listed[LIST_CLASSES]; /* entries of each class */
-    unsigned long long giants[2];            /* of the round at hand, and of the next: units, then giants (28 bits) */
+    unsigned long long giants[2];            /* of the round at hand, and of the next: tiles, then giants (28 bits) */
+    unsigned long long moved[2];             /* tiles of giants taken to be moved, in this round and the next */
     unsigned long long barrier;              /* of the giants' kernel */
     unsigned long long long_segments;        /* of the search for changes: chunks, then segments (32 bits) */
     unsigned long long chunk;                /* the next chunk to be taken */
@@ -55,7 +56,10 @@ typedef struct seg_job {
     seg_counters *counters;
     unsigned long long *list[LIST_CLASSES]; /* entries */
     seg_giant *giants[2];                   /* this round's, and the next one's */
-    int64_t *counts;                        /* scratch of the giants' kernel */
+    int giant_tile;                         /* items */
+    struct split_tile *tiles;               /* of this round */
+    int64_t *counts;                        /* by part and digit */
+    uint32_t *rows;                         /* by tile or giant, and digit */
     void *small_ordered;                    /* scratch of the kernel for few items: n numbers */
     unsigned char *change;                  /* outputs of the search for changes, or NULL */
     void *change_at, *change_count;
@@ -89,10 +93,19 @@ __device__ inline int class_of(const seg_job &job, int length) {
     return c;
 }
 
-/* Adds a segment to its list. */
-__device__ inline void list_add(const seg_job &job, int64_t begin, int from, int64_t length) {
-    int c = class_of(job, (int)length);
-    job.list[c][atomicAdd(&job.counters->listed[c], 1ull)] = entry_make(begin, from, length);
+/* Adds a segment of each of the warp's lanes, all here, to its list; none of length 0. */
+__device__ inline void list_together(const seg_job &job, int64_t begin, int from, int length) {
+    const unsigned lane = threadIdx.x % WARP;
+    const int c = length > 0 ? class_of(job, length) : (int)LIST_CLASSES;
+    const unsigned same = __match_any_sync(~0u, (unsigned)c), before = same & ((1u << lane) - 1);
+    unsigned long long at = 0;
+    if (before == 0 && c < LIST_CLASSES) {
+        at = atomicAdd(&job.counters->listed[c], (unsigned long long)__popc(same));
+    }
+    at = __shfl_sync(~0u, at, __ffs((int)same) - 1) + (unsigned)__popc(before);
+    if (c < LIST_CLASSES) {
+        job.list[c][at] = entry_make(begin, from, length);
+    }
 }
 
 /* ---- segments and keys ---- */
