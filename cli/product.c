@@ -53,7 +53,8 @@ static int64_t count_products(const cli_job *job) {
 
 /* With --device auto: a GPU if there is one and the job is worth it. A GPU that cannot be used is none. */
 static void choose_device(cli_job *job) {
-    if (job->options.device == CLI_AUTO && lsp_cuda_device_count() > 0 && count_products(job) >= WORTH_A_GPU) {
+    if (job->options.device == CLI_AUTO && !job->gpu && lsp_cuda_device_count() > 0 &&
+        count_products(job) >= WORTH_A_GPU) {
         (void)cli_open_gpu(job, true);
     }
     (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
@@ -134,7 +135,8 @@ static int by_size(const void *a, const void *b) {
 /* What nobody wants to see whole may be multiplied and written in blocks. */
 static bool can_stream(const cli_job *job) {
     const cli_options *options = &job->options;
-    return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1;
+    return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1 &&
+           !job->cusparse;
 }
 
 static lsp_status stream(cli_job *job) {
@@ -236,6 +238,9 @@ int cli_product(cli_job *job) {
     if (job->options.check) {
         CLI_STEP(check(job));
         (void)lsp_ctx_reset_peak(job->ctx); /* what the check took is not the product's */
+    }
+    if (job->cusparse && !job->streamed) {
+        CLI_STEP(cli_compare(job));
     }
     if (job->options.output && !job->streamed && (!job->checked || job->check_ok)) {
         CLI_STEP(write_product(job));
