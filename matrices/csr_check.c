@@ -1,5 +1,6 @@
 /* Is it a matrix? First what the struct says, then the row pointers, then every entry, in parallel; the message names
  * the first offender, whatever the threads. Every other function trusts what passed here. */
+#include "csr_cuda.h"
 #include "matrices.h"
 
 #include <math.h>
@@ -239,6 +240,19 @@ lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
     k = flags & LSP_CHECK_FINITE ? first_entry(ctx, A, find_not_finite) : A->nnz;
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "row %lld: the value at column %lld is not finite",
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_there(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, A));
+    if (A->where == LSP_HOST) {
+        return lsp_csr_check(ctx, A, 0);
+    }
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "the matrix lies on the GPU, and this context is on the host");
+    status = lsp_csr_check_cuda(ctx, A);
 done:
     return status;
 }

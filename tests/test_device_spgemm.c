@@ -3,21 +3,6 @@
 #include "core/cuda.h"
 #include "products.h"
 
-/* A copy on the GPU with the same types. */
-static lsp_csr upload(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr there = {0};
-    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_CUDA};
-    must(ctx, lsp_csr_copy(ctx, A, &types, &there));
-    return there;
-}
-static lsp_csr download(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr here = {0};
-    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_HOST};
-    cr_assert(A->where == LSP_CUDA);
-    must(ctx, lsp_csr_copy(ctx, A, &types, &here));
-    return here;
-}
-
 /* Multiplies on the GPU and compares with the reference on the host. */
 static void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,
                           const char *what) {

@@ -226,8 +226,8 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     static const struct {
         uint32_t products;
         lsp_spgemm_bin bin;
-    } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},   {513, LSP_BIN_COUNT_128},
-                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512}, {4097, LSP_BIN_COUNT_HASH},
+    } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},          {513, LSP_BIN_COUNT_128},
+                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_HASH},
                    {8193, LSP_BIN_BITS},      {LSP_PRODUCTS_MOST, LSP_BIN_BITS}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
         cr_assert(lsp_count_bin(counted[k].products, 1) == counted[k].bin, "%u products", counted[k].products);
