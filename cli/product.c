@@ -139,12 +139,13 @@ static bool can_stream(const cli_job *job) {
            !job->cusparse;
 }
 
-static lsp_status stream(cli_job *job) {
+static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     const char *path = job->options.output;
-    const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    how.types.where = job->gpu ? LSP_CUDA : LSP_HOST;
     cli_progress_begin(&job->progress, "multiplying and writing", path);
     cli_guard_output(path);
-    lsp_status status = lsp_spgemm_write(job->ctx, path, &job->A.csr, &job->second->csr, &how, 0, NULL, &job->plan);
+    lsp_status status = lsp_spgemm_write(ctx, path, &job->A.csr, &job->second->csr, &how, 0, NULL, &job->plan);
     cli_guard_end();
     job->write_ms = cli_progress_end(&job->progress);
     job->streamed = job->written = status == LSP_OK;
@@ -172,8 +173,7 @@ static int multiply(cli_job *job) {
     }
     drop_factors(&f);
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
-        f.ctx = job->ctx;
-        status = stream(job);
+        status = stream(job, f.ctx);
     }
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
     job->multiplied = status == LSP_OK && !job->options.dry_run;
