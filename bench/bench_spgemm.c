@@ -34,7 +34,8 @@ static const struct {
 } peers[] = {{"dense", NULL, &peer_dense},
              {"graphblas", "GraphBLAS (libgraphblas-dev)", PEER_GRAPHBLAS(peer_graphblas)},
              {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_product)},
-             {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)}};
+             {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)},
+             {"petsc", "PETSc (petsc-dev)", PEER_PETSC(peer_petsc)}};
 enum { PEERS = sizeof peers / sizeof *peers, MOST_ENTRANTS = 3 + (int)PEER_CUSPARSE_WAYS + PEERS };
 
 static const char *absent(int i) {

@@ -1,4 +1,4 @@
-/* C = A*B of few products and few columns, for one instruction set: one thread, one pass, a window of all columns that
+/* C = A*B of few products and few columns, for one instruction set: one pass, a window of all columns that
  * stays in the nearest cache. A plan, threads and ranks would take longer than the product itself. */
 #include "core/isa.h"
 #include "spgemm_few.h"
@@ -24,8 +24,8 @@ static inline uint64_t touched_mask(const uint8_t *touched) {
     uint8_t *restrict touched = job->touched;                                                                          \
     int32_t *restrict col = job->col;                                                                                  \
     int64_t n = 0;                                                                                                     \
-    for (int64_t i = 0; i < job->A.rows; i++) {                                                                        \
-        int32_t low = INT32_MAX, high = -1;                                                                            \
+    for (int64_t i = job->first; i < job->end; i++) {                                                                  \
+        uint64_t blocks = 0; /* of 64 columns, touched */                                                              \
         job->rowptr[i] = (int32_t)n;                                                                                   \
         for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                      \
             const VALUE a = a_val[p];                                                                                  \
@@ -34,11 +34,11 @@ static inline uint64_t touched_mask(const uint8_t *touched) {
                 const int32_t c = b_col[q];                                                                            \
                 window[c] = FMA(a, b_val[q], window[c]);                                                               \
                 touched[c] = 1;                                                                                        \
-                low = c < low ? c : low;                                                                               \
-                high = c > high ? c : high;                                                                            \
+                blocks |= (uint64_t)1 << c / 64;                                                                       \
             }                                                                                                          \
         }                                                                                                              \
-        for (int32_t first = low / 64 * 64; first <= high; first += 64) {                                              \
+        for (; blocks != 0; blocks &= blocks - 1) {                                                                    \
+            const int32_t first = 64 * (int32_t)__builtin_ctzll(blocks);                                               \
             for (uint64_t mask = touched_mask(touched + first); mask != 0; mask &= mask - 1) {                         \
                 const int32_t c = first + __builtin_ctzll(mask);                                                       \
                 const VALUE sum = window[c];                                                                           \
@@ -49,7 +49,6 @@ static inline uint64_t touched_mask(const uint8_t *touched) {
             memset(touched + first, 0, 64);                                                                            \
         }                                                                                                              \
     }                                                                                                                  \
-    job->rowptr[job->A.rows] = (int32_t)n;                                                                             \
     return n
 
 static int64_t rows_f64(const lsp_few_job *job) { ROWS(double, fma, isnan); }
