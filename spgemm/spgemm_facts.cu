@@ -182,7 +182,6 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     }
     LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");
     plan->facts.rows = rows;
-    plan->gpu.b_rows = factors->B.rows;
     plan->facts.cols = options->transpose_b ? B->rows : B->cols;
     plan->facts.products = (int64_t)here.products;
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;

@@ -39,7 +39,6 @@ typedef struct spg_counting {
 
 typedef struct spg_filling {
     uint32_t placed[LSP_BINS];
-    uint32_t made, sorted_made; /* pieces of rows */
     ull stripes_taken, pieces_taken;
 } spg_filling;
 
@@ -261,7 +260,7 @@ template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t ro
         int64_t nnz = job.rowptr[row + 1] - job.rowptr[row];
         return lsp_fill_bin(products, entries, (uint32_t)nnz, job.groups ? job.groups[row] : 0, job.cols);
     }
-    return lsp_count_bin(products, entries);
+    return job.groups && lsp_follows(job.groups[row]) ? LSP_BIN_NONE : lsp_count_bin(products, entries);
 }
 
 template <bool FILL> __global__ void __launch_bounds__(FACTS_NT) kernel_bins(spg_job job, uint32_t *bins) {

@@ -14,10 +14,11 @@ extern "C" {
 typedef struct lsp_spgemm_gpu {
     int64_t *rowptr;        /* there, rows + 1: nnz of row i at i + 1 while counting, then where C's rows begin */
     uint32_t *products;     /* there: of every row, saturated */
-    uint8_t *groups;        /* there: of 32 columns, in every row of C that was counted in groups */
+    uint8_t *groups;        /* there: of every row of C that was counted in groups, a window or a run, which */
+    uint8_t *like;          /* there, or NULL: of every row of B, whether it has the columns of the one before */
+    void *pieces;           /* there, or NULL: of the rows that are filled in pieces */
     void *report;           /* there: what the kernels learn */
     bool counting, filling; /* parts of it are in use, and must be cleared before they are again */
-    int64_t b_rows;         /* of op(B) */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
 } lsp_spgemm_gpu;

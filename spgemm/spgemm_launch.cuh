@@ -48,6 +48,7 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_facto
     job.products = plan->gpu.products;
     job.rowptr = plan->gpu.rowptr;
     job.groups = plan->gpu.groups;
+    job.like = plan->gpu.like;
     job.names = factors->names;
     return job;
 }
@@ -81,11 +82,6 @@ static inline uint32_t windowed(const uint32_t *bins) {
         sum += bins[bin];
     }
     return sum;
-}
-
-/* Rows that are filled in one. */
-static inline uint32_t in_windows(const uint32_t *bins) {
-    return bins[LSP_BIN_NARROW_128] + bins[LSP_BIN_NARROW_512] + bins[LSP_BIN_WIDE_128] + bins[LSP_BIN_WIDE_512];
 }
 
 /* Places of the list; rows that fit no window are listed once more, and then perhaps among those counted by bits. */
@@ -141,17 +137,6 @@ done:
 static inline uint32_t count_range(lsp_ctx *ctx) {
     const int most = BITS_COUNT_RANGE / 8 + (16 << 10);
     return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
-}
-
-/* Rows in windows gain from rows of B that are alike, as those of one node of a mesh. */
-static inline lsp_status find_like(lsp_ctx *ctx, spg_job *job) {
-    lsp_status status = LSP_OK;
-    uint8_t *like = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->B.rows, sizeof *like, (void **)&like));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_like, lsp_ceil_div(job->B.rows, WINDOW_WARPS), WINDOW_NT, 0, *job, like));
-    job->like = like;
-done:
-    return status;
 }
 
 #endif

@@ -120,6 +120,76 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
+/* A grid, each node joined to those at most `reach` away, with so many unknowns; columns `step` apart. */
+static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unknowns, int64_t step, lsp_type type) {
+    const int64_t nodes = wide * high, most = (2 * reach + 1) * (2 * reach + 1) * unknowns, rows = nodes * unknowns;
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * most) * 4), nnz = 0;
+    uint64_t state = 3;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t x = i / unknowns % wide, y = i / unknowns / wide;
+        for (int64_t at = lsp_max(y - reach, 0); at <= lsp_min(y + reach, high - 1); at++) {
+            for (int64_t near = lsp_max(x - reach, 0); near <= lsp_min(x + reach, wide - 1); near++) {
+                for (int64_t k = 0; k < unknowns; k++) {
+                    col[nnz++] = (int32_t)(((at * wide + near) * unknowns + k) * step);
+                }
+            }
+        }
+        rowptr[i + 1] = nnz;
+    }
+    void *val = type == LSP_NONE ? NULL : malloc((size_t)nnz * lsp_type_bytes(type));
+    for (int32_t p = 0; p < nnz && val; p++) {
+        const double value = (double)test_below(&state, 1 << 30) / (1 << 29) - 1;
+        if (type == LSP_F64) {
+            ((double *)val)[p] = value;
+        } else {
+            ((float *)val)[p] = (float)value;
+        }
+    }
+    return (lsp_csr){rows, rows * step, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
+}
+
+Test(device_spgemm, rows_that_are_alike_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const struct {
+        int64_t wide, high, reach, unknowns, step;
+        lsp_type type;
+    } grids[] = {{90, 3, 5, 1, 1, LSP_F64},   {20, 20, 2, 1, 1, LSP_F64},  {40, 4, 3, 1, 1, LSP_F32},
+                 {8, 6, 1, 2, 1, LSP_F64},    {8, 6, 1, 3, 1, LSP_F64},    {6, 5, 1, 4, 1, LSP_F32},
+                 {6, 4, 1, 5, 1, LSP_F64},    {5, 4, 1, 7, 1, LSP_F64},    {6, 6, 1, 3, 1, LSP_NONE},
+                 {40, 4, 3, 1, 37, LSP_F64},  {30, 5, 2, 1, 200, LSP_F64}, {6, 6, 1, 3, 300, LSP_F32},
+                 {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64}};
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        for (int change = 0; change < 4; change++) { /* none; rows unlike; a row without entries; a column twice */
+            char what[40];
+            lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, grids[k].type);
+            lsp_csr B = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, grids[k].step,
+                                  grids[k].type);
+            int32_t *rowptr = B.rowptr, *col = B.col;
+            const int64_t middle = B.rows / 2;
+            if (change == 1) {
+                col[rowptr[middle + 1] - 1] = (int32_t)B.cols - 1;
+                ((int32_t *)A.col)[((int32_t *)A.rowptr)[A.rows / 3]] = 0;
+            } else if (change == 2) {
+                const int32_t begin = rowptr[middle], length = rowptr[middle + 1] - begin;
+                memmove(col + begin, col + begin + length, (size_t)(B.nnz - begin - length) * 4);
+                for (int64_t i = middle + 1; i <= B.rows; i++) {
+                    rowptr[i] -= length;
+                }
+                B.nnz -= length;
+            } else if (change == 3) {
+                col[rowptr[middle] + 1] = col[rowptr[middle]];
+            }
+            snprintf(what, sizeof what, "grid %zu, change %d", k, change);
+            check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+            if (change == 0 && grids[k].step == 1) {
+                check_product(ctx, &A, &A, (lsp_spgemm_options){.types.col_type = LSP_I64}, what);
+            }
+            drop(&A), drop(&B);
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_spgemm, columns_beyond_31_bits_are_ordinary) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     enum { ENTRIES = 3000 };

@@ -240,6 +240,9 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
     cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_SORT_128);
+    /* rows that are made with the one before are in no bin */
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_SAME, 1 << 20) == LSP_BIN_NONE);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEXT, 1 << 20) == LSP_BIN_NONE);
     cr_assert(lsp_fill_bin(729, 27, 125, 36, 1 << 20) == LSP_BIN_SORT_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);
