@@ -65,11 +65,11 @@ LSP_BOTH_SIDES static inline bool lsp_follows(uint32_t groups) {
 #define LSP_PRODUCTS_MOST UINT32_MAX
 
 LSP_BOTH_SIDES static inline int lsp_bits_below(uint32_t n) { /* bits of the numbers 0 .. n-1 */
-    int bits = 0;
-    for (uint32_t most = n > 0 ? n - 1 : 0; most > 0; most >>= 1) {
-        bits++;
-    }
-    return bits;
+#ifdef __CUDA_ARCH__
+    return n > 1 ? 32 - __clz((int)(n - 1)) : 0;
+#else
+    return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
+#endif
 }
 
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_sort_bin(uint32_t items) {

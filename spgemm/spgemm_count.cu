@@ -1,5 +1,5 @@
-/* C = A*B on a GPU, the first pass: rows are put in bins by their products, each bin is counted by its own kernel, and
- * the counts are summed up. The host waits once, for nnz(C). */
+/* C = A*B on a GPU, the first pass: short rows have been counted; others are put in bins by their products, each bin is
+ * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
 #include "spgemm_bits.cuh"
 #include "spgemm_hash.cuh"
 #include "spgemm_launch.cuh"
@@ -130,30 +130,27 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     const uint32_t *bins = plan->gpu.count_bins;
     spg_counting *counting = &report_of(plan)->counting, here;
     bin_lists lists;
-    if (plan->gpu.counting) { /* a call before this one did not get to the end */
-        LSP_TRY(clear(ctx, plan->gpu.rowptr, ((size_t)plan->facts.rows + 1) * sizeof *plan->gpu.rowptr));
+    if (plan->gpu.all_short) {
+        plan->info.nnz = plan->gpu.nnz;
+        return LSP_OK;
     }
-    LSP_TRY(open_part(ctx, counting, sizeof *counting, &plan->gpu.counting));
+    if (plan->gpu.counting) { /* a call before this one did not get to the end */
+        LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
+        LSP_TRY(spg_look(plan, factors));
+    }
+    plan->gpu.counting = true;
     if (windowed(bins) > 0) {
         LSP_TRY(find_runs(plan, &job));
     }
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
-#define COUNT_SORTED(G) LSP_TRY((start_sort<G, 8, no_value, true>(ctx, &job, list_of(&lists, bins, LSP_BIN_SORT_##G))))
-    COUNT_SORTED(32);
-    COUNT_SORTED(16);
-    COUNT_SORTED(8);
-    COUNT_SORTED(4);
-    COUNT_SORTED(1);
-#undef COUNT_SORTED
-    if (windowed(bins) + bins[LSP_BIN_BITS] > 0) {
+    if (list_rows(bins) > 0) {
         LSP_TRY(count_long(ctx, &job, &lists, bins, counting));
     }
-    if (job.A.rows > 0) {
-        LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, &counting->nnz));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
-    }
+    LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, &counting->nnz));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;
+    plan->gpu.summed = true;
     memcpy(plan->gpu.fill_bins, here.bins, sizeof here.bins);
 done:
     lsp_scratch_release(ctx, mark);

@@ -1,5 +1,5 @@
-/* C = A*B on a GPU, the second pass: rows are put in bins by what counting has learned, each bin is filled by its own
- * kernel. Nothing waits. */
+/* C = A*B on a GPU, the second pass: rows that are not short are put in bins by what counting has learned, each bin is
+ * filled by its own kernel. Nothing waits. */
 #include "spgemm_bits.cuh"
 #include "spgemm_hash.cuh"
 #include "spgemm_launch.cuh"
@@ -11,6 +11,55 @@ template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx
         LSP_TRY(allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
         LSP_TRY(LSP_LAUNCH(ctx, (kernel_hash_fill<BITS, N, V>), lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes,
                            *job, list));
+    }
+done:
+    return status;
+}
+
+/* The bin of all rows, if it is one of those that a warp sorts and they are very many. */
+static int only_bin(const lsp_spgemm_plan *plan) {
+    for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
+        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP &&
+            plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
+            return bin;
+        }
+    }
+    return LSP_BIN_NONE;
+}
+
+static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const int64_t blocks = lsp_ceil_div(C->rows, SHORT_NT);
+    const spg_deal deal = deal_of(plan);
+    if (C->rowptr_type == LSP_I64) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks, SHORT_NT, 0, *job, deal, (int64_t *)C->rowptr));
+    } else {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, deal, (int32_t *)C->rowptr));
+    }
+    plan->gpu.summed = true;
+done:
+    return status;
+}
+
+/* Short rows, and where all rows begin. Rows of one size are filled faster in many small steps, so that neighbours are
+ * written at the same time. */
+template <typename V> static lsp_status fill_short(lsp_spgemm_plan *plan, const spg_job *job, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const int only = only_bin(plan);
+    const spg_list all = {NULL, (uint32_t)C->rows, NULL};
+    if (only != LSP_BIN_NONE) {
+        LSP_TRY(start_rowptr(plan, job, C));
+        LSP_TRY(only == LSP_BIN_SORT_4    ? (start_sort<4, 8, V, false>(ctx, job, all))
+                : only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V, false>(ctx, job, all))
+                : only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V, false>(ctx, job, all))
+                                          : (start_sort<32, 8, V, false>(ctx, job, all)));
+    } else {
+        const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
+        LSP_TRY(allow_shared(ctx, kernel_short<V>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes, *job, deal_of(plan), C->rowptr,
+                           C->rowptr_type == LSP_I64));
     }
 done:
     return status;
@@ -114,7 +163,8 @@ done:
 }
 
 template <typename V>
-static lsp_status fill(lsp_spgemm_plan *plan, const spg_job *job, const bin_lists *lists, spg_filling *filling) {
+static lsp_status fill(lsp_spgemm_plan *plan, const spg_job *job, const bin_lists *lists, spg_filling *filling,
+                       lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const uint32_t *bins = plan->gpu.fill_bins;
@@ -133,12 +183,8 @@ static lsp_status fill(lsp_spgemm_plan *plan, const spg_job *job, const bin_list
     FILL_WINDOW(NARROW, 512);
     FILL_WINDOW(NARROW, 128);
 #undef FILL_WINDOW
-    FILL_SORTED(32);
-    FILL_SORTED(16);
-    FILL_SORTED(8);
-    FILL_SORTED(4);
-    FILL_SORTED(1);
 #undef FILL_SORTED
+    LSP_TRY(fill_short<V>(plan, job, C));
 done:
     return status;
 }
@@ -147,7 +193,7 @@ extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     const lsp_spgemm_gpu *gpu = &plan->gpu;
     int64_t most = 0, rows = gpu->fill_bins[LSP_BIN_BITS];
     const bits_plan bits = plan_bits(plan, lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1), rows, &most);
-    const int64_t listed = list_rows(gpu->fill_bins, plan->facts.rows) * (int64_t)sizeof(uint32_t);
+    const int64_t listed = list_rows(gpu->fill_bins) * (int64_t)sizeof(uint32_t);
     const int64_t pieces = rows * bits.stripes * 2 * (int64_t)sizeof(uint32_t) + pieces_bytes(most);
     return listed + (gpu->pieces ? 0 : pieces) + 6 * 64;
 }
@@ -162,17 +208,13 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     job.col = C->col;
     job.val = C->val;
     job.wide_col = C->col_type == LSP_I64;
-    const int64_t n = C->rows + 1;
-    LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
-    LSP_TRY(make_lists<true>(plan, &job, plan->gpu.fill_bins, filling->placed, &lists));
-    if (C->rowptr_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks_for(n), NT, 0, job.rowptr, (int64_t *)C->rowptr, n));
-    } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks_for(n), NT, 0, job.rowptr, (int32_t *)C->rowptr, n));
+    if (list_rows(plan->gpu.fill_bins) > 0) {
+        LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
     }
-    LSP_TRY(plan->type == LSP_F64   ? fill<double>(plan, &job, &lists, filling)
-            : plan->type == LSP_F32 ? fill<float>(plan, &job, &lists, filling)
-                                    : fill<no_value>(plan, &job, &lists, filling));
+    LSP_TRY(make_lists<true>(plan, &job, plan->gpu.fill_bins, filling->placed, &lists));
+    LSP_TRY(plan->type == LSP_F64   ? fill<double>(plan, &job, &lists, filling, C)
+            : plan->type == LSP_F32 ? fill<float>(plan, &job, &lists, filling, C)
+                                    : fill<no_value>(plan, &job, &lists, filling, C));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -190,6 +190,34 @@ Test(device_spgemm, rows_that_are_alike_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
+/* So many rows that a warp takes 32 of them: all of one size, or of several. */
+Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every_execution) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const char *const specs[][2] = {{"poisson2d:300", "poisson2d:12"}, {"er:90000:8", "er:300:8"},
+                                           {"er:90000:16", "er:300:16"},      {"perm:90000", "perm:700"},
+                                           {"er:90000:3", "er:900:3"},        {"web:90000:1.8:200", "web:400:1.8:40"}};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const char *spec = specs[k][getenv("LSP_TEST_REDUCED") != NULL];
+        lsp_csr A = {0}, right = {0};
+        lsp_spgemm_plan *plan = NULL;
+        must(ctx, lsp_generate(ctx, spec, 1, NULL, &A));
+        check_product(ctx, &A, &A, (lsp_spgemm_options){.types.rowptr_type = LSP_I64}, spec);
+        must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+        lsp_csr a = upload(ctx, &A);
+        must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
+        for (int round = 0; round < 3; round++) {
+            lsp_csr C = {0};
+            must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
+            lsp_csr here = download(ctx, &C);
+            same(ctx, &here, &right, spec);
+            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
+        }
+        lsp_spgemm_plan_destroy(plan);
+        lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &right);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_spgemm, columns_beyond_31_bits_are_ordinary) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     enum { ENTRIES = 3000 };
