@@ -2,6 +2,7 @@
  * (from A there to C there; and again for changed values, by a plan). The library must give the bits of its reference;
  * peers may add in another order, and are held to |A|*|A| times a few roundings. */
 #include "harness.h"
+#include "peer_cusparse.h"
 #include "peers.h"
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +34,9 @@ static const struct {
 } peers[] = {{"dense", NULL, &peer_dense},
              {"graphblas", "GraphBLAS (libgraphblas-dev)", PEER_GRAPHBLAS(peer_graphblas)},
              {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_product)},
-             {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)}};
-enum { PEERS = sizeof peers / sizeof *peers };
+             {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)},
+             {"petsc", "PETSc (petsc-dev)", PEER_PETSC(peer_petsc)}};
+enum { PEERS = sizeof peers / sizeof *peers, MOST_ENTRANTS = 3 + (int)PEER_CUSPARSE_WAYS + PEERS };
 
 static const char *absent(int i) {
     for (int k = 0; k < PEERS; k++) {
@@ -49,15 +51,32 @@ typedef struct race {
     lsp_csr A, C, bound; /* C by the reference, or by the CPU, whose bits are the same; bound: |A|*|A| */
     bool on_gpu;
     lsp_csr there; /* A on the GPU */
+    lsp_ctx *base, *ours;
+    peer_cusparse *cusparse; /* NULL: not here */
 } race;
 
 typedef struct entrant {
     const race *race;
-    const peer_product *peer; /* NULL: ours */
+    const peer_product *peer;         /* NULL: ours, or */
+    const peer_gpu_product *gpu_peer; /* NULL: ours */
     void *self;
     lsp_spgemm_plan *plan; /* NULL: made anew each time */
     lsp_csr C;             /* ours */
 } entrant;
+
+/* cuSPARSE as the other peers are seen; each algorithm is one. */
+static bool cusparse_multiply(void *self) { return peer_cusparse_product_run(self); }
+static void cusparse_view(void *self, lsp_csr *C) { peer_cusparse_product_view(self, C); }
+static void cusparse_release(void *self) { peer_cusparse_product_release(self); }
+static void cusparse_destroy(void *self) { peer_cusparse_product_destroy(self); }
+static const char *cusparse_why(void *self) { return peer_cusparse_product_why(self); }
+static int64_t cusparse_peak(void *self) { return peer_cusparse_product_peak(self); }
+static const peer_gpu_product peer_of_cusparse = {.multiply = cusparse_multiply,
+                                                  .view = cusparse_view,
+                                                  .release = cusparse_release,
+                                                  .destroy = cusparse_destroy,
+                                                  .why = cusparse_why,
+                                                  .peak = cusparse_peak};
 
 static int64_t index_at(const void *array, lsp_type type, int64_t i) {
     return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
@@ -66,8 +85,14 @@ static double value_at(const lsp_csr *A, int64_t p) {
     return A->val_type == LSP_F64 ? ((const double *)A->val)[p] : (double)((const float *)A->val)[p];
 }
 
+static bool is_close(const race *r, const lsp_csr *C, int64_t p, double tolerance) {
+    const double x = value_at(C, p), y = value_at(&r->C, p);
+    return x == y || (isnan(x) && isnan(y)) || (tolerance > 0 && fabs(x - y) <= tolerance * value_at(&r->bound, p));
+}
+
 /* Same pattern; each value within `tolerance` of the bound, or the same infinity or NaN. */
 static bool agrees(bench_contender *c, const race *r, const lsp_csr *C, double tolerance) {
+    int64_t fault = INT64_MAX;
     if (C->rows != r->C.rows || C->cols != r->C.cols || C->nnz != r->C.nnz) {
         return bench_why(c, "%lld x %lld with %lld entries, not %lld x %lld with %lld", (long long)C->rows,
                          (long long)C->cols, (long long)C->nnz, (long long)r->C.rows, (long long)r->C.cols,
@@ -78,16 +103,19 @@ static bool agrees(bench_contender *c, const race *r, const lsp_csr *C, double t
             return bench_why(c, "row %lld does not have as many entries as it must", (long long)i);
         }
     }
+#pragma omp parallel for reduction(min : fault)
     for (int64_t p = 0; p < C->nnz; p++) {
-        const double x = value_at(C, p), y = value_at(&r->C, p);
-        if (index_at(C->col, C->col_type, p) != index_at(r->C.col, r->C.col_type, p)) {
-            return bench_why(c, "entry %lld is not in the column where it must be", (long long)p);
-        }
-        if (!(fabs(x - y) <= tolerance * value_at(&r->bound, p)) && x != y && !(isnan(x) && isnan(y))) {
-            return bench_why(c, "entry %lld is %.17g, not %.17g", (long long)p, x, y);
+        if (p < fault && (index_at(C->col, C->col_type, p) != index_at(r->C.col, r->C.col_type, p) ||
+                          !is_close(r, C, p, tolerance))) {
+            fault = p;
         }
     }
-    return true;
+    if (fault == INT64_MAX) {
+        return true;
+    }
+    return bench_why(c, "entry %lld is %.17g in column %lld, not %.17g in column %lld", (long long)fault,
+                     value_at(C, fault), (long long)index_at(C->col, C->col_type, fault), value_at(&r->C, fault),
+                     (long long)index_at(r->C.col, r->C.col_type, fault));
 }
 
 static bool run_ours(bench_contender *c) {
@@ -123,6 +151,7 @@ static bool check_ours(bench_contender *c) {
             return false;
         }
     }
+    c->bits = BENCH_BITS_SAME;
     return check_there(c);
 }
 
@@ -141,6 +170,58 @@ static bool check_peer(bench_contender *c) {
     return agrees(c, e->race, &C, C.val_type == LSP_F64 ? 1e-12 : 1e-5);
 }
 
+/* ---- peers on the GPU ---- */
+
+static bool run_gpu_peer(bench_contender *c) {
+    const entrant *e = c->state;
+    return e->gpu_peer->multiply(e->self) || bench_why(c, "%s", e->gpu_peer->why(e->self));
+}
+static void release_gpu_peer(bench_contender *c) {
+    const entrant *e = c->state;
+    e->gpu_peer->release(e->self);
+}
+
+static uint64_t hash_of(const lsp_csr *C) {
+    const unsigned char *bytes = C->val;
+    const size_t width = lsp_type_bytes(C->val_type);
+    uint64_t hash = 0;
+#pragma omp parallel for reduction(+ : hash)
+    for (int64_t p = 0; p < C->nnz; p++) {
+        uint64_t bits = 0;
+        memcpy(&bits, bytes + (size_t)p * width, width);
+        bits = (bits ^ (uint64_t)p) * 0x9E3779B97F4A7C15u;
+        hash += (bits ^ bits >> 29) * 0xBF58476D1CE4E5B9u;
+    }
+    return hash;
+}
+
+/* One result right; five runs the same bits or not. Columns may come in any order. */
+static bool check_gpu_peer(bench_contender *c) {
+    entrant *e = c->state;
+    lsp_ctx *ctx = e->race->ours;
+    uint64_t first = 0;
+    bool sound = true;
+    c->peak_bytes = e->gpu_peer->peak(e->self);
+    c->bits = BENCH_BITS_SAME;
+    for (int run = 0; run < 5 && sound; run++) {
+        lsp_csr there, here = {.rows = 0};
+        if (run > 0) {
+            release_gpu_peer(c);
+            sound = run_gpu_peer(c);
+        }
+        e->gpu_peer->view(e->self, &there);
+        const lsp_csr_types types = {.rowptr_type = there.rowptr_type, .col_type = there.col_type};
+        sound = sound && bench_must(c, ctx, lsp_csr_copy(ctx, &there, &types, &here)) &&
+                bench_must(c, e->race->base, lsp_csr_sort(e->race->base, &here)) &&
+                (run > 0 || agrees(c, e->race, &here, here.val_type == LSP_F64 ? 1e-12 : 1e-5));
+        const uint64_t hash = sound ? hash_of(&here) : 0;
+        first = run > 0 ? first : hash;
+        c->bits = hash == first ? c->bits : BENCH_BITS_VARY;
+        lsp_csr_free(ctx, &here);
+    }
+    return sound;
+}
+
 static int64_t csr_bytes(const lsp_csr *A) {
     return (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type) +
            A->nnz * (int64_t)(lsp_type_bytes(A->col_type) + lsp_type_bytes(A->val_type));
@@ -155,9 +236,8 @@ static int64_t count_products(const lsp_csr *A) {
     return products;
 }
 
-/* bound = |A|*|A|, by the reference too. */
-static bool make_bound(bench *b, race *r) {
-    const lsp_spgemm_options reference = {.method = LSP_SPGEMM_REFERENCE};
+/* bound = |A|*|A|, made as C was. */
+static bool make_bound(bench *b, race *r, const lsp_spgemm_options *how) {
     lsp_csr absolute = {.rows = 0};
     if (!bench_ok(b, b->base, lsp_csr_copy(b->base, &r->A, NULL, &absolute))) {
         return false;
@@ -169,7 +249,7 @@ static bool make_bound(bench *b, race *r) {
             ((float *)absolute.val)[p] = fabsf(((float *)absolute.val)[p]);
         }
     }
-    const bool made = bench_ok(b, b->base, lsp_spgemm(b->base, &absolute, &absolute, &reference, &r->bound, NULL));
+    const bool made = bench_ok(b, b->base, lsp_spgemm(b->base, &absolute, &absolute, how, &r->bound, NULL));
     lsp_csr_free(b->base, &absolute);
     return made;
 }
@@ -189,12 +269,11 @@ static bool prepare(bench *b, race *r, const char *spec, const char *file, lsp_t
                    (long long)r->A.cols);
         return false;
     }
-    if (r->on_gpu) { /* where no peer adds in another order, the CPU's fast product says what is right */
-        const lsp_csr_types there = {.where = LSP_CUDA};
-        return bench_ok(b, b->base, lsp_spgemm(b->base, &r->A, &r->A, NULL, &r->C, NULL)) &&
-               bench_ok(b, b->ours, lsp_csr_copy(b->ours, &r->A, &there, &r->there));
-    }
-    return bench_ok(b, b->base, lsp_spgemm(b->base, &r->A, &r->A, &reference, &r->C, NULL)) && make_bound(b, r);
+    /* on a GPU, where workloads are large, the CPU's fast product says what is right: its bits are the reference's */
+    const lsp_csr_types there = {.where = LSP_CUDA};
+    const lsp_spgemm_options *how = r->on_gpu ? NULL : &reference;
+    return bench_ok(b, b->base, lsp_spgemm(b->base, &r->A, &r->A, how, &r->C, NULL)) && make_bound(b, r, how) &&
+           (!r->on_gpu || bench_ok(b, b->ours, lsp_csr_copy(b->ours, &r->A, &there, &r->there)));
 }
 
 /* The library once more, with a plan: only values have changed. */
@@ -204,8 +283,41 @@ static int enter_plan(bench *b, const race *r, bench_contender *contenders, entr
         return count;
     }
     contenders[count] = contenders[0];
+    contenders[count].again = true;
     snprintf(contenders[count].who, sizeof contenders[count].who, "libsparse:plan");
     return count + 1;
+}
+
+static void enter_gpu_peer(const race *r, const char *who, const peer_gpu_product *peer, void *self,
+                           bench_contender *contender, entrant *e) {
+    *e = (entrant){.race = r, .gpu_peer = peer, .self = self};
+    *contender = (bench_contender){.threads = 1,
+                                   .run = run_gpu_peer,
+                                   .check = check_gpu_peer,
+                                   .release = release_gpu_peer,
+                                   .on_gpu = true,
+                                   .peak_bytes = -1};
+    snprintf(contender->who, sizeof contender->who, "%s", who);
+}
+
+static int enter_gpu_peers(const race *r, bench_contender *contenders, entrant *entrants, int count) {
+    for (int way = 0; way < PEER_CUSPARSE_WAYS && r->cusparse; way++) {
+        char who[32];
+        snprintf(who, sizeof who, "cusparse:%s", peer_cusparse_names[way]);
+        void *self = peer_cusparse_product_create(r->cusparse, (peer_cusparse_way)way, &r->there, &r->there);
+        if (self) {
+            enter_gpu_peer(r, who, &peer_of_cusparse, self, contenders + count, entrants + count);
+            contenders[count].again = way == PEER_CUSPARSE_REUSE;
+            count++;
+        }
+    }
+    const peer_gpu_product *esc = PEER_CUB(peer_esc);
+    void *self = esc ? esc->prepare(&r->there) : NULL;
+    if (self) {
+        enter_gpu_peer(r, "cub_expand_sort", esc, self, contenders + count, entrants + count);
+        count++;
+    }
+    return count;
 }
 
 static int enter(bench *b, const race *r, bench_contender *contenders, entrant *entrants) {
@@ -221,7 +333,7 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
                                             .on_gpu = r->on_gpu,
                                             .ctx = b->ours};
     if (r->on_gpu) {
-        count = enter_plan(b, r, contenders, entrants, count);
+        count = enter_gpu_peers(r, contenders, entrants, enter_plan(b, r, contenders, entrants, count));
     }
     for (int k = 0; k < PEERS && !r->on_gpu; k++) {
         const peer_product *peer = peers[k].product;
@@ -250,19 +362,26 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
 static void run(bench *b, const char *workload, const char *file) {
     const char *slash = strrchr(workload, '/');
     char spec[128];
-    race r = {.on_gpu = b->device != NULL};
+    race r = {.on_gpu = b->device != NULL, .base = b->base, .ours = b->ours};
+    char why[256];
     snprintf(spec, sizeof spec, "%.*s", (int)(slash - workload), workload);
     if (prepare(b, &r, spec, file, strcmp(slash, "/f64") == 0 ? LSP_F64 : LSP_F32)) {
-        bench_contender contenders[2 + PEERS];
-        entrant entrants[2 + PEERS];
+        bench_contender contenders[MOST_ENTRANTS];
+        entrant entrants[MOST_ENTRANTS];
+        if (r.on_gpu && !(r.cusparse = peer_cusparse_open(0, why, sizeof why))) {
+            fprintf(stderr, "sparse-bench: %s\n", why);
+        }
         const int count = enter(b, &r, contenders, entrants);
         bench_race(b, workload, contenders, count);
         for (int k = 1; k < count; k++) {
             lsp_spgemm_plan_destroy(entrants[k].plan);
             if (entrants[k].peer) {
                 entrants[k].peer->destroy(entrants[k].self);
+            } else if (entrants[k].gpu_peer) {
+                entrants[k].gpu_peer->destroy(entrants[k].self);
             }
         }
+        peer_cusparse_close(r.cusparse);
     }
     lsp_csr_free(b->ours, &r.there);
     lsp_csr_free(b->base, &r.bound);

@@ -23,6 +23,9 @@ typedef struct bench_options {
 typedef struct bench bench;
 typedef struct bench_contender bench_contender;
 
+/* Whether several runs gave the same bits. */
+typedef enum bench_bits { BENCH_BITS_UNKNOWN, BENCH_BITS_SAME, BENCH_BITS_VARY } bench_bits;
+
 /* One of those that race on a workload. The subject fills in the first part, the harness the second. */
 struct bench_contender {
     bool (*run)(bench_contender *self);     /* timed; false: failed, `why` says how */
@@ -37,6 +40,7 @@ struct bench_contender {
     int threads;
     bool on_gpu;    /* runs there, `elapsed` by its clock */
     double elapsed; /* seconds by a clock of the run's own; 0: the harness's counts */
+    bool again;     /* the structure is known: held against those alone of which the same is true */
     char who[32];   /* "libsparse", "eigen", ...; "libsparse:1" on one thread beside "libsparse" on all */
     char why[256];
     bool ours;
@@ -45,6 +49,7 @@ struct bench_contender {
     int repeats;
     double *times;            /* of each run, in seconds */
     double first, cpu, total; /* seconds: the first run, processor time a run, all runs measured */
+    bench_bits bits;          /* as `check` found them */
     int64_t peak_bytes;       /* of the first run; of a peer on the GPU as the subject set it; -1: not known */
 };
 

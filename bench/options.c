@@ -15,7 +15,8 @@ static void help(const bench_subject *const *subjects) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
     printf(
-        "  plot               draws what segsort wrote: share of copy speed over segment length (TYPES: kv32)\n\n"
+        "  plot               draws what segsort wrote: share of copy speed over segment length (TYPES: kv32);\n"
+        "                     what spgemm wrote on a GPU: times as fast as cuSPARSE (TYPES: f64)\n\n"
         "  --list             name the workloads and stop\n"
         "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
         "  --file A.mtx       this matrix instead\n"

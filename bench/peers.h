@@ -19,6 +19,17 @@ typedef struct peer_product {
     void (*destroy)(void *self);
 } peer_product;
 
+/* The same on the GPU: A lies there, and C will. */
+typedef struct peer_gpu_product {
+    void *(*prepare)(const lsp_csr *A); /* NULL: it cannot be used */
+    bool (*multiply)(void *self);       /* timed: waits for the end; memory from a pool that keeps it */
+    void (*view)(void *self, lsp_csr *C);
+    void (*release)(void *self);
+    void (*destroy)(void *self);
+    const char *(*why)(void *self); /* what went wrong */
+    int64_t (*peak)(void *self);    /* bytes taken at once, C among them */
+} peer_gpu_product;
+
 /* A Matrix Market reader; `view` gives what it read as triples. */
 typedef struct peer_reader {
     bool pattern;                    /* understands files without values */
@@ -54,7 +65,8 @@ typedef struct peer_gpu_segments {
 
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort;
 extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;
-extern const peer_product peer_dense, peer_eigen_product, peer_graphblas, peer_cholmod_product;
+extern const peer_gpu_product peer_esc;
+extern const peer_product peer_dense, peer_eigen_product, peer_graphblas, peer_cholmod_product, peer_petsc;
 extern const peer_reader peer_libc_reader, peer_fast_float, peer_eigen_reader, peer_cholmod_reader;
 extern const peer_writer peer_libc_writer, peer_to_chars, peer_eigen_writer, peer_cholmod_writer;
 
@@ -83,6 +95,11 @@ bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
 #define PEER_CHOLMOD(p) &(p)
 #else
 #define PEER_CHOLMOD(p) NULL
+#endif
+#if BENCH_HAVE_PETSC
+#define PEER_PETSC(p) &(p)
+#else
+#define PEER_PETSC(p) NULL
 #endif
 #if BENCH_HAVE_STD
 #define PEER_STD(p) &(p)

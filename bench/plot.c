@@ -1,119 +1,43 @@
-/* sparse-bench plot: what `segsort` wrote as JSON becomes a picture, share of copy speed over the length of uniform
- * segments, a line a contender. The JSON is scanned for the few fields needed, in the order in which they are written.
- */
-#include "harness.h"
+/* sparse-bench plot: what `segsort` or `spgemm` wrote as JSON becomes a picture. */
+#include "plot.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_SERIES = 12, MOST_POINTS = 64 };
-enum { LEFT = 70, TOP = 64, WIDE = 800, HIGH = 400, MARGIN = 30, BELOW = 62 };
-
-typedef struct series {
-    char who[32];
-    int count;
-    double length[MOST_POINTS], share[MOST_POINTS];
-} series;
-
-typedef struct figure {
-    series series[MOST_SERIES];
-    int count;
-    char title[160], subtitle[256];
-    double longest, top; /* ends of the axes */
-} figure;
-
-/* What stands after `"field": ` between here and `end`; NULL if the field does not. */
-static const char *field(const char *text, const char *end, const char *name) {
+const char *plot_field(const char *text, const char *end, const char *name) {
     char quoted[64];
     snprintf(quoted, sizeof quoted, "\"%s\":", name);
     const char *at = strstr(text, quoted);
     return at && at < end ? at + strlen(quoted) + strspn(at + strlen(quoted), " \t\r\n") : NULL;
 }
 
-/* The text of a string, cut to what fits, "" if there is none. */
-static const char *string_field(const char *text, const char *end, const char *name, char *to, size_t bytes) {
-    const char *at = field(text, end, name);
+const char *plot_string(const char *text, const char *end, const char *name, char *to, size_t bytes) {
+    const char *at = plot_field(text, end, name);
     to[0] = 0;
     if (at && *at == '"') {
         snprintf(to, bytes, "%.*s", (int)strcspn(at + 1, "\""), at + 1);
     }
     return to;
 }
-static double number_field(const char *text, const char *end, const char *name) {
-    const char *at = field(text, end, name);
+double plot_number(const char *text, const char *end, const char *name) {
+    const char *at = plot_field(text, end, name);
     const double x = at ? strtod(at, NULL) : 0;
     return x > 0 && x < 1e15 ? x : 0;
 }
 
-static series *series_of(figure *f, const char *who) {
-    for (int i = 0; i < f->count; i++) {
-        if (strcmp(f->series[i].who, who) == 0) {
-            return f->series + i;
-        }
-    }
-    if (f->count == MOST_SERIES) {
-        return NULL;
-    }
-    snprintf(f->series[f->count].who, sizeof f->series[0].who, "%s", who);
-    return f->series + f->count++;
-}
-
-/* A row named segsort/uniform_LENGTH/TYPES/WHO; others do not belong here. */
-static void add_row(figure *f, const char *row, const char *end, const char *types) {
-    char name[128] = "", between[64], *at;
-    static const char start[] = "segsort/uniform_";
-    if (strncmp(string_field(row, end, "name", name, sizeof name), start, strlen(start)) != 0) {
-        return;
-    }
-    const double items = number_field(row, end, "items"), share = number_field(row, end, "fraction_of_copy");
-    const double named = strtod(name + strlen(start), &at), length = name[strlen(start)] == 'N' ? items : named;
-    snprintf(between, sizeof between, "/%s/", types);
-    at += *at == 'N';
-    const char *who = at + strlen(between);
-    if (strncmp(at, between, strlen(between)) != 0 || strchr(who, '/') || length < 1 || share <= 0 ||
-        field(row, end, "error_occurred")) {
-        return;
-    }
-    series *s = series_of(f, who);
-    if (s && s->count < MOST_POINTS) {
-        s->length[s->count] = length;
-        s->share[s->count++] = share;
-        f->longest = fmax(f->longest, length);
-        f->top = fmax(f->top, share);
-    }
-}
-
-static bool scan(figure *f, const char *text, const char *types) {
-    const char *end = text + strlen(text), *rows = field(text, end, "benchmarks");
+void plot_origin(const char *text, const char *rows, char *to, size_t bytes) {
     char date[64], device[128], commit[64];
-    if (!rows) {
-        return false;
+    plot_string(text, rows, "date", date, sizeof date);
+    plot_string(text, rows, "commit", commit, sizeof commit);
+    if (!*plot_string(text, rows, "gpu", device, sizeof device)) {
+        plot_string(text, rows, "cpu", device, sizeof device);
     }
-    string_field(text, rows, "date", date, sizeof date);
-    string_field(text, rows, "commit", commit, sizeof commit);
-    if (!*string_field(text, rows, "gpu", device, sizeof device)) {
-        string_field(text, rows, "cpu", device, sizeof device);
-    }
-    snprintf(f->title, sizeof f->title, "Segmented sort, %s: share of copy speed over segment length", types);
-    snprintf(f->subtitle, sizeof f->subtitle, "%s, copy %.4g GB/s, %.10s, commit %s", device,
-             1e-9 * number_field(text, rows, "copy_bytes_per_second"), date, commit);
-    for (const char *row = strstr(rows, "\"name\":"); row;) {
-        const char *next = strstr(row + 1, "\"name\":");
-        add_row(f, row, next ? next : end, types);
-        row = next;
-    }
-    f->top = ceil(f->top * 10 + 1e-9) / 10;
-    return f->count > 0;
+    snprintf(to, bytes, "%s, copy %.4g GB/s, %.10s, commit %s", device,
+             1e-9 * plot_number(text, rows, "copy_bytes_per_second"), date, commit);
 }
 
-/* ---- the picture ---- */
-
-static double x_of(const figure *f, double length) { return LEFT + WIDE * log2(length) / fmax(log2(f->longest), 1); }
-static double y_of(const figure *f, double share) { return TOP + HIGH * (1 - share / f->top); }
-
-static void put_text(FILE *out, const char *text) {
+void plot_text(FILE *out, const char *text) {
     for (; *text; text++) {
         if (*text == '<' || *text == '&') {
             fputs(*text == '<' ? "&lt;" : "&amp;", out);
@@ -123,86 +47,31 @@ static void put_text(FILE *out, const char *text) {
     }
 }
 
-/* 1, 4, ..., 1 Ki, ..., 128 Mi */
-static void put_length(FILE *out, int power) {
-    static const char *const units[] = {"", " Ki", " Mi", " Gi", " Ti"};
-    fprintf(out, "%d%s", 1 << power % 10, units[power / 10]);
-}
-
-static void put_axes(const figure *f, FILE *out) {
-    const int top = (int)(100 * fmin(f->top, 100) + 0.5);
-    fputs("<g stroke=\"#d8d8d8\">\n", out);
-    for (int percent = 0; percent <= top; percent += 10) {
-        fprintf(out, "<path d=\"M%d %.1fh%d\"/>\n", LEFT, y_of(f, percent / 100.0), WIDE);
-    }
-    fputs("</g>\n<g text-anchor=\"end\">\n", out);
-    for (int percent = 0; percent <= top; percent += 10) {
-        fprintf(out, "<text x=\"%d\" y=\"%.1f\">%d %%</text>\n", LEFT - 8, y_of(f, percent / 100.0) + 4, percent);
-    }
-    fputs("</g>\n<g text-anchor=\"middle\">\n", out);
-    for (int power = 0; power <= log2(f->longest) && power < 50; power += 2) {
-        const double x = x_of(f, ldexp(1, power));
-        fprintf(out, "<path d=\"M%.1f %dv5\" stroke=\"#888\"/><text x=\"%.1f\" y=\"%d\">", x, TOP + HIGH, x,
-                TOP + HIGH + 20);
-        put_length(out, power);
-        fputs("</text>\n", out);
-    }
-    fprintf(out, "<text x=\"%d\" y=\"%d\">items in a segment</text>\n</g>\n", LEFT + WIDE / 2, TOP + HIGH + 46);
-}
-
-/* The lines, the library's last and on top, and a legend where curves that fall leave room. */
-static void put_series(const figure *f, FILE *out) {
-    static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c564b", "#7f7f7f"};
-    for (int i = f->count - 1; i >= 0; i--) {
-        const series *s = f->series + i;
-        const bool ours = strcmp(s->who, "libsparse") == 0;
-        const char *colour = ours ? "#d55e00" : colours[i % 7];
-        fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n<path fill=\"none\" stroke-width=\"%s\" d=\"", colour, colour,
-                ours ? "3.5" : "2");
-        for (int k = 0; k < s->count; k++) {
-            fprintf(out, "%c%.1f %.1f", k ? 'L' : 'M', x_of(f, s->length[k]), y_of(f, s->share[k]));
-        }
-        fputs("\"/>\n", out);
-        for (int k = 0; k < s->count; k++) {
-            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", x_of(f, s->length[k]), y_of(f, s->share[k]),
-                    ours ? "3.5" : "2.5");
-        }
-        const int y = TOP + 18 + 20 * i;
-        fprintf(out, "<path stroke-width=\"%s\" d=\"M%d %dh28\"/></g>\n<text x=\"%d\" y=\"%d\">", ours ? "3.5" : "2",
-                LEFT + WIDE - 150, y - 4, LEFT + WIDE - 114, y);
-        put_text(out, s->who);
-        fputs("</text>\n", out);
-    }
-}
-
-static void put_figure(const figure *f, FILE *out) {
-    const int width = LEFT + WIDE + MARGIN, height = TOP + HIGH + BELOW;
+void plot_open(FILE *out, int width, int height, int left, const char *title, const char *subtitle) {
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
             "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n<title>",
             width, height, width, height);
-    put_text(out, f->title);
+    plot_text(out, title);
     fprintf(out,
             "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
             "<text x=\"%d\" y=\"28\" font-size=\"17\">",
-            LEFT);
-    put_text(out, f->title);
-    fprintf(out, "</text>\n<text x=\"%d\" y=\"48\" fill=\"#666\">", LEFT);
-    put_text(out, f->subtitle);
+            left);
+    plot_text(out, title);
+    fprintf(out, "</text>\n<text x=\"%d\" y=\"48\" fill=\"#666\">", left);
+    plot_text(out, subtitle);
     fputs("</text>\n", out);
-    put_axes(f, out);
-    put_series(f, out);
-    fputs("</svg>\n", out);
 }
 
 /* The picture appears complete or not at all. */
-static int write_figure(const figure *f, const char *path) {
+static int write_picture(const plot_kind *kind, const void *figure, const char *path) {
     char beside[4096];
     snprintf(beside, sizeof beside, "%.4000s.part", path);
     FILE *out = fopen(beside, "we");
     bool written = out != NULL;
     if (out) {
-        put_figure(f, out);
+        kind->draw(figure, out);
+        fputs("</svg>\n", out);
         written = !ferror(out);
         written = fclose(out) == 0 && written && rename(beside, path) == 0;
     }
@@ -220,24 +89,27 @@ int bench_plot(int argc, char **argv) {
         fprintf(stderr, "usage: sparse-bench plot FILE.json OUT.svg [TYPES]\n");
         return EXIT_USAGE;
     }
-    const char *types = argc == 3 ? argv[2] : "kv32";
     char *text = NULL;
     size_t room = 0;
     FILE *in = fopen(argv[0], "re");
     const bool read = in && getdelim(&text, &room, 0, in) > 0;
-    figure *f = calloc(1, sizeof *f);
+    const bool products = read && strstr(text, "\"name\": \"spgemm/");
+    const plot_kind *kind = products ? &plot_spgemm : &plot_segsort;
+    const char *types = argc == 3 ? argv[2] : products ? "f64" : "kv32";
+    void *figure = calloc(1, kind->bytes);
     int code = EXIT_INPUT;
     if (!in) {
         fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
-    } else if (!read || !f || !scan(f, text, types)) {
-        fprintf(stderr, "sparse-bench: %s: no figures of segsort/uniform_.../%s in it\n", argv[0], types);
+    } else if (!read || !figure || !kind->scan(figure, text, types)) {
+        fprintf(stderr, "sparse-bench: %s: no figures of %s/%s in it\n", argv[0],
+                products ? "spgemm/..." : "segsort/uniform_...", types);
     } else {
-        code = write_figure(f, argv[1]);
+        code = write_picture(kind, figure, argv[1]);
     }
     if (in) {
         fclose(in);
     }
-    free(f);
+    free(figure);
     free(text);
     return code;
 }

@@ -34,6 +34,8 @@ void bench_print_row(const bench_row *row) {
         snprintf(gain, sizeof gain, "WRONG");
     } else if (row->gain > 0) {
         snprintf(gain, sizeof gain, "%.2f x", row->gain);
+    } else if (c->bits == BENCH_BITS_VARY) {
+        snprintf(gain, sizeof gain, "bits vary");
     }
     printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %% %9s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
            brief ? "us" : "ms", 100 * (row->quartile3 - row->quartile1) / row->median,
@@ -121,6 +123,9 @@ static void put_row(const bench_row *row, FILE *out) {
     if (c->items > 0 && !c->failed) {
         fprintf(out, "      \"items\": %lld,\n      \"items_per_second\": %.6g,\n", (long long)c->items,
                 (double)c->items / row->median);
+    }
+    if (c->bits != BENCH_BITS_UNKNOWN) {
+        fprintf(out, "      \"same_bits_in_five_runs\": %s,\n", c->bits == BENCH_BITS_SAME ? "true" : "false");
     }
     if (c->peak_bytes >= 0) {
         fprintf(out, "      \"peak_bytes\": %lld,\n", (long long)c->peak_bytes);

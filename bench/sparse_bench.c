@@ -146,11 +146,12 @@ static bool prepare(bench *b, const bench_subject *subject) {
     return true;
 }
 
-static void print_foot(const bench_subject *subject) {
-    for (int i = 0; subject->absent(i); i++) {
+/* Peers on a GPU are always there. */
+static void print_foot(const bench *b, const bench_subject *subject) {
+    for (int i = 0; !b->device && subject->absent(i); i++) {
         printf("%s %s", i == 0 ? "not there when this was built:" : ",", subject->absent(i));
     }
-    printf(subject->absent(0) ? "\n" : "");
+    printf(!b->device && subject->absent(0) ? "\n" : "");
 }
 
 /* The JSON is opened before the race, so that a wrong path is known at once, and renamed when complete. */
@@ -187,7 +188,7 @@ static void race(bench *b, const bench_subject *subject, const char *const *work
     } else {
         each_workload(b, subject, workloads, act_run);
     }
-    print_foot(subject);
+    print_foot(b, subject);
     if (json) {
         close_json(b, json, beside);
     }

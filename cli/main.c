@@ -72,11 +72,11 @@ static int open_context(cli_job *job) {
     char error[1024] = "";
     job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
     job->progress.verbose = o->verbose;
-    if (o->compare >= 0) {
-        return cli_fail(CLI_DEVICE, "--compare cusparse: version %s cannot compare with cuSPARSE yet", lsp_version());
-    }
-    if (o->device == CLI_CUDA) {
+    if (o->device == CLI_CUDA || o->compare >= 0) {
         CLI_STEP(cli_open_gpu(job, false));
+    }
+    if (o->compare >= 0 && !(job->cusparse = peer_cusparse_open(o->ordinal, error, sizeof error))) {
+        return cli_fail(CLI_DEVICE, "%s", error);
     }
     lsp_ctx_options wanted = context_options(job);
     if (lsp_ctx_create(&job->ctx, &wanted, error, sizeof error) != LSP_OK) {
@@ -142,6 +142,7 @@ int main(int argc, char **argv) {
     } else {
         code = run(&job);
     }
+    peer_cusparse_close(job.cusparse);
     lsp_ctx_destroy(job.gpu);
     lsp_ctx_destroy(job.ctx);
     return close_output(code);

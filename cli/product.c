@@ -53,7 +53,8 @@ static int64_t count_products(const cli_job *job) {
 
 /* With --device auto: a GPU if there is one and the job is worth it. A GPU that cannot be used is none. */
 static void choose_device(cli_job *job) {
-    if (job->options.device == CLI_AUTO && lsp_cuda_device_count() > 0 && count_products(job) >= WORTH_A_GPU) {
+    if (job->options.device == CLI_AUTO && !job->gpu && lsp_cuda_device_count() > 0 &&
+        count_products(job) >= WORTH_A_GPU) {
         (void)cli_open_gpu(job, true);
     }
     (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
@@ -134,15 +135,17 @@ static int by_size(const void *a, const void *b) {
 /* What nobody wants to see whole may be multiplied and written in blocks. */
 static bool can_stream(const cli_job *job) {
     const cli_options *options = &job->options;
-    return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1;
+    return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1 &&
+           !job->cusparse;
 }
 
-static lsp_status stream(cli_job *job) {
+static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     const char *path = job->options.output;
-    const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    how.types.where = job->gpu ? LSP_CUDA : LSP_HOST;
     cli_progress_begin(&job->progress, "multiplying and writing", path);
     cli_guard_output(path);
-    lsp_status status = lsp_spgemm_write(job->ctx, path, &job->A.csr, &job->second->csr, &how, 0, NULL, &job->plan);
+    lsp_status status = lsp_spgemm_write(ctx, path, &job->A.csr, &job->second->csr, &how, 0, NULL, &job->plan);
     cli_guard_end();
     job->write_ms = cli_progress_end(&job->progress);
     job->streamed = job->written = status == LSP_OK;
@@ -170,8 +173,7 @@ static int multiply(cli_job *job) {
     }
     drop_factors(&f);
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
-        f.ctx = job->ctx;
-        status = stream(job);
+        status = stream(job, f.ctx);
     }
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
     job->multiplied = status == LSP_OK && !job->options.dry_run;
@@ -236,6 +238,9 @@ int cli_product(cli_job *job) {
     if (job->options.check) {
         CLI_STEP(check(job));
         (void)lsp_ctx_reset_peak(job->ctx); /* what the check took is not the product's */
+    }
+    if (job->cusparse && !job->streamed) {
+        CLI_STEP(cli_compare(job));
     }
     if (job->options.output && !job->streamed && (!job->checked || job->check_ok)) {
         CLI_STEP(write_product(job));

@@ -117,6 +117,24 @@ static void time_rows(const cli_job *job) {
     }
 }
 
+static void rival_rows(const cli_job *job) {
+    for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
+        const cli_rival *rival = &job->rivals[i];
+        const lsp_csr_difference *d = &rival->difference;
+        if (!rival->ran) {
+            cli_table_row(job->report, "cusparse", rival->name, "did not run: %s", rival->why);
+            continue;
+        }
+        char from_ours[96];
+        snprintf(from_ours, sizeof from_ours, "largest relative difference %.2g", d->max_rel);
+        cli_table_row(job->report, "cusparse", cli_time(rival->fastest_ms).text, "%s, %.3g times ours, %s, %s",
+                      rival->name, rival->fastest_ms / job->multiply_ms, cli_bytes(rival->peak_bytes).text,
+                      !d->same_shape || !d->same_pattern ? "ANOTHER PATTERN"
+                      : d->same_bits                     ? "the same bits"
+                                                         : from_ours);
+    }
+}
+
 static void report_text(const cli_job *job) {
     FILE *to = job->report;
     cli_table_matrices(job);
@@ -144,6 +162,9 @@ static void report_text(const cli_job *job) {
                       : job->difference.same_bits ? "the reference's bits"
                                                   : "the reference's values");
     }
+    if (job->compared) {
+        rival_rows(job);
+    }
 }
 
 /* ---- for programs ---- */
@@ -153,6 +174,23 @@ static void measured(cli_json *json, const char *key, bool known, double value) 
     char digits[32];
     snprintf(digits, sizeof digits, "%.6g", value);
     cli_json_number(json, key, known ? strtod(digits, NULL) : (double)NAN);
+}
+
+static void rivals_json(cli_json *json, const cli_job *job) {
+    cli_json_open(json, "cusparse", '[');
+    for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
+        const cli_rival *rival = &job->rivals[i];
+        const bool comparable = rival->ran && rival->difference.same_shape && rival->difference.same_pattern;
+        cli_json_open(json, NULL, '{');
+        cli_json_string(json, "algorithm", rival->name);
+        measured(json, "ms", rival->ran, rival->fastest_ms);
+        cli_json_integer(json, "peak_bytes", rival->peak_bytes);
+        cli_json_bool(json, "same_pattern", comparable);
+        cli_json_number(json, "max_rel_err", comparable ? rival->difference.max_rel : (double)NAN);
+        cli_json_string(json, "error", rival->ran ? NULL : rival->why);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
 }
 
 static void report_json(const cli_job *job) {
@@ -193,6 +231,9 @@ static void report_json(const cli_job *job) {
         cli_json_close(&json, '}');
     } else {
         cli_json_null(&json, "check");
+    }
+    if (job->compared) {
+        rivals_json(&json, job);
     }
     cli_json_string(&json, "formula", cli_formula(job));
     cli_json_string(&json, "a", job->A.name);

@@ -4,6 +4,7 @@
 
 #include "libsparse.h"
 #include "options.h"
+#include "peer_cusparse.h"
 #include "progress.h"
 
 typedef struct cli_matrix {
@@ -12,6 +13,16 @@ typedef struct cli_matrix {
     bool generated;
     const char *name; /* the file, "standard input", or the generator's words */
 } cli_matrix;
+
+/* What one of cuSPARSE's algorithms came to. */
+typedef struct cli_rival {
+    const char *name;
+    bool ran;
+    double fastest_ms;
+    int64_t peak_bytes;
+    lsp_csr_difference difference; /* from our C */
+    char why[256];                 /* it did not run */
+} cli_rival;
 
 typedef struct cli_job {
     cli_options options;
@@ -31,6 +42,9 @@ typedef struct cli_job {
     int64_t held_bytes; /* by A and B */
     bool checked, check_ok;
     lsp_csr_difference difference;
+    peer_cusparse *cusparse; /* --compare; else NULL */
+    bool compared;
+    cli_rival rivals[PEER_CUSPARSE_WAYS];
     FILE *report;  /* standard output, or standard error when C itself goes to standard output */
     FILE *picture; /* the same, but never where a JSON object stands alone */
 } cli_job;
@@ -39,6 +53,7 @@ typedef struct cli_job {
 int cli_read(cli_job *job);
 int cli_product(cli_job *job);
 int cli_check_failed(const cli_job *job);
+int cli_compare(cli_job *job); /* after the product, whose C it looks at */
 
 /* Leaves the function with the code of a step that failed. */
 #define CLI_STEP(call)                                                                                                 \

@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <string.h>
 
-enum { stage_bytes = 8 << 20, stages = 2, note_bytes = 4096 };
+enum { stage_bytes = 8 << 20, stages = 2, note_bytes = LSP_CUDA_NOTE_BYTES };
 
 typedef struct lsp_cuda_state {
     cudaStream_t stream;
@@ -74,6 +74,8 @@ static lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
 void *lsp_cuda_stream(lsp_ctx *ctx) { return state_of(ctx)->stream; }
 
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return state_of(ctx)->fault_there; }
+
+void *lsp_cuda_note(lsp_ctx *ctx) { return state_of(ctx)->fault_there + 1; }
 
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) { return &state_of(ctx)->chip; }
 
@@ -310,6 +312,14 @@ lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes
     memcpy(to, state->note, (size_t)bytes);
 done:
     leave(ctx, before);
+    return status;
+}
+
+lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed"));
+    memcpy(to, state_of(ctx)->note, (size_t)bytes);
+done:
     return status;
 }
 

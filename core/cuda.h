@@ -37,6 +37,12 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
                          int64_t bytes);
 /* The same for a few bytes of the GPU that the host waits for. */
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
+/* So many bytes of host memory at the address that the GPU has for them: what a kernel writes there is read without a
+ * copy. lsp_cuda_read uses them too. */
+enum { LSP_CUDA_NOTE_BYTES = 4096 };
+void *lsp_cuda_note(lsp_ctx *ctx);
+/* Waits for the stream, and reads what kernels have left there. */
+lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);
 /* Turns a cudaError_t into a sentence: "what: the driver's words". 0 is LSP_OK. */

@@ -50,3 +50,11 @@ lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes
     (void)to, (void)from, (void)bytes;
     return none(ctx);
 }
+void *lsp_cuda_note(lsp_ctx *ctx) {
+    (void)ctx;
+    return NULL;
+}
+lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
+    (void)to, (void)bytes;
+    return none(ctx);
+}

@@ -22,12 +22,26 @@ __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
 
+/* mine = the smaller of mine and other, or (upper) the larger one; one: 1, unknown to the compiler. A comparison that
+ * takes `upper` in, and a move by the idle unit for multiplication; a choice of min and max is both on the busy one. */
+__device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned one) {
+    asm("{\n\t.reg .pred up, mine;\n\t"
+        "setp.ne.u32 up, %2, 0;\n\t"
+        "setp.lt.xor.u32 mine, %0, %1, up;\n\t"
+        "@!mine mad.lo.u32 %0, %1, %3, 0;\n\t}"
+        : "+r"(mine)
+        : "r"(other), "r"((unsigned)upper), "r"(one));
+}
+
 #else
 
 #define LSP_DYNAMIC_SHARED(name) char *const name = emu_shared()
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
 static inline void lsp_prefetch(const void *) {}
 template <typename T> static inline void lsp_settle(T &) {}
+static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned) {
+    mine = (mine < other) != upper ? mine : other;
+}
 
 #endif
 #endif

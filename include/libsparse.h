@@ -185,7 +185,7 @@ LSP_API lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_ty
 /* B = A^T (not conjugated), columns sorted; equal ones stay in order. */
 LSP_API lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 
-/* Sorts each row of A by column, in place, stable. */
+/* Sorts each row of A by column, in place, stable. In either place. */
 LSP_API lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A);
 
 /* B[i][j] = A[row_order[i]][col_order[j]], columns sorted. An order is a permutation of 0 .. size-1 in the type of
@@ -205,20 +205,22 @@ typedef enum lsp_symmetry {
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
 /* C = alpha*A + beta*B, rows sorted, no column twice; values of the wider of both types, ones for a pattern. Of two
- * patterns it is the pattern of both, whatever the factors. What is equal in column is summed A first. Host. */
+ * patterns it is the pattern of both, whatever the factors. What is equal in column is summed A first; a sum that is no
+ * number is the quiet NaN without sign. A and B lie in one place, and C there too. */
 LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
 
 /* Which entries stay. All zero: all of them. */
 typedef struct lsp_filter {
-    const lsp_csr *mask; /* not NULL: those stay where it has an entry, whatever its value. Same shape, host */
+    const lsp_csr *mask; /* not NULL: those stay where it has an entry, whatever its value. Same shape,
+                             where the matrix lies */
     bool complement;     /* those where it has none */
     bool drop;           /* those of |value| <= tolerance go */
     double tolerance;    /* 0 or more */
     int64_t largest; /* above 0: of what is left in a row so many stay, of largest |value|, of equal ones the first */
 } lsp_filter;
 
-/* B = the entries of A that stay, in their order. A NaN is larger than all numbers; a pattern's entries are ones. Host;
- * not C64. */
+/* B = the entries of A that stay, in their order, where A lies. A NaN is larger than all numbers; a pattern's entries
+ * are ones. Not C64. */
 LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
 
 /* Triples in any order. Indices of type index_type (LSP_I32 or LSP_I64), from 0; val NULL for a pattern. Host. */
@@ -488,7 +490,9 @@ typedef lsp_status (*lsp_spgemm_sink)(void *user, int64_t first_row, const lsp_c
 /* C = op(A)*op(B) in blocks of rows, in order, each handed over before the next is begun: for a C larger than memory,
  * to be counted, filtered, reduced or written. A block takes at most block_bytes (0: what suits the memory) before it
  * is filtered, unless one row alone takes more. There is always one block, without rows if C has none. The bits are
- * those of lsp_spgemm. Host matrices. `options` and `info` may be NULL. */
+ * those of lsp_spgemm. Blocks of matrices on the GPU are handed over there. Matrices of the host are multiplied on the
+ * context's GPU if options->types.where says LSP_CUDA: B must fit its memory, A and C need not, and blocks come back to
+ * the host. `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options, int64_t block_bytes, lsp_spgemm_sink sink,
                                      void *user, lsp_spgemm_info *info);
@@ -499,7 +503,7 @@ LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_cs
                                     const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
                                     lsp_spgemm_info *info);
 
-/* C = alpha*(op(A)*op(B)) + beta*D: the product is made, then lsp_csr_add'ed. Host matrices. */
+/* C = alpha*(op(A)*op(B)) + beta*D: the product is made, then lsp_csr_add'ed. */
 LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
                                   const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C);
 

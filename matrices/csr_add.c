@@ -1,5 +1,8 @@
 /* C = alpha*A + beta*B: the rows of both one behind the other, sorted by column, equal neighbours summed. */
+#include "csr_cuda.h"
 #include "matrices.h"
+
+#include <math.h>
 
 enum { least_share = 1 << 15 };
 
@@ -27,10 +30,26 @@ static int64_t append_row(const addend *x, int64_t i, const lsp_csr *C, int64_t 
     return to;
 }
 
+/* All that is no number becomes the quiet NaN without sign, as in products: so its bits are the same everywhere. */
+static void settle(const lsp_ctx *ctx, const lsp_csr *C) {
+    double *wide = C->val;
+    float *narrow = C->val;
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, C->nnz, least_share))
+    for (int64_t k = 0; k < C->nnz; k++) {
+        if (C->val_type == LSP_F64) {
+            wide[k] = isnan(wide[k]) ? (double)NAN : wide[k];
+        } else if (C->val_type == LSP_F32) {
+            narrow[k] = isnan(narrow[k]) ? NAN : narrow[k];
+        }
+    }
+}
+
 static lsp_status check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
-    LSP_TRY(lsp_csr_check(ctx, B, 0));
+    LSP_REQUIRE(A == NULL || B == NULL || A->where == B->where, LSP_ERR_ARGUMENT,
+                "one of the matrices to be added lies on the GPU, the other in the memory of the host");
+    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_TRY(lsp_csr_check_there(ctx, B));
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
@@ -50,6 +69,9 @@ lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta
     int64_t *starts;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(check_addends(ctx, A, B));
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_add_cuda(ctx, alpha, A, beta, B, C);
+    }
     const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type};
     const addend addends[] = {{A, alpha}, {B, beta}};
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
@@ -63,6 +85,7 @@ lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta
     }
     LSP_TRY(lsp_csr_sort_rows(ctx, &made));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, NULL));
+    settle(ctx, &made);
     LSP_TRY(lsp_csr_retype(ctx, &types, &made));
     *C = made;
 done:

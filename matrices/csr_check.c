@@ -1,5 +1,6 @@
 /* Is it a matrix? First what the struct says, then the row pointers, then every entry, in parallel; the message names
  * the first offender, whatever the threads. Every other function trusts what passed here. */
+#include "csr_cuda.h"
 #include "matrices.h"
 
 #include <math.h>
@@ -97,12 +98,17 @@ static lsp_status check_rows(lsp_ctx *ctx, const lsp_csr *A) {
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-#pragma omp parallel num_threads(lsp_threads_for(ctx, A->rows, least_share)) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_share(A->rows, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        int64_t found = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
-        first = found < end ? found : first;
+    const int threads = lsp_threads_for(ctx, A->rows, least_share);
+    if (threads == 1) { /* a small matrix does not wait for OpenMP */
+        first = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, 0, A->rows);
+    } else {
+#pragma omp parallel num_threads(threads) reduction(min : first)
+        {
+            int64_t begin, end;
+            lsp_share(A->rows, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+            int64_t found = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
+            first = found < end ? found : first;
+        }
     }
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld",
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
@@ -164,7 +170,11 @@ static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
 static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
     int64_t first = A->nnz;
-#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share)) reduction(min : first)
+    const int threads = lsp_threads_for(ctx, A->nnz, least_share);
+    if (threads == 1) {
+        return find(A, 0, A->nnz);
+    }
+#pragma omp parallel num_threads(threads) reduction(min : first)
     {
         int64_t begin, end;
         lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
@@ -239,6 +249,19 @@ lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
     k = flags & LSP_CHECK_FINITE ? first_entry(ctx, A, find_not_finite) : A->nnz;
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "row %lld: the value at column %lld is not finite",
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_there(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, A));
+    if (A->where == LSP_HOST) {
+        return lsp_csr_check(ctx, A, 0);
+    }
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "the matrix lies on the GPU, and this context is on the host");
+    status = lsp_csr_check_cuda(ctx, A);
 done:
     return status;
 }

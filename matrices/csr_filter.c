@@ -1,5 +1,6 @@
 /* B = those entries of A that a filter lets stay: where a mask is, none too small, of each row so many of the largest.
  */
+#include "csr_cuda.h"
 #include "matrices.h"
 
 #include <math.h>
@@ -109,7 +110,7 @@ done:
     return status;
 }
 
-lsp_status lsp_filter_check(lsp_ctx *ctx, int64_t rows, int64_t cols, const lsp_filter *filter) {
+lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(filter != NULL, LSP_ERR_ARGUMENT, "the filter is NULL");
     LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
@@ -117,7 +118,9 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, int64_t rows, int64_t cols, const lsp_
     LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
                 "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
     if (filter->mask != NULL) {
-        LSP_TRY(lsp_csr_check(ctx, filter->mask, 0));
+        LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",
+                    where == LSP_CUDA ? "on the host" : "on the GPU");
+        LSP_TRY(lsp_csr_check_there(ctx, filter->mask));
         LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
                     "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
                     (long long)filter->mask->cols, (long long)rows, (long long)cols);
@@ -126,12 +129,14 @@ done:
     return status;
 }
 
-lsp_status lsp_filter_sort_mask(lsp_ctx *ctx, lsp_filter *filter, lsp_csr *sorted) {
+lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted) {
     lsp_status status = LSP_OK;
+    const lsp_csr *mask = filter->mask;
     *sorted = (lsp_csr){0};
-    if (filter->mask != NULL && lsp_csr_first_unsorted(ctx, filter->mask, false) < filter->mask->rows) {
-        LSP_TRY(lsp_csr_copy(ctx, filter->mask, &(lsp_csr_types){.drop_values = true}, sorted));
-        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
+    if (mask != NULL &&
+        (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
+        LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .where = where}, sorted));
+        LSP_TRY(where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, sorted) : lsp_csr_sort_rows(ctx, sorted));
         filter->mask = sorted;
     }
 done:
@@ -147,6 +152,9 @@ lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *fil
     lsp_csr made = {0};
     uint8_t *stays;
     int64_t *starts;
+    if (A->where == LSP_CUDA) {
+        return lsp_filter_rows_cuda(ctx, A, filter, first_row, B);
+    }
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
     look_at_each(ctx, A, filter, first_row, stays, starts);
@@ -182,11 +190,11 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_TRY(lsp_csr_check_there(ctx, A));
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
-    LSP_TRY(lsp_filter_check(ctx, A->rows, A->cols, filter));
+    LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
-    LSP_TRY(lsp_filter_sort_mask(ctx, &prepared, &sorted));
+    LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
     LSP_TRY(lsp_filter_rows(ctx, A, &prepared, 0, B));
 done:
     lsp_csr_free(ctx, &sorted);

@@ -1,5 +1,6 @@
 /* Rows put in order by the project's segmented sort (a row is a segment, columns are keys, values come along), and
  * equal neighbours summed. */
+#include "csr_cuda.h"
 #include "matrices.h"
 
 #include <omp.h>
@@ -23,8 +24,8 @@ done:
 }
 
 lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = lsp_csr_check(ctx, A, 0);
-    return status == LSP_OK ? lsp_csr_sort_rows(ctx, A) : status;
+    lsp_status status = lsp_csr_check_there(ctx, A);
+    return status != LSP_OK ? status : A->where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, A) : lsp_csr_sort_rows(ctx, A);
 }
 
 /* val[to] += val[k]. */

@@ -31,6 +31,9 @@ lsp_status lsp_csr_room(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_t
 /* The part of lsp_csr_check that reads no array: sizes, types, pointers. For matrices on the GPU too. */
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const lsp_csr *A);
 
+/* lsp_csr_check without flags, of a matrix in either place. */
+lsp_status lsp_csr_check_there(lsp_ctx *ctx, const lsp_csr *A);
+
 /* lsp_csr_sort of a matrix that was checked: one read when it is in order already. */
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A);
 
@@ -53,10 +56,11 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
 /* The first row whose columns do not ascend (strictly: in which a column also comes twice in a row); rows if none. */
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
-/* The parts of lsp_csr_filter: is the filter one for a matrix of this shape? A copy of its mask with sorted rows, if
- * they are not (`sorted` is then the caller's to free). Rows of a matrix, in which A's first one is first_row. */
-lsp_status lsp_filter_check(lsp_ctx *ctx, int64_t rows, int64_t cols, const lsp_filter *filter);
-lsp_status lsp_filter_sort_mask(lsp_ctx *ctx, lsp_filter *filter, lsp_csr *sorted);
+/* The parts of lsp_csr_filter: is the filter one for a matrix of this shape, in this place? A copy of its mask with
+ * sorted rows and in the place named, if it is not so (`sorted` is then the caller's to free). Rows of a matrix, in
+ * which A's first one is first_row. */
+lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter);
+lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted);
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row, lsp_csr *B);
 
 /* Sums equal neighbours of a row in place, in their order; rows must be sorted. A pattern's just become one. nnz

@@ -115,7 +115,7 @@ static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int nt = list_threads(WIDE), G = WIDE ? WARP : 4; /* of fewest lanes are most groups, each with some room */
-    const int bytes = nt / G * list_group_bytes(G, VT, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
+    const int bytes = nt / G * list_group_bytes<VT, WIDE>(G, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
     const int64_t resident = lsp_min(list_blocks(VT, WIDE), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
     void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;

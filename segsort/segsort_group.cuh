@@ -10,10 +10,16 @@
 /* A segment at work. It lies in shared memory: registers are for words, and what they do not hold too would come and go
  * through slow local memory. */
 struct list_segment {
-    int64_t begin, at; /* at: its place in the list */
+    int64_t begin, at;       /* at: its place in the list */
+    unsigned long long next; /* the entry after it that the group will take, once it has come */
     int n, from;
     int low, high; /* the bits in which its keys differ are low .. high-1 */
 };
+
+/* Where place e lies: rows of 32 begin in different banks. */
+template <int VT, bool WIDE> __host__ __device__ inline int place_at(int e) {
+    return WIDE && VT == 32 ? e + e / 64 * 8 : e;
+}
 
 /* The lanes that sort a segment together. WIDE: 32 lanes or more, which read keys straight to registers and merge
  * through shared memory; else up to 16, and what a warp's groups do they do in step. */
@@ -27,11 +33,19 @@ template <int VT, bool WIDE> struct list_group {
     __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the barrier */
     __device__ void sync() const { WIDE ? group_sync(G, id()) : __syncwarp(); }
 
+    __device__ uint16_t &place(int e) const { return places[place_at<VT, WIDE>(e)]; }
+
     /* The OR of everyone's x: of the segment, or of all that work in step. */
-    __device__ unsigned long long all_or(unsigned long long x, bool of_segment) const {
-        int lanes = of_segment && !WIDE ? G : (int)WARP;
-        for (int mask = 1; mask < lanes; mask *= 2) {
-            x |= __shfl_xor_sync(~0u, x, mask);
+    template <typename T> __device__ T all_or(T x, bool of_segment) const {
+        if (WIDE || !of_segment) {
+            x = sizeof(T) > 4
+                    ? (T)__reduce_or_sync(~0u, (uint32_t)((unsigned long long)x >> 32)) << (sizeof(T) * 8 - 32) |
+                          __reduce_or_sync(~0u, (uint32_t)x)
+                    : (T)__reduce_or_sync(~0u, (uint32_t)x);
+        } else {
+            for (int mask = 1; mask < G; mask *= 2) {
+                x |= __shfl_xor_sync(~0u, x, mask);
+            }
         }
         if (WIDE && G > WARP) {
             int warp = threadIdx.x / WARP, first = ((int)threadIdx.x - t) / WARP;
@@ -41,7 +55,7 @@ template <int VT, bool WIDE> struct list_group {
             sync();
             x = 0;
             for (int k = 0; k < G / WARP; k++) {
-                x |= warp_or[first + k];
+                x |= (T)warp_or[first + k];
             }
             sync();
         }
@@ -57,34 +71,80 @@ __host__ __device__ inline int list_item_bytes(int key_bytes, int value_bytes) {
 __host__ __device__ inline int list_items_bytes(int G, int VT, int item_bytes) {
     return (G * VT + (G < 4 ? 4 : G > 16 ? 16 : G)) * item_bytes;
 }
-__host__ __device__ inline int list_group_bytes(int G, int VT, int item_bytes) {
-    return list_items_bytes(G, VT, item_bytes) + G * VT * 2;
+template <int VT, bool WIDE> __host__ __device__ inline int list_group_bytes(int G, int item_bytes) {
+    return list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2;
 }
 
-/* ---- in and out: a group's lanes move 16 bytes at a time, aligned as global memory is ---- */
+/* ---- the items of a lane: t, t + G, t + 2G, ... ---- */
+
+/* Those of n items that are there: where SURE the first rows are, so that only the last ones need be asked for. */
+template <int VT, int LANES, bool SURE> struct group_rows {
+    enum { sure = !SURE ? 0 : VT < 16 ? VT - 2 : VT < 32 ? VT - 4 : VT - 8 };
+    int left, lanes;
+    __device__ int at(int r) const { return r * (LANES > 0 ? LANES : lanes); }
+    __device__ bool has(int r) const { return r < sure || left > at(r); }
+};
+
+/* f of the number of lanes as a constant. */
+template <int N> struct constant {
+    enum { value = N };
+};
+template <bool WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
+    enum { least = WIDE ? WARP : 4 };
+    if (G == least) {
+        f(constant<least>());
+    } else if (G == 2 * least) {
+        f(constant<2 * least>());
+    } else if (G == 4 * least || !WIDE) {
+        f(constant<4 * least>());
+    } else {
+        f(constant<8 * least>());
+    }
+}
+/* f of the rows of n items: mostly n is what the class lets expect. */
+template <int VT, bool WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
+    const bool expected = n >= group_rows<VT, 0, true>::sure * g.G;
+    if (WIDE ? expected : __all_sync(~0u, expected)) {
+        with_lanes<WIDE>(g.G, [&](auto lanes) { f(group_rows<VT, decltype(lanes)::value, true>{n - g.t, 0}); });
+    } else {
+        f(group_rows<VT, 0, false>{n - g.t, fresh(g.G)});
+    }
+}
+
+/* ---- in and out: a group's lanes read 16 bytes at a time, aligned as global memory is ---- */
 
 /* Where the first item of `from` lies once it is staged. */
-template <typename T> __device__ inline const T *staged(const char *shared, const T *from) {
-    return (const T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
+template <typename T> __device__ inline T *staged(char *shared, const T *from) {
+    return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
 }
 /* from[0..n) on its way to shared memory; returns where its first item comes to lie. */
-template <typename T> __device__ inline T *stage(char *shared, const T *from, int n, int t, int G) {
+template <int VT, bool WIDE, typename T>
+__device__ inline T *stage(const list_group<VT, WIDE> &g, const T *from, int n) {
     enum { Q = 16 / sizeof(T) };
-    int phase = (int)((uintptr_t)from / sizeof(T) % Q);
-    T *to = (T *)shared;
-    from -= phase; /* from here on items phase .. phase+n-1 */
-    for (int i = t * Q; i < phase + n; i += G * Q) {
-        if (i >= phase && i + Q <= phase + n) {
-            copy_async((uint4 *)(to + i), (const uint4 *)(from + i));
-        } else {
-            for (int k = i; k < i + Q; k++) {
-                if (k >= phase && k < phase + n) {
-                    copy_async(to + k, from + k);
-                }
-            }
-        }
+    T *to = staged(g.items, from);
+    const int head = min((int)((0 - (uintptr_t)from / sizeof(T)) % Q), n), whole = (n - head) / Q,
+              rest = head + whole * Q;
+    uint4 *place = (uint4 *)(to + head) + g.t;
+    const uint4 *four = (const uint4 *)(from + head) + g.t;
+#pragma unroll 4
+    for (int left = whole - g.t; left > 0; left -= g.G, place += g.G, four += g.G) {
+        copy_async(place, four);
     }
-    return to + phase;
+    if (g.t < head) {
+        copy_async(to + g.t, from + g.t);
+    }
+    if (g.t < n - rest) {
+        copy_async(to + rest + g.t, from + rest + g.t);
+    }
+    return to;
+}
+
+/* Brings from[0..n) near. */
+template <int VT, bool WIDE> __device__ inline void bring(const list_group<VT, WIDE> &g, const char *from, int bytes) {
+    enum { line = 128 };
+    for (int i = g.t * line; i < bytes; i += g.G * line) {
+        lsp_prefetch(from + i);
+    }
 }
 
 /* 16 bytes of items that will not be read soon. */
@@ -94,7 +154,7 @@ __device__ inline void store_16(uint32_t *to, const uint32_t (&x)[4]) {
 __device__ inline void store_16(unsigned long long *to, const unsigned long long (&x)[2]) {
     __stcs((ulonglong2 *)to, make_ulonglong2(x[0], x[1]));
 }
-/* to[i] = items[places[i]]. */
+/* to[i] = items[places[i]]: a narrow group writes 16 bytes a lane. */
 template <typename T>
 __device__ inline void write_out(T *to, const T *items, const uint16_t *places, int n, int t, int G) {
     enum { Q = 16 / sizeof(T) };
@@ -118,6 +178,43 @@ __device__ inline void write_out(T *to, const T *items, const uint16_t *places, 
         }
     }
 }
+/* A wide one an item a lane. The places, which it reads with the keys (FIRST), stay in registers for the values; what
+ * is not there has places too, and is not written. */
+template <bool FIRST, int VT, bool WIDE, typename T>
+__device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT], int n) {
+    enum { sweep = 4 };
+    with_rows(g, n, [&](auto rows) {
+        const uint16_t *places = &g.place(g.t);
+        T *mine = to + g.t;
+#pragma unroll
+        for (int r0 = 0; r0 < VT; r0 += sweep) {
+            T x[sweep];
+#pragma unroll
+            for (int r = r0; r < min(r0 + sweep, VT); r++) {
+                if (FIRST) {
+                    place[r] = places[place_at<VT, WIDE>(rows.at(r))];
+                }
+                lsp_settle(place[r]); /* what is computed from it is not kept */
+                x[r - r0] = items[place[r]];
+            }
+#pragma unroll
+            for (int r = r0; r < min(r0 + sweep, VT); r++) {
+                if (rows.has(r)) {
+                    __stcs(mine + rows.at(r), x[r - r0]);
+                }
+            }
+        }
+    });
+}
+template <bool FIRST, int VT, bool WIDE, typename T>
+__device__ inline void write_staged(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
+                                    int n) {
+    if constexpr (WIDE) {
+        write_rows<FIRST>(g, to, items, place, n);
+    } else {
+        write_out(to, items, g.places, n, g.t, g.G);
+    }
+}
 
 /* Values of 16 bytes go in two halves of 8. */
 template <int VT, bool WIDE>
@@ -132,34 +229,35 @@ __device__ inline void write_halves(const seg_job &job, const list_group<VT, WID
     }
     g.sync();
     for (int i = g.t; i < n; i += g.G) {
-        to[i * 2] = items[g.places[i]];
+        to[i * 2] = items[g.place(i)];
     }
 }
 template <int VT, bool WIDE, typename T>
-__device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE> &g) {
+__device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
     const int n = g.segment->n, from = g.segment->from;
     const int64_t begin = g.segment->begin;
     T *to = (T *)job.arrays[FROM_OUTPUT].values + begin, *items = NULL;
     const bool made = job.positions && from == FROM_INPUT; /* buckets of giants have theirs already */
     if (!made) {
-        items = stage(g.items, (const T *)job.arrays[from].values + begin, n, g.t, g.G);
+        items = stage(g, (const T *)job.arrays[from].values + begin, n);
     }
     copy_group();
     copy_wait<0>();
     g.sync();
     if (!made) {
-        write_out(to, items, g.places, n, g.t, g.G);
+        write_staged<false>(g, to, items, place, n);
     }
     for (int i = g.t; made && i < n; i += g.G) {
-        to[i] = (T)((job.global_positions ? begin : 0) + g.places[i]);
+        to[i] = (T)((job.global_positions ? begin : 0) + g.place(i));
     }
 }
-template <int VT, bool WIDE> __device__ inline void write_values(const seg_job &job, const list_group<VT, WIDE> &g) {
+template <int VT, bool WIDE>
+__device__ inline void write_values(const seg_job &job, const list_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
     g.sync();
     if (job.value_bytes == 4) {
-        write_whole<VT, WIDE, uint32_t>(job, g);
+        write_whole<VT, WIDE, uint32_t>(job, g, place);
     } else if (job.value_bytes == 8) {
-        write_whole<VT, WIDE, unsigned long long>(job, g);
+        write_whole<VT, WIDE, unsigned long long>(job, g, place);
     } else {
         write_halves(job, g, 0);
         g.sync();

@@ -25,79 +25,73 @@ __host__ __device__ constexpr int list_blocks(int VT, bool wide) {
 
 /* ---- words and places ---- */
 
-/* f with the number of lanes as a constant. */
-template <int N> struct constant {
-    enum { value = N };
-};
-template <bool WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
-    enum { least = WIDE ? WARP : 4 };
-    if (G == least) {
-        f(constant<least>());
-    } else if (G == 2 * least) {
-        f(constant<2 * least>());
-    } else if (G == 4 * least || !WIDE) {
-        f(constant<4 * least>());
-    } else {
-        f(constant<8 * least>());
+/* Keys to the upper bits of words, of which the lower `bits` are the position. */
+template <typename K> struct list_digit {
+    int bits, left, right; /* numbers go to the right, then left: what is beyond the top is lost */
+    uint32_t low;
+    __device__ uint32_t of(K number) const {
+        return (uint32_t)((K)((number >> right) << left) >> (8 * sizeof(K) - 32)) & ~low;
     }
-}
+};
 
-/* Numbers of 32 bits to w, and the bits in which the segment's keys differ. */
+/* Keys of 32 bits to w, and the bits in which the segment's numbers differ. */
 template <int VT, bool WIDE, typename KK>
 __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g, int n,
                                  const typename KK::K *keys) {
     typedef typename KK::K K;
-    K differ = 0, first = n > 0 ? KK::number(keys[0], job.order) : (K)0;
-    with_lanes<WIDE>(g.G, [&](auto lanes) {
-        enum { G = decltype(lanes)::value };
+    K differ = 0, first = n > 0 ? keys[0] : (K)0;
+    auto number = [&](K key) { return KK::plain ? key : KK::number(key, job.order); };
+    first = number(first);
+    with_rows(g, n, [&](auto rows) {
         const K *key = keys + g.t;
-        int left = n - g.t;
-#pragma unroll
-        for (int r = 0; r < VT; r++) {
-            w[r] = 0;
-            if (left > r * G) {
-                K mine = key[r * G];
-                w[r] = (uint32_t)mine;
-                if (sizeof(K) > 4) {
-                    differ |= KK::number(mine, job.order) ^ first;
-                }
-            }
-        }
         if (sizeof(K) == 4) {
 #pragma unroll
             for (int r = 0; r < VT; r++) {
-                w[r] = (uint32_t)KK::number((K)w[r], job.order);
-                differ |= left > r * G ? (K)w[r] ^ first : (K)0;
+                w[r] = rows.has(r) ? (uint32_t)key[rows.at(r)] : 0;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            if (rows.has(r)) {
+                differ |= number(sizeof(K) == 4 ? (K)w[r] : key[rows.at(r)]) ^ first;
             }
         }
     });
     unsigned long long bits = g.all_or(differ, true);
     if (g.t == 0) {
-        g.segment->high = 64 - __clzll(bits);
-        g.segment->low = bits ? __ffsll(bits) - 1 : 0;
+        g.segment->high = 64 - __clzll((long long)bits);
+        g.segment->low = bits ? __ffsll((long long)bits) - 1 : 0;
     }
     g.sync();
 }
 
-/* Words of the bits from `shift` on; what does not fit beside the position is shifted out at the top. */
+/* Words of keys in w (of 32 bits) or in memory. Items that are not there come last, with positions of their own. */
 template <int VT, bool WIDE, typename KK>
 __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g, int n,
-                                  const typename KK::K *keys, int shift, int bits, bool again) {
+                                  const typename KK::K *keys, const list_digit<typename KK::K> &digit, bool again) {
     typedef typename KK::K K;
-    with_lanes<WIDE>(g.G, [&](auto lanes) {
-        enum { G = decltype(lanes)::value };
+    with_rows(g, n, [&](auto rows) {
         const K *key = keys + g.t;
-        int left = n - g.t;
-        if (sizeof(K) > 4 || again) { /* the numbers were not kept */
+        if (sizeof(K) > 4 || again) { /* keys were not kept */
 #pragma unroll
             for (int r = 0; r < VT; r++) {
-                w[r] = left > r * G ? (uint32_t)(KK::number(key[r * G], job.order) >> shift) : 0;
+                w[r] = rows.has(r) ? digit.of(KK::number(key[rows.at(r)], job.order)) : ~digit.low;
             }
-            shift = 0;
+        } else if (KK::plain) {
+            const uint32_t bias = digit.of((K)job.order.bias);
+#pragma unroll
+            for (int r = 0; r < VT; r++) {
+                w[r] = rows.has(r) ? ((w[r] << digit.left) & ~digit.low) ^ bias : ~digit.low;
+            }
+        } else {
+#pragma unroll
+            for (int r = 0; r < VT; r++) {
+                w[r] = rows.has(r) ? digit.of(KK::number((K)w[r], job.order)) : ~digit.low;
+            }
         }
 #pragma unroll
         for (int r = 0; r < VT; r++) {
-            w[r] = left > r * G ? (w[r] >> shift << bits) + (uint32_t)(g.t + r * G) : ~0u;
+            w[r] += (uint32_t)(g.t + rows.at(r));
         }
     });
 }
@@ -105,7 +99,7 @@ __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const l
 /* The positions of the sorted words, eight, four or two at a time. */
 template <int VT, bool WIDE>
 __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, WIDE> &g, uint32_t mask) {
-    uint16_t *row = g.places + g.t * VT;
+    uint16_t *row = &g.place(g.t * VT);
     auto pair = [&](int r) { return (w[r] & mask) | (w[r + 1] << 16 & mask << 16); };
     if constexpr (VT % 8 == 0) {
 #pragma unroll
@@ -125,17 +119,18 @@ __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, 
     }
 }
 
-/* Sorts a run of m items with equal leading bits by their keys; equal keys stay as they are. */
-template <typename KK>
-__device__ inline void repair_run(const seg_job &job, const typename KK::K *keys, uint16_t *places, int m) {
-    for (int i = 1; i < m; i++) {
-        uint16_t place = places[i];
+/* Sorts a run of m items with equal leading bits, from place e on, by their keys; equal keys stay as they are. */
+template <int VT, bool WIDE, typename KK>
+__device__ inline void repair_run(const seg_job &job, const list_group<VT, WIDE> &g, const typename KK::K *keys, int e,
+                                  int m) {
+    for (int i = e + 1; i < e + m; i++) {
+        uint16_t place = g.place(i);
         typename KK::K number = KK::number(keys[place], job.order);
         int j = i;
-        for (; j > 0 && KK::number(keys[places[j - 1]], job.order) > number; j--) {
-            places[j] = places[j - 1];
+        for (; j > e && KK::number(keys[g.place(j - 1)], job.order) > number; j--) {
+            g.place(j) = g.place(j - 1);
         }
-        places[j] = place;
+        g.place(j) = place;
     }
 }
 
@@ -146,15 +141,16 @@ __device__ inline int ones_of(uint32_t x) { return __clz((int)__brev(~x)); }
  * a long one. */
 template <int VT, bool WIDE, typename KK>
 __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g,
-                              const typename KK::K *keys, int n, int shift, int bits, bool exact) {
+                              const typename KK::K *keys, int n, const list_digit<typename KK::K> &digit, bool exact) {
     const int base = g.t * VT,
               left = exact ? 0 : n - 1 - base; /* ties 0 .. left-1 are of two items, and may be wrong */
-    const uint32_t limit = 1u << bits;
-    auto leading = [&](int e) { return (uint32_t)(KK::number(keys[g.places[e]], job.order) >> shift) << bits >> bits; };
+    auto leading = [&](int e) { return digit.of(KK::number(keys[g.place(e)], job.order)); };
     uint32_t next = __shfl_down_sync(~0u, w[0], 1), ties = 0;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        ties |= (w[r] ^ (r + 1 < VT ? w[r + 1 < VT ? r + 1 : 0] : next)) < limit ? 1u << r : 0;
+        if ((w[r] ^ (r + 1 < VT ? w[(r + 1) % VT] : next)) <= digit.low) {
+            ties |= 1u << r;
+        }
     }
     ties &= left <= 0 ? 0 : left < VT ? (1u << left) - 1 : ~0u;
     const uint32_t edge = 1u << (VT - 1);
@@ -181,7 +177,7 @@ __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const
         const int r = __ffs((int)heads) - 1, length = ones_of(ties >> r),
                   m = length + 1 + (r + length == VT ? after : 0);
         if (m <= LONGEST_REPAIR) {
-            repair_run<KK>(job, keys, g.places + base + r, m);
+            repair_run<VT, WIDE, KK>(job, g, keys, base + r, m);
         }
         met |= m > LONGEST_REPAIR;
     }
@@ -194,25 +190,22 @@ __device__ inline bool in_order(const seg_job &job, const list_group<VT, WIDE> &
     bool right = true;
     const int n = g.segment->n;
     for (int i = g.t + 1; i < n; i += g.G) {
-        right &= KK::number(keys[g.places[i - 1]], job.order) <= KK::number(keys[g.places[i]], job.order);
+        right &= KK::number(keys[g.place(i - 1)], job.order) <= KK::number(keys[g.place(i)], job.order);
     }
     return right;
 }
 
 /* ---- a segment ---- */
 
-/* Where words of the segment begin in the keys, and how many bits a position needs. */
-struct list_word {
-    int n, bits, shift;
-    bool exact; /* the words hold all bits in which the keys differ */
-    __device__ list_word(volatile list_segment *s, int pass) {
-        int low = s->low, high = s->high;
-        n = s->n;
-        bits = n > 1 ? 32 - __clz(n - 1) : 0;
-        exact = high - low <= 32 - bits;
-        shift = pass > 0 ? min(low + (pass - 1) * (32 - bits), 63) : exact ? low : high - (32 - bits);
-    }
-};
+/* The digit that words hold: the highest bits in which keys differ, or in later passes one after the other from the
+ * lowest. */
+template <int VT, bool WIDE, typename K>
+__device__ inline list_digit<K> digit_of_pass(const list_group<VT, WIDE> &g, int pass) {
+    enum { wide = 8 * sizeof(K) };
+    const int bits = 32 - __clz(VT * g.G - 1), low = g.segment->low + (pass - 1) * (32 - bits);
+    return {bits, pass > 0 ? wide - 32 + bits : min(wide - g.segment->high, wide - 1),
+            pass > 0 ? min(low, wide - 1) : 0, (1u << bits) - 1};
+}
 
 /* Keys of the segment: as they came, or as the digit before left them. */
 template <typename K, int VT, bool WIDE>
@@ -229,44 +222,52 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
     for (int pass = 0; pass <= passes; pass++) {
         const K *keys = segment_keys<K>(job, g);
         if (!WIDE) {
-            keys = stage(g.items, keys, g.segment->n, g.t, g.G);
+            keys = stage(g, keys, g.segment->n);
             copy_group();
             copy_wait<0>();
             g.sync();
         }
         if (pass == 0) {
             find_bits<VT, WIDE, KK>(w, job, g, g.segment->n, keys);
+            if (WIDE && !(job.positions && g.segment->from == FROM_INPUT)) {
+                bring(g, (const char *)job.arrays[g.segment->from].values + g.segment->begin * job.value_bytes,
+                      g.segment->n * job.value_bytes);
+            }
         }
-        {
-            const list_word word(g.segment, pass);
-            make_words<VT, WIDE, KK>(w, job, g, word.n, keys, min(word.shift, (int)sizeof(K) * 8 - 1), word.bits,
-                                     pass > 0);
-        }
+        make_words<VT, WIDE, KK>(w, job, g, g.segment->n, keys, digit_of_pass<VT, WIDE, K>(g, pass), pass > 0);
         sort_group<VT, WIDE>(w, g.G, g.t, g.id(), (uint32_t *)g.items, job.ones);
-        const list_word word(g.segment, pass);
+        const list_digit<K> digit = digit_of_pass<VT, WIDE, K>(g, pass);
+        const int n = g.segment->n;
         keys = segment_keys<K>(job, g);
         if (WIDE) {
-            keys = stage(g.items, keys, word.n, g.t, g.G);
+            keys = stage(g, keys, n);
             copy_group();
         } else {
             keys = staged(g.items, keys);
         }
-        put_places(w, g, (1u << word.bits) - 1);
+        put_places(w, g, digit.low);
         copy_wait<0>();
         g.sync();
-        if (pass == 0 && __any_sync(~0u, !word.exact)) {
-            bool doubt = repair<VT, WIDE, KK>(w, job, g, keys, word.n, word.shift, word.bits, word.exact);
+        if (WIDE) {
+            const unsigned long long next = g.segment->next;
+            bring(g, (const char *)job.arrays[entry_from(next)].keys + entry_begin(next) * (int)sizeof(K),
+                  entry_length(next) * (int)sizeof(K));
+        }
+        const bool exact = g.segment->high - g.segment->low <= 32 - digit.bits; /* words hold all that differs */
+        if (pass == 0 && __any_sync(~0u, !exact)) {
+            bool doubt = repair<VT, WIDE, KK>(w, job, g, keys, n, digit, exact);
             g.sync();
-            if (g.all_or(doubt, false) && g.all_or(!in_order<VT, WIDE, KK>(job, g, keys), false)) {
+            if (g.all_or((uint32_t)doubt, false) && g.all_or((uint32_t)!in_order<VT, WIDE, KK>(job, g, keys), false)) {
                 int bits = g.segment->high - g.segment->low;
-                passes = (int)g.all_or((bits + 31 - word.bits) / (32 - word.bits), false); /* or a few more */
+                passes =
+                    (int)g.all_or((uint32_t)((bits + 31 - digit.bits) / (32 - digit.bits)), false); /* or a few more */
                 g.sync();
                 continue;
             }
         }
-        write_out((K *)job.arrays[FROM_OUTPUT].keys + g.segment->begin, keys, g.places, word.n, g.t, g.G);
+        write_staged<true>(g, (K *)job.arrays[FROM_OUTPUT].keys + g.segment->begin, keys, w, n);
         if (job.value_bytes > 0) {
-            write_values(job, g);
+            write_values(job, g, w);
         }
         g.sync();
         if (g.t == 0) {
@@ -276,17 +277,20 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
     }
 }
 
-/* Takes the class's entry `step` further on; none beyond the last one. */
+/* Takes the entry that has come as the next one, number `at` of the class; the one `step` further on is on its way. */
 template <int VT, bool WIDE>
-__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t step,
+__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t at, int64_t step,
                                     int64_t count) {
     if (g.t == 0) {
-        const int64_t at = g.segment->at + step;
-        unsigned long long entry = at < count ? job.list[c][at] : 0;
+        const unsigned long long entry = g.segment->next;
         g.segment->at = at;
         g.segment->begin = entry_begin(entry);
         g.segment->from = entry_from(entry);
         g.segment->n = at < count ? entry_length(entry) : 0;
+        if (at + step < count) {
+            copy_async((unsigned long long *)&g.segment->next, job.list[c] + at + step);
+            copy_group();
+        }
     }
     g.sync();
 }
@@ -301,15 +305,17 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     int group = (int)threadIdx.x / g.G, groups = list_threads(WIDE) / g.G;
     g.segment = segments + group;
     g.warp_or = warp_or;
-    g.items = shared + group * list_group_bytes(g.G, VT, item_bytes);
+    g.items = shared + group * list_group_bytes<VT, WIDE>(g.G, item_bytes);
     g.places = (uint16_t *)(g.items + list_items_bytes(g.G, VT, item_bytes));
+    const int64_t first = (int64_t)blockIdx.x * groups + group, step = (int64_t)gridDim.x * groups;
     if (g.t == 0) {
-        g.segment->at = 0;
+        g.segment->next = first < (int64_t)count[c] ? job.list[c][first] : 0;
     }
-    take_segment(job, g, c, (int64_t)blockIdx.x * groups + group, (int64_t)count[c]);
-    while (__any_sync(~0u, g.segment->n > 0)) { /* the groups of a warp go on together */
+    take_segment(job, g, c, first, step, (int64_t)count[c]);
+    /* The groups of a warp go on together; wide ones of a block too, or their warps push each other's code away. */
+    while (WIDE ? __syncthreads_or(g.segment->n > 0) : __any_sync(~0u, g.segment->n > 0)) {
         sort_segment<VT, WIDE, KK>(job, g);
-        take_segment(job, g, c, (int64_t)gridDim.x * (list_threads(WIDE) / g.G), (int64_t)count[c]);
+        take_segment(job, g, c, g.segment->at + step, step, (int64_t)count[c]);
     }
 }
 

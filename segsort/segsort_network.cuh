@@ -84,32 +84,28 @@ template <int VT, int AT, int N> __device__ inline void merge_words(uint32_t (&w
 
 /* ---- between the lanes of a warp; g = 2, 4, .. 32 lanes make a group of neighbours ---- */
 
-__device__ inline uint32_t keep_one(uint32_t mine, uint32_t other, bool upper) {
-    return upper ? max(mine, other) : min(mine, other);
-}
-
 /* Word r of lane l against word VT-1-r of lane g-1-l: merges two risen halves into two that rise and fall. */
-template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g) {
+template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g, const network_ones &ones) {
     bool upper = (threadIdx.x & (g / 2)) != 0;
 #pragma unroll
     for (int r = 0; r < VT / 2; r++) {
         uint32_t x = __shfl_xor_sync(~0u, w[VT - 1 - r], g - 1), y = __shfl_xor_sync(~0u, w[r], g - 1);
-        w[r] = keep_one(w[r], x, upper);
-        w[VT - 1 - r] = keep_one(w[VT - 1 - r], y, upper);
+        lsp_keep_one(w[r], x, upper, ones.plus);
+        lsp_keep_one(w[VT - 1 - r], y, upper, ones.plus);
     }
 }
 /* Word r of lane l against word r of lane l ^ mask. */
-template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask) {
+template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     bool upper = (threadIdx.x & mask) != 0;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        w[r] = keep_one(w[r], __shfl_xor_sync(~0u, w[r], mask), upper);
+        lsp_keep_one(w[r], __shfl_xor_sync(~0u, w[r], mask), upper, ones.plus);
     }
 }
 /* What is left of a merge when words of lanes more than `mask` apart are in order already. */
 template <int VT> __device__ inline void merge_lanes(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     for (; mask > 0; mask /= 2) {
-        halve(w, mask);
+        halve(w, mask, ones);
     }
     merge_words<VT, 0, VT>(w, ones);
 }
@@ -117,7 +113,7 @@ template <int VT> __device__ inline void merge_lanes(uint32_t (&w)[VT], int mask
 template <int VT> __device__ inline void sort_lanes(uint32_t (&w)[VT], int G, const network_ones &ones = {}) {
     sort_words<VT, 0, VT>(w, ones);
     for (int g = 2; g <= G; g *= 2) {
-        flip(w, g);
+        flip(w, g, ones);
         merge_lanes(w, g / 4, ones);
     }
 }
@@ -169,7 +165,7 @@ template <int VT>
 __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int id, uint32_t *shared,
                                      const network_ones &ones) {
     constexpr int stages = VT % 32 == 0 ? 5 : VT % 8 == 0 ? 3 : 2, H = VT / 2; /* stages that happen so */
-    int u = t % g, step = word_place<VT>(g);
+    int u = t & (g - 1), step = word_place<VT>(g);                             /* g is a power of 2 */
     uint32_t *row = shared + word_place<VT>(t * VT);
     uint32_t *lower = shared + word_place<VT>((t - u) * VT) + word_place<VT>(u);
     uint32_t *upper = shared + word_place<VT>((t - u + g) * VT - 1 - u);

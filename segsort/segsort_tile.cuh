@@ -127,7 +127,7 @@ template <int VT> __device__ inline void sort_groups(uint32_t (&w)[VT], int most
 #pragma unroll
         for (int g = 2; g <= 8; g *= 2) {
             if (g <= most) {
-                flip(w, g);
+                flip(w, g, ones);
                 merge_lanes(w, g / 4, ones);
             }
         }

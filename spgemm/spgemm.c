@@ -1,6 +1,7 @@
 /* C = op(A)*op(B): arguments checked, the plan made, kept and used. Two passes: nnz of every row, then the rows. */
 #include "spgemm.h"
 #include "matrices/matrices.h"
+#include "spgemm_few.h"
 #include <stdio.h>
 
 static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }
@@ -193,14 +194,11 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
             (long long)plan->info.blocks, plan->info.method_name, plan->info.reason);
 }
 
-/* Makes the plan and leaves the operands it was made from in *ops. */
+/* Makes the plan, of operands that were checked, and leaves them in *ops. */
 static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_spgemm_plan **plan, operands *ops) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *made = NULL;
-    const lsp_spgemm_options defaults = {0};
-    options = options != NULL ? options : &defaults;
-    LSP_TRY(check_operands(ctx, A, B, options));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (lsp_spgemm_plan){
         .ctx = ctx, .options = *options, .type = lsp_spgemm_result_type(A, B, &options->types), .where = A->where};
@@ -226,14 +224,17 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *made = NULL;
     operands ops = {0};
+    const lsp_spgemm_options defaults = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     size_t mark = lsp_scratch_mark(ctx);
     uint64_t structure[2];
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_REQUIRE(options == NULL || !lsp_spgemm_filters(&options->filter), LSP_ERR_UNSUPPORTED,
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(!lsp_spgemm_filters(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
+    LSP_TRY(check_operands(ctx, A, B, options));
     LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
     LSP_TRY(read_structures(ctx, A, B, structure));
     made->A = outline_of(A, structure[0]);
@@ -259,6 +260,9 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->gpu.rowptr);
         lsp_free(ctx, plan->gpu.products);
         lsp_free(ctx, plan->gpu.groups);
+        lsp_free(ctx, plan->gpu.like);
+        lsp_free(ctx, plan->gpu.pieces);
+        lsp_free(ctx, plan->gpu.tiles);
         lsp_free(ctx, plan->gpu.report);
         lsp_free(ctx, plan);
     }
@@ -485,13 +489,21 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = NULL;
     operands ops = {0};
+    bool made = false;
+    const lsp_spgemm_options defaults = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     size_t mark = lsp_scratch_mark(ctx);
+    options = options != NULL ? options : &defaults;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    if (options != NULL && lsp_spgemm_filters(&options->filter)) {
+    if (lsp_spgemm_filters(&options->filter)) {
         return lsp_spgemm_filtered(ctx, A, B, options, C, info);
+    }
+    LSP_TRY(check_operands(ctx, A, B, options));
+    LSP_TRY(lsp_spgemm_few(ctx, A, B, options, C, info, &made));
+    if (made) {
+        goto done;
     }
     LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
     LSP_TRY(multiply(plan, &ops, C));

@@ -54,18 +54,22 @@ enum {
     LSP_WINDOW_WIDE = 40960 / 32
 };
 
-/* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it fits a window. */
-enum { LSP_GROUPS_MOST = 252, LSP_GROUPS_MORE = 253, LSP_GROUPS_NARROW = 254, LSP_GROUPS_WIDE = 255 };
+/* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it is made with the row before, which
+ * has the same columns in A, or columns one less; it fits a window. */
+enum { LSP_GROUPS_MOST = 250, LSP_GROUPS_MORE, LSP_GROUPS_SAME, LSP_GROUPS_NEXT, LSP_GROUPS_NARROW, LSP_GROUPS_WIDE };
+LSP_BOTH_SIDES static inline bool lsp_follows(uint32_t groups) {
+    return groups == LSP_GROUPS_SAME || groups == LSP_GROUPS_NEXT;
+}
 
 /* Products of a row saturate here. */
 #define LSP_PRODUCTS_MOST UINT32_MAX
 
 LSP_BOTH_SIDES static inline int lsp_bits_below(uint32_t n) { /* bits of the numbers 0 .. n-1 */
-    int bits = 0;
-    for (uint32_t most = n > 0 ? n - 1 : 0; most > 0; most >>= 1) {
-        bits++;
-    }
-    return bits;
+#ifdef __CUDA_ARCH__
+    return n > 1 ? 32 - __clz((int)(n - 1)) : 0;
+#else
+    return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
+#endif
 }
 
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_sort_bin(uint32_t items) {
@@ -99,7 +103,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
                                                          uint32_t groups, uint32_t cols) {
     uint32_t items = products > entries ? products : entries;
     bool sortable = lsp_bits_below(products) + lsp_bits_below(cols) <= 32 && items <= LSP_SORT_MOST;
-    if (products == 0) {
+    if (products == 0 || lsp_follows(groups)) {
         return LSP_BIN_NONE;
     }
     if (sortable && items <= LSP_SORT_IN_WARP) {

@@ -110,31 +110,36 @@ struct bits_marking {
     }
 };
 
-/* Marks the row's columns in low .. high-1; bits and products were zero. Threads take neighbouring products, whatever
- * the lengths of B's rows. */
+/* Marks the row's columns in low .. high-1; bits and products were zero. Each warp takes as many neighbouring products,
+ * whatever the lengths of B's rows, 32 at a time: a bit tells where among these an entry's first product is. */
 template <int NT, typename V>
 __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
                                      const bits_marking &marking, bits_entries<NT, V> &entries) {
-    const uint32_t end = job.A.rowptr[row + 1];
+    const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += NT) {
         const uint32_t count = bits_read<NT, V, false>(job, p, end, low, high, entries);
-        const ull total = entries.start[count];
-        for (ull first = 0; first < total; first += NT) {
-            const ull i = first + threadIdx.x;
+        const ull total = entries.start[count], each = (total + NT - 1) / NT * WARP;
+        const ull last = min((warp + 1) * each, total);
+        ull first = warp * each;
+        uint32_t e = 0; /* the last that begins before `first`, or there */
+        for (uint32_t n = first < last ? count : 0; n > 1;) {
+            const uint32_t half = n / 2;
+            e += entries.start[e + half] <= first ? half : 0;
+            n -= half;
+        }
+        for (; first < last; first += WARP) {
+            const ull begin = entries.start[min(e + 1 + lane, count)] - first;
+            const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
+            const uint32_t mine = e + (uint32_t)__popc(begins & ((2u << lane) - 1));
             uint32_t place = ~0u;
-            if (i < total) {
-                uint32_t e = 0;
-                for (uint32_t n = count; n > 1;) {
-                    const uint32_t half = n / 2;
-                    e += entries.start[e + half] <= i ? half : 0;
-                    n -= half;
-                }
-                place = __ldg(job.B.col + (entries.at[e] + (uint32_t)(i - entries.start[e]))) - low;
+            if (first + lane < last) {
+                place = __ldg(job.B.col + (entries.at[mine] + (uint32_t)(first + lane - entries.start[mine]))) - low;
                 marking.mark(place);
             }
             if (marking.products) {
                 marking.count(place);
             }
+            e += (uint32_t)__popc(begins);
         }
     }
     __syncthreads();
@@ -244,9 +249,9 @@ __device__ inline void put_piece(const bits_plan &plan, const spg_piece &piece, 
 }
 
 /* Cuts each listed row into pieces of neighbouring stripes: of at most PIECE_PRODUCTS products where these are to be
- * sorted, else of at most BITS_FILL_MOST entries; but a stripe is never cut. */
+ * sorted, else of at most BITS_FILL_MOST entries; but a stripe is never cut. A warp a row. */
 static __global__ void kernel_bits_cut(spg_job job, bits_plan plan) {
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     if (i >= plan.list.count) {
         return;
     }
@@ -256,25 +261,30 @@ static __global__ void kernel_bits_cut(spg_job job, bits_plan plan) {
         job.products[row] < most && (entries <= BITS_SORT_ENTRIES || job.products[row] / BITS_SORT_LENGTH < entries);
     spg_piece piece = {job.rowptr[row], row, 0, 0, 0, 0};
     bool sorted = sort;
-    for (uint32_t s = 0; s < plan.stripes; s++) {
-        const uint32_t n = plan.counts[(ull)i * plan.stripes + s], products = plan.products[(ull)i * plan.stripes + s];
-        const uint32_t low = s * plan.stripe, high = (uint32_t)min((ull)low + plan.stripe, (ull)job.cols);
-        const bool sortable = sort && products <= PIECE_PRODUCTS;
-        if (n == 0) {
-            continue;
+    for (uint32_t first = 0; first < plan.stripes; first += WARP) { /* each lane reads a stripe, all cut */
+        const ull from = (ull)i * plan.stripes + first + lane;
+        const uint32_t its_n = first + lane < plan.stripes ? plan.counts[from] : 0;
+        const uint32_t its_products = its_n > 0 ? plan.products[from] : 0;
+        for (unsigned some = __ballot_sync(~0u, its_n > 0); some; some &= some - 1) {
+            const uint32_t k = (uint32_t)__ffs((int)some) - 1, low = (first + k) * plan.stripe;
+            const uint32_t n = __shfl_sync(~0u, its_n, k), products = __shfl_sync(~0u, its_products, k);
+            const uint32_t high = (uint32_t)min((ull)low + plan.stripe, (ull)job.cols);
+            const bool sortable = sort && products <= PIECE_PRODUCTS;
+            if (piece.n > 0 && (sortable != sorted || high - piece.low > plan.range ||
+                                (sorted ? piece.products + products > PIECE_PRODUCTS : piece.n + n > BITS_FILL_MOST))) {
+                if (lane == 0) {
+                    put_piece(plan, piece, sorted);
+                }
+                piece.at += piece.n;
+                piece.n = piece.products = 0;
+            }
+            piece.low = piece.n == 0 ? low : piece.low;
+            piece.high = high;
+            piece.n += n, piece.products += products;
+            sorted = sortable;
         }
-        if (piece.n > 0 && (sortable != sorted || high - piece.low > plan.range ||
-                            (sorted ? piece.products + products > PIECE_PRODUCTS : piece.n + n > BITS_FILL_MOST))) {
-            put_piece(plan, piece, sorted);
-            piece.at += piece.n;
-            piece.n = piece.products = 0;
-        }
-        piece.low = piece.n == 0 ? low : piece.low;
-        piece.high = high;
-        piece.n += n, piece.products += products;
-        sorted = sortable;
     }
-    if (piece.n > 0) {
+    if (piece.n > 0 && lane == 0) {
         put_piece(plan, piece, sorted);
     }
 }

@@ -45,21 +45,26 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "the factors of a product of three are taken as they are: none is transposed on the way");
-    if (R == NULL) {
+    if (R == NULL && P->where == LSP_HOST) {
         LSP_TRY(lsp_csr_transpose(ctx, P, &restriction));
         R = &restriction;
     }
-    lsp_spgemm_options first = *options;
+    lsp_spgemm_options first = *options, last = *options;
     first.filter = (lsp_filter){0};
     first.types.rowptr_type = first.types.col_type = LSP_NONE;
-    LSP_TRY(count_products(ctx, R, A, &first, &left));
+    lsp_spgemm_options by_first = first; /* R times something */
+    if (R == NULL) {                     /* on a GPU transposed on the way */
+        R = P;
+        by_first.transpose_a = last.transpose_a = true;
+    }
+    LSP_TRY(count_products(ctx, R, A, &by_first, &left));
     LSP_TRY(count_products(ctx, A, P, &first, &right));
     if (left < right) {
-        LSP_TRY(lsp_spgemm(ctx, R, A, &first, &inner, NULL));
+        LSP_TRY(lsp_spgemm(ctx, R, A, &by_first, &inner, NULL));
         LSP_TRY(lsp_spgemm(ctx, &inner, P, options, C, NULL));
     } else {
         LSP_TRY(lsp_spgemm(ctx, A, P, &first, &inner, NULL));
-        LSP_TRY(lsp_spgemm(ctx, R, &inner, options, C, NULL));
+        LSP_TRY(lsp_spgemm(ctx, R, &inner, &last, C, NULL));
     }
 done:
     lsp_csr_free(ctx, &inner);

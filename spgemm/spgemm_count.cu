@@ -1,5 +1,5 @@
-/* C = A*B on a GPU, the first pass: rows are put in bins by their products, each bin is counted by its own kernel, and
- * the counts are summed up. The host waits once, for nnz(C). */
+/* C = A*B on a GPU, the first pass: short rows have been counted; others are put in bins by their products, each bin is
+ * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
 #include "spgemm_bits.cuh"
 #include "spgemm_hash.cuh"
 #include "spgemm_launch.cuh"
@@ -21,8 +21,45 @@ done:
     return status;
 }
 
+/* Counts rows that fit no window by sorting; how many they are only the GPU knows. */
+template <int G, int VT>
+static __global__ void __launch_bounds__(G)
+    kernel_sort_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
+    LSP_DYNAMIC_SHARED(memory);
+    sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
+    const int t = (int)threadIdx.x;
+    for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
+        const uint32_t row = rows[i], products = job.products[row], begin = job.A.rowptr[row];
+        const uint32_t entries = job.A.rowptr[row + 1] - begin;
+        uint32_t w[VT], total;
+        read_entries<G, VT, no_value>(job, begin, entries, t, (entries + G - 1) / G, 0, job.cols, shared);
+        expand<G, VT, no_value, true>(job, products, 0, t, 0, shared, w);
+        sort_group<VT, true>(w, G, t, 1, shared.words, job.ones);
+        sort_sync<G>();
+        const unsigned heads = find_heads<G, VT, no_value>(w, products, 0, t, shared);
+        group_sum<G>((uint32_t)__popc(heads), t, shared.warp_sum, &total);
+        if (t == 0) {
+            job.rowptr[row + 1] = total;
+        }
+        sort_sync<G>();
+    }
+}
+
+template <int G, int VT>
+static lsp_status sort_again(lsp_ctx *ctx, const spg_job *job, const uint32_t *rows, uint32_t most,
+                             const uint32_t *count) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
+    if (most > 0) {
+        LSP_TRY(allow_shared(ctx, kernel_sort_again<G, VT>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_sort_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job, rows, count));
+    }
+done:
+    return status;
+}
+
 /* Rows of more products than a warp sorts: what fits no window is sorted, or collected in a table, or left to bits. */
-static lsp_status count_long(lsp_ctx *ctx, spg_job *job, const bin_lists *lists, const uint32_t *bins,
+static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                              spg_counting *counting) {
     lsp_status status = LSP_OK;
     uint32_t *by_bits = lists->rows + lists->starts.at[LSP_BIN_BITS]; /* rows of that bin, then those given up */
@@ -35,16 +72,16 @@ static lsp_status count_long(lsp_ctx *ctx, spg_job *job, const bin_lists *lists,
     for (int k = 0; k < LSP_COUNT_BINS; k++) {
         work.first[k + 1] = work.first[k] + bins[LSP_BIN_COUNT_64 + k];
     }
+    work.listed = counting->placed + LSP_BIN_COUNT_64;
     if (work.count > 0) {
-        LSP_TRY(find_like(ctx, job));
         const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
         LSP_TRY(allow_shared(ctx, kernel_window_count, bytes));
-        LSP_TRY(
-            LSP_LAUNCH(ctx, kernel_window_count, lsp_ceil_div(work.count, WINDOW_WARPS), WINDOW_NT, bytes, *job, work));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count, lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), SMS * 16),
+                           WINDOW_NT, bytes, *job, work));
     }
 #define COUNT_AGAIN(G, VT, k)                                                                                          \
-    LSP_TRY((start_sort<G, VT, no_value, true>(                                                                        \
-        ctx, job, (spg_list){work.again + work.first[k], work.first[k + 1] - work.first[k], counting->retry + (k)})))
+    LSP_TRY((sort_again<G, VT>(ctx, job, work.again + work.first[k], work.first[k + 1] - work.first[k],                \
+                               counting->retry + (k))))
     COUNT_AGAIN(64, 8, 0);
     COUNT_AGAIN(128, 8, 1);
     COUNT_AGAIN(256, 8, 2);
@@ -66,6 +103,25 @@ done:
     return status;
 }
 
+/* Rows in windows gain from rows of B that are alike and from rows of C that are. */
+static lsp_status find_runs(lsp_spgemm_plan *plan, spg_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    /* warps enough are left; whole fours, which are made together */
+    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (SMS * 128), 1) * 4, RUN_MOST);
+    if (!plan->gpu.like) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.like, (void **)&plan->gpu.like));
+    }
+    job->like = plan->gpu.like;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_like, lsp_ceil_div(job->B.rows, RUN_WARPS * RUN_EACH), RUN_NT, 0, job->B,
+                       plan->gpu.like));
+    if (!job->repeats) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, lsp_ceil_div(job->A.rows, RUN_ROWS), RUN_NT, 0, *job, most));
+    }
+done:
+    return status;
+}
+
 extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -74,27 +130,27 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     const uint32_t *bins = plan->gpu.count_bins;
     spg_counting *counting = &report_of(plan)->counting, here;
     bin_lists lists;
-    if (plan->gpu.counting) { /* a call before this one did not get to the end */
-        LSP_TRY(clear(ctx, plan->gpu.rowptr, ((size_t)plan->facts.rows + 1) * sizeof *plan->gpu.rowptr));
+    if (plan->gpu.all_short) {
+        plan->info.nnz = plan->gpu.nnz;
+        return LSP_OK;
     }
-    LSP_TRY(open_part(ctx, counting, sizeof *counting, &plan->gpu.counting));
+    if (plan->gpu.counting) { /* a call before this one did not get to the end */
+        LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
+        LSP_TRY(spg_look(plan, factors));
+    }
+    plan->gpu.counting = true;
+    if (windowed(bins) > 0) {
+        LSP_TRY(find_runs(plan, &job));
+    }
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
-#define COUNT_SORTED(G) LSP_TRY((start_sort<G, 8, no_value, true>(ctx, &job, list_of(&lists, bins, LSP_BIN_SORT_##G))))
-    COUNT_SORTED(32);
-    COUNT_SORTED(16);
-    COUNT_SORTED(8);
-    COUNT_SORTED(4);
-    COUNT_SORTED(1);
-#undef COUNT_SORTED
-    if (windowed(bins) + bins[LSP_BIN_BITS] > 0) {
+    if (list_rows(bins) > 0) {
         LSP_TRY(count_long(ctx, &job, &lists, bins, counting));
     }
-    if (job.A.rows > 0) {
-        LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, &counting->nnz));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
-    }
+    LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, &counting->nnz));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;
+    plan->gpu.summed = true;
     memcpy(plan->gpu.fill_bins, here.bins, sizeof here.bins);
 done:
     lsp_scratch_release(ctx, mark);

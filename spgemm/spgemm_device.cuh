@@ -26,7 +26,7 @@ typedef struct spg_list {
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
     bool repeats;             /* B has a column twice in a row */
-    const uint8_t *like;      /* NULL, or 1 where B's row has the columns of the row before */
+    const uint8_t *like;      /* NULL, or LIKE_...: has B's row the columns of the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
     const uint32_t *products; /* of each row */
     uint8_t *groups;          /* LSP_GROUPS_...: what counting learns of each row of C */

@@ -62,49 +62,44 @@ done:
     return status;
 }
 
+static structure_words words_of(const lsp_csr *A) {
+    return {(const uint32_t *)A->rowptr, (const uint32_t *)A->col, (A->rows + 1) * (A->rowptr_type == LSP_I64 ? 2 : 1),
+            A->nnz * (A->col_type == LSP_I64 ? 2 : 1)};
+}
+
 extern "C" lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                                uint64_t structure[2]) {
     lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    const lsp_csr *factors[2] = {A, B};
-    ull *sums = NULL, here[2];
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *sums, (void **)&sums));
-    LSP_TRY(clear(ctx, sums, 2 * sizeof *sums));
-    for (int k = 0; k < (same ? 1 : 2); k++) {
-        const lsp_csr *M = factors[k];
-        const int64_t pointers = (M->rows + 1) * (M->rowptr_type == LSP_I64 ? 2 : 1);
-        const int64_t columns = M->nnz * (M->col_type == LSP_I64 ? 2 : 1);
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, blocks_for(pointers), NT, 0, (const uint32_t *)M->rowptr, pointers,
-                           (ull)1, sums + k));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, blocks_for(columns), NT, 0, (const uint32_t *)M->col, columns,
-                           (ull)1 << 40, sums + k));
+    ull sums[2][STRUCTURE_BLOCKS];
+    static_assert(sizeof sums <= LSP_CUDA_NOTE_BYTES, "blocks leave their sums there");
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, (same ? 1 : 2) * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A),
+                       words_of(B), (ull *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_read_note(ctx, sums, sizeof sums));
+    structure[0] = structure[1] = 0;
+    for (int i = 0; i < STRUCTURE_BLOCKS; i++) {
+        structure[0] += sums[0][i];
+        structure[1] += sums[same ? 0 : 1][i];
     }
-    LSP_TRY(lsp_cuda_read(ctx, here, sums, sizeof here));
-    structure[0] = here[0];
-    structure[1] = same ? here[0] : here[1];
 done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 
 /* ---- facts ---- */
 
-static lsp_status start_products(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, spg_facts *report) {
-    lsp_status status = LSP_OK;
+lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &factors->A;
     const spg_job job = job_of(plan, factors);
-    int lanes = 1;
-    while (lanes < WARP && A->rows * lanes * 2 < A->nnz) {
+    const spg_deal deal = deal_of(plan);
+    const size_t bytes = LOOK_WARPS * sizeof(short_shared<no_value>);
+    int lanes = WARP / deal.rows_each;
+    static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
+    while (lanes < WARP && A->rows * lanes * 2 * LOOK_DEPTH < A->nnz) {
         lanes *= 2;
     }
-    if (A->rows > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_products, lsp_min(lsp_ceil_div(A->rows, NT / lanes), SMS * 8), NT, 0, job,
-                           plan->gpu.products, plan->gpu.rowptr, lanes, report));
-    }
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, lanes, plan->gpu.products,
+                      &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx));
 }
 
 /* Sizes that the kernels can number. */
@@ -126,8 +121,8 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, look_blocks(rows) * LOOK_TILES, sizeof(ull), &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
-    LSP_TRY(clear(ctx, gpu->rowptr, sizeof *gpu->rowptr));
     LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
 done:
     return status;
@@ -156,38 +151,41 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     const bool same = A == B || (A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz &&
                                  A->cols == B->cols);
     const bool ready = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
-                       B->col_type == LSP_I32 && !options->transpose_a && !options->transpose_b;
+                       B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1 && !options->transpose_a &&
+                       !options->transpose_b;
     const int64_t rows = options->transpose_a ? A->cols : A->rows;
     spg_facts here, *report;
     LSP_TRY(check_sizes(ctx, "A", A, true));
     LSP_TRY(check_sizes(ctx, "B", B, options->transpose_b));
     LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED, "a product of %lld rows is more than a GPU is offered",
                 (long long)rows);
+    plan->facts.rows = rows;
     LSP_TRY(take_memory(plan, rows));
     report = &report_of(plan)->facts;
-    LSP_TRY(start_check(ctx, A, &report->check[0]));
     if (!same) {
         LSP_TRY(start_check(ctx, B, &report->check[1]));
     }
-    if (ready) { /* the common case: products are counted before the host knows that the factors are matrices */
+    if (ready) { /* the common case: rows are looked at before the host knows that the factors are matrices */
         const lsp_spgemm_factors views = {*A, *B, NULL};
-        LSP_TRY(start_products(plan, &views, report));
+        LSP_TRY(spg_look(plan, &views));
+    } else {
+        LSP_TRY(start_check(ctx, A, &report->check[0]));
     }
-    LSP_TRY(lsp_cuda_read(ctx, &here, report, sizeof here));
+    LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
     LSP_TRY(judge(plan, A, B, same, &here));
     LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, factors));
     if (!ready) {
-        LSP_TRY(start_products(plan, factors, report));
-        LSP_TRY(lsp_cuda_read(ctx, &here, report, sizeof here));
+        LSP_TRY(spg_look(plan, factors));
+        LSP_TRY(lsp_cuda_read_note(ctx, &here, sizeof here));
     }
     LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");
-    plan->facts.rows = rows;
-    plan->gpu.b_rows = factors->B.rows;
     plan->facts.cols = options->transpose_b ? B->rows : B->cols;
     plan->facts.products = (int64_t)here.products;
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
     memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
+    plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
+    plan->gpu.nnz = (int64_t)here.nnz;
 done:
     return status;
 }

@@ -1,5 +1,5 @@
-/* What is to be known before rows of C are made: is a factor a matrix, products of every row, rows by bin, where rows
- * of C begin, and the structure of a factor as a number. */
+/* What is to be known before rows of C are made: is a factor a matrix, rows by bin, where rows of C begin, and the
+ * structure of a factor as a number. */
 #ifndef LSP_SPGEMM_FACTS_CUH
 #define LSP_SPGEMM_FACTS_CUH
 
@@ -9,6 +9,8 @@ enum {
     FACTS_NT = 256,
     FACTS_WARPS = FACTS_NT / WARP,
     FACTS_LONG = 64,
+    STRUCTURE_NT = 1024,
+    STRUCTURE_BLOCKS = 256,
     /* entries a lane */ SCAN_VT = 8,
     SCAN_TILE = FACTS_NT * SCAN_VT
 };
@@ -25,7 +27,10 @@ typedef struct spg_check {
 typedef struct spg_facts {
     spg_check check[2];
     ull products, nnz_bound, max_products;
+    ull nnz;                 /* of C, if all rows are short */
     uint32_t bins[LSP_BINS]; /* rows by who counts them */
+    uint32_t unfit;          /* 1: a short row is not filled as one */
+    uint32_t blocks;         /* that have reported */
 } spg_facts;
 
 typedef struct spg_counting {
@@ -39,7 +44,6 @@ typedef struct spg_counting {
 
 typedef struct spg_filling {
     uint32_t placed[LSP_BINS];
-    uint32_t made, sorted_made; /* pieces of rows */
     ull stripes_taken, pieces_taken;
 } spg_filling;
 
@@ -105,15 +109,42 @@ __device__ inline ull mixed(ull x) {
     x = (x ^ x >> 27) * 0x94D049BB133111EBull;
     return x ^ x >> 31;
 }
-static __global__ void __launch_bounds__(FACTS_NT)
-    kernel_structure(const uint32_t *words, int64_t n, ull seed, ull *sum) {
-    ull mine = 0;
-    for (int64_t i = (int64_t)blockIdx.x * FACTS_NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * FACTS_NT) {
-        mine += mixed(words[i] + (seed + (ull)i) * 0x9E3779B97F4A7C15ull);
+
+/* Pointers and columns of a matrix, in words of 32 bits. */
+typedef struct structure_words {
+    const uint32_t *rowptr, *col;
+    int64_t pointers, columns;
+} structure_words;
+
+/* Of words i = first, first + step, ... */
+__device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, int64_t first, int64_t step) {
+    ull sum = 0;
+#pragma unroll 4
+    for (int64_t i = first; i < n; i += step) {
+        sum += mixed(__ldg(words + i) + (seed + (ull)i) * 0x9E3779B97F4A7C15ull);
     }
-    mine = warp_sum_of(mine);
+    return sum;
+}
+
+/* The number of A, and of B where there are twice the blocks, is the sum of what its blocks leave. */
+static __global__ void __launch_bounds__(STRUCTURE_NT)
+    kernel_structure(structure_words A, structure_words B, ull *sums) {
+    __shared__ ull warp_sums[STRUCTURE_NT / WARP];
+    const structure_words &its = blockIdx.x < STRUCTURE_BLOCKS ? A : B;
+    const int64_t first = (int64_t)(blockIdx.x % STRUCTURE_BLOCKS) * STRUCTURE_NT + threadIdx.x;
+    const int64_t step = (int64_t)STRUCTURE_BLOCKS * STRUCTURE_NT;
+    ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
+              structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
+    sum = warp_sum_of(sum);
     if (threadIdx.x % WARP == 0) {
-        atomicAdd(sum, mine);
+        warp_sums[threadIdx.x / WARP] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int w = 1; w < STRUCTURE_NT / WARP; w++) {
+            sum += warp_sums[w];
+        }
+        sums[blockIdx.x] = sum;
     }
 }
 
@@ -150,108 +181,6 @@ struct bin_counter {
     }
 };
 
-/* ---- products ---- */
-
-__device__ inline ull products_of(const spg_job &job, uint32_t begin, uint32_t end, uint32_t step) {
-    ull products = 0;
-    for (uint32_t p = begin; p < end; p += step) {
-        uint32_t k = __ldg(job.A.col + p);
-        products += __ldg(job.B.rowptr + k + 1) - __ldg(job.B.rowptr + k);
-    }
-    return products;
-}
-
-struct product_sums {
-    ull products, bound, most;
-};
-
-/* Notes a row's products; the warp comes here together. */
-__device__ inline void note_row(const spg_job &job, uint32_t *products, int64_t *counts, const bin_counter &counter,
-                                bool some, int64_t row, ull p, product_sums *sums) {
-    int bin = -1;
-    if (some) {
-        uint32_t entries = job.A.rowptr[row + 1] - job.A.rowptr[row], few = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
-        products[row] = few;
-        counts[row + 1] = 0;
-        if (job.groups) {
-            job.groups[row] = 0;
-        }
-        bin = lsp_count_bin(few, entries);
-        sums->products += p, sums->bound += min(p, (ull)job.cols), sums->most = max(sums->most, p);
-    }
-    counter.add_warp(bin);
-}
-
-/* Products of every row and the bin that counts it; `lanes` lanes a row, a whole block a long one. */
-static __global__ void __launch_bounds__(FACTS_NT)
-    kernel_products(spg_job job, uint32_t *products, int64_t *counts, int lanes, spg_facts *report) {
-    __shared__ uint32_t bins[LSP_BINS], long_rows[FACTS_NT], longs;
-    __shared__ ull warp_sums[FACTS_WARPS][3];
-    const bin_counter counter = {bins};
-    const int lane = (int)threadIdx.x % lanes, rows_each = FACTS_NT / lanes;
-    const int warp = (int)threadIdx.x / WARP;
-    product_sums sums = {0, 0, 0};
-    if (check_failed(report->check[0]) || check_failed(report->check[1])) {
-        return;
-    }
-    counter.clear();
-    for (int64_t first = (int64_t)blockIdx.x * rows_each; first < job.A.rows; first += (int64_t)gridDim.x * rows_each) {
-        const int64_t row = first + threadIdx.x / lanes;
-        const bool there = row < job.A.rows;
-        uint32_t begin = there ? job.A.rowptr[row] : 0, end = there ? job.A.rowptr[row + 1] : 0;
-        const bool is_long = end - begin > (uint32_t)(FACTS_LONG * lanes);
-        if (threadIdx.x == 0) {
-            longs = 0;
-        }
-        const bool any_long = __syncthreads_or(is_long);
-        if (is_long && lane == 0) {
-            long_rows[atomicAdd(&longs, 1u)] = (uint32_t)row;
-        }
-        ull p = is_long ? 0 : products_of(job, begin + (uint32_t)lane, end, (uint32_t)lanes);
-        for (int mask = 1; mask < lanes; mask *= 2) {
-            p += __shfl_xor_sync(~0u, p, mask);
-        }
-        note_row(job, products, counts, counter, lane == 0 && there && !is_long, row, p, &sums);
-        if (!any_long) {
-            continue;
-        }
-        __syncthreads();
-        for (uint32_t k = 0; k < longs; k++) {
-            const uint32_t i = long_rows[k];
-            p = warp_sum_of(products_of(job, job.A.rowptr[i] + threadIdx.x, job.A.rowptr[i + 1], FACTS_NT));
-            if (threadIdx.x % WARP == 0) {
-                warp_sums[warp][0] = p;
-            }
-            __syncthreads();
-            p = 0;
-            for (int w = 0; w < FACTS_WARPS; w++) {
-                p += warp_sums[w][0];
-            }
-            if (warp == 0) {
-                note_row(job, products, counts, counter, threadIdx.x == 0, i, p, &sums);
-            }
-            __syncthreads();
-        }
-    }
-    sums.products = warp_sum_of(sums.products), sums.bound = warp_sum_of(sums.bound);
-    for (int mask = 1; mask < WARP; mask *= 2) {
-        sums.most = max(sums.most, __shfl_xor_sync(~0u, sums.most, mask));
-    }
-    if (threadIdx.x % WARP == 0) {
-        warp_sums[warp][0] = sums.products, warp_sums[warp][1] = sums.bound, warp_sums[warp][2] = sums.most;
-    }
-    counter.flush(report->bins);
-    if (threadIdx.x == 0) {
-        for (int w = 1; w < FACTS_WARPS; w++) {
-            sums.products += warp_sums[w][0], sums.bound += warp_sums[w][1];
-            sums.most = max(sums.most, warp_sums[w][2]);
-        }
-        atomicAdd(&report->products, sums.products);
-        atomicAdd(&report->nnz_bound, sums.bound);
-        atomicMax(&report->max_products, sums.most);
-    }
-}
-
 /* ---- lists ---- */
 
 /* The bin of a row: of counting, or of filling once rowptr says where rows of C begin. */
@@ -261,7 +190,7 @@ template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t ro
         int64_t nnz = job.rowptr[row + 1] - job.rowptr[row];
         return lsp_fill_bin(products, entries, (uint32_t)nnz, job.groups ? job.groups[row] : 0, job.cols);
     }
-    return lsp_count_bin(products, entries);
+    return job.groups && lsp_follows(job.groups[row]) ? LSP_BIN_NONE : lsp_count_bin(products, entries);
 }
 
 template <bool FILL> __global__ void __launch_bounds__(FACTS_NT) kernel_bins(spg_job job, uint32_t *bins) {
@@ -280,14 +209,15 @@ typedef struct bin_starts {
     uint32_t at[LSP_BINS];
 } bin_starts;
 
-/* Lists rows by bin, one bin after the other; rows without products are left out. */
+/* Lists rows by bin, one bin after the other; short rows, and those without products, are left out. */
 template <bool FILL>
 __global__ void __launch_bounds__(FACTS_NT)
     kernel_list(spg_job job, uint32_t *list, bin_starts starts, uint32_t *placed) {
     __shared__ uint32_t shared[LSP_BINS], base[LSP_BINS];
     const bin_counter counter = {shared};
     const int64_t row = (int64_t)blockIdx.x * FACTS_NT + threadIdx.x;
-    int bin = row < job.A.rows ? bin_of<FILL>(job, row) : (int)LSP_BIN_NONE;
+    const int its = row < job.A.rows ? bin_of<FILL>(job, row) : LSP_BIN_NONE;
+    const int bin = its > LSP_BIN_SORT_32 ? its : LSP_BIN_NONE;
     counter.clear();
     uint32_t rank = bin == LSP_BIN_NONE ? 0 : counter.add(bin);
     __syncthreads();
@@ -363,12 +293,6 @@ static __global__ void __launch_bounds__(FACTS_NT) kernel_scan(int64_t *counts, 
             }
         }
         before += total;
-    }
-}
-
-template <typename R> __global__ void __launch_bounds__(FACTS_NT) kernel_rowptr(const int64_t *from, R *to, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * FACTS_NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * FACTS_NT) {
-        to[i] = (R)from[i];
     }
 }
 

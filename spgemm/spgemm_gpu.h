@@ -12,12 +12,16 @@ extern "C" {
 
 /* What a plan keeps of a product on the GPU. */
 typedef struct lsp_spgemm_gpu {
-    int64_t *rowptr;        /* there, rows + 1: nnz of row i at i + 1 while counting, then where C's rows begin */
+    int64_t *rowptr;        /* there, rows + 1: nnz of row i at i + 1, or (summed) where C's rows begin */
     uint32_t *products;     /* there: of every row, saturated */
-    uint8_t *groups;        /* there: of 32 columns, in every row of C that was counted in groups */
+    uint8_t *groups;        /* there: of every row of C that was counted in groups, a window or a run, which */
+    uint8_t *like;          /* there, or NULL: of every row of B, whether it has the columns of the one before */
+    void *pieces;           /* there, or NULL: of the rows that are filled in pieces */
+    void *tiles;            /* there: where the rows of C begin that a block makes */
     void *report;           /* there: what the kernels learn */
     bool counting, filling; /* parts of it are in use, and must be cleared before they are again */
-    int64_t b_rows;         /* of op(B) */
+    bool all_short, summed; /* every row is made by a warp, and nnz(C) known: rowptr need not be summed up */
+    int64_t nnz;            /* then, of C */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
 } lsp_spgemm_gpu;
@@ -37,7 +41,7 @@ lsp_status lsp_spgemm_gpu_inspect(struct lsp_spgemm_plan *plan, const lsp_csr *A
 /* Brings factors that were checked to form. */
 lsp_status lsp_spgemm_gpu_factors(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                   lsp_spgemm_factors *factors);
-/* nnz(C) to the plan, and where its rows begin. Waits for the GPU. */
+/* nnz(C) to the plan, and where its rows begin. Waits for the GPU, unless all rows are short. */
 lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
 /* Fills C, allocated but for its row pointers not set. */
 lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);

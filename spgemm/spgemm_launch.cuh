@@ -7,6 +7,7 @@
 #include "spgemm_bits.cuh"
 #include "spgemm_factors.cuh"
 #include "spgemm_facts.cuh"
+#include "spgemm_short.cuh"
 #include "spgemm_window.cuh"
 
 /* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
@@ -48,30 +49,40 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_facto
     job.products = plan->gpu.products;
     job.rowptr = plan->gpu.rowptr;
     job.groups = plan->gpu.groups;
+    job.like = plan->gpu.like;
     job.names = factors->names;
     return job;
 }
 
+/* ---- short rows ---- */
+
+/* Rows a warp: no more than keep the whole chip busy. */
+static inline int rows_each(int64_t rows) {
+    int each = 1;
+    while (each < WARP && rows > (int64_t)each * SMS * 40) {
+        each *= 2;
+    }
+    return each;
+}
+static inline int64_t look_blocks(int64_t rows) { return lsp_max(lsp_ceil_div(rows, LOOK_WARPS * rows_each(rows)), 1); }
+static inline int64_t short_blocks(int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
+}
+
+static inline spg_deal deal_of(const lsp_spgemm_plan *plan) {
+    return (spg_deal){rows_each(plan->facts.rows), (ull *)plan->gpu.tiles, plan->gpu.summed ? plan->gpu.rowptr : NULL};
+}
+
 /* ---- lists of rows ---- */
 
-/* Rows by bin, as far as they must be listed. */
+/* Rows by bin, but for short ones. */
 typedef struct bin_lists {
     uint32_t *rows;
     bin_starts starts;
 } bin_lists;
 
 static inline spg_list list_of(const bin_lists *lists, const uint32_t *bins, int bin) {
-    return (spg_list){lists->rows ? lists->rows + lists->starts.at[bin] : NULL, bins[bin], NULL};
-}
-
-/* All rows in one bin of those that sort: no list. */
-static inline bool needs_list(const uint32_t *bins, int64_t rows) {
-    for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
-        if (bins[bin] == (uint64_t)rows) {
-            return false;
-        }
-    }
-    return true;
+    return (spg_list){lists->rows + lists->starts.at[bin], bins[bin], NULL};
 }
 
 /* Rows that are counted in a window first. */
@@ -83,14 +94,13 @@ static inline uint32_t windowed(const uint32_t *bins) {
     return sum;
 }
 
-/* Rows that are filled in one. */
-static inline uint32_t in_windows(const uint32_t *bins) {
-    return bins[LSP_BIN_NARROW_128] + bins[LSP_BIN_NARROW_512] + bins[LSP_BIN_WIDE_128] + bins[LSP_BIN_WIDE_512];
-}
-
 /* Places of the list; rows that fit no window are listed once more, and then perhaps among those counted by bits. */
-static inline int64_t list_rows(const uint32_t *bins, int64_t rows) {
-    return needs_list(bins, rows) ? rows + 2 * (int64_t)windowed(bins) : 0;
+static inline int64_t list_rows(const uint32_t *bins) {
+    int64_t sum = 2 * (int64_t)windowed(bins);
+    for (int bin = LSP_BIN_SORT_32 + 1; bin < LSP_BINS; bin++) {
+        sum += bins[bin];
+    }
+    return sum;
 }
 
 template <bool FILL>
@@ -99,13 +109,12 @@ static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const ui
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     *lists = (bin_lists){};
-    for (int bin = 1, at = 0; bin < LSP_BINS; bin++) {
+    for (int bin = LSP_BIN_SORT_32 + 1, at = 0; bin < LSP_BINS; bin++) {
         lists->starts.at[bin] = (uint32_t)at;
         at += (int)bins[bin];
     }
-    if (needs_list(bins, job->A.rows) && job->A.rows > 0) {
-        LSP_TRY(
-            lsp_scratch_at(ctx, LSP_CUDA, list_rows(bins, job->A.rows), sizeof *lists->rows, (void **)&lists->rows));
+    if (list_rows(bins) > 0) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, list_rows(bins), sizeof *lists->rows, (void **)&lists->rows));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_list<FILL>, lsp_ceil_div(job->A.rows, NT), NT, 0, *job, lists->rows,
                            lists->starts, placed));
     }
@@ -141,17 +150,6 @@ done:
 static inline uint32_t count_range(lsp_ctx *ctx) {
     const int most = BITS_COUNT_RANGE / 8 + (16 << 10);
     return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
-}
-
-/* Rows in windows gain from rows of B that are alike, as those of one node of a mesh. */
-static inline lsp_status find_like(lsp_ctx *ctx, spg_job *job) {
-    lsp_status status = LSP_OK;
-    uint8_t *like = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->B.rows, sizeof *like, (void **)&like));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_like, lsp_ceil_div(job->B.rows, WINDOW_WARPS), WINDOW_NT, 0, *job, like));
-    job->like = like;
-done:
-    return status;
 }
 
 #endif

@@ -23,20 +23,21 @@ template <int G, int VT> struct sort_shape {
 template <bool MANY> struct sort_origin { typedef uint16_t type; };
 template <> struct sort_origin<true> { typedef uint32_t type; };
 
-/* Shared memory of a group. */
+/* Shared memory of a group: without values less is needed. */
 template <int G, int VT, typename V> struct sort_shared {
     typedef sort_shape<G, VT> S;
+    enum { valued = value_kind<V>::valued };
     union {
         struct {
             uint32_t base[S::capacity]; /* the product in slot s, of entry e, comes from B's entry base[e] + s */
             /* which of A's entries it is, those without products counted too */
-            typename sort_origin<S::pieces>::type origin[S::capacity];
-            uint16_t source[S::capacity]; /* the entry e of the product in a slot */
-            uint32_t starts[S::parts];    /* a bit a slot: an entry begins there */
-            uint32_t words[S::padded];
+            typename sort_origin<S::pieces>::type origin[valued ? S::capacity : 1];
+            uint16_t source[valued ? S::capacity : 1]; /* the entry e of the product in a slot */
+            uint32_t starts[S::parts];                 /* a bit a slot: an entry begins there */
+            uint32_t words[valued || S::wide ? S::padded : 1];
         };
         struct {
-            V sums[S::padded];
+            V sums[valued ? S::padded : 1];
             uint32_t columns[S::padded];
         };
     };
@@ -99,7 +100,9 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
         if (length > 0) {
             const uint32_t slot = slots + (sum & 0xFFFF), e = kept + (sum >> 16);
             shared.base[e] = at - slot;
-            shared.origin[e] = (typename sort_origin<S::pieces>::type)i;
+            if (value_kind<V>::valued) {
+                shared.origin[e] = (typename sort_origin<S::pieces>::type)i;
+            }
             atomicOr(&shared.starts[slot / 32], 1u << (slot % 32));
         }
         slots += total & 0xFFFF, kept += total >> 16;
@@ -245,13 +248,44 @@ __device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, 
         }
     }
     sort_sync<G>();
+    uint32_t *const plain = job.wide_col || job.names ? NULL : (uint32_t *)job.col + at;
     for (uint32_t i = (uint32_t)t; i < total; i += G) {
         const int place = word_place<VT>((int)i);
-        put_col(job, at + i, low + shared.columns[place]);
+        if (plain) {
+            plain[i] = low + shared.columns[place];
+        } else {
+            put_col(job, at + i, low + shared.columns[place]);
+        }
         if constexpr (value_kind<V>::valued) {
             put_value<V>(job, at + i, shared.sums[place]);
         }
     }
+}
+
+/* A row of C as the group that makes it has it. */
+typedef struct spg_row {
+    int64_t at; /* where it begins in C, when it is filled */
+    uint32_t begin, entries, products;
+} spg_row;
+
+/* Fills a row of C, or only counts it (COUNT): the number of its entries. Groups of one warp come here together. */
+template <int G, int VT, typename V, bool COUNT>
+__device__ inline uint32_t sort_row(const spg_job &job, const spg_row &row, int t, sort_shared<G, VT, V> &shared) {
+    uint32_t rounds = (row.entries + G - 1) / G, w[VT], total;
+    if (G < WARP) {
+        rounds = __reduce_max_sync(~0u, rounds);
+    }
+    const int bits = !COUNT && row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
+    read_entries<G, VT, V>(job, row.begin, row.entries, t, rounds, 0, job.cols, shared);
+    expand<G, VT, V, COUNT>(job, row.products, bits, t, 0, shared, w);
+    sort_group<VT, (G > WARP)>(w, G, t, (int)threadIdx.x / G + 1, shared.words, job.ones);
+    sort_sync<G>();
+    const unsigned heads = find_heads<G, VT, V>(w, row.products, bits, t, shared);
+    const uint32_t rank = group_sum<G>((uint32_t)__popc(heads), t, shared.warp_sum, &total);
+    if (!COUNT) {
+        compress<G, VT, V>(job, row.at, row.begin, row.products, bits, t, 0, heads, rank, total, w, shared);
+    }
+    return total;
 }
 
 /* Counts (COUNT) or fills the listed rows of C. */
@@ -260,40 +294,26 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_jo
     typedef sort_shape<G, VT> S;
     LSP_DYNAMIC_SHARED(memory);
     const int t = (int)threadIdx.x % G, group = (int)threadIdx.x / G;
-    sort_shared<G, VT, V> &shared = ((sort_shared<G, VT, V> *)memory)[group];
     const uint32_t i = blockIdx.x * (uint32_t)S::groups + (uint32_t)group;
     const bool some = i < list_count(list);
-    uint32_t row = 0, begin = 0, entries = 0, products = 0, total;
+    uint32_t number = 0;
+    spg_row row = {};
     if (list.fewer && blockIdx.x * (uint32_t)S::groups >= *list.fewer) {
         return;
     }
     if (some) {
-        row = list_row(list, i);
-        products = job.products[row];
-        begin = job.A.rowptr[row];
-        entries = products > 0 ? job.A.rowptr[row + 1] - begin : 0;
+        number = list_row(list, i);
+        row.products = job.products[number];
+        row.begin = job.A.rowptr[number];
+        row.entries = row.products > 0 ? job.A.rowptr[number + 1] - row.begin : 0;
+        row.at = COUNT ? 0 : job.rowptr[number];
     }
-    if (entries > S::capacity || products > S::capacity) { /* never: the bins see to it */
-        entries = products = 0;
+    if (row.entries > S::capacity || row.products > S::capacity) { /* never: the bins see to it */
+        row.entries = row.products = 0;
     }
-    uint32_t rounds = (entries + G - 1) / G, w[VT];
-    if (G < WARP) {
-        rounds = __reduce_max_sync(~0u, rounds);
-    }
-    const int bits = !COUNT && products > 1 ? 32 - __clz((int)products - 1) : 0;
-    read_entries<G, VT, V>(job, begin, entries, t, rounds, 0, job.cols, shared);
-    expand<G, VT, V, COUNT>(job, products, bits, t, 0, shared, w);
-    sort_group<VT, (G > WARP)>(w, G, t, group + 1, shared.words, job.ones);
-    sort_sync<G>();
-    const unsigned heads = find_heads<G, VT, V>(w, products, bits, t, shared);
-    const uint32_t rank = group_sum<G>((uint32_t)__popc(heads), t, shared.warp_sum, &total);
-    if (COUNT) {
-        if (t == 0 && some) {
-            job.rowptr[row + 1] = total;
-        }
-    } else {
-        const int64_t at = total > 0 ? job.rowptr[row] : 0;
-        compress<G, VT, V>(job, at, begin, products, bits, t, 0, heads, rank, total, w, shared);
+    const uint32_t total = sort_row<G, VT, V, COUNT>(job, row, t, ((sort_shared<G, VT, V> *)memory)[group]);
+    if (COUNT && t == 0 && some) {
+        job.rowptr[number + 1] = total;
     }
 }
 

@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) in blocks of rows, each multiplied, filtered and handed over before the next one is begun: C need not
  * fit any memory. And C whole, where a filter makes it smaller than what is multiplied. */
+#include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "matrices/mtx_sink.h"
 #include "spgemm.h"
@@ -7,8 +8,10 @@
 
 typedef struct streaming {
     lsp_ctx *ctx;
-    lsp_csr A, B; /* op(A), op(B) */
-    bool made_a, made_b;
+    lsp_csr A, B;             /* op(A), op(B) on the host; of matrices on the GPU their patterns */
+    lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
+    bool made_a, made_b, made_a_there, made_b_there;
+    bool on_gpu, given_there; /* blocks are multiplied on the GPU; A and B were given there, and C's rows stay there */
     lsp_spgemm_options product; /* nothing transposed, nothing filtered */
     lsp_filter filter;
     lsp_csr mask;        /* its own copy of the filter's, if that was not sorted */
@@ -80,19 +83,70 @@ static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t
     all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
 }
 
+/* The same rows on the GPU: of a matrix that lies there its own arrays but for the row pointers, else a copy. */
+static lsp_status slice_there(const streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *there, bool *copied) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = s->ctx;
+    if (!s->given_there) {
+        LSP_TRY(lsp_csr_copy(ctx, rows, &(lsp_csr_types){.where = LSP_CUDA}, there));
+        *copied = true;
+        goto done;
+    }
+    const lsp_csr *A = &s->A_there;
+    const size_t base = (size_t)lsp_index_at(s->A.rowptr, s->A.rowptr_type, first);
+    const int64_t bytes = (rows->rows + 1) * (int64_t)lsp_type_bytes(rows->rowptr_type);
+    *there = *rows;
+    there->where = LSP_CUDA;
+    there->col_type = A->col_type;
+    there->val_type = A->val_type;
+    there->col = A->col ? (char *)A->col + base * lsp_type_bytes(A->col_type) : NULL;
+    there->val = A->val ? (char *)A->val + base * lsp_type_bytes(A->val_type) : NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &there->rowptr));
+    LSP_TRY(lsp_cuda_copy(ctx, there->rowptr, LSP_CUDA, rows->rowptr, LSP_HOST, bytes));
+done:
+    return status;
+}
+
+/* `made` takes the place of *C. */
+static void replace(lsp_ctx *ctx, lsp_csr *C, lsp_csr made) {
+    lsp_csr_free(ctx, C);
+    *C = made;
+}
+
+/* A block of C, filtered, where it is to be handed over. */
+static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = s->ctx;
+    lsp_csr there = {0}, made;
+    bool copied = false;
+    if (s->on_gpu) {
+        LSP_TRY(slice_there(s, rows, first, &there, &copied));
+    }
+    LSP_TRY(lsp_spgemm(ctx, s->on_gpu ? &there : rows, s->on_gpu ? &s->B_there : &s->B, &s->product, C, info));
+    if (lsp_spgemm_filters(&s->filter)) {
+        LSP_TRY(lsp_filter_rows(ctx, C, &s->filter, first, &made));
+        replace(ctx, C, made);
+    }
+    if (s->on_gpu && !s->given_there) {
+        const lsp_csr_types types = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
+        LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
+        replace(ctx, C, made);
+    }
+done:
+    if (copied) {
+        lsp_csr_free(ctx, &there);
+    }
+    return status;
+}
+
 static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr rows, C = {0}, filtered = {0};
+    lsp_csr rows, C = {0};
     lsp_spgemm_info info;
     LSP_TRY(slice(ctx, &s->A, first, end, &rows));
-    LSP_TRY(lsp_spgemm(ctx, &rows, &s->B, &s->product, &C, &info));
-    if (lsp_spgemm_filters(&s->filter)) {
-        LSP_TRY(lsp_filter_rows(ctx, &C, &s->filter, first, &filtered));
-        lsp_csr_free(ctx, &C);
-        C = filtered;
-    }
+    LSP_TRY(make_block(s, &rows, first, &C, &info));
     add_info(&s->info, &info, C.nnz);
     ctx->error[0] = 0;
     status = s->sink(s->user, first, &C);
@@ -121,16 +175,80 @@ done:
     return status;
 }
 
+/* The same of a matrix on the GPU: op(A) there, and its pattern on the host; transposed on the way. */
+static lsp_status take_operand_there(lsp_ctx *ctx, const lsp_csr *A, bool transposed, lsp_csr *pattern, lsp_csr *there,
+                                     bool *made) {
+    lsp_status status = LSP_OK;
+    lsp_csr here = {0};
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .drop_values = !transposed};
+    *there = *A;
+    LSP_TRY(lsp_csr_copy(ctx, A, &types, &here));
+    LSP_TRY(lsp_csr_check(ctx, &here, 0));
+    *pattern = here;
+    if (transposed) {
+        const lsp_status turned = lsp_csr_transpose(ctx, &here, pattern);
+        lsp_csr_free(ctx, &here);
+        LSP_TRY(turned);
+        LSP_TRY(lsp_csr_copy(ctx, pattern, &(lsp_csr_types){.where = LSP_CUDA}, there));
+        *made = true;
+    }
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &here);
+        *pattern = (lsp_csr){0};
+    }
+    return status;
+}
+
 static lsp_status check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                int64_t block_bytes) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
-    LSP_REQUIRE(A->where == LSP_HOST && B->where == LSP_HOST && options->types.where == LSP_HOST, LSP_ERR_UNSUPPORTED,
-                "a product in blocks is made of matrices in the memory of the host, and there");
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "one of the matrices to be multiplied lies on the GPU, the other in the memory of the host");
+    LSP_REQUIRE((A->where == LSP_HOST && options->types.where == LSP_HOST) || ctx->options.device == LSP_CUDA,
+                LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
                 (long long)block_bytes);
 done:
     return status;
+}
+
+static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = s->ctx;
+    if (s->given_there) {
+        LSP_TRY(lsp_csr_check_header(ctx, A));
+        LSP_TRY(lsp_csr_check_header(ctx, B));
+        s->made_a = s->made_b = true;
+        LSP_TRY(take_operand_there(ctx, A, options->transpose_a, &s->A, &s->A_there, &s->made_a_there));
+        LSP_TRY(take_operand_there(ctx, B, options->transpose_b, &s->B, &s->B_there, &s->made_b_there));
+        goto done;
+    }
+    LSP_TRY(take_operand(ctx, A, options->transpose_a, &s->A, &s->made_a));
+    LSP_TRY(take_operand(ctx, B, options->transpose_b, &s->B, &s->made_b));
+    if (s->on_gpu) {
+        LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.where = LSP_CUDA}, &s->B_there));
+        s->made_b_there = true;
+    }
+done:
+    return status;
+}
+
+static void drop_operands(streaming *s) {
+    lsp_csr_free(s->ctx, &s->mask);
+    if (s->made_a) {
+        lsp_csr_free(s->ctx, &s->A);
+    }
+    if (s->made_b) {
+        lsp_csr_free(s->ctx, &s->B);
+    }
+    if (s->made_a_there) {
+        lsp_csr_free(s->ctx, &s->A_there);
+    }
+    if (s->made_b_there) {
+        lsp_csr_free(s->ctx, &s->B_there);
+    }
 }
 
 lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
@@ -147,15 +265,16 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
     s.product.filter = (lsp_filter){0};
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
-    LSP_TRY(take_operand(ctx, A, options->transpose_a, &s.A, &s.made_a));
-    LSP_TRY(take_operand(ctx, B, options->transpose_b, &s.B, &s.made_b));
+    s.given_there = A->where == LSP_CUDA;
+    s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
+    const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
+    LSP_TRY(take_operands(&s, A, B, options));
     LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be multiplied by one of %lld x %lld", (long long)s.A.rows,
                 (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
-    LSP_TRY(lsp_filter_check(ctx, s.A.rows, s.B.cols, &s.filter));
-    LSP_TRY(lsp_filter_sort_mask(ctx, &s.filter, &s.mask));
-    s.block_bytes =
-        block_bytes > 0 ? block_bytes : lsp_min(lsp_available_bytes(ctx, LSP_HOST) / 4, (int64_t)USUAL_BLOCK);
+    LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.filter));
+    LSP_TRY(lsp_filter_prepare_mask(ctx, where, &s.filter, &s.mask));
+    s.block_bytes = block_bytes > 0 ? block_bytes : lsp_min(lsp_available_bytes(ctx, where) / 4, (int64_t)USUAL_BLOCK);
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
         LSP_TRY(do_block(&s, first, end));
@@ -168,13 +287,7 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
         *info = s.info;
     }
 done:
-    lsp_csr_free(ctx, &s.mask);
-    if (s.made_a) {
-        lsp_csr_free(ctx, &s.A);
-    }
-    if (s.made_b) {
-        lsp_csr_free(ctx, &s.B);
-    }
+    drop_operands(&s);
     return status;
 }
 
@@ -216,35 +329,88 @@ static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
     if (all->count == all->room) {
         LSP_TRY(make_room(all));
     }
-    LSP_TRY(lsp_csr_copy(all->ctx, block, NULL, &all->blocks[all->count]));
+    const lsp_csr_types types = {.rowptr_type = block->rowptr_type, .col_type = block->col_type, .where = block->where};
+    LSP_TRY(lsp_csr_copy(all->ctx, block, &types, &all->blocks[all->count]));
     all->first_rows[all->count++] = first_row;
     all->nnz += block->nnz;
 done:
     return status;
 }
 
+/* Where the rows of C begin, on the host. */
+static lsp_status join_rowptr(const collection *all, int64_t rows, int64_t *starts) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = all->ctx;
+    starts[0] = 0;
+    for (int64_t b = 0; b < all->count; b++) {
+        const lsp_csr *block = &all->blocks[b];
+        const int64_t first = all->first_rows[b], at = starts[first];
+        const void *rowptr = block->rowptr;
+        size_t mark = lsp_scratch_mark(ctx);
+        if (block->where == LSP_CUDA) {
+            const int64_t bytes = (block->rows + 1) * (int64_t)lsp_type_bytes(block->rowptr_type);
+            void *here;
+            LSP_TRY(lsp_scratch_bytes(ctx, bytes, 1, false, &here));
+            LSP_TRY(lsp_cuda_copy(ctx, here, LSP_HOST, rowptr, LSP_CUDA, bytes));
+            rowptr = here;
+        }
+        for (int64_t i = 1; i <= block->rows && first + i <= rows; i++) {
+            starts[first + i] = at + lsp_index_at(rowptr, block->rowptr_type, i);
+        }
+        lsp_scratch_release(ctx, mark);
+    }
+done:
+    return status;
+}
+
+/* Bytes of one array of a block into C's, which lies where the block does. */
+static lsp_status append(const collection *all, void *to, int64_t at, const void *from, int64_t count, lsp_type type,
+                         lsp_where where) {
+    const size_t width = lsp_type_bytes(type), bytes = (size_t)count * width;
+    char *place = bytes > 0 ? (char *)to + (size_t)at * width : NULL;
+    if (bytes == 0) {
+        return LSP_OK;
+    }
+    if (where == LSP_CUDA) {
+        return lsp_cuda_copy(all->ctx, place, where, from, where, (int64_t)bytes);
+    }
+    memcpy(place, from, bytes);
+    return LSP_OK;
+}
+
 /* The blocks one under the other. */
 static lsp_status join(const collection *all, int64_t rows, int64_t cols, const lsp_csr_types *types, lsp_csr *C) {
     lsp_status status = LSP_OK;
-    int64_t at = 0;
-    LSP_TRY(lsp_csr_create(all->ctx, rows, cols, all->nnz, types, C));
+    lsp_ctx *ctx = all->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *starts;
+    lsp_csr made = {0};
+    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
+    LSP_TRY(join_rowptr(all, rows, starts));
+    LSP_TRY(lsp_csr_create(ctx, rows, cols, all->nnz, types, &made));
+    const size_t width = lsp_type_bytes(made.rowptr_type);
+    void *rowptr = made.rowptr;
+    if (made.where == LSP_CUDA) {
+        LSP_TRY(lsp_scratch_bytes(ctx, rows + 1, width, false, &rowptr));
+    }
+    for (int64_t i = 0; i <= rows; i++) {
+        lsp_index_set(rowptr, made.rowptr_type, i, starts[i]);
+    }
+    if (made.where == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_copy(ctx, made.rowptr, LSP_CUDA, rowptr, LSP_HOST, (rows + 1) * (int64_t)width));
+    }
     for (int64_t b = 0; b < all->count; b++) {
         const lsp_csr *block = &all->blocks[b];
-        const size_t value_bytes = lsp_type_bytes(block->val_type);
-        for (int64_t i = 0; i <= block->rows; i++) {
-            lsp_index_set(C->rowptr, C->rowptr_type, all->first_rows[b] + i,
-                          at + lsp_index_at(block->rowptr, block->rowptr_type, i));
-        }
-        if (block->nnz > 0) {
-            memcpy((char *)C->col + (size_t)at * lsp_type_bytes(C->col_type), block->col,
-                   (size_t)block->nnz * lsp_type_bytes(block->col_type));
-        }
-        if (block->nnz > 0 && value_bytes > 0) {
-            memcpy((char *)C->val + (size_t)at * value_bytes, block->val, (size_t)block->nnz * value_bytes);
-        }
-        at += block->nnz;
+        const int64_t at = starts[all->first_rows[b]];
+        LSP_TRY(append(all, made.col, at, block->col, block->nnz, made.col_type, made.where));
+        LSP_TRY(append(all, made.val, at, block->val, block->nnz, made.val_type, made.where));
     }
+    *C = made;
 done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
     return status;
 }
 
@@ -256,7 +422,8 @@ lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     LSP_TRY(lsp_spgemm_stream(ctx, A, B, options, 0, collect, &all, info));
     const lsp_csr_types types = {.rowptr_type = options->types.rowptr_type,
                                  .col_type = all.blocks[0].col_type,
-                                 .val_type = all.blocks[0].val_type};
+                                 .val_type = all.blocks[0].val_type,
+                                 .where = all.blocks[0].where};
     LSP_TRY(
         join(&all, options->transpose_a ? A->cols : A->rows, options->transpose_b ? B->rows : B->cols, &types, &made));
     *C = made;
@@ -288,8 +455,17 @@ typedef struct filing {
 } filing;
 
 static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
+    lsp_status status = LSP_OK;
     filing *file = user;
-    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
+    lsp_csr here = {0};
+    if (rows->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_copy(file->ctx, rows, NULL, &here));
+        rows = &here;
+    }
+    status = lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
+done:
+    lsp_csr_free(file->ctx, &here);
+    return status;
 }
 
 lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,

@@ -1,26 +1,50 @@
 /* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
  * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
- * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. */
+ * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a run
+ * (spgemm_runs.cuh) have their products in the same places: these are found once for all of them. */
 #ifndef LSP_SPGEMM_WINDOW_CUH
 #define LSP_SPGEMM_WINDOW_CUH
 
-#include "spgemm_device.cuh"
+#include "spgemm_runs.cuh"
 
-enum { WINDOW_NT = 128, WINDOW_WARPS = WINDOW_NT / WARP };
-
-/* Of a warp: words of 32 columns, and of a row of C at most so many entries. */
-struct window_shape {
-    uint32_t words, sums;
-    __host__ __device__ uint32_t bytes(uint32_t value_bytes) const {
-        return sums * (value_bytes < 2 ? 2 : value_bytes) + words * 6;
-    }
+enum {
+    WINDOW_NT = 128,
+    WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
+    WINDOW_FEW = 128,                /* entries of a row of C */
+    WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
+    WINDOW_TOGETHER = 4              /* rows of a run that are made at a time, at most */
 };
 
-/* A window at work. */
+/* A warp's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
+ * words that have any are kept apart, and in their place come the row's columns; then sums and factors. */
+struct window_shape {
+    uint32_t words, most, sums;
+    __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
+        const uint32_t values = (sums + WARP * WINDOW_TOGETHER) * value_bytes,
+                       least = (words > most ? words : most) * 4;
+        return values > least ? values : least;
+    }
+    __host__ __device__ uint32_t slots() const { return most < WINDOW_WORDS ? most : (uint32_t)WINDOW_WORDS; }
+    __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + words; }
+};
+
+/* A word of 32 columns that has some: which, its number, and how many columns come before it. */
+struct alignas(8) window_slot {
+    uint32_t marks, before_word; /* the number above 16 bits of these */
+};
+
+/* A window at work: first marks are made, then words with marks get slots. */
 struct window {
     uint32_t *marks;
-    uint16_t *before; /* columns before a word's first */
+    window_slot *slots;
+    uint8_t *slot_of; /* by word */
     uint32_t low, words;
+
+    /* Where a column, counted from the first, stands in the row of C. */
+    __device__ uint32_t place(uint32_t column) const {
+        const window_slot slot = slots[slot_of[column / 32]];
+        return (slot.before_word & 0xFFFF) + (uint32_t)__popc(slot.marks & ((1u << (column % 32)) - 1));
+    }
 };
 
 /* Up to 32 entries of A's row: each lane knows one. */
@@ -42,28 +66,11 @@ __device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint3
     entry_pack pack = {0, 0};
     const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
     const bool first = threadIdx.x % WARP == 0 || before != k - 1;
-    if (p < end && (first || !job.like || !job.like[k])) {
+    if (p < end && (first || !job.like || job.like[k] != LIKE_SAME)) {
         pack.at = __ldg(job.B.rowptr + k);
         pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
     }
     return pack;
-}
-
-/* Says which rows of B have the columns of the row before; a warp a row. */
-static __global__ void __launch_bounds__(WINDOW_NT) kernel_like(spg_job job, uint8_t *like) {
-    const uint32_t k = blockIdx.x * WINDOW_WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    if (k >= job.B.rows) {
-        return;
-    }
-    const uint32_t begin = job.B.rowptr[k], length = job.B.rowptr[k + 1] - begin;
-    bool same = k > 0 && begin - job.B.rowptr[k - (k > 0)] == length;
-    for (uint32_t q = 0; same && q < length; q += WARP) {
-        const uint32_t at = begin + q + lane;
-        same = __all_sync(~0u, q + lane >= length || __ldg(job.B.col + at) == __ldg(job.B.col + (at - length)));
-    }
-    if (lane == 0) {
-        like[k] = same;
-    }
 }
 
 /* Finds the window of a row of C and clears its marks; false if it does not fit. */
@@ -92,30 +99,41 @@ __device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t 
     return true;
 }
 
-/* Marks the columns of a row of C. */
+/* Marks the columns of a row of C, those of a few rows of B at once. */
 __device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
+    enum { EACH = 4 };
     const uint32_t lane = threadIdx.x % WARP;
     for (uint32_t p = begin; p < end; p += WARP) {
         const entry_pack pack = read_new_pack(job, p + lane, end);
-        const uint32_t count = min(end - p, (uint32_t)WARP);
-        uint32_t column = ~0u; /* on its way while the one before is marked */
-        auto mark = [&]() {
-            uint32_t *word = w.marks + column / 32;
-            const uint32_t bit = 1u << (column % 32);
-            if (column != ~0u && !(*(volatile uint32_t *)word & bit)) {
-                atomicOr(word, bit);
+        for (unsigned left = __ballot_sync(~0u, pack.length > 0); left;) {
+            uint32_t at[EACH], length[EACH], longest = 0;
+#pragma unroll
+            for (int t = 0; t < EACH; t++) {
+                const uint32_t e = left ? (uint32_t)__ffs((int)left) - 1 : 0;
+                at[t] = __shfl_sync(~0u, pack.at, e), length[t] = __shfl_sync(~0u, pack.length, e);
+                length[t] = left ? length[t] : 0;
+                left &= left - 1;
+                longest = max(longest, length[t]);
             }
-        };
-        for (uint32_t e = 0; e < count; e++) {
-            const uint32_t from = __shfl_sync(~0u, pack.at, e), length = __shfl_sync(~0u, pack.length, e);
-            const uint32_t *col = job.B.col + (from + lane);
-            for (uint32_t q = 0; q < length; q += WARP) {
-                const uint32_t next = q + lane < length ? __ldg(col + q) - w.low : ~0u;
-                mark();
-                column = next;
+            for (uint32_t q = lane; q < longest + lane; q += WARP) {
+                uint32_t column[EACH], marks[EACH];
+#pragma unroll
+                for (int t = 0; t < EACH; t++) {
+                    column[t] = q < length[t] ? __ldg(job.B.col + (at[t] + q)) : w.low;
+                }
+#pragma unroll
+                for (int t = 0; t < EACH; t++) {
+                    column[t] -= w.low;
+                    marks[t] = *(volatile uint32_t *)(w.marks + column[t] / 32);
+                }
+#pragma unroll
+                for (int t = 0; t < EACH; t++) {
+                    if (q < length[t] && !(marks[t] >> (column[t] % 32) & 1)) {
+                        atomicOr(w.marks + column[t] / 32, 1u << (column[t] % 32));
+                    }
+                }
             }
         }
-        mark();
     }
     __syncwarp();
 }
@@ -127,169 +145,350 @@ struct window_counting {
     const uint32_t *rows;
     uint32_t count, most;               /* rows; words of a window */
     uint32_t first[LSP_COUNT_BINS + 1]; /* where each bin begins among `rows`, and in the list `again` */
+    const uint32_t *listed;             /* of each bin: rows that follow others are not */
     uint32_t *again, *again_count;      /* a count each bin */
 };
 
-static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job job, window_counting work) {
-    LSP_DYNAMIC_SHARED(memory);
-    const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * WINDOW_WARPS + warp;
-    window w = {(uint32_t *)memory + warp * work.most, NULL, 0, 0};
-    if (i >= work.count) {
-        return;
+/* What was counted of the first row of a run holds for all; but only rows that are filled in a window stay a run. */
+__device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t run, uint32_t nnz, uint32_t groups) {
+    const uint32_t lane = threadIdx.x % WARP, entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
+    const int bin = lsp_fill_bin(job.products[row], entries, nnz, groups, job.cols);
+    if (lane < run) {
+        job.rowptr[row + lane + 1] = nnz;
+        if (lane == 0 || bin < LSP_BIN_NARROW_128 || bin > LSP_BIN_WIDE_512) {
+            job.groups[row + lane] = (uint8_t)groups;
+        }
     }
-    const uint32_t row = work.rows[i], begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
-    if (!window_open(job, begin, end, work.most, &w)) {
-        int bin = 0;
-        while (i >= work.first[bin + 1]) {
-            bin++;
-        }
-        if (lane == 0) {
-            work.again[work.first[bin] + atomicAdd(&work.again_count[bin], 1u)] = row;
-        }
-        return;
+}
+
+/* Counts the row of a run and of all its followers; false if it does not fit. */
+__device__ inline bool window_count_run(const spg_job &job, uint32_t row, uint32_t run, uint32_t most, window &w) {
+    const uint32_t lane = threadIdx.x % WARP, begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+    if (!window_open(job, begin, end, most, &w)) {
+        return false;
     }
     window_mark(job, begin, end, w);
-    uint32_t sum = 0;
-    for (uint32_t k = lane; k < (w.words + 3) / 4; k += WARP) {
-        const uint4 four = ((const uint4 *)w.marks)[k];
-        sum += (uint32_t)(__popc(four.x) + __popc(four.y) + __popc(four.z) + __popc(four.w));
+    uint32_t sum = 0; /* columns, and above them words that have some: fewer than 2^16 and 2^11 */
+    for (uint32_t k = lane; k < w.words; k += WARP) {
+        sum += (uint32_t)__popc(w.marks[k]) | (w.marks[k] != 0) << 20;
     }
     sum = __reduce_add_sync(~0u, sum);
-    if (lane == 0) {
-        job.rowptr[row + 1] = sum;
-        job.groups[row] = w.words <= LSP_WINDOW_NARROW ? LSP_GROUPS_NARROW : LSP_GROUPS_WIDE;
+    window_note(job, row, run, sum & 0xFFFFF,
+                sum >> 20 > WINDOW_WORDS       ? LSP_GROUPS_MORE
+                : w.words <= LSP_WINDOW_NARROW ? LSP_GROUPS_NARROW
+                                               : LSP_GROUPS_WIDE);
+    __syncwarp();
+    return true;
+}
+
+static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job job, window_counting work) {
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    window w = {(uint32_t *)memory + warp * work.most, NULL, NULL, 0, 0};
+    uint32_t i = blockIdx.x * WINDOW_WARPS + warp;
+    for (int bin = 0; bin < LSP_COUNT_BINS; bin++) {
+        const uint32_t first = work.first[bin], listed = work.listed[bin];
+        for (; i < listed; i += gridDim.x * WINDOW_WARPS) {
+            const uint32_t row = work.rows[first + i], run = run_length(job, row);
+            if (!window_count_run(job, row, run, work.most, w)) {
+                uint32_t at = lane == 0 ? atomicAdd(&work.again_count[bin], run) : 0;
+                at = first + __shfl_sync(~0u, at, 0);
+                if (lane < run) {
+                    work.again[at + lane] = row + lane;
+                    job.groups[row + lane] = 0;
+                }
+            }
+        }
+        i -= listed;
     }
 }
 
 /* ---- filling ---- */
 
-/* Says how many columns come before each word, and writes the columns. A lane takes an odd number of neighbouring
- * words, so lanes meet in no bank; words with marks are listed, of which then each lane writes one. */
-__device__ inline void window_rank(const spg_job &job, const window &w, uint16_t *list, int64_t to) {
-    const uint32_t lane = threadIdx.x % WARP, each = (w.words + WARP - 1) / WARP | 1;
-    const uint32_t first = lane * each, last = min(first + each, w.words);
-    uint32_t mine = 0; /* columns, and above them words */
-    for (uint32_t k = first; k < last; k++) {
-        const uint32_t marks = w.marks[k];
-        mine += (uint32_t)__popc(marks) | (marks != 0) << 16;
-    }
-    uint32_t sum = mine;
-    for (int d = 1; d < WARP; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= (uint32_t)d ? other : 0;
-    }
-    const uint32_t words = __shfl_sync(~0u, sum, WARP - 1) >> 16;
-    uint32_t before = (sum - mine) & 0xFFFF, place = (sum - mine) >> 16;
-    for (uint32_t k = first; k < last; k++) {
-        const uint32_t marks = w.marks[k];
-        if (marks != 0) {
-            w.before[k] = (uint16_t)before;
-            list[place] = (uint16_t)k;
-            before += (uint32_t)__popc(marks), place++;
-        }
-    }
-    __syncwarp();
-    for (uint32_t i = lane; i < words; i += WARP) {
-        const uint32_t k = list[i], column = w.low + k * 32;
-        int64_t at = to + w.before[k];
-        for (uint32_t marks = w.marks[k]; marks; marks &= marks - 1) {
-            put_col(job, at++, column + (uint32_t)__ffs((int)marks) - 1);
-        }
-    }
-    __syncwarp();
-}
-
-/* sums[rank of the column] += a * b, in each lane that has a product. */
-template <typename V> __device__ inline void window_add(const window &w, uint32_t column, V a, V b, V *sums) {
-    if (column != ~0u) {
-        const uint32_t below = (1u << (column % 32)) - 1;
-        V *sum = sums + (w.before[column / 32] + __popc(w.marks[column / 32] & below));
-        *sum = add_times(a, b, *sum);
-    }
-    __syncwarp();
-}
-
-/* Adds the products of a pack; the next one is on its way while one is added. */
-template <typename V>
-__device__ inline void window_add_pack(const spg_job &job, const window &w, const entry_pack &pack, V value,
-                                       uint32_t count, V *sums) {
+/* Gives slots to the words with marks, and leaves the columns, counted from the window's first, in columns[], which may
+ * lie where the marks do. */
+__device__ inline void window_rank(const window &w, uint32_t *columns) {
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t column = ~0u;
-    V a = V{}, b = V{};
-    for (uint32_t e = 0; e < count; e++) {
-        const uint32_t from = __shfl_sync(~0u, pack.at, e), length = __shfl_sync(~0u, pack.length, e);
-        const V factor = __shfl_sync(~0u, value, e);
-        for (uint32_t q = lane; q < length + lane; q += WARP) {
-            uint32_t next = ~0u;
-            V next_b = V{};
-            if (q < length) {
-                next = __ldg(job.B.col + (from + q)) - w.low;
-                next_b = value_at<V>(job.B, from + q);
-            }
-            window_add<V>(w, column, a, b, sums);
-            column = next, a = factor, b = next_b;
+    uint32_t words = 0, before = 0;
+#pragma unroll 4
+    for (uint32_t k = lane; k < w.words + lane; k += WARP) {
+        const uint32_t marks = k < w.words ? w.marks[k] : 0;
+        const unsigned some = __ballot_sync(~0u, marks != 0);
+        if (marks != 0) {
+            const uint32_t i = words + (uint32_t)__popc(some & ((1u << lane) - 1));
+            w.slots[i] = window_slot{marks, k << 16};
+            w.slot_of[k] = (uint8_t)i;
         }
+        words += (uint32_t)__popc(some);
     }
-    window_add<V>(w, column, a, b, sums);
-}
-/* The same where B may have a column more than once in a row: the first of equal ones adds them all. */
-template <typename V>
-__device__ inline void window_add_repeated(const spg_job &job, const window &w, uint32_t from, uint32_t length, V a,
-                                           V *sums) {
-    for (uint32_t q = threadIdx.x % WARP; q < length; q += WARP) {
-        const uint32_t *col = job.B.col + from;
-        const uint32_t column = col[q], place = column - w.low;
-        if (q > 0 && col[q - 1] == column) {
-            continue;
+    __syncwarp();
+    for (uint32_t i = lane; i < words + lane; i += WARP) {
+        const window_slot slot = i < words ? w.slots[i] : window_slot{0, 0};
+        const uint32_t mine = (uint32_t)__popc(slot.marks);
+        uint32_t sum = mine;
+        for (int d = 1; d < WARP; d *= 2) {
+            const uint32_t other = __shfl_up_sync(~0u, sum, d);
+            sum += lane >= (uint32_t)d ? other : 0;
         }
-        V *sum = sums + (w.before[place / 32] + __popc(w.marks[place / 32] & ((1u << (place % 32)) - 1)));
-        for (uint32_t k = q; k < length && col[k] == column; k++) {
-            *sum = add_times(a, value_at<V>(job.B, from + k), *sum);
+        uint32_t at = before + sum - mine;
+        if (i < words) {
+            w.slots[i].before_word = slot.before_word | at;
         }
+        for (uint32_t marks = slot.marks; marks; marks &= marks - 1) {
+            columns[at++] = (slot.before_word >> 16) * 32 + (uint32_t)__ffs((int)marks) - 1;
+        }
+        before += __shfl_sync(~0u, sum, WARP - 1);
     }
     __syncwarp();
 }
 
-template <typename V>
-__global__ void __launch_bounds__(WINDOW_NT) kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
-    LSP_DYNAMIC_SHARED(memory);
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, i = blockIdx.x * WINDOW_WARPS + warp;
-    const uint32_t value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
-    char *mine = memory + warp * shape.bytes(value_bytes);
-    V *sums = (V *)mine;
-    window w = {(uint32_t *)(mine + shape.bytes(value_bytes) - shape.words * 6), NULL, 0, 0};
-    w.before = (uint16_t *)(w.marks + shape.words);
-    if (i >= list.count) {
-        return;
+/* The sums of R rows of C, n each. Rows lie beside each other, two of them in one access where that is possible. */
+template <typename V, int R> struct window_sums {
+    struct alignas(2 * sizeof(V)) two {
+        V x, y;
+    };
+    V *at;
+    uint32_t n;
+
+    __device__ V *of(uint32_t row, uint32_t k) const {
+        return R % 2 ? at + (k * R + row) : at + ((row / 2 * n + k) * 2 + row % 2);
     }
-    const uint32_t row = list_row(list, i), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+    __device__ void get(uint32_t k, V x[R]) const {
+#pragma unroll
+        for (int r = 0; r < R; r += R % 2 ? 1 : 2) {
+            if constexpr (R % 2) {
+                x[r] = at[k * R + r];
+            } else {
+                const two both = ((const two *)at)[r / 2 * n + k];
+                x[r] = both.x, x[r + 1] = both.y;
+            }
+        }
+    }
+    __device__ void put(uint32_t k, const V x[R]) const {
+#pragma unroll
+        for (int r = 0; r < R; r += R % 2 ? 1 : 2) {
+            if constexpr (R % 2) {
+                at[k * R + r] = x[r];
+            } else {
+                ((two *)at)[r / 2 * n + k] = two{x[r], x[r + 1]};
+            }
+        }
+    }
+};
+
+/* A's values at one entry of the rows that are made together. */
+template <typename V> struct alignas(16) window_factors { V of[WINDOW_TOGETHER]; };
+
+/* Some rows of a run. */
+struct window_rows {
+    uint32_t begin, entries; /* A's first row of the run */
+    uint32_t first, count;   /* of the run's rows these */
+};
+
+/* Of joined entries, or of rows, so many at once: up to three, and two and two rather than three and one. */
+__device__ inline uint32_t window_share(uint32_t n) { return n == 4 ? 2 : min(n, 3u); }
+
+/* A lane's column of the row of B at an entry of A, and the values that stand in this place: in the rows of B that the
+ * rows of C have there, or in those of the entries together. */
+template <typename V> struct window_step {
+    uint32_t column, entry, together;
+    bool some;
+    V b[WINDOW_TOGETHER];
+};
+
+/* Walks through a pack of A's entries, for R rows: `NEXT` if each has columns one further than the one before, else
+ * they have the same, and entries that join are taken together. Lanes without a product load what the last one does. */
+template <typename V, int R, bool NEXT> struct window_walk {
+    const window &w;
+    const entry_pack pack;
+    const unsigned joins; /* entries whose row of B has the columns of the one before */
+    const uint32_t count;
+    const window_rows rows;
+    uint32_t e, together, q, length; /* where it is */
+
+    /* Fetches the next step; past the end, one of no entry. */
+    __device__ void load(const spg_job &job, window_step<V> &step) {
+        const uint32_t lane = threadIdx.x % WARP;
+        const bool turn = q >= length;
+        e += turn ? together : 0, q = turn ? 0 : q;
+        const uint32_t from = __shfl_sync(~0u, pack.at, e % WARP);
+        length = __shfl_sync(~0u, pack.length, e % WARP);
+        together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(joins >> e % WARP >> 1)));
+        step.entry = e, step.together = together, step.some = q + lane < length;
+        if (e < count && length > 0) {
+            const uint32_t at = from + min(q + lane, length - 1);
+            step.column = __ldg(job.B.col + at);
+#pragma unroll
+            for (uint32_t t = 0; t < (NEXT ? R : 3); t++) {
+                if (NEXT) {
+                    step.b[t] = value_at<V>(job.B, at + (rows.first + min(t, rows.count - 1)) * length);
+                } else if (t == 0 || t < together) {
+                    step.b[t] = value_at<V>(job.B, at + t * length);
+                }
+            }
+        }
+        q += WARP;
+    }
+
+    __device__ void add(const window_step<V> &step, const window_factors<V> *factors,
+                        const window_sums<V, R> &sums) const {
+        if (step.some) {
+            const uint32_t place = w.place(step.column - w.low);
+            V x[R];
+            sums.get(place, x);
+#pragma unroll
+            for (uint32_t t = 0; t < (NEXT ? 1 : 3); t++) {
+                if (t == 0 || t < step.together) {
+                    const window_factors<V> a = factors[step.entry + t];
+#pragma unroll
+                    for (uint32_t r = 0; r < R; r++) {
+                        x[r] = add_times(a.of[r], step.b[NEXT ? r : t], x[r]);
+                    }
+                }
+            }
+            sums.put(place, x);
+        }
+        __syncwarp();
+    }
+};
+
+/* Adds all products of a pack, entry by entry; two steps are on their way while another is added. */
+template <typename V, int R, bool NEXT>
+__device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT> walk,
+                                       const window_factors<V> *factors, const window_sums<V, R> &sums) {
+    window_step<V> steps[3];
+    walk.load(job, steps[0]);
+    walk.load(job, steps[1]);
+    for (;;) {
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            if (steps[k].entry >= walk.count) {
+                return;
+            }
+            walk.load(job, steps[(k + 2) % 3]);
+            walk.add(steps[k], factors, sums);
+        }
+    }
+}
+
+/* Makes R rows of C; of these only rows.count are there, the others do what the last one does. */
+template <typename V, int R, bool NEXT>
+__device__ inline void window_make(const spg_job &job, const window &w, const window_rows &rows, int64_t to, uint32_t n,
+                                   window_factors<V> *factors, V *memory) {
+    const uint32_t lane = threadIdx.x % WARP, end = rows.begin + rows.entries;
+    const window_sums<V, R> sums = {memory, n};
+    __syncwarp();
+    for (uint32_t k = lane; k < R * n; k += WARP) {
+        memory[k] = (V)-0.0;
+    }
+    for (uint32_t p = rows.begin; p < end; p += WARP) {
+        const entry_pack pack = read_pack(job, p + lane, end);
+        const unsigned joins = NEXT ? 0 : joined_entries(job, p + lane, end);
+        if (p + lane < end) {
+#pragma unroll
+            for (uint32_t r = 0; r < R; r++) {
+                const uint32_t row = rows.first + min(r, rows.count - 1);
+                factors[lane].of[r] = value_at<V>(job.A, p + lane + row * rows.entries);
+            }
+        }
+        __syncwarp();
+        const uint32_t count = min(end - p, (uint32_t)WARP);
+        window_add_pack<V, R, NEXT>(job, {w, pack, joins, count, rows, 0, 0, 0, 0}, factors, sums);
+        __syncwarp();
+    }
+    for (uint32_t r = 0; r < rows.count; r++) {
+        for (uint32_t k = lane; k < n; k += WARP) {
+            put_value<V>(job, to + (int64_t)(rows.first + r) * n + k, settled(*sums.of(r, k)));
+        }
+    }
+}
+
+/* One row where B may have a column more than once in a row: the first of equal ones adds them all. */
+template <typename V>
+__device__ inline void window_make_repeated(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
+                                            int64_t to, uint32_t n, V *sums) {
+    const uint32_t lane = threadIdx.x % WARP;
+    __syncwarp();
+    for (uint32_t k = lane; k < n; k += WARP) {
+        sums[k] = (V)-0.0;
+    }
+    __syncwarp();
+    for (uint32_t p = begin; p < end; p++) {
+        const uint32_t row = __ldg(job.A.col + p), from = __ldg(job.B.rowptr + row);
+        const uint32_t length = __ldg(job.B.rowptr + row + 1) - from, *col = job.B.col + from;
+        const V a = value_at<V>(job.A, p);
+        for (uint32_t q = lane; q < length; q += WARP) {
+            const uint32_t column = __ldg(col + q);
+            if (q > 0 && __ldg(col + q - 1) == column) {
+                continue;
+            }
+            V *sum = sums + w.place(column - w.low);
+            for (uint32_t k = q; k < length && __ldg(col + k) == column; k++) {
+                *sum = add_times(a, value_at<V>(job.B, from + k), *sum);
+            }
+        }
+        __syncwarp();
+    }
+    for (uint32_t k = lane; k < n; k += WARP) {
+        put_value<V>(job, to + k, settled(sums[k]));
+    }
+}
+
+/* Makes all rows of a run. */
+template <typename V>
+__device__ inline void window_make_run(const spg_job &job, const window &w, bool next, uint32_t run, uint32_t most,
+                                       window_rows rows, int64_t to, uint32_t n, window_factors<V> *factors, V *sums) {
+    for (; rows.first < run; rows.first += rows.count) {
+        const uint32_t left = run - rows.first;
+        if (next && left > 2 && 4 * n <= most) {
+            rows.count = min(left, 4u);
+            window_make<V, 4, true>(job, w, rows, to, n, factors, sums);
+        } else if (next) {
+            rows.count = min(left, 2u);
+            window_make<V, 2, true>(job, w, rows, to, n, factors, sums);
+        } else {
+            rows.count = 3 * n <= most ? window_share(left) : min(left, 2u);
+            if (rows.count == 3) {
+                window_make<V, 3, false>(job, w, rows, to, n, factors, sums);
+            } else if (rows.count == 2) {
+                window_make<V, 2, false>(job, w, rows, to, n, factors, sums);
+            } else {
+                window_make<V, 1, false>(job, w, rows, to, n, factors, sums);
+            }
+        }
+    }
+}
+
+/* MOST entries a row: as many blocks at a time as there is shared memory for. */
+template <typename V, int MOST>
+__global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? 25 : 16)
+    kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t lane = threadIdx.x, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
+    const uint32_t row = list_row(list, blockIdx.x), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
     const int64_t to = job.rowptr[row];
-    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to);
+    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), run = run_length(job, row);
+    const bool next = run > 1 && job.groups[row + 1] == LSP_GROUPS_NEXT;
+    window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
+    w.slot_of = (uint8_t *)(w.slots + shape.slots());
     if (!window_open(job, begin, end, shape.words, &w)) { /* never: the bins see to it */
         return;
     }
     window_mark(job, begin, end, w);
-    window_rank(job, w, (uint16_t *)sums, to); /* at most as many words as columns */
+    uint32_t *columns = (uint32_t *)memory;
+    window_rank(w, columns);
+    for (uint32_t r = 0; r < run; r++) {
+        for (uint32_t k = lane; k < n; k += WARP) {
+            put_col(job, to + (int64_t)r * n + k, w.low + columns[k] + (next ? r : 0));
+        }
+    }
     if constexpr (value_kind<V>::valued) {
-        for (uint32_t k = lane; k < n; k += WARP) {
-            sums[k] = (V)-0.0;
-        }
-        __syncwarp();
-        for (uint32_t p = begin; p < end; p += WARP) {
-            const entry_pack pack = read_pack(job, p + lane, end);
-            const V value = p + lane < end ? value_at<V>(job.A, p + lane) : V{};
-            const uint32_t count = min(end - p, (uint32_t)WARP);
-            if (!job.repeats) {
-                window_add_pack<V>(job, w, pack, value, count, sums);
-                continue;
-            }
-            for (uint32_t e = 0; e < count; e++) {
-                window_add_repeated<V>(job, w, __shfl_sync(~0u, pack.at, e), __shfl_sync(~0u, pack.length, e),
-                                       __shfl_sync(~0u, value, e), sums);
-            }
-        }
-        for (uint32_t k = lane; k < n; k += WARP) {
-            put_value<V>(job, to + k, settled(sums[k]));
+        V *sums = (V *)memory;
+        if (job.repeats) {
+            window_make_repeated<V>(job, w, begin, end, to, n, sums);
+        } else {
+            window_make_run<V>(job, w, next, run, shape.sums, {begin, end - begin, 0, 0}, to, n,
+                               (window_factors<V> *)(sums + shape.sums), sums);
         }
     }
 }

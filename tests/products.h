@@ -103,4 +103,19 @@ static inline void same(lsp_ctx *ctx, const lsp_csr *X, const lsp_csr *Y, const 
     (void)ctx;
 }
 
+/* A copy on the GPU with the same types. */
+static inline lsp_csr upload(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_csr there = {0};
+    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_CUDA};
+    must(ctx, lsp_csr_copy(ctx, A, &types, &there));
+    return there;
+}
+static inline lsp_csr download(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_csr here = {0};
+    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_HOST};
+    cr_assert(A->where == LSP_CUDA);
+    must(ctx, lsp_csr_copy(ctx, A, &types, &here));
+    return here;
+}
+
 #endif

@@ -3,21 +3,6 @@
 #include "core/cuda.h"
 #include "products.h"
 
-/* A copy on the GPU with the same types. */
-static lsp_csr upload(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr there = {0};
-    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_CUDA};
-    must(ctx, lsp_csr_copy(ctx, A, &types, &there));
-    return there;
-}
-static lsp_csr download(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr here = {0};
-    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_HOST};
-    cr_assert(A->where == LSP_CUDA);
-    must(ctx, lsp_csr_copy(ctx, A, &types, &here));
-    return here;
-}
-
 /* Multiplies on the GPU and compares with the reference on the host. */
 static void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,
                           const char *what) {
@@ -132,6 +117,104 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     B = make(&b, 6);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row, wide");
     drop(&A), drop(&B);
+    lsp_ctx_destroy(ctx);
+}
+
+/* A grid, each node joined to those at most `reach` away, with so many unknowns; columns `step` apart. */
+static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unknowns, int64_t step, lsp_type type) {
+    const int64_t nodes = wide * high, most = (2 * reach + 1) * (2 * reach + 1) * unknowns, rows = nodes * unknowns;
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * most) * 4), nnz = 0;
+    uint64_t state = 3;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t x = i / unknowns % wide, y = i / unknowns / wide;
+        for (int64_t at = lsp_max(y - reach, 0); at <= lsp_min(y + reach, high - 1); at++) {
+            for (int64_t near = lsp_max(x - reach, 0); near <= lsp_min(x + reach, wide - 1); near++) {
+                for (int64_t k = 0; k < unknowns; k++) {
+                    col[nnz++] = (int32_t)(((at * wide + near) * unknowns + k) * step);
+                }
+            }
+        }
+        rowptr[i + 1] = nnz;
+    }
+    void *val = type == LSP_NONE ? NULL : malloc((size_t)nnz * lsp_type_bytes(type));
+    for (int32_t p = 0; p < nnz && val; p++) {
+        const double value = (double)test_below(&state, 1 << 30) / (1 << 29) - 1;
+        if (type == LSP_F64) {
+            ((double *)val)[p] = value;
+        } else {
+            ((float *)val)[p] = (float)value;
+        }
+    }
+    return (lsp_csr){rows, rows * step, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
+}
+
+Test(device_spgemm, rows_that_are_alike_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const struct {
+        int64_t wide, high, reach, unknowns, step;
+        lsp_type type;
+    } grids[] = {{90, 3, 5, 1, 1, LSP_F64},   {20, 20, 2, 1, 1, LSP_F64},  {40, 4, 3, 1, 1, LSP_F32},
+                 {8, 6, 1, 2, 1, LSP_F64},    {8, 6, 1, 3, 1, LSP_F64},    {6, 5, 1, 4, 1, LSP_F32},
+                 {6, 4, 1, 5, 1, LSP_F64},    {5, 4, 1, 7, 1, LSP_F64},    {6, 6, 1, 3, 1, LSP_NONE},
+                 {40, 4, 3, 1, 37, LSP_F64},  {30, 5, 2, 1, 200, LSP_F64}, {6, 6, 1, 3, 300, LSP_F32},
+                 {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64}};
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        for (int change = 0; change < 4; change++) { /* none; rows unlike; a row without entries; a column twice */
+            char what[40];
+            lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, grids[k].type);
+            lsp_csr B = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, grids[k].step,
+                                  grids[k].type);
+            int32_t *rowptr = B.rowptr, *col = B.col;
+            const int64_t middle = B.rows / 2;
+            if (change == 1) {
+                col[rowptr[middle + 1] - 1] = (int32_t)B.cols - 1;
+                ((int32_t *)A.col)[((int32_t *)A.rowptr)[A.rows / 3]] = 0;
+            } else if (change == 2) {
+                const int32_t begin = rowptr[middle], length = rowptr[middle + 1] - begin;
+                memmove(col + begin, col + begin + length, (size_t)(B.nnz - begin - length) * 4);
+                for (int64_t i = middle + 1; i <= B.rows; i++) {
+                    rowptr[i] -= length;
+                }
+                B.nnz -= length;
+            } else if (change == 3) {
+                col[rowptr[middle] + 1] = col[rowptr[middle]];
+            }
+            snprintf(what, sizeof what, "grid %zu, change %d", k, change);
+            check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+            if (change == 0 && grids[k].step == 1) {
+                check_product(ctx, &A, &A, (lsp_spgemm_options){.types.col_type = LSP_I64}, what);
+            }
+            drop(&A), drop(&B);
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* So many rows that a warp takes 32 of them: all of one size, or of several. */
+Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every_execution) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const char *const specs[][2] = {{"poisson2d:300", "poisson2d:12"}, {"er:90000:8", "er:300:8"},
+                                           {"er:90000:16", "er:300:16"},      {"perm:90000", "perm:700"},
+                                           {"er:90000:3", "er:900:3"},        {"web:90000:1.8:200", "web:400:1.8:40"}};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const char *spec = specs[k][getenv("LSP_TEST_REDUCED") != NULL];
+        lsp_csr A = {0}, right = {0};
+        lsp_spgemm_plan *plan = NULL;
+        must(ctx, lsp_generate(ctx, spec, 1, NULL, &A));
+        check_product(ctx, &A, &A, (lsp_spgemm_options){.types.rowptr_type = LSP_I64}, spec);
+        must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+        lsp_csr a = upload(ctx, &A);
+        must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
+        for (int round = 0; round < 3; round++) {
+            lsp_csr C = {0};
+            must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
+            lsp_csr here = download(ctx, &C);
+            same(ctx, &here, &right, spec);
+            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
+        }
+        lsp_spgemm_plan_destroy(plan);
+        lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &right);
+    }
     lsp_ctx_destroy(ctx);
 }
 

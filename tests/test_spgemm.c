@@ -1,6 +1,7 @@
 /* C = A*B: hand-made answers, an oracle that is dense and naive, then the fast code against the reference, bit by bit.
  */
 #include "products.h"
+#include "spgemm/spgemm_few.h"
 
 /* ---- the oracle: for each place of C, all entries of A's row, and for each all entries of B's row ---- */
 
@@ -176,7 +177,7 @@ static void check_everywhere(const lsp_csr *A, const lsp_csr *B, const int64_t *
                 int64_t bytes = 16 * (A->rows + 1) + right.nnz * 16 + 8 * 1100 + 4096;
                 must(ctx, lsp_ctx_set_max_bytes(ctx, budgets[b] == 0 ? 0 : bytes + budgets[b]));
                 snprintf(what, sizeof what, "isa %d, %d threads, budget %lld", isa, threads[t], (long long)budgets[b]);
-                must(ctx, lsp_spgemm(ctx, A, B, NULL, &C, NULL));
+                must(ctx, lsp_spgemm(ctx, A, B, &(lsp_spgemm_options){.method = LSP_SPGEMM_SORT}, &C, NULL));
                 same(ctx, &C, &right, what);
                 lsp_ctx_destroy(ctx);
             }
@@ -211,6 +212,36 @@ Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_refer
     lsp_csr A = make(&a, 1), B = make(&b, 2);
     check_everywhere(&A, &B, budgets, 3);
     drop(&A), drop(&B);
+}
+
+Test(spgemm, few_products_have_the_bits_of_the_reference) {
+    const int64_t most = LSP_FEW_COLUMNS;
+    for (int kind = 0; kind < 72; kind++) {
+        const int64_t cols[] = {1, 63, 64, 65, most, most + 1};
+        const recipe of_a = {
+            50 + kind, 40, kind % 5 == 4 ? 0 : 5, LSP_I32, LSP_I32, kind & 1 ? LSP_F32 : LSP_F64, kind & 2, kind & 4, 3,
+            -1,        0};
+        const recipe of_b = {40,       cols[kind % 6],    6,  LSP_I32, LSP_I32, of_a.val_type, kind & 2,
+                             kind & 4, kind & 8 ? 9 : -1, -1, 0};
+        lsp_csr A = make(&of_a, (uint64_t)kind), B = make(&of_b, 1000 + (uint64_t)kind), right;
+        lsp_ctx *ctx = test_ctx(2);
+        lsp_spgemm_info expected, info;
+        must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, &expected));
+        for (int isa = (int)ctx->isa; isa >= 0; isa--) {
+            lsp_csr C = {0};
+            ctx->isa = (lsp_isa)isa;
+            must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, &info));
+            same(ctx, &C, &right, "few products");
+            cr_assert((strstr(info.reason, "are few") != NULL) ==
+                      (of_b.cols <= most && expected.products <= LSP_FEW_PRODUCTS));
+            cr_assert(info.products == expected.products && info.nnz == expected.nnz &&
+                      info.nnz_bound == expected.nnz_bound && info.max_row_products == expected.max_row_products);
+            lsp_csr_free(ctx, &C);
+        }
+        lsp_csr_free(ctx, &right);
+        drop(&A), drop(&B);
+        lsp_ctx_destroy(ctx);
+    }
 }
 
 /* Row i asks for the columns `offset` beyond i / dof * step, in blocks of dof, as far as there are such. */

@@ -226,8 +226,8 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     static const struct {
         uint32_t products;
         lsp_spgemm_bin bin;
-    } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},   {513, LSP_BIN_COUNT_128},
-                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512}, {4097, LSP_BIN_COUNT_HASH},
+    } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},          {513, LSP_BIN_COUNT_128},
+                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_HASH},
                    {8193, LSP_BIN_BITS},      {LSP_PRODUCTS_MOST, LSP_BIN_BITS}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
         cr_assert(lsp_count_bin(counted[k].products, 1) == counted[k].bin, "%u products", counted[k].products);
@@ -240,6 +240,9 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
     cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_SORT_128);
+    /* rows that are made with the one before are in no bin */
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_SAME, 1 << 20) == LSP_BIN_NONE);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEXT, 1 << 20) == LSP_BIN_NONE);
     cr_assert(lsp_fill_bin(729, 27, 125, 36, 1 << 20) == LSP_BIN_SORT_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);

@@ -1,46 +1,5 @@
 /* Products in blocks of rows, filtered, added to a matrix, and of three matrices; sums and filters of matrices. */
-#include "products.h"
-
-/* ---- matrices put together again from the blocks handed over ---- */
-
-typedef struct received {
-    lsp_csr C; /* int64 indices; room for all */
-    int64_t blocks, rows, most_rows;
-    int64_t stop_at; /* this block is not taken; -1: none */
-} received;
-
-static lsp_status receive(void *user, int64_t first_row, const lsp_csr *block) {
-    received *all = user;
-    const size_t bytes = lsp_type_bytes(block->val_type);
-    cr_assert_eq(first_row, all->rows);
-    if (all->blocks++ == all->stop_at) {
-        return LSP_ERR_ARGUMENT;
-    }
-    for (int64_t i = 1; i <= block->rows; i++) {
-        ((int64_t *)all->C.rowptr)[first_row + i] = all->C.nnz + lsp_index_at(block->rowptr, block->rowptr_type, i);
-    }
-    for (int64_t k = 0; k < block->nnz; k++) {
-        ((int64_t *)all->C.col)[all->C.nnz + k] = lsp_index_at(block->col, block->col_type, k);
-    }
-    if (block->nnz > 0 && bytes > 0) {
-        memcpy((char *)all->C.val + (size_t)all->C.nnz * bytes, block->val, (size_t)block->nnz * bytes);
-    }
-    all->C.nnz += block->nnz;
-    all->C.cols = block->cols;
-    all->C.val_type = block->val_type;
-    all->C.rows = all->rows += block->rows;
-    all->most_rows = lsp_max(all->most_rows, block->rows);
-    return LSP_OK;
-}
-
-static received receiver(int64_t rows, int64_t nnz) {
-    return (received){.stop_at = -1,
-                      .C = {.rowptr_type = LSP_I64,
-                            .col_type = LSP_I64,
-                            .rowptr = calloc((size_t)rows + 1, 8),
-                            .col = calloc((size_t)nnz + 1, 8),
-                            .val = calloc((size_t)nnz + 1, 8)}};
-}
+#include "received.h"
 
 Test(spgemm_stream, blocks_of_any_size_make_the_same_product) {
     lsp_ctx *ctx = test_ctx(2);
@@ -95,7 +54,14 @@ Test(spgemm_stream, a_product_without_rows_is_one_block_and_nonsense_is_refused)
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_stream(ctx, &A, &A, NULL, 0, NULL, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_stream(ctx, NULL, &A, NULL, 0, receive, &all, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 bytes", lsp_spgemm_stream(ctx, &A, &A, NULL, -1, receive, &all, NULL));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm_stream(ctx, &far, &A, NULL, 0, receive, &all, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one of", lsp_spgemm_stream(ctx, &far, &A, NULL, 0, receive, &all, NULL));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_spgemm_stream(ctx, &far, &far, NULL, 0, receive, &all, NULL));
+    const lsp_spgemm_options there = {.types = {.where = LSP_CUDA}};
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_spgemm_stream(ctx, &A, &A, &there, 0, receive, &all, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one of", lsp_csr_add(ctx, 1, &A, 1, &far, &C));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_add(ctx, 1, &far, 1, &far, &C));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_filter(ctx, &far, &(lsp_filter){.drop = true}, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "mask", lsp_csr_filter(ctx, &A, &(lsp_filter){.mask = &far}, &C));
     must_fail(ctx, LSP_ERR_ARGUMENT, "4 x 4", lsp_spgemm_stream(ctx, &A, &none, NULL, 0, receive, &all, NULL));
     cr_assert_eq(lsp_spgemm_stream(NULL, &A, &A, NULL, 0, receive, &all, NULL), LSP_ERR_ARGUMENT);
     all.rows = all.blocks = 0, all.stop_at = 2;

@@ -106,10 +106,21 @@ if(NOT picture MATCHES "^<svg .*kv32.*items in a segment.*>libsparse</text>.*</s
   message(FATAL_ERROR "no picture:\n${picture}")
 endif()
 bench(0 "^$" plot segsort.json k64.svg k64)
+file(WRITE ${FOLDER}/products.json [[{ "context": { "date": "2026-01-01", "gpu": "a GPU", "copy_bytes_per_second": 1e12 },
+  "benchmarks": [ { "name": "spgemm/er:10:2/f64/libsparse", "real_time": 2.0 },
+    { "name": "spgemm/er:10:2/f64/cusparse:alg1", "real_time": 9.0 },
+    { "name": "spgemm/er:10:2/f64/cusparse:alg2", "real_time": 5.0 },
+    { "name": "spgemm/er:10:2/f64/cusparse:alg3", "real_time": 1.0, "error_occurred": true } ] }]])
+bench(0 "^$" plot products.json products.svg)
+file(READ ${FOLDER}/products.svg picture)
+if(NOT picture MATCHES "^<svg .*er:10:2</text>.*>2.5</text>.*</svg>\n$")
+  message(FATAL_ERROR "no picture of products:\n${picture}")
+endif()
+bench(2 "no figures of spgemm/.../f32 in it" plot products.json f32.svg f32)
+bench(2 "no figures of spgemm/.../f64 in it" plot spgemm.json none.svg)
 bench(1 "usage: sparse-bench plot" plot segsort.json)
 bench(1 "nowhere/a.svg: cannot write the picture there" plot segsort.json nowhere/a.svg)
 bench(2 "no figures of segsort/uniform_.../kv128" plot segsort.json none.svg kv128)
-bench(2 "no figures of segsort/uniform_.../kv32" plot spgemm.json none.svg)
 bench(2 "missing.json: No such file" plot missing.json none.svg)
 file(WRITE ${FOLDER}/torn.json "{\"benchmarks\": [{\"name\": \"segsort/uniform_8/kv32/")
 bench(2 "torn.json: no figures" plot torn.json none.svg)

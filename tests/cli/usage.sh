@@ -115,6 +115,7 @@ for option in --info --dry-run; do
     refused "$option and --compare do not go together" -- "$option" --compare cusparse A.mtx
     refused "--quiet and $option do not go together" -- "$option" -q A.mtx
 done
+refused "--device cpu and --compare do not go together" -- --device cpu --compare cusparse A.mtx
 refused "--quiet and --verbose do not go together" -- -v -q A.mtx
 
 # ---- spellings that mean the same ----

@@ -9,8 +9,10 @@
 static const int64_t memory_bytes = (int64_t)8 << 30; /* of one allocation at most */
 static const lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES};
 
-/* ctx->cuda is this word. */
+/* ctx->cuda is this word, and the note behind it. */
+static const size_t state_bytes = sizeof(long long) + LSP_CUDA_NOTE_BYTES;
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return ctx->cuda; }
+void *lsp_cuda_note(lsp_ctx *ctx) { return lsp_cuda_fault(ctx) + 1; }
 
 int lsp_cuda_count(void) { return 1; }
 void *lsp_cuda_stream(lsp_ctx *ctx) {
@@ -34,9 +36,8 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     const lsp_allocator *allocator = &ctx->options.allocator;
     LSP_REQUIRE(ctx->options.ordinal == 0, LSP_ERR_DEVICE, "there is no GPU %d: one is emulated", ctx->options.ordinal);
-    ctx->cuda = allocator->alloc(allocator->user, sizeof(long long), LSP_HOST);
-    LSP_REQUIRE(ctx->cuda, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more",
-                sizeof(long long));
+    ctx->cuda = allocator->alloc(allocator->user, state_bytes, LSP_HOST);
+    LSP_REQUIRE(ctx->cuda, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", state_bytes);
     *lsp_cuda_fault(ctx) = 0;
 done:
     return status;
@@ -44,7 +45,7 @@ done:
 
 void lsp_cuda_close(lsp_ctx *ctx) {
     if (ctx->cuda) {
-        ctx->options.allocator.free(ctx->options.allocator.user, ctx->cuda, sizeof(long long), LSP_HOST);
+        ctx->options.allocator.free(ctx->options.allocator.user, ctx->cuda, state_bytes, LSP_HOST);
         ctx->cuda = NULL;
     }
 }
@@ -99,4 +100,8 @@ done:
 
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
+}
+lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
+    memcpy(to, lsp_cuda_note(ctx), (size_t)bytes);
+    return LSP_OK;
 }

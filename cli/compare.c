@@ -1,0 +1,74 @@
+/* --compare cusparse: the same product by NVIDIA's library, by each of its algorithms, on the same GPU. */
+#include "spgemm.h"
+
+#include <math.h>
+
+/* A factor as cuSPARSE takes it: int32 indices, values of the precision asked for; B transposed beforehand, its time
+ * not counted. */
+static lsp_status place(const cli_job *job, const lsp_csr *A, bool transpose, lsp_csr *there) {
+    const lsp_csr_types types = {
+        .rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = cli_value_type(&job->options), .where = LSP_CUDA};
+    lsp_csr turned = {.rows = 0};
+    lsp_status status = transpose ? lsp_csr_transpose(job->ctx, A, &turned) : LSP_OK;
+    if (status == LSP_OK) {
+        status = lsp_csr_copy(job->gpu, transpose ? &turned : A, &types, there);
+    }
+    lsp_csr_free(job->ctx, &turned);
+    return status;
+}
+
+/* How far its product is from ours: sums in another order, columns perhaps too. */
+static bool judge(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
+    lsp_csr there, here = {.rows = 0};
+    peer_cusparse_product_view(p, &there);
+    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    lsp_status status = lsp_csr_copy(job->gpu, &there, &types, &here);
+    const bool copied = status == LSP_OK;
+    status = copied ? lsp_csr_sort(job->ctx, &here) : status;
+    status = status == LSP_OK ? lsp_csr_compare(job->ctx, &job->C, &here, &rival->difference) : status;
+    if (status != LSP_OK) {
+        snprintf(rival->why, sizeof rival->why, "%s", lsp_last_error(copied ? job->ctx : job->gpu));
+    }
+    lsp_csr_free(job->gpu, &here);
+    return status == LSP_OK;
+}
+
+static void race(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
+    rival->ran = true;
+    rival->fastest_ms = INFINITY;
+    for (int64_t i = 0; i < job->repeats && rival->ran; i++) {
+        cli_progress_begin(&job->progress, "multiplying by cuSPARSE", rival->name);
+        rival->ran = peer_cusparse_product_run(p);
+        rival->fastest_ms = fmin(rival->fastest_ms, cli_progress_end(&job->progress));
+        if (!rival->ran) {
+            snprintf(rival->why, sizeof rival->why, "%s", peer_cusparse_product_why(p));
+        } else if (i + 1 == job->repeats) {
+            rival->ran = judge(job, rival, p);
+        }
+        peer_cusparse_product_release(p);
+    }
+    rival->peak_bytes = peer_cusparse_product_peak(p);
+}
+
+int cli_compare(cli_job *job) {
+    lsp_csr A = {.rows = 0}, B = {.rows = 0};
+    const bool same = job->second == &job->A && !job->options.transpose_b;
+    lsp_status status = place(job, &job->A.csr, false, &A);
+    if (status == LSP_OK && !same) {
+        status = place(job, &job->second->csr, job->options.transpose_b, &B);
+    }
+    for (int way = 0; way < PEER_CUSPARSE_WAYS && status == LSP_OK; way++) {
+        cli_rival *rival = &job->rivals[way];
+        rival->name = peer_cusparse_names[way];
+        peer_cusparse_product *p =
+            peer_cusparse_product_create(job->cusparse, (peer_cusparse_way)way, &A, same ? &A : &B);
+        if (p) {
+            race(job, rival, p);
+        }
+        peer_cusparse_product_destroy(p);
+    }
+    job->compared = status == LSP_OK;
+    lsp_csr_free(job->gpu, &A);
+    lsp_csr_free(job->gpu, &B);
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(job, job->gpu, status);
+}

@@ -1,0 +1,28 @@
+/* What is done with matrices on the context's GPU where they lie: csr_cuda.cu, or csr_cuda_none.c in a build without
+ * CUDA. */
+#ifndef LSP_CSR_CUDA_H
+#define LSP_CSR_CUDA_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows and columns of a matrix whose struct was checked, as lsp_csr_check says it. Waits. */
+lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const lsp_csr *A);
+
+/* Each row by column, in place, stable. */
+lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A);
+
+/* lsp_csr_add of matrices that were checked. Waits for nnz(C). */
+lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
+
+/* lsp_filter_rows: the mask lies there too, and its rows are sorted. Waits for nnz(B). */
+lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
+                                lsp_csr *B);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* Matrices on a GPU, in a build without CUDA. Never reached: no context of such a build has a GPU. */
+#include "csr_cuda.h"
+
+static lsp_status refuse(lsp_ctx *ctx) {
+    return lsp_fail(ctx, LSP_ERR_DEVICE, "there are no matrices on a GPU: this libsparse was built without CUDA");
+}
+lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const lsp_csr *A) {
+    (void)A;
+    return refuse(ctx);
+}
+lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
+    (void)A;
+    return refuse(ctx);
+}
+lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
+    (void)alpha, (void)A, (void)beta, (void)B, (void)C;
+    return refuse(ctx);
+}
+lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
+                                lsp_csr *B) {
+    (void)A, (void)filter, (void)first_row, (void)B;
+    return refuse(ctx);
+}

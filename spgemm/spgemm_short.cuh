@@ -1,0 +1,420 @@
+/* Rows of at most 256 products, and what is learnt of all rows on the way. A warp takes neighbouring rows of C, at most
+ * 32, and sorts those of equal size at a time: no list of rows is made. The first kernel checks A, counts the products
+ * of every row and the entries of C's short ones; if all are short, nnz(C) is known when it ends. The second fills
+ * them. */
+#ifndef LSP_SPGEMM_SHORT_CUH
+#define LSP_SPGEMM_SHORT_CUH
+
+#include "spgemm_facts.cuh"
+#include "spgemm_sort.cuh"
+
+enum {
+    SHORT_WARPS = 4, /* of a tile, which is what a block fills; one that looks does it for two */
+    SHORT_NT = SHORT_WARPS * WARP,
+    LOOK_TILES = 2,
+    LOOK_WARPS = SHORT_WARPS * LOOK_TILES,
+    LOOK_NT = SHORT_NT * LOOK_TILES,
+    LOOK_DEPTH = 4 /* entries on their way together */
+};
+static_assert((int)LOOK_NT == (int)FACTS_NT, "block_scan has so many threads");
+
+/* How rows are dealt out, the same in both kernels. */
+typedef struct spg_deal {
+    int rows_each;         /* rows a warp: a power of two to 32 */
+    ull *tiles;            /* of the rows of SHORT_WARPS warps: their entries in C, then where they begin there */
+    const int64_t *summed; /* NULL: job.rowptr has counts, and tiles[] says where they begin */
+} spg_deal;
+
+/* ---- sorting ---- */
+
+/* Shared memory of a warp. */
+template <typename V> struct short_shared {
+    spg_row rows[WARP];
+    uint32_t order[WARP]; /* rows of one size, the first ones first */
+    union {
+        sort_shared<1, 8, V> of_1[32];
+        sort_shared<4, 8, V> of_4[8];
+        sort_shared<8, 8, V> of_8[4];
+        sort_shared<16, 8, V> of_16[2];
+        sort_shared<32, 8, V> of_32[1];
+    };
+};
+
+/* Makes those of the warp's rows that are in the bin, G lanes a row; counting leaves a row's entries in its `at`. */
+template <int G, typename V, bool COUNT>
+__device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> &all, sort_shared<G, 8, V> *shared) {
+    const int lane = (int)threadIdx.x % WARP;
+    const unsigned mask = __ballot_sync(~0u, mine);
+    if (mask == 0) {
+        return;
+    }
+    if (mine) {
+        all.order[__popc(mask & ((1u << lane) - 1))] = (uint32_t)lane;
+    }
+    __syncwarp();
+    for (int i = lane / G, end = i + __popc(mask); i < end; i += WARP / G) {
+        const int from = i < end - lane / G ? (int)all.order[i] : -1;
+        const spg_row row = from >= 0 ? all.rows[from] : spg_row{};
+        const uint32_t total = sort_row<G, 8, V, COUNT>(job, row, lane % G, shared[lane / G]);
+        if (COUNT && from >= 0 && lane % G == 0) {
+            all.rows[from].at = total;
+        }
+        __syncwarp();
+    }
+}
+
+/* Makes those of the warp's rows, one a lane, that are in bins to SORT_32. */
+template <typename V, bool COUNT>
+__device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared) {
+    __syncwarp();
+    sort_some<1, V, COUNT>(job, bin == LSP_BIN_SORT_1, shared, shared.of_1);
+    sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4, shared, shared.of_4);
+    sort_some<8, V, COUNT>(job, bin == LSP_BIN_SORT_8, shared, shared.of_8);
+    sort_some<16, V, COUNT>(job, bin == LSP_BIN_SORT_16, shared, shared.of_16);
+    sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32);
+}
+
+/* ---- the first kernel ---- */
+
+/* What a thread has seen of A. */
+struct look_faults {
+    bool descents, repeats;
+    ull outside; /* ~ the first entry with such a column; 0: none */
+};
+
+/* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. */
+__device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
+                                      look_faults *faults) {
+    const uint32_t most = (uint32_t)job.B.nnz, rows = (uint32_t)job.B.rows;
+    ull products = 0;
+    bool wrong = false;
+    for (; at < end; at += LOOK_DEPTH * step) {
+        uint32_t k[LOOK_DEPTH], before[LOOK_DEPTH];
+#pragma unroll
+        for (int i = 0; i < LOOK_DEPTH; i++) {
+            const uint32_t p = at + (uint32_t)i * step;
+            k[i] = p < end ? __ldg(job.A.col + p) : 0;
+            before[i] = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : p < end && p > begin ? __ldg(job.A.col + p - 1) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < LOOK_DEPTH; i++) {
+            const uint32_t p = at + (uint32_t)i * step;
+            if (p < end) {
+                faults->descents |= p > begin && before[i] > k[i];
+                faults->repeats |= p > begin && before[i] == k[i];
+                if (k[i] >= rows) {
+                    faults->outside = max(faults->outside, ~(ull)p);
+                    wrong = true;
+                } else {
+                    const uint32_t from = __ldg(job.B.rowptr + k[i]), to = __ldg(job.B.rowptr + k[i] + 1);
+                    products += to - from;
+                    wrong |= from > to || to > most;
+                }
+            }
+        }
+    }
+    return wrong ? (ull)1 << 54 : products; /* so many are nobody's to sort, and a block's sum does not overflow */
+}
+
+/* Rows of very many entries: a block looks at them together. */
+struct look_long {
+    uint32_t rows[LOOK_NT], count;
+    ull products[LOOK_NT];
+};
+
+/* Products of the rows of the warp's lanes, `lanes` lanes at a time to a row; 0 for long ones. */
+__device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t end, int lanes, int rows_each,
+                                   look_faults *faults) {
+    const int lane = (int)threadIdx.x % WARP, together = WARP / lanes;
+    ull products = 0;
+    for (int first = 0; first < rows_each; first += together) {
+        const int from = first + lane / lanes;
+        const uint32_t its_begin = __shfl_sync(~0u, begin, from), its_end = __shfl_sync(~0u, end, from);
+        ull p = look_at_entries(job, its_begin + (uint32_t)(lane % lanes), its_begin, its_end, (uint32_t)lanes, faults);
+        for (int mask = 1; mask < lanes; mask *= 2) {
+            p += __shfl_xor_sync(~0u, p, mask);
+        }
+        const ull own = __shfl_sync(~0u, p, (lane - first) * lanes & (WARP - 1));
+        products = lane >= first && lane < first + together ? own : products;
+    }
+    return products;
+}
+
+/* The block comes here together. */
+__device__ inline void look_at_long(const spg_job &job, look_long &longs, look_faults *faults) {
+    __shared__ ull sums[LOOK_WARPS];
+    for (uint32_t k = 0; k < longs.count; k++) {
+        const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
+        const ull p = warp_sum_of(look_at_entries(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
+        if (threadIdx.x % WARP == 0) {
+            sums[threadIdx.x / WARP] = p;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            ull all = 0;
+            for (int w = 0; w < LOOK_WARPS; w++) {
+                all += sums[w];
+            }
+            longs.products[k] = all;
+        }
+        __syncthreads();
+    }
+}
+
+/* tiles[] become their exclusive sums, *all is that of all; one block, after others have written them. */
+__device__ inline void sum_tiles(ull *tiles, int64_t n, ull *all) {
+    __shared__ ull sums[FACTS_WARPS];
+    const int64_t each = (n + LOOK_NT - 1) / LOOK_NT, first = min(threadIdx.x * each, n), end = min(first + each, n);
+    ull mine = 0, total;
+    for (int64_t i = first; i < end; i++) {
+        mine += __ldcg(tiles + i);
+    }
+    ull before = block_scan(mine, sums, &total);
+    for (int64_t i = first; i < end; i++) {
+        const ull its = __ldcg(tiles + i);
+        tiles[i] = before;
+        before += its;
+    }
+    if (threadIdx.x == 0) {
+        *all = total;
+    }
+}
+
+/* A copy for the host. */
+__device__ inline void tell(const spg_facts *facts, spg_facts *told) {
+    for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += LOOK_NT) {
+        ((ull *)told)[i] = __ldcg((const ull *)facts + i);
+    }
+}
+
+/* Of the block's rows: products, most entries of C, products of a row at most. */
+struct look_sums {
+    ull products, bound, most;
+};
+
+/* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report, its sums to the
+ * block's. */
+__device__ inline void note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
+                                 spg_check *check) {
+    const bool leads = threadIdx.x % WARP == 0;
+    ull all = 0, bound = min(products, (ull)job.cols), most = products;
+    if (__any_sync(~0u, products > 1 << 26)) {
+        all = warp_sum_of(products), bound = warp_sum_of(bound);
+        for (int mask = 1; mask < WARP; mask *= 2) {
+            most = max(most, __shfl_xor_sync(~0u, most, mask));
+        }
+    } else {
+        all = __reduce_add_sync(~0u, (uint32_t)products), bound = __reduce_add_sync(~0u, (uint32_t)bound);
+        most = __reduce_max_sync(~0u, (uint32_t)most);
+    }
+    if (leads) {
+        atomicAdd(&sums.products, all), atomicAdd(&sums.bound, bound), atomicMax(&sums.most, most);
+    }
+    if (faults.outside != 0) {
+        atomicMax(&check->outside, faults.outside);
+    }
+    if (__any_sync(~0u, faults.descents) && leads) {
+        atomicMax(&check->descents, (ull)1);
+    }
+    if (__any_sync(~0u, faults.repeats) && leads) {
+        atomicMax(&check->repeats, (ull)1);
+    }
+}
+
+/* The block's sums go to the report, the entries of its rows in C to the tiles; the last block sums up where these
+ * begin. */
+__device__ inline void report_block(uint32_t count, const look_sums &sums, const bin_counter &counter,
+                                    const spg_deal &deal, spg_facts *facts, spg_facts *told) {
+    __shared__ uint32_t counts[LOOK_WARPS];
+    __shared__ bool last;
+    count = __reduce_add_sync(~0u, count);
+    if (threadIdx.x % WARP == 0) {
+        counts[threadIdx.x / WARP] = count;
+    }
+    counter.flush(facts->bins); /* a barrier before it */
+    if (threadIdx.x < LOOK_TILES) {
+        ull sum = 0;
+        for (int w = 0; w < SHORT_WARPS; w++) {
+            sum += counts[threadIdx.x * SHORT_WARPS + w];
+        }
+        deal.tiles[blockIdx.x * LOOK_TILES + threadIdx.x] = sum;
+    }
+    if (threadIdx.x == 0) {
+        atomicAdd(&facts->products, sums.products);
+        atomicAdd(&facts->nnz_bound, sums.bound);
+        if (sums.most > __ldcg(&facts->max_products)) {
+            atomicMax(&facts->max_products, sums.most);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(&facts->blocks, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {
+        __threadfence();
+        sum_tiles(deal.tiles, (int64_t)gridDim.x * LOOK_TILES, &facts->nnz);
+        __syncthreads();
+        tell(facts, told);
+    }
+}
+
+/* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
+static __global__ void __launch_bounds__(LOOK_NT, 4)
+    kernel_look(spg_job job, spg_deal deal, int lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
+    __shared__ uint32_t bins[LSP_BINS];
+    __shared__ look_long longs;
+    __shared__ look_sums sums;
+    LSP_DYNAMIC_SHARED(memory);
+    const bin_counter counter = {bins};
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    const int64_t row = ((int64_t)blockIdx.x * LOOK_WARPS + warp) * deal.rows_each + lane;
+    const bool there = lane < deal.rows_each && row < job.A.rows;
+    spg_check *check = facts->check;
+    look_faults faults = {};
+    int bin = -1;
+    if (check_failed(check[1])) {
+        if (blockIdx.x == 0) {
+            tell(facts, told);
+        }
+        return;
+    }
+    if (threadIdx.x == 0) {
+        sums = {};
+        longs.count = 0;
+    }
+    counter.clear(); /* a barrier after it */
+    spg_row mine = {};
+    uint32_t end = 0, place = 0;
+    if (there) {
+        mine.begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+        if ((int32_t)mine.begin > (int32_t)end) {
+            atomicMax(&check->falls, ~(ull)row);
+        }
+        if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* it is no matrix */
+            mine.begin = end = 0;
+        }
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        check->start_wrong = job.A.rowptr[0] != 0;
+        check->stop_wrong = job.A.rowptr[job.A.rows] != (ull)job.A.nnz;
+        job.rowptr[0] = 0;
+    }
+    const bool is_long = end - mine.begin > (uint32_t)(FACTS_LONG * lanes);
+    const bool any_long = __syncthreads_or(is_long);
+    if (is_long) {
+        place = atomicAdd(&longs.count, 1u);
+        longs.rows[place] = (uint32_t)row;
+    }
+    mine.entries = end - mine.begin;
+    ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, lanes, deal.rows_each, &faults);
+    if (any_long) {
+        __syncthreads();
+        look_at_long(job, longs, &faults);
+        p = is_long ? longs.products[place] : p;
+    }
+    if (there) {
+        mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
+        bin = lsp_count_bin(mine.products, mine.entries);
+        products[row] = mine.products;
+        job.groups[row] = 0;
+        if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
+            atomicMax(&facts->unfit, 1u);
+        }
+    }
+    counter.add_warp(bin);
+    const bool known = mine.products <= 1; /* as many entries in C */
+    short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[warp];
+    mine.at = known ? mine.products : 0;
+    shared.rows[lane] = mine;
+    note_warp(job, p, faults, sums, check);
+    sort_short<no_value, true>(job, known ? -1 : bin, shared);
+    if (there) {
+        job.rowptr[row + 1] = shared.rows[lane].at;
+    }
+    report_block((uint32_t)shared.rows[lane].at, sums, counter, deal, facts, told);
+}
+
+/* ---- where rows of C begin ---- */
+
+/* The row's first and last place in C; the block, which has a tile, comes here together. */
+__device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_t row, bool there, int64_t *at,
+                                int64_t *end) {
+    __shared__ uint32_t sums[SHORT_WARPS];
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    *at = *end = 0;
+    if (deal.summed) {
+        *at = there ? deal.summed[row] : 0;
+        *end = there ? deal.summed[row + 1] : 0;
+        return;
+    }
+    const uint32_t count = there ? (uint32_t)job.rowptr[row + 1] : 0;
+    uint32_t sum = count;
+    for (int d = 1; d < WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, sum, d);
+        sum += lane >= d ? other : 0;
+    }
+    if (lane == WARP - 1) {
+        sums[warp] = sum;
+    }
+    __syncthreads();
+    for (int w = 0; w < warp; w++) {
+        sum += sums[w];
+    }
+    *end = (int64_t)deal.tiles[blockIdx.x] + sum;
+    *at = *end - count;
+}
+
+template <typename R> __device__ inline void put_start(R *rowptr, int64_t row, int64_t end) {
+    if (row == 0) {
+        rowptr[0] = 0;
+    }
+    rowptr[row + 1] = (R)end;
+}
+
+/* To job.rowptr, if that has counts yet, and to C's. */
+template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, spg_deal deal, R *rowptr) {
+    const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
+    int64_t at, end;
+    find_row(job, deal, row, row < job.A.rows, &at, &end);
+    if (row < job.A.rows) {
+        job.rowptr[row + 1] = end;
+        put_start<R>(rowptr, row, end);
+    }
+}
+
+/* ---- the second kernel ---- */
+
+/* Fills the short rows of C, and writes where all rows begin. */
+template <typename V>
+__global__ void __launch_bounds__(SHORT_NT, 8)
+    kernel_short(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+    LSP_DYNAMIC_SHARED(memory);
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    const int64_t row = ((int64_t)blockIdx.x * SHORT_WARPS + warp) * deal.rows_each + lane;
+    const bool there = lane < deal.rows_each && row < job.A.rows;
+    spg_row mine = {};
+    int64_t end;
+    find_row(job, deal, row, there, &mine.at, &end);
+    if (there) {
+        mine.products = job.products[row];
+        mine.begin = job.A.rowptr[row];
+        mine.entries = job.A.rowptr[row + 1] - mine.begin;
+        wide_rowptr ? put_start((int64_t *)rowptr, row, end) : put_start((int32_t *)rowptr, row, end);
+    } else if (job.A.rows == 0) {
+        wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
+    }
+    int bin = there ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
+    if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
+        const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
+        put_col(job, mine.at, __ldg(job.B.col + q));
+        put_value<V>(job, mine.at, settled(times(value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
+        bin = -1;
+    }
+    short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
+    shared.rows[lane] = mine;
+    sort_short<V, false>(job, bin, shared);
+}
+
+#endif
