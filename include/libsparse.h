@@ -374,7 +374,8 @@ typedef struct lsp_segsort_args {
  * (descending: +0 before -0, NaN still last), bits kept. Keys equal to the type's maximum are ordinary keys.
  * In and out are the same array or do not overlap.
  * Arrays of a GPU (the context must be of that GPU): all work goes to the context's stream, nothing waits for it.
- * Segments are then checked on the way: malformed ones are left unsorted, and the next lsp_ctx_sync says so. */
+ * Segments are then checked on the way: malformed ones are left unsorted, and the next lsp_ctx_sync says so, as it does
+ * when segments overlap so far that together they have more than n items. */
 LSP_API lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args);
 
 typedef struct lsp_segsort_info {

@@ -26,6 +26,7 @@ typedef struct long_segment {
 } long_segment;
 
 __host__ __device__ inline int64_t long_segments_most(int64_t n) { return n / (CHANGE_LONGEST + 1) + 1; }
+__host__ __device__ inline int64_t change_chunks_most(int64_t n) { return n / CHANGE_CHUNK + long_segments_most(n); }
 
 /* ---- building blocks ---- */
 
@@ -95,8 +96,13 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
         if (end - begin > CHANGE_LONGEST) {
             const unsigned long long chunks = (unsigned long long)((end - begin + CHANGE_CHUNK - 1) / CHANGE_CHUNK);
             const unsigned long long before = atomicAdd(&job.counters->long_segments, chunks << 32 | 1);
-            long_segment entry = {s, (int64_t)(before >> 32)};
-            ((long_segment *)job.changes)[before & 0xFFFFFFFF] = entry;
+            const long_segment entry = {s, (int64_t)(before >> 32)};
+            const int64_t at = (int64_t)(before & 0xFFFFFFFF);
+            if (at < long_segments_most(job.n)) {
+                ((long_segment *)job.changes)[at] = entry;
+            } else { /* some overlap */
+                *job.fault = s + 1;
+            }
             end = begin;
         } else if (end == begin && job.change_count) {
             index_put(job, job.change_count, s, 0);
@@ -216,8 +222,8 @@ __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid
     __shared__ int64_t taken, ones_before;
     const long_segment *list = (const long_segment *)job.changes;
     unsigned long long *told = job.changes + 2 * long_segments_most(job.n);
-    const int64_t count = (int64_t)(job.counters->long_segments & 0xFFFFFFFF);
-    const int64_t chunks = (int64_t)(job.counters->long_segments >> 32);
+    const int64_t count = min((int64_t)(job.counters->long_segments & 0xFFFFFFFF), long_segments_most(job.n));
+    const int64_t chunks = min((int64_t)(job.counters->long_segments >> 32), change_chunks_most(job.n));
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -267,8 +273,6 @@ __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid
 }
 
 /* ---- the host's side ---- */
-
-static int64_t change_chunks_most(int64_t n) { return n / CHANGE_CHUNK + long_segments_most(n); }
 
 /* 64-bit words of scratch. */
 static int64_t changes_words(const lsp_segsort_args *args) {

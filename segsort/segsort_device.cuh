@@ -36,6 +36,7 @@ typedef struct seg_counters {
     unsigned long long listed[LIST_CLASSES]; /* entries of each class */
     unsigned long long giants[2];            /* of the round at hand, and of the next: tiles, then giants (28 bits) */
     unsigned long long moved[2];             /* tiles of giants taken to be moved, in this round and the next */
+    unsigned long long long_items;           /* of all segments that are listed as they came */
     unsigned long long barrier;              /* of the giants' kernel */
     unsigned long long long_segments;        /* of the search for changes: chunks, then segments (32 bits) */
     unsigned long long chunk;                /* the next chunk to be taken */

@@ -107,11 +107,43 @@ template <typename T> __device__ inline T block_sum(T x, int warps, T *total) {
 
 /* ---- the row: its segments ---- */
 
+/* Do all long segments met so far, of all blocks, have no more items than there are? Else some overlap, and the lists
+ * would not have room for them. */
+__device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_EACH], int64_t s0) {
+    __shared__ unsigned long long sum;
+    unsigned long long mine = 0;
+    if (threadIdx.x == 0) {
+        sum = 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        mine += n[k] > job.tile_longest ? (unsigned long long)n[k] : 0;
+    }
+    for (int mask = WARP / 2; mask > 0; mask /= 2) {
+        mine += __shfl_xor_sync(~0u, mine, mask);
+    }
+    if (threadIdx.x % WARP == 0 && mine > 0) {
+        atomicAdd(&sum, mine);
+    }
+    __syncthreads();
+    bool fit = true;
+    if (threadIdx.x == 0 && atomicAdd(&job.counters->long_items, sum) + sum > (unsigned long long)job.n) {
+        *job.fault = s0 + 1;
+        fit = false;
+    }
+    return __syncthreads_and(fit);
+}
+
 /* Lists the long segments among the thread's, one atomic operation a class and block. */
-__device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE_EACH], const int64_t (&n)[TILE_EACH]) {
+__device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE_EACH], const int64_t (&n)[TILE_EACH],
+                                 int64_t s0) {
     __shared__ unsigned count[LIST_CLASSES];
     __shared__ unsigned long long base[LIST_CLASSES];
     unsigned rank[TILE_EACH];
+    if (!fit_together(job, n, s0)) {
+        return;
+    }
     if (threadIdx.x < LIST_CLASSES) {
         count[threadIdx.x] = 0;
     }
@@ -213,7 +245,7 @@ template <typename K> __device__ inline void read_row(const seg_job &job, tile_r
         any_long |= !shorter;
     }
     if (__syncthreads_or(any_long)) {
-        list_long(job, begin, n);
+        list_long(job, begin, n, row->s0);
     }
     uint32_t at = block_sum(sum, row->warps(), &total);
     mine = __reduce_or_sync(~0u, mine);

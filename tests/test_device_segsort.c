@@ -1,5 +1,6 @@
 /* The segmented sort where only a GPU has something to show: malformed segments that it meets on the way, scratch,
  * graphs. Skipped without a GPU. */
+#include "core/cuda.h"
 #include "segsort_cases.h"
 #if LSP_HAVE_CUDA && !LSP_EMULATED
 #include <cuda_runtime_api.h>
@@ -9,6 +10,58 @@
 static layout ten_pairs(void) {
     const int64_t lengths[] = {50, 50, 50, 50, 50, 50, 50, 50, 50, 50};
     return layout_of_pairs("malformed pairs", lengths, 10, 3);
+}
+
+/* Segments that overlap so much that no list has room for them: a giant, or what several lanes sort, again and again.
+ */
+Test(device_segsort, overlapping_segments_are_told_by_sync_and_write_nowhere_else) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    enum { N = 30000, SEGMENTS = 500 };
+    uint64_t state = 5;
+    for (int kind = 0; kind < 8; kind++) {
+        const int64_t length = (const int64_t[]){N, 5000, 300, 70}[kind % 4];
+        int64_t offsets[SEGMENTS], ends[SEGMENTS];
+        uint32_t *keys = malloc(N * sizeof *keys), *there[2];
+        unsigned char *change = NULL;
+        for (int64_t s = 0; s < SEGMENTS; s++) {
+            offsets[s] = length == N ? 0 : test_below(&state, 100);
+            ends[s] = offsets[s] + length;
+        }
+        for (int64_t i = 0; i < N; i++) {
+            keys[i] = (uint32_t)test_random(&state);
+        }
+        int64_t *pairs[2];
+        must(ctx, lsp_alloc(ctx, LSP_CUDA, N, sizeof *keys, (void **)&there[0]));
+        must(ctx, lsp_alloc(ctx, LSP_CUDA, N, sizeof *keys, (void **)&there[1]));
+        must(ctx, lsp_alloc(ctx, LSP_CUDA, SEGMENTS, sizeof **pairs, (void **)&pairs[0]));
+        must(ctx, lsp_alloc(ctx, LSP_CUDA, SEGMENTS, sizeof **pairs, (void **)&pairs[1]));
+        must(ctx, lsp_alloc(ctx, LSP_CUDA, N, 1, (void **)&change));
+        must(ctx, lsp_cuda_copy(ctx, there[0], LSP_CUDA, keys, LSP_HOST, N * (int64_t)sizeof *keys));
+        must(ctx, lsp_cuda_copy(ctx, pairs[0], LSP_CUDA, offsets, LSP_HOST, sizeof offsets));
+        must(ctx, lsp_cuda_copy(ctx, pairs[1], LSP_CUDA, ends, LSP_HOST, sizeof ends));
+        lsp_segsort_args args = {.n = N,
+                                 .segments = SEGMENTS,
+                                 .offsets = pairs[0],
+                                 .ends = pairs[1],
+                                 .offset_type = LSP_I64,
+                                 .key_type = LSP_U32,
+                                 .keys = there[0],
+                                 .keys_out = there[1],
+                                 .change = kind < 4 ? NULL : change,
+                                 .where = LSP_CUDA};
+        must(ctx, lsp_segsort(ctx, &args));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "segment ", lsp_ctx_sync(ctx));
+        args.segments = 1; /* and the context is as good as before */
+        must(ctx, lsp_segsort(ctx, &args));
+        must(ctx, lsp_ctx_sync(ctx));
+        for (int k = 0; k < 2; k++) {
+            lsp_free(ctx, there[k]);
+            lsp_free(ctx, pairs[k]);
+        }
+        lsp_free(ctx, change);
+        free(keys);
+    }
+    lsp_ctx_destroy(ctx);
 }
 
 Test(device_segsort, malformed_segments_on_the_gpu_are_told_by_sync_and_the_others_are_sorted) {
