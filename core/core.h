@@ -67,7 +67,8 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* ---- memory: everything comes from the context, is aligned to 64 bytes, counted, and kept for the next call ---- */
 
-/* Memory that outlives the call (an output). NULL and LSP_OK for 0 items: *memory is then NULL. Not set to zero. */
+/* Memory that outlives the call (an output). NULL and LSP_OK for 0 items, or items of 0 bytes: *memory is then NULL.
+ * Not set to zero. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory); /* NULL is fine; so is memory the context does not know: left alone */
 

@@ -190,7 +190,7 @@ lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_b
         return lsp_fail(ctx, LSP_ERR_OVERFLOW, "%lld items of %zu bytes are more than can be addressed",
                         (long long)count, item_bytes);
     }
-    if (count == 0) {
+    if (count == 0 || item_bytes == 0) {
         *memory = NULL;
         return LSP_OK;
     }

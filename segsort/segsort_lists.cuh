@@ -277,12 +277,13 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
     }
 }
 
-/* Takes the entry that has come as the next one, number `at` of the class; the one `step` further on is on its way. */
+/* Takes the entry that has come as the next one, `step` after the one before; the one after it is on its way. */
 template <int VT, bool WIDE>
-__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t at, int64_t step,
+__device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t step,
                                     int64_t count) {
-    if (g.t == 0) {
+    if (g.t == 0) { /* nobody else looks at `at`, or is still looking at the others */
         const unsigned long long entry = g.segment->next;
+        const int64_t at = g.segment->at + step;
         g.segment->at = at;
         g.segment->begin = entry_begin(entry);
         g.segment->from = entry_from(entry);
@@ -310,12 +311,13 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     const int64_t first = (int64_t)blockIdx.x * groups + group, step = (int64_t)gridDim.x * groups;
     if (g.t == 0) {
         g.segment->next = first < (int64_t)count[c] ? job.list[c][first] : 0;
+        g.segment->at = first - step;
     }
-    take_segment(job, g, c, first, step, (int64_t)count[c]);
+    take_segment(job, g, c, step, (int64_t)count[c]);
     /* The groups of a warp go on together; wide ones of a block too, or their warps push each other's code away. */
     while (WIDE ? __syncthreads_or(g.segment->n > 0) : __any_sync(~0u, g.segment->n > 0)) {
         sort_segment<VT, WIDE, KK>(job, g);
-        take_segment(job, g, c, g.segment->at + step, step, (int64_t)count[c]);
+        take_segment(job, g, c, step, (int64_t)count[c]);
     }
 }
 

@@ -170,9 +170,9 @@ if "$CLI" --device cuda -q A.mtx >/dev/null 2>&1; then
     expect 0 cli --device cuda --dry-run A.mtx
     expect 3 cli --device cuda --max-memory 100 A.mtx
     expect 4 cli --device cuda:1023 A.mtx
-    expect 0 cli --device cuda --generate er:8000:10 --max-memory 8M -o blocks.mtx
+    expect 0 cli --device cuda --generate er:40000:10 --max-memory 40M -o blocks.mtx
     said "in blocks"
-    expect 0 cli --device cpu --generate er:8000:10 -o whole.mtx
+    expect 0 cli --device cpu --generate er:40000:10 -o whole.mtx
     cmp -s blocks.mtx whole.mtx || wrong "blocks multiplied on the GPU are others"
     expect 0 cli --compare cusparse A.mtx B.mtx
     said "alg1"

@@ -71,10 +71,11 @@ done:
     return status;
 }
 
-/* Exactly so much, that the address sanitizer sees what lies beyond; filled, that nobody takes it for zeros. */
+/* Exactly so much, that the address sanitizer sees what lies beyond; filled, that nobody takes it for zeros. Nothing
+ * for no bytes, as CUDA has it. */
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
     void *memory = NULL;
-    if (!ctx->cuda || bytes > (uint64_t)memory_bytes || posix_memalign(&memory, 256, bytes) != 0) {
+    if (!ctx->cuda || bytes == 0 || bytes > (uint64_t)memory_bytes || posix_memalign(&memory, 256, bytes) != 0) {
         return NULL;
     }
     memset(memory, EMU_PATTERN, bytes);
