@@ -1,3 +1,4 @@
+/* C = A*B of few products: is it one, how it is shared out, and C of the parts. */
 #include "spgemm_few.h"
 #include "core/isa.h"
 #include "spgemm.h"
@@ -58,7 +59,9 @@ static void clear_window(const lsp_few_job *job, int64_t columns) {
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F32; j++) {
         ((float *)job->window)[j] = -0.0F;
     }
-    memset(job->touched, 0, (size_t)columns);
+    if (columns > 0) {
+        memset(job->touched, 0, (size_t)columns);
+    }
 }
 
 /* The job of each thread, and its memory. */

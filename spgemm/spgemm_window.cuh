@@ -7,6 +7,13 @@
 
 #include "spgemm_runs.cuh"
 
+/* Blocks of one warp that an SM is to hold where rows have few entries: some chips hold 16 at most. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+#define WINDOW_FEW_BLOCKS 16
+#else
+#define WINDOW_FEW_BLOCKS 25
+#endif
+
 enum {
     WINDOW_NT = 128,
     WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
@@ -461,7 +468,7 @@ __device__ inline void window_make_run(const spg_job &job, const window &w, bool
 
 /* MOST entries a row: as many blocks at a time as there is shared memory for. */
 template <typename V, int MOST>
-__global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? 25 : 16)
+__global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS : 16)
     kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t lane = threadIdx.x, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
