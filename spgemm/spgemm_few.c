@@ -49,7 +49,7 @@ static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const 
     return A->where == LSP_HOST && ctx->options.max_bytes == 0 && options->method == LSP_SPGEMM_AUTO &&
            options->semiring == LSP_PLUS_TIMES && !options->transpose_a && !options->transpose_b && narrow &&
            type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_FEW_PRODUCTS &&
-           A->rows <= LSP_FEW_ROWS && B->cols <= LSP_FEW_COLUMNS;
+           A->rows <= LSP_FEW_ROWS && B->cols > 0 && B->cols <= LSP_FEW_COLUMNS;
 }
 
 static void clear_window(const lsp_few_job *job, int64_t columns) {
@@ -59,9 +59,7 @@ static void clear_window(const lsp_few_job *job, int64_t columns) {
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F32; j++) {
         ((float *)job->window)[j] = -0.0F;
     }
-    if (columns > 0) {
-        memset(job->touched, 0, (size_t)columns);
-    }
+    memset(job->touched, 0, (size_t)columns);
 }
 
 /* The job of each thread, and its memory. */
