@@ -68,6 +68,7 @@ static cuda_thread *running() { return &here->threads[here->current]; }
 void emu_fail(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    flockfile(stderr); /* never given back: the first to fail is the one that is heard */
     fprintf(stderr, "emulated GPU: block %u of %u, thread %u of %u: ", blockIdx.x, gridDim.x, threadIdx.x, blockDim.x);
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "\n");
