@@ -480,6 +480,12 @@ LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spg
  * and for a look at the structure; C is filled on the stream when it returns. */
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
+/* The values of C again, for other values of A and B: C is what lsp_spgemm_execute of this plan made, and keeps its
+ * structure. If it fails they are lost. A plan on a GPU that is used a second time remembers where the factors of each
+ * entry lie, if an entry has few products and a quarter of the free memory holds it: then this is a matter of reading
+ * them once. */
+LSP_API lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+
 /* Plan, execute, destroy. `options` may be NULL. `info` may be NULL. */
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);

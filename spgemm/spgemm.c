@@ -257,6 +257,7 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.moved);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
+        lsp_spgemm_gpu_forget(plan);
         lsp_free(ctx, plan->gpu.rowptr);
         lsp_free(ctx, plan->gpu.products);
         lsp_free(ctx, plan->gpu.groups);
@@ -347,40 +348,53 @@ done:
     return status;
 }
 
+/* C's sizes and types. */
+static lsp_status shape_result(lsp_spgemm_plan *plan, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types types = plan->options.types, fit;
+    types.val_type = plan->type;
+    LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &types, &fit));
+    *C = (lsp_csr){.rows = plan->facts.rows,
+                   .cols = plan->facts.cols,
+                   .nnz = plan->info.nnz,
+                   .rowptr_type = fit.rowptr_type,
+                   .col_type = fit.col_type,
+                   .val_type = fit.val_type,
+                   .where = plan->where};
+done:
+    return status;
+}
+
 /* The same on a GPU: C without its row pointers. */
 static lsp_status make_result_there(lsp_spgemm_plan *plan, lsp_csr *C) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const lsp_spgemm_facts *facts = &plan->facts;
-    lsp_csr_types types = plan->options.types, fit;
-    types.val_type = plan->type;
+    lsp_csr_types types = plan->options.types;
     int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
-    int64_t bytes = matrix_bytes(facts->rows, facts->cols, nnz, &types, plan->type);
-    LSP_TRY(lsp_csr_resolve(ctx, facts->cols, nnz, LSP_NONE, &types, &fit));
+    int64_t bytes = matrix_bytes(plan->facts.rows, plan->facts.cols, nnz, &types, plan->type);
+    LSP_TRY(shape_result(plan, C));
     if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
         int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
-        LSP_REQUIRE(bytes <= available && scratch <= available - bytes, LSP_ERR_MEMORY,
+        const bool fits = bytes <= available && scratch <= available - bytes;
+        if (!fits && lsp_spgemm_gpu_forget(plan)) {
+            return make_result_there(plan, C);
+        }
+        LSP_REQUIRE(fits, LSP_ERR_MEMORY,
                     "the product has %lld entries and needs %lld bytes (%s) and %lld of scratch on the GPU; %lld (%s) "
                     "are available",
                     (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)scratch, (long long)available,
                     lsp_size(available).text);
     }
-    *C = (lsp_csr){.rows = facts->rows,
-                   .cols = facts->cols,
-                   .nnz = nnz,
-                   .rowptr_type = fit.rowptr_type,
-                   .col_type = fit.col_type,
-                   .val_type = fit.val_type,
-                   .where = LSP_CUDA};
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, facts->rows + 1, lsp_type_bytes(fit.rowptr_type), &C->rowptr));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(fit.col_type), &C->col));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &C->val));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(C->col_type), &C->col));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->val_type ? nnz : 0, lsp_type_bytes(C->val_type), &C->val));
 done:
     return status;
 }
 
-static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+/* To a C that is made, or (update) is there but for its values. */
+static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = {0};
@@ -388,23 +402,35 @@ static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors
         LSP_TRY(lsp_spgemm_gpu_count(plan, factors));
         plan->counted = true;
     }
-    LSP_TRY(make_result_there(plan, &made));
-    LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, &made));
+    if (update) {
+        made = *C;
+    } else {
+        LSP_TRY(make_result_there(plan, &made));
+    }
+    if (plan->gpu.places.place != NULL) {
+        LSP_TRY(lsp_spgemm_gpu_again(plan, factors, &made, !update));
+    } else {
+        LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, &made));
+        if (plan->uses == 1) {
+            LSP_TRY(lsp_spgemm_gpu_keep(plan, factors, &made));
+        }
+    }
     *C = made;
 done:
-    if (status != LSP_OK) {
+    if (status != LSP_OK && !update) {
         lsp_csr_free(ctx, &made);
     }
     return status;
 }
 
-static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *C) {
+static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
     if (plan->where == LSP_CUDA) {
-        return multiply_there(plan, &ops->factors, C);
+        LSP_TRY(multiply_there(plan, &ops->factors, update, C));
+        goto done;
     }
     lsp_spgemm_job job = {.A = ops->A,
                           .B = ops->B,
@@ -412,14 +438,17 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *
                           .ascending = plan->ascending,
                           .semiring = plan->options.semiring,
                           .rowptr = plan->rowptr,
-                          .C = &made};
+                          .C = update ? C : &made};
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_values(ctx, &job.B, plan->type));
-    LSP_TRY(make_result(plan, &made));
+    if (!update) {
+        LSP_TRY(make_result(plan, &made));
+    }
     LSP_TRY(run_pass(plan, &job));
     lsp_progress(ctx, "multiply", 1);
-    *C = made;
+    *C = *job.C;
 done:
+    plan->uses += status == LSP_OK;
     lsp_scratch_release(ctx, mark);
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
@@ -461,7 +490,22 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+/* C is what the plan has made, as far as that can be seen. */
+static lsp_status check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_csr shape;
+    LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
+    LSP_TRY(shape_result(plan, &shape));
+    const lsp_spgemm_outline made = outline_of(&shape, 0);
+    LSP_TRY(check_outline(plan, "C", &made, C));
+    LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
+                "the values of C are those of a factor: they cannot be read and written at once");
+done:
+    return status;
+}
+
+static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     operands ops = {0};
     if (plan == NULL) {
@@ -472,16 +516,25 @@ lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
                 "a matrix to be multiplied, or the place for the product, is NULL");
     LSP_TRY(check_same(plan, A, B));
+    LSP_TRY(update ? check_result(plan, A, B, C) : LSP_OK);
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, &ops.factors));
     } else {
         LSP_TRY(take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }
-    LSP_TRY(multiply(plan, &ops, C));
+    LSP_TRY(multiply(plan, &ops, update, C));
 done:
     release_operands(ctx, &ops);
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    return execute(plan, A, B, false, C);
+}
+
+lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    return execute(plan, A, B, true, C);
 }
 
 lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
@@ -506,7 +559,7 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
         goto done;
     }
     LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
-    LSP_TRY(multiply(plan, &ops, C));
+    LSP_TRY(multiply(plan, &ops, false, C));
     if (info != NULL) {
         *info = plan->info;
     }

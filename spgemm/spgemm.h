@@ -83,6 +83,7 @@ struct lsp_spgemm_plan {
     lsp_spgemm_facts facts;
     lsp_type type; /* of the arithmetic and of C */
     bool ascending;
+    int64_t uses;              /* how often it was executed */
     bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
     int64_t *rowptr;           /* rows + 1 */
     int64_t *block_rows;       /* info.blocks + 1: pieces of about equal work */

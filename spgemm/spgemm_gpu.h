@@ -1,4 +1,4 @@
-/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu and _fill.cu, or
+/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu and _places.cu, or
  * spgemm_none.c in a build without CUDA. */
 #ifndef LSP_SPGEMM_GPU_H
 #define LSP_SPGEMM_GPU_H
@@ -9,6 +9,15 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Where the factors of each entry of C lie, and C's structure: all there, or all NULL. See spgemm_places.cuh. */
+typedef struct lsp_spgemm_places {
+    void *place;
+    uint16_t *counts;
+    int64_t *ends;
+    uint32_t *col;
+    void *rowptr; /* of C's type */
+} lsp_spgemm_places;
 
 /* What a plan keeps of a product on the GPU. */
 typedef struct lsp_spgemm_gpu {
@@ -24,6 +33,7 @@ typedef struct lsp_spgemm_gpu {
     int64_t nnz;            /* then, of C */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
+    lsp_spgemm_places places;
 } lsp_spgemm_gpu;
 
 /* op(A) and op(B) as the kernels take them: 32 bits an index, values of the type of the arithmetic, B's rows sorted. In
@@ -47,6 +57,12 @@ lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_f
 lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
 int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
+/* Finds the places of all products, C being filled, if that is worth it and memory allows. Waits for the GPU. */
+lsp_status lsp_spgemm_gpu_keep(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C);
+/* Fills C by them: its values, or all of it. */
+lsp_status lsp_spgemm_gpu_again(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
+                                bool structure);
+bool lsp_spgemm_gpu_forget(struct lsp_spgemm_plan *plan); /* frees the places; false: there are none */
 /* The numbers of lsp_spgemm_outline of both. Waits for the GPU. */
 lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
 

@@ -26,6 +26,18 @@ int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     (void)plan;
     return 0;
 }
+lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
+    (void)factors, (void)C;
+    return refuse(plan->ctx);
+}
+lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure) {
+    (void)factors, (void)C, (void)structure;
+    return refuse(plan->ctx);
+}
+bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
+    (void)plan;
+    return false;
+}
 lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
     (void)A, (void)B, (void)structure;
     return refuse(ctx);

@@ -35,16 +35,31 @@ Test(spgemm_plan, a_plan_serves_changed_values_and_refuses_a_changed_structure) 
         must(ctx, lsp_spgemm_plan_create(ctx, &A, &B, &options, &plan));
         must(ctx, lsp_spgemm_plan_get_info(plan, &info));
         cr_assert(info.nnz == -1 && info.products > 0 && info.reason[0] != 0 && info.blocks > 0);
-        for (int round = 0; round < 3; round++) {
-            must(ctx, lsp_spgemm_execute(plan, &A, &B, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "no product yet", lsp_spgemm_update(plan, &A, &B, &C));
+        for (int round = 0; round < 4; round++) {
+            must(ctx, round & 1 ? lsp_spgemm_update(plan, &A, &B, &C) : lsp_spgemm_execute(plan, &A, &B, &C));
             must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, NULL));
             same(ctx, &C, &right, "reused");
             must(ctx, lsp_spgemm_plan_get_info(plan, &info));
             cr_assert(info.nnz == C.nnz);
-            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &right);
+            lsp_csr_free(ctx, &right);
+            if (round == 1) {
+                lsp_csr_free(ctx, &C);
+            }
             ((double *)A.val)[round] += 1, ((double *)B.val)[3 * round] *= -2;
         }
-        lsp_csr other = A;
+        lsp_csr other = C;
+        other.nnz--;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "C is 400 x 400", lsp_spgemm_update(plan, &A, &B, &other));
+        other = C, other.col_type = LSP_I64;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "types of C", lsp_spgemm_update(plan, &A, &B, &other));
+        other = C, other.val = NULL;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "array of C is NULL", lsp_spgemm_update(plan, &A, &B, &other));
+        other = C, other.val = B.val;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "those of a factor", lsp_spgemm_update(plan, &A, &B, &other));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_update(plan, &A, &B, NULL));
+        lsp_csr_free(ctx, &C);
+        other = A;
         int32_t *rowptr = B.rowptr, *col = B.col, *row = A.rowptr;
         row[7]++;
         must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_execute(plan, &A, &B, &C));
@@ -81,6 +96,7 @@ Test(spgemm_plan, malformed_arguments_are_refused) {
     cr_assert(lsp_spgemm(NULL, &A, &A, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_spgemm_plan_create(NULL, &A, &A, NULL, &plan) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_spgemm_execute(NULL, &A, &A, &C) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_spgemm_update(NULL, &A, &A, &C) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_spgemm_plan_get_info(NULL, NULL) == LSP_ERR_ARGUMENT);
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, NULL, &A, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, &A, NULL, NULL, &C, NULL));

@@ -1,0 +1,132 @@
+/* C = A*B on a GPU by a plan that is used again: once it is found where the factors of each entry of C lie, C is filled
+ * by one kernel. */
+#include "core/scan.h"
+#include "spgemm_launch.cuh"
+#include "spgemm_places.cuh"
+
+/* Products for each entry of C up to which their places are read faster than rows are made anew. */
+enum { PLACES_WORTH = 16 };
+
+static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, PLACES_BLOCK) * (PLACES_BLOCK / PLACES_GROUP); }
+
+static int64_t bytes_of(const lsp_spgemm_plan *plan, const lsp_csr *C) {
+    const int64_t groups = groups_of(C->nnz);
+    return plan->facts.products * (int64_t)sizeof(spg_place) + groups * (PLACES_GROUP * (int64_t)sizeof(uint16_t) + 8) +
+           C->nnz * (int64_t)sizeof(uint32_t) + (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
+}
+
+static spg_places places_of(const lsp_spgemm_places *kept, int64_t nnz) {
+    return (spg_places){(spg_place *)kept->place, kept->counts, kept->ends, kept->col, nnz};
+}
+
+template <typename C> static __global__ void kernel_narrow(uint32_t *to, const C *from, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        to[i] = (uint32_t)from[i];
+    }
+}
+
+/* Memory for all of it, and C's structure. */
+static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_places *kept = &plan->gpu.places;
+    const int64_t groups = groups_of(C->nnz), bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_place), &kept->place));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups * PLACES_GROUP, sizeof *kept->counts, (void **)&kept->counts));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups, sizeof *kept->ends, (void **)&kept->ends));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, sizeof *kept->col, (void **)&kept->col));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
+    LSP_TRY(lsp_cuda_copy(ctx, kept->rowptr, LSP_CUDA, C->rowptr, LSP_CUDA, bytes));
+    if (C->col_type == LSP_I64) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_narrow<int64_t>, blocks_for(C->nnz), NT, 0, kept->col, (const int64_t *)C->col,
+                           C->nnz));
+    } else {
+        LSP_TRY(lsp_cuda_copy(ctx, kept->col, LSP_CUDA, C->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
+    }
+done:
+    return status;
+}
+
+/* *most: 0, or so many products have a place in one entry of C that they cannot be kept. */
+template <typename R>
+static lsp_status find_places(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, unsigned *most) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const spg_places places = places_of(&plan->gpu.places, nnz);
+    const R *rowptr = (const R *)plan->gpu.places.rowptr;
+    const int64_t blocks = lsp_ceil_div(nnz, PLACES_BLOCK * PLACES_WARPS);
+    unsigned *found;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
+    LSP_TRY(clear(ctx, found, sizeof *found));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_find_places<R, false>), blocks, PLACES_NT, 0, *job, rowptr, places, found));
+    LSP_TRY(lsp_cuda_scan(ctx, places.ends, groups_of(nnz), NULL));
+    LSP_TRY(lsp_cuda_read(ctx, most, found, sizeof *found));
+    if (*most == 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_find_places<R, true>), blocks, PLACES_NT, 0, *job, rowptr, places, found));
+    }
+done:
+    return status;
+}
+
+extern "C" bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
+    lsp_spgemm_places *kept = &plan->gpu.places;
+    const bool any = kept->place != NULL;
+    lsp_free(plan->ctx, kept->place);
+    lsp_free(plan->ctx, kept->counts);
+    lsp_free(plan->ctx, kept->ends);
+    lsp_free(plan->ctx, kept->col);
+    lsp_free(plan->ctx, kept->rowptr);
+    *kept = (lsp_spgemm_places){};
+    return any;
+}
+
+/* Is it worth it, and does it leave most of the memory to others? */
+static bool worth_keeping(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
+    const int64_t products = plan->facts.products;
+    return C->nnz > 0 && plan->type != LSP_NONE && !factors->names && products <= (int64_t)UINT32_MAX - WARP &&
+           products / C->nnz <= PLACES_WORTH && bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    const spg_job job = job_of(plan, factors);
+    unsigned most = 0;
+    if (worth_keeping(plan, factors, C)) {
+        LSP_TRY(take_structure(plan, C));
+        LSP_TRY(C->rowptr_type == LSP_I64 ? find_places<int64_t>(plan, &job, C->nnz, &most)
+                                          : find_places<int32_t>(plan, &job, C->nnz, &most));
+    }
+done:
+    if (status != LSP_OK || most > 0) {
+        lsp_spgemm_gpu_forget(plan);
+    }
+    lsp_scratch_release(ctx, mark);
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* then it is done without */
+}
+
+template <typename V, typename I>
+static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure) {
+    const spg_places places = places_of(&plan->gpu.places, C->nnz);
+    return LSP_LAUNCH(plan->ctx, (kernel_fill_places<V, I>), lsp_ceil_div(C->nnz, PLACES_GROUP * PLACES_WARPS),
+                      PLACES_NT, PLACES_WARPS * sizeof(place_chunk<V>), matrix_of(&factors->A), matrix_of(&factors->B),
+                      places, (V *)C->val, structure ? (I *)C->col : NULL);
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
+                                           bool structure) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    if (structure) {
+        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, plan->gpu.places.rowptr, LSP_CUDA,
+                              (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type)));
+    }
+#define FILL(V)                                                                                                        \
+    (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, factors, C, structure)                                      \
+                            : start_fill<V, int32_t>(plan, factors, C, structure))
+    LSP_TRY(plan->type == LSP_F64 ? FILL(double) : FILL(float));
+#undef FILL
+done:
+    return status;
+}

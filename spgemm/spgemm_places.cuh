@@ -1,0 +1,231 @@
+/* Products that know their place: where in A and in B the factors of each entry of C lie, entry after entry and in the
+ * order of the sum. To fill C with other values is then to read, multiply and add. A plan keeps this when it is used
+ * again, if memory allows. */
+#ifndef LSP_SPGEMM_PLACES_CUH
+#define LSP_SPGEMM_PLACES_CUH
+
+#include "spgemm_device.cuh"
+
+enum {
+    PLACES_NT = 128,
+    PLACES_WARPS = PLACES_NT / WARP,
+    PLACES_BLOCK = 256, /* entries of C whose products a warp looks for */
+    PLACES_GROUP = 128, /* entries of C that a warp sums up */
+    PLACES_CHUNK = 256, /* products that it has at hand */
+    PLACES_MOST = 65535 /* of one entry */
+};
+
+/* Of one product: entries of A and of B. */
+typedef struct alignas(8) spg_place {
+    uint32_t a, b;
+} spg_place;
+
+typedef struct spg_places {
+    spg_place *place;
+    uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
+    int64_t *ends;    /* where the products of each group end */
+    uint32_t *col;    /* of C */
+    int64_t nnz;      /* of C */
+} spg_places;
+
+/* The sum of x over the lanes before this one. */
+__device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
+    const int lane = (int)threadIdx.x % WARP;
+    uint32_t sum = x;
+    for (int d = 1; d < WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, sum, d);
+        sum += lane >= d ? other : 0;
+    }
+    *total = __shfl_sync(~0u, sum, WARP - 1);
+    return sum - x;
+}
+
+/* ---- finding ---- */
+
+/* Entries of C in a warp's shared memory: their columns; and where the next product of each goes. */
+struct place_finder {
+    uint32_t col[PLACES_BLOCK], next[PLACES_BLOCK];
+
+    /* Which of first .. last-1 has the column; one has. */
+    __device__ uint32_t find(uint32_t first, uint32_t last, uint32_t column) const {
+        while (last - first > 1) {
+            const uint32_t middle = (first + last) / 2;
+            (col[middle] <= column ? first : last) = middle;
+        }
+        return first;
+    }
+};
+
+/* The part of B's row with columns from `low` to `high`. */
+__device__ inline uint32_t part_of_row(const spg_job &job, uint32_t k, uint32_t low, uint32_t high, uint32_t *length) {
+    const uint32_t begin = __ldg(job.B.rowptr + k), end = __ldg(job.B.rowptr + k + 1);
+    const uint32_t at = lower_bound(job.B.col, begin, end, low);
+    *length = lower_bound(job.B.col, at, end, high + 1) - at;
+    return at;
+}
+
+/* The products of a row of C that belong to its entries first .. last-1 of the block: counted, or put where they go.
+ * Lanes take them in the order in which they are added; those of one entry at the same time stand behind each other. */
+template <bool PUT>
+__device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t first, uint32_t last,
+                                     place_finder &finder, spg_place *to) {
+    const uint32_t lane = threadIdx.x % WARP, end = __ldg(job.A.rowptr + row + 1);
+    const uint32_t low = finder.col[first], high = finder.col[last - 1];
+    for (uint32_t p = __ldg(job.A.rowptr + row); p < end; p += WARP) {
+        uint32_t length = 0, total;
+        const uint32_t at = p + lane < end ? part_of_row(job, __ldg(job.A.col + p + lane), low, high, &length) : 0;
+        const uint32_t before = sum_before(length, &total);
+        for (uint32_t i = lane; i < total + lane; i += WARP) {
+            uint32_t e = 0; /* the last entry of A with no more than i products before it */
+            for (uint32_t step = WARP / 2; step > 0; step /= 2) {
+                e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
+            }
+            const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
+            const uint32_t place = i < total ? finder.find(first, last, __ldg(job.B.col + q)) : ~0u;
+            const unsigned same = __match_any_sync(~0u, place);
+            const uint32_t rank = (uint32_t)__popc(same & ((1u << lane) - 1));
+            if (PUT && i < total) {
+                to[finder.next[place] + rank] = {p + e, q};
+            }
+            __syncwarp();
+            if (rank == 0 && i < total) {
+                finder.next[place] += (uint32_t)__popc(same);
+            }
+            __syncwarp();
+        }
+    }
+}
+
+/* The last row that begins at `at` or before. */
+template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t rows, int64_t at) {
+    int64_t low = 0, high = rows;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        (rowptr[middle] <= at ? low : high) = middle;
+    }
+    return low;
+}
+
+/* First how many products each entry of C has, and each group: these are still to be summed up. *most is then what the
+ * largest has, if that is too many. Then (PUT) where they are. */
+template <typename R, bool PUT>
+__global__ void __launch_bounds__(PLACES_NT)
+    kernel_find_places(spg_job job, const R *rowptr, spg_places places, unsigned *most) {
+    __shared__ place_finder finders[PLACES_WARPS];
+    enum { EACH = PLACES_BLOCK / WARP, GROUPS = PLACES_BLOCK / PLACES_GROUP };
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    place_finder &finder = finders[warp];
+    const int64_t block = (int64_t)blockIdx.x * PLACES_WARPS + warp, base = block * PLACES_BLOCK;
+    const uint32_t n = (uint32_t)min(places.nnz - base, (int64_t)PLACES_BLOCK);
+    const int64_t begin = PUT && block > 0 ? places.ends[block * GROUPS - 1] : 0;
+    if (base >= places.nnz) {
+        return;
+    }
+    for (uint32_t i = lane, before = 0, total; i < PLACES_BLOCK; i += WARP, before += total) {
+        finder.col[i] = i < n ? places.col[base + i] : 0;
+        finder.next[i] = before + sum_before(PUT ? places.counts[base + i] : 0, &total);
+    }
+    __syncwarp();
+    int64_t row = row_at(rowptr, job.A.rows, base);
+    for (uint32_t i = 0; i < n; row++) {
+        if (rowptr[row + 1] <= base + i) { /* none of its own: many such may follow each other */
+            row = row_at(rowptr, job.A.rows, base + i);
+        }
+        const uint32_t last = (uint32_t)min(rowptr[row + 1] - base, (int64_t)n);
+        find_products<PUT>(job, (uint32_t)row, i, last, finder, places.place + begin);
+        i = last;
+    }
+    if (!PUT) {
+        for (uint32_t i = lane, group = 0, total; i < PLACES_BLOCK; i += WARP) {
+            const uint32_t count = finder.next[i];
+            sum_before(count, &total);
+            group = i / WARP % (PLACES_GROUP / WARP) == 0 ? total : group + total;
+            places.counts[base + i] = (uint16_t)min(count, (uint32_t)PLACES_MOST);
+            if (count > PLACES_MOST) {
+                atomicMax(most, count);
+            }
+            if (lane == 0 && (i + WARP) % PLACES_GROUP == 0) {
+                places.ends[(base + i) / PLACES_GROUP] = group;
+            }
+        }
+    }
+}
+
+/* ---- filling ---- */
+
+/* Factors of products in a warp's shared memory. */
+template <typename V> struct place_chunk {
+    V a[PLACES_CHUNK], b[PLACES_CHUNK];
+
+    /* Those of the first n; what lies behind them is of no use. Several are on their way together. */
+    __device__ void read(const spg_matrix &A, const spg_matrix &B, const spg_place *place, uint32_t n) {
+        enum { TOGETHER = 4 };
+        for (uint32_t first = threadIdx.x % WARP; first < n + threadIdx.x % WARP; first += TOGETHER * WARP) {
+            uint2 at[TOGETHER];
+            V x[TOGETHER], y[TOGETHER];
+#pragma unroll
+            for (uint32_t k = 0; k < TOGETHER; k++) {
+                at[k] = __ldg((const uint2 *)place + min(first + k * WARP, n - 1));
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < TOGETHER; k++) {
+                x[k] = value_at<V>(A, at[k].x), y[k] = value_at<V>(B, at[k].y);
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < TOGETHER; k++) {
+                a[first + k * WARP] = x[k], b[first + k * WARP] = y[k];
+            }
+        }
+        __syncwarp();
+    }
+};
+
+/* The values of C, and if that is wanted its columns. */
+template <typename V, typename C>
+__global__ void __launch_bounds__(PLACES_NT)
+    kernel_fill_places(spg_matrix A, spg_matrix B, spg_places places, V *val, C *col) {
+    enum { EACH = PLACES_GROUP / WARP };
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    place_chunk<V> &chunk = ((place_chunk<V> *)memory)[warp];
+    const int64_t group = (int64_t)blockIdx.x * PLACES_WARPS + warp, base = group * PLACES_GROUP;
+    uint32_t begin[EACH], end[EACH], products = 0;
+    V sum[EACH];
+    if (base >= places.nnz) {
+        return;
+    }
+    const spg_place *place = places.place + (group > 0 ? places.ends[group - 1] : 0);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        uint32_t total;
+        const uint32_t count = places.counts[base + k * WARP + lane];
+        begin[k] = products + sum_before(count, &total);
+        end[k] = begin[k] + count;
+        products += total;
+        sum[k] = (V)-0.0;
+    }
+    for (uint32_t first = 0; first < products; first += PLACES_CHUNK) {
+        const uint32_t n = min(products - first, (uint32_t)PLACES_CHUNK);
+        chunk.read(A, B, place + first, n);
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+#pragma unroll 2
+            for (uint32_t i = max(begin[k], first), to = min(end[k], first + n); i < to; i++) {
+                sum[k] = add_times(chunk.a[i - first], chunk.b[i - first], sum[k]);
+            }
+        }
+        __syncwarp();
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int64_t i = base + k * WARP + lane;
+        if (i < places.nnz) {
+            val[i] = settled(sum[k]);
+            if (col) {
+                col[i] = (C)places.col[i];
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* Plans of C = A*B on the GPU that are used again: the places of products, kept or not, never show in C. Skipped
+ * without a GPU. */
+#include "core/cuda.h"
+#include "products.h"
+
+static void copy_values(lsp_ctx *ctx, const lsp_csr *there, const lsp_csr *here) {
+    must(ctx, lsp_cuda_copy(ctx, there->val, LSP_CUDA, here->val, LSP_HOST,
+                            here->nnz * (int64_t)lsp_type_bytes(here->val_type)));
+}
+
+/* Other values, of A and of B, the same in every run. */
+static void change(lsp_ctx *ctx, lsp_csr *A, const lsp_csr *a, uint64_t *state) {
+    for (int64_t i = 0; i < A->nnz; i++) {
+        const double value = test_value(test_below(state, 50) == 0, state);
+        if (A->val_type == LSP_F64) {
+            ((double *)A->val)[i] = value;
+        } else if (A->val_type == LSP_F32) {
+            ((float *)A->val)[i] = (float)value;
+        }
+    }
+    copy_values(ctx, a, A);
+}
+
+/* Execute, update, execute, each time with other values. */
+static void use_again(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, lsp_spgemm_options options, bool kept, const char *what) {
+    lsp_csr a = upload(ctx, A), b = A == B ? a : upload(ctx, B), C = {0};
+    lsp_spgemm_options reference = options;
+    lsp_spgemm_plan *plan = NULL;
+    uint64_t state = 3;
+    reference.method = LSP_SPGEMM_REFERENCE;
+    must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no product yet", lsp_spgemm_update(plan, &a, &b, &C));
+    for (int round = 0; round < 3; round++) {
+        lsp_csr right = {0};
+        must(ctx, round & 1 ? lsp_spgemm_update(plan, &a, &b, &C) : lsp_spgemm_execute(plan, &a, &b, &C));
+        must(ctx, lsp_spgemm(ctx, A, B, &reference, &right, NULL));
+        lsp_csr here = download(ctx, &C);
+        cr_assert(here.rowptr_type == right.rowptr_type && here.col_type == right.col_type, "%s: types", what);
+        same(ctx, &here, &right, what);
+        lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &right);
+        if (round > 0) {
+            lsp_csr_free(ctx, &C);
+        }
+        cr_assert((plan->gpu.places.place != NULL) == (kept && round > 0), "%s: places in round %d", what, round);
+        change(ctx, A, &a, &state);
+        if (A != B) {
+            change(ctx, B, &b, &state);
+        }
+    }
+    lsp_spgemm_plan_destroy(plan);
+    lsp_csr_free(ctx, &a);
+    if (A != B) {
+        lsp_csr_free(ctx, &b);
+    }
+}
+
+Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const recipe squares[] = {
+        /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
+        {300, 300, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},
+        {300, 300, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0}, /* unsorted, duplicates */
+        {300, 300, 8, LSP_I32, LSP_I32, LSP_F32, true, false, -1, -1, 9}, /* a band: many products a column */
+        {300, 300, 8, LSP_I32, LSP_I32, LSP_F64, false, true, -1, -1, 9}, /* the same with duplicates */
+        {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, true, true, -1, -1, 0}, /* rows of C longer than a block */
+        {900, 900, 3, LSP_I32, LSP_I32, LSP_F64, false, false, 800, 11, 0},
+        {900, 900, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 450, 17, 0}, /* most rows are empty, or of one entry */
+        {1, 1, 1, LSP_I32, LSP_I32, LSP_F64, true, false, 0, -1, 0},
+    };
+    static const lsp_spgemm_options options[] = {{.types.rowptr_type = LSP_I64},
+                                                 {.transpose_a = true, .types.val_type = LSP_F32},
+                                                 {.transpose_b = true, .types.col_type = LSP_I64}};
+    for (size_t k = 0; k < sizeof squares / sizeof *squares; k++) {
+        char what[40];
+        lsp_csr A = make(&squares[k], 100 + k), B = make(&squares[k], 200 + k);
+        snprintf(what, sizeof what, "matrix %d", (int)k);
+        use_again(ctx, &A, &A, (lsp_spgemm_options){0}, true, what);
+        if (k < sizeof options / sizeof *options) {
+            use_again(ctx, &A, &B, options[k], true, what);
+        }
+        drop(&A), drop(&B);
+    }
+    static const char *const specs[] = {"perm:1000", "poisson2d:16", "rmat:7:8", "web:500:1.8:200"};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        lsp_csr A = {0};
+        must(ctx, lsp_generate(ctx, specs[k], 1, NULL, &A));
+        use_again(ctx, &A, &A, (lsp_spgemm_options){0}, true, specs[k]);
+        lsp_csr_free(ctx, &A);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    recipe narrow = {90, 90, 150, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    recipe empty = {300, 300, 0, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    recipe pattern = {300, 300, 4, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0};
+    lsp_csr A = make(&narrow, 1), E = make(&empty, 2), P = make(&pattern, 3);
+    use_again(ctx, &A, &A, (lsp_spgemm_options){0}, false, "many products an entry");
+    use_again(ctx, &E, &E, (lsp_spgemm_options){0}, false, "nothing");
+    use_again(ctx, &P, &P, (lsp_spgemm_options){0}, false, "a pattern");
+    drop(&A), drop(&E), drop(&P);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_plans, keep_to_the_budget_with_places_and_give_them_back_when_memory_is_short) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    recipe r = {400, 400, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 7), a = upload(ctx, &A), C = {0}, D = {0}, right = {0};
+    lsp_spgemm_plan *plan = NULL;
+    lsp_ctx_info held;
+    must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
+    must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
+    must(ctx, lsp_spgemm_update(plan, &a, &a, &C));
+    cr_assert(plan->gpu.places.place != NULL);
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_get_info(ctx, &held));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, held.cuda_bytes + C.nnz * 6)); /* half of another C */
+    must(ctx, lsp_spgemm_execute(plan, &a, &a, &D));
+    cr_assert(plan->gpu.places.place == NULL, "the places were not given back");
+    must(ctx, lsp_spgemm_update(plan, &a, &a, &D));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+    must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+    lsp_csr here = download(ctx, &C), there = download(ctx, &D);
+    same(ctx, &here, &right, "by places");
+    same(ctx, &there, &right, "without them");
+    lsp_spgemm_plan_destroy(plan);
+    lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &D), lsp_csr_free(ctx, &right);
+    lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &there), drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_plans, refuse_to_update_what_they_have_not_made) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    recipe r = {300, 300, 5, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 8), a = upload(ctx, &A), C = {0};
+    lsp_spgemm_plan *plan = NULL;
+    must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
+    must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
+    lsp_csr other = C, here = download(ctx, &C);
+    other.nnz--;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C is 300 x 300", lsp_spgemm_update(plan, &a, &a, &other));
+    other = C, other.val_type = LSP_F32;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "types of C", lsp_spgemm_update(plan, &a, &a, &other));
+    other = C, other.val = a.val;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "those of a factor", lsp_spgemm_update(plan, &a, &a, &other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C has left", lsp_spgemm_update(plan, &a, &a, &here));
+    must(ctx, lsp_spgemm_update(plan, &a, &a, &C));
+    lsp_spgemm_plan_destroy(plan);
+    lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here), drop(&A);
+    lsp_ctx_destroy(ctx);
+}
