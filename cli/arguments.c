@@ -30,8 +30,9 @@ static bool next_word(const char **words, char *word, size_t bytes) {
 
 /* What people say for what we call otherwise. */
 static const char *other_name(const char *word) {
-    static const char *const names[][2] = {{"gpu", "cuda"},   {"nvidia", "cuda"}, {"host", "cpu"},
-                                           {"double", "f64"}, {"float", "f32"},   {"single", "f32"}};
+    static const char *const names[][2] = {{"gpu", "cuda"},          {"nvidia", "cuda"},   {"host", "cpu"},
+                                           {"double", "f64"},        {"float", "f32"},     {"single", "f32"},
+                                           {"tropical", "min-plus"}, {"boolean", "or-and"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(word, names[i][0]) == 0) {
             return names[i][1];
@@ -72,16 +73,16 @@ static int unknown_option(const cli_tool *tool, const char *argument, size_t len
     return cli_unknown(tool, given, words, "unknown option '%.*s'", (int)length, argument);
 }
 
-static int choose(const cli_tool *tool, const cli_option *option, const char *value, int *field) {
+int cli_choose(const cli_tool *tool, const char *name, const char *words, const char *value, int *which) {
     char word[64];
-    const char *words = option->value;
-    for (int i = 0; next_word(&words, word, sizeof word); i++) {
+    const char *rest = words;
+    for (int i = 0; next_word(&rest, word, sizeof word); i++) {
         if (strcmp(word, value) == 0) {
-            *field = i;
+            *which = i;
             return CLI_DONE;
         }
     }
-    return cli_unknown(tool, value, option->value, "--%s takes %s, not '%s'", option->name, option->value, value);
+    return cli_unknown(tool, value, words, "--%s takes %s, not '%s'", name, words, value);
 }
 
 static int store(const cli_tool *tool, const cli_option *option, const char *value, void *fields) {
@@ -98,12 +99,16 @@ static int store(const cli_tool *tool, const cli_option *option, const char *val
                    ? CLI_DONE
                    : cli_usage(tool, "--%s takes a whole number from %lld to %lld, not '%s'", option->name,
                                (long long)option->least, (long long)option->most, value);
+    case CLI_NUMBER:
+        return cli_parse_number(value, field)
+                   ? CLI_DONE
+                   : cli_usage(tool, "--%s takes a number from 0, such as 0.5 or 1e-9, not '%s'", option->name, value);
     case CLI_SIZE:
         return cli_parse_size(value, field)
                    ? CLI_DONE
                    : cli_usage(tool, "--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
     case CLI_CHOICE:
-        return choose(tool, option, value, field);
+        return cli_choose(tool, option->name, option->value, value, field);
     }
     return CLI_USAGE;
 }

@@ -14,6 +14,7 @@ typedef enum cli_kind {
     CLI_FLAG,   /* bool */
     CLI_WORD,   /* const char *, as given */
     CLI_COUNT,  /* int64_t, `least` .. `most` */
+    CLI_NUMBER, /* double, 0 or more */
     CLI_SIZE,   /* int64_t, bytes */
     CLI_CHOICE, /* int: which of the words of `value`, "f64|f32" */
 } cli_kind;
@@ -42,6 +43,9 @@ int cli_usage(const cli_tool *tool, const char *format, ...) __attribute__((form
 /* The same, with "; did you mean 'WORD'?" when one of the words (separated by |) is near. */
 int cli_unknown(const cli_tool *tool, const char *word, const char *words, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Which of the words (separated by |) the value of option --`name` is. */
+int cli_choose(const cli_tool *tool, const char *name, const char *words, const char *value, int *which);
 
 /* Fills the struct; what is no option goes to files[0 .. *file_count - 1]. Returns CLI_DONE or, with a sentence on
  * standard error, CLI_USAGE. */

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A factor as cuSPARSE takes it: int32 indices, values of the precision asked for; B transposed beforehand, its time
- * not counted. */
+/* A factor as cuSPARSE takes it: int32 indices, values of the precision asked for; transposed beforehand, the time of
+ * which is not counted. */
 static lsp_status place(const cli_job *job, const lsp_csr *A, bool transpose, lsp_csr *there) {
     const lsp_csr_types types = {
         .rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = cli_value_type(&job->options), .where = LSP_CUDA};
@@ -52,8 +52,8 @@ static void race(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
 
 int cli_compare(cli_job *job) {
     lsp_csr A = {.rows = 0}, B = {.rows = 0};
-    const bool same = job->second == &job->A && !job->options.transpose_b;
-    lsp_status status = place(job, &job->A.csr, false, &A);
+    const bool same = job->second == &job->A && job->options.transpose_a == job->options.transpose_b;
+    lsp_status status = place(job, &job->A.csr, job->options.transpose_a, &A);
     if (status == LSP_OK && !same) {
         status = place(job, &job->second->csr, job->options.transpose_b, &B);
     }

@@ -28,7 +28,8 @@ static lsp_status plan_product(cli_job *job) {
             factors[i]->val = NULL;
         }
     }
-    lsp_spgemm_options how = {.transpose_b = job->options.transpose_b,
+    lsp_spgemm_options how = {.transpose_a = job->options.transpose_a,
+                              .transpose_b = job->options.transpose_b,
                               .types = {.val_type = cli_value_type(&job->options)}};
     lsp_spgemm_plan *plan = NULL;
     lsp_status status = lsp_spgemm_plan_create(job->ctx, &A, &B, &how, &plan);
@@ -40,8 +41,8 @@ static lsp_status plan_product(cli_job *job) {
 }
 
 static bool defined(const cli_job *job) {
-    const lsp_csr *B = &job->second->csr;
-    return job->A.csr.cols == (job->options.transpose_b ? B->cols : B->rows);
+    const cli_sizes sizes = cli_sizes_of(job);
+    return sizes.inner_a == sizes.inner_b;
 }
 
 static bool is_complex(const cli_job *job) {
@@ -57,7 +58,7 @@ static void histogram_text(FILE *to, const lsp_csr_stats *stats) {
         most = stats->histogram[k] > most ? stats->histogram[k] : most;
         last = stats->histogram[k] > 0 ? k : last;
     }
-    fprintf(to, "\n%-10s %14s\n", "entries", "rows");
+    fprintf(to, "\n%-11s %14s\n", "entries", "rows");
     for (int k = stats->histogram[0] > 0 ? 0 : 1; k <= last; k++) {
         char range[64], bar[bar_length + 1];
         int64_t low = k > 0 ? (int64_t)1 << (k - 1) : 0, high = k > 0 ? 2 * (low - 1) + 1 : 0;
@@ -96,9 +97,8 @@ static void product_text(const cli_job *job) {
     FILE *to = job->report;
     fprintf(to, "\n%s\n", cli_formula(job));
     if (!defined(job)) {
-        bool square = job->second == &job->A && !job->options.transpose_b;
         cli_table_row(to, "products", "none", "%s is not defined%s", cli_formula(job),
-                      square ? ", but A*A^T is (--transpose-b)" : ": the sizes do not match");
+                      job->second == &job->A ? cli_instead(job) : ": the sizes do not match");
         return;
     }
     const lsp_spgemm_info *plan = &job->plan;

@@ -40,8 +40,22 @@ int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status) {
 lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
 
 const char *cli_formula(const cli_job *job) {
-    bool square = job->second == &job->A;
-    return job->options.transpose_b ? (square ? "A*A^T" : "A*B^T") : (square ? "A*A" : "A*B");
+    static const char *const formulas[2][2][2] = {{{"A*B", "A*B^T"}, {"A^T*B", "A^T*B^T"}},
+                                                  {{"A*A", "A*A^T"}, {"A^T*A", "A^T*A^T"}}};
+    return formulas[job->second == &job->A][job->options.transpose_a][job->options.transpose_b];
+}
+
+cli_sizes cli_sizes_of(const cli_job *job) {
+    const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
+    const bool turn_a = job->options.transpose_a, turn_b = job->options.transpose_b;
+    return (cli_sizes){.rows = turn_a ? A->cols : A->rows,
+                       .inner_a = turn_a ? A->rows : A->cols,
+                       .inner_b = turn_b ? B->cols : B->rows,
+                       .cols = turn_b ? B->rows : B->cols};
+}
+
+const char *cli_instead(const cli_job *job) {
+    return job->options.transpose_a ? ", but A^T*A is (--transpose-a alone)" : ", but A*A^T is (--transpose-b)";
 }
 
 /* ---- the device ---- */
@@ -92,9 +106,10 @@ static int spy(cli_job *job) {
     const lsp_csr *matrix = job->multiplied ? &job->C : &job->A.csr;
     bool square = job->second == &job->A;
     char title[1024]; /* a name longer than that loses its tail, not the sizes */
-    snprintf(title, sizeof title, "%s%s: %s x %s, %s entries; A = %s%s%s", job->multiplied ? "C = " : "A",
-             job->multiplied ? cli_formula(job) : "", cli_count(matrix->rows).text, cli_count(matrix->cols).text,
-             cli_count(matrix->nnz).text, job->A.name, square ? "" : ", B = ", square ? "" : job->B.name);
+    snprintf(title, sizeof title, "%s%s%s: %s x %s, %s entries; A = %s%s%s", job->multiplied ? "C = " : "A",
+             job->multiplied ? cli_formula(job) : "", job->multiplied && cli_filters(&job->options) ? ", filtered" : "",
+             cli_count(matrix->rows).text, cli_count(matrix->cols).text, cli_count(matrix->nnz).text, job->A.name,
+             square ? "" : ", B = ", square ? "" : job->B.name);
     return strcmp(path, "-") == 0 ? cli_spy_text(job->picture, matrix, title) : cli_spy_svg(path, matrix, title);
 }
 

@@ -6,11 +6,19 @@
 
 const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
 
+static const char semirings[] = "plus-times|min-plus|max-times|or-and|plus-pair"; /* as lsp_semiring counts them */
+
 #define FIELD(name) offsetof(cli_options, name)
 
 static const cli_option table[] = {
     {"output", 'o', CLI_WORD, "FILE", FIELD(output), 0, 0, "write C here; - is standard output; .gz compresses"},
-    {"transpose-b", 0, CLI_FLAG, NULL, FIELD(transpose_b), 0, 0, "multiply by the transpose of B: A*B^T, or A*A^T"},
+    {"transpose-a", 0, CLI_FLAG, NULL, FIELD(transpose_a), 0, 0, NULL},
+    {"transpose-b", 0, CLI_FLAG, NULL, FIELD(transpose_b), 0, 0, "A*B^T, or A*A^T; --transpose-a: A^T*B, or A^T*A"},
+    {"semiring", 0, CLI_WORD, "NAME", FIELD(semiring_name), 0, 0, "plus-times min-plus max-times or-and plus-pair"},
+    {"mask", 0, CLI_WORD, "FILE.mtx", FIELD(mask), 0, 0, "C only where it has an entry; --complement: has none"},
+    {"complement", 0, CLI_FLAG, NULL, FIELD(complement), 0, 0, NULL},
+    {"drop", 0, CLI_NUMBER, "TOL", FIELD(drop), 0, 0, NULL},
+    {"keep", 0, CLI_COUNT, "K", FIELD(keep), 1, INT64_MAX, "the K largest of each row; --drop TOL: no |c| <= TOL"},
     {"generate", 0, CLI_WORD, "SPEC", FIELD(generate), 0, 0,
      "A by name: poisson2d:K stencil27:K fem3:K er:N:D\n"
      "perm:N rmat:S:E web:N:ALPHA:MAX nascg:S|W|A|B|C|D|E"},
@@ -67,8 +75,11 @@ static int read_device(cli_options *o) {
     return CLI_DONE;
 }
 
+bool cli_filters(const cli_options *o) { return o->mask || o->drop >= 0 || o->keep > 0; }
+
 /* What each pair of options would mean together is nothing. */
 static int refuse_contradictions(const cli_options *o) {
+    const char *filter = o->mask ? "--mask" : o->drop >= 0 ? "--drop" : "--keep";
     const struct {
         bool both;
         const char *one, *other, *why;
@@ -78,11 +89,15 @@ static int refuse_contradictions(const cli_options *o) {
         {o->info && o->check, "--info", "--check", "it multiplies nothing that could be checked"},
         {o->info && o->repeat, "--info", "--repeat", "it multiplies nothing"},
         {o->info && o->compare >= 0, "--info", "--compare", "it multiplies nothing that could be compared"},
+        {o->info && o->semiring, "--info", "--semiring", "it multiplies nothing"},
+        {o->info && cli_filters(o), "--info", filter, "it multiplies nothing that could be filtered"},
         {o->dry_run && o->output, "--dry-run", "--output", "it multiplies nothing that could be written"},
         {o->dry_run && o->check, "--dry-run", "--check", "it multiplies nothing that could be checked"},
         {o->dry_run && o->repeat, "--dry-run", "--repeat", "it multiplies nothing"},
         {o->dry_run && o->compare >= 0, "--dry-run", "--compare", "it multiplies nothing that could be compared"},
         {o->device == CLI_CPU && o->compare >= 0, "--device cpu", "--compare", "cuSPARSE needs a GPU"},
+        {o->compare >= 0 && o->semiring, "--compare", "--semiring", "cuSPARSE knows sums of products alone"},
+        {o->compare >= 0 && cli_filters(o), "--compare", filter, "cuSPARSE makes the product whole"},
         {o->quiet && o->verbose, "--quiet", "--verbose", "one asks for less, the other for more"},
         {o->quiet && (o->info || o->dry_run) && !o->json && !o->spy, "--quiet", o->info ? "--info" : "--dry-run",
          "nothing would be left to do"},
@@ -91,6 +106,22 @@ static int refuse_contradictions(const cli_options *o) {
         if (pairs[i].both) {
             return cli_usage(&spgemm_tool, "%s and %s do not go together: %s", pairs[i].one, pairs[i].other,
                              pairs[i].why);
+        }
+    }
+    return o->complement && !o->mask ? cli_usage(&spgemm_tool, "--complement means nothing without --mask") : CLI_DONE;
+}
+
+/* Standard input can be read once. */
+static int share_input(const cli_options *o) {
+    const struct { const char *name, *path; } files[] = {{"A", o->a}, {"B", o->b}, {"the mask", o->mask}};
+    const char *reader = NULL;
+    for (int i = 0; i < 3; i++) {
+        if (files[i].path && strcmp(files[i].path, "-") == 0) {
+            if (reader) {
+                return cli_usage(&spgemm_tool, "%s and %s cannot both be '-': standard input is read once", reader,
+                                 files[i].name);
+            }
+            reader = files[i].name;
         }
     }
     return CLI_DONE;
@@ -113,21 +144,22 @@ static int place_files(cli_options *o, const char **files, int count) {
     }
     o->a = files[0];
     o->b = count > 1 ? files[1] : NULL;
-    if (o->b && strcmp(o->a, "-") == 0 && strcmp(o->b, "-") == 0) {
-        return cli_usage(&spgemm_tool, "A and B cannot both be '-': standard input is read once");
-    }
     return CLI_DONE;
 }
 
 int cli_options_read(int argc, char **argv, cli_options *options) {
     const char *files[2] = {NULL, NULL};
     int count = 0;
-    *options = (cli_options){.seed = -1, .compare = -1};
+    *options = (cli_options){.seed = -1, .compare = -1, .drop = -1, .semiring_name = "plus-times"};
     int code = cli_parse(&spgemm_tool, argc, argv, options, files, 2, &count);
     if (code == CLI_DONE && (options->help || options->version)) {
         return CLI_DONE;
     }
     code = code == CLI_DONE ? read_device(options) : code;
+    code = code == CLI_DONE
+               ? cli_choose(&spgemm_tool, "semiring", semirings, options->semiring_name, &options->semiring)
+               : code;
     code = code == CLI_DONE ? refuse_contradictions(options) : code;
-    return code == CLI_DONE ? place_files(options, files, count) : code;
+    code = code == CLI_DONE ? place_files(options, files, count) : code;
+    return code == CLI_DONE ? share_input(options) : code;
 }

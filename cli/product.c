@@ -13,23 +13,48 @@ static int check_factors(const cli_job *job) {
         }
     }
     const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
-    bool transpose = job->options.transpose_b;
-    if (A->cols == (transpose ? B->cols : B->rows)) {
+    const cli_sizes sizes = cli_sizes_of(job);
+    if (sizes.inner_a == sizes.inner_b) {
         return CLI_DONE;
     }
     if (A == B) {
-        return cli_fail(CLI_INPUT, "%s is %lld x %lld: A*A is not defined, but A*A^T is (--transpose-b)", job->A.name,
-                        (long long)A->rows, (long long)A->cols);
+        return cli_fail(CLI_INPUT, "%s is %lld x %lld: %s is not defined%s", job->A.name, (long long)A->rows,
+                        (long long)A->cols, cli_formula(job), cli_instead(job));
     }
     return cli_fail(CLI_INPUT, "%s is %lld x %lld and %s is %lld x %lld: %s is not defined", job->A.name,
                     (long long)A->rows, (long long)A->cols, job->B.name, (long long)B->rows, (long long)B->cols,
                     cli_formula(job));
 }
 
+static int check_mask(const cli_job *job) {
+    const lsp_csr *mask = &job->mask.csr;
+    const cli_sizes sizes = cli_sizes_of(job);
+    if (!job->options.mask || (mask->rows == sizes.rows && mask->cols == sizes.cols)) {
+        return CLI_DONE;
+    }
+    return cli_fail(CLI_INPUT, "the mask %s is %lld x %lld, and %s is %lld x %lld", job->mask.name,
+                    (long long)mask->rows, (long long)mask->cols, cli_formula(job), (long long)sizes.rows,
+                    (long long)sizes.cols);
+}
+
+/* All of C; `filter_of` says what of it stays. */
 static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method method) {
+    const cli_options *o = &job->options;
     return (lsp_spgemm_options){.method = method,
-                                .transpose_b = job->options.transpose_b,
-                                .types = {.val_type = cli_value_type(&job->options)}};
+                                .semiring = (lsp_semiring)o->semiring,
+                                .transpose_a = o->transpose_a,
+                                .transpose_b = o->transpose_b,
+                                .types = {.val_type = cli_value_type(o)}};
+}
+
+/* `mask` lies where the factors do. */
+static lsp_filter filter_of(const cli_job *job, const lsp_csr *mask) {
+    const cli_options *o = &job->options;
+    return (lsp_filter){.mask = o->mask ? mask : NULL,
+                        .complement = o->complement,
+                        .drop = o->drop >= 0,
+                        .tolerance = o->drop >= 0 ? o->drop : 0,
+                        .largest = o->keep};
 }
 
 /* ---- the device ---- */
@@ -39,8 +64,9 @@ enum { WORTH_A_GPU = 100000000 };
 
 static int64_t count_products(const cli_job *job) {
     const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
-    if (job->options.transpose_b) {
-        return A->nnz / (B->cols > 0 ? B->cols : 1) * B->nnz;
+    if (job->options.transpose_a || job->options.transpose_b) {
+        const int64_t inner = cli_sizes_of(job).inner_b;
+        return A->nnz / (inner > 0 ? inner : 1) * B->nnz;
     }
     int64_t products = 0;
     for (int64_t p = 0; p < A->nnz && products < WORTH_A_GPU; p++) {
@@ -60,11 +86,11 @@ static void choose_device(cli_job *job) {
     (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
 }
 
-/* The factors where they are multiplied. */
+/* The factors, and the mask, where they are multiplied. */
 typedef struct factors {
     lsp_ctx *ctx;
-    lsp_csr A, B;
-    bool copied_a, copied_b;
+    lsp_csr A, B, mask;
+    bool copied_a, copied_b, copied_mask;
 } factors;
 
 static void drop_factors(factors *f) {
@@ -74,10 +100,14 @@ static void drop_factors(factors *f) {
     if (f->copied_b) {
         lsp_csr_free(f->ctx, &f->B);
     }
+    if (f->copied_mask) {
+        lsp_csr_free(f->ctx, &f->mask);
+    }
 }
 
 static lsp_status place_factors(cli_job *job, factors *f) {
-    *f = (factors){.ctx = job->gpu ? job->gpu : job->ctx, .A = job->A.csr, .B = job->second->csr};
+    *f =
+        (factors){.ctx = job->gpu ? job->gpu : job->ctx, .A = job->A.csr, .B = job->second->csr, .mask = job->mask.csr};
     if (!job->gpu) {
         return LSP_OK;
     }
@@ -90,6 +120,10 @@ static lsp_status place_factors(cli_job *job, factors *f) {
     } else if (status == LSP_OK) {
         status = lsp_csr_copy(f->ctx, &job->second->csr, &there, &f->B);
         f->copied_b = status == LSP_OK;
+    }
+    if (status == LSP_OK && job->options.mask && !job->options.dry_run) {
+        status = lsp_csr_copy(f->ctx, &job->mask.csr, &there, &f->mask);
+        f->copied_mask = status == LSP_OK;
     }
     job->copy_ms += cli_progress_end(&job->progress);
     return status;
@@ -106,24 +140,32 @@ static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
 
 /* ---- the product ---- */
 
-/* One product, or with --dry-run its plan alone. */
-static lsp_status multiply_once(cli_job *job, const factors *f, lsp_csr *C, double *ms) {
-    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+/* By a plan, which knows no filter; with --dry-run the plan alone. */
+static lsp_status multiply_by_plan(cli_job *job, const factors *f, lsp_csr *C) {
+    const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     lsp_spgemm_plan *plan = NULL;
-    lsp_csr_free(f->ctx, C);
-    cli_progress_begin(&job->progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
     lsp_status status = lsp_spgemm_plan_create(f->ctx, &f->A, &f->B, &how, &plan);
     if (status == LSP_OK && !job->options.dry_run) {
         status = lsp_spgemm_execute(plan, &f->A, &f->B, C);
     }
-    if (status == LSP_OK && job->gpu) {
-        status = lsp_ctx_sync(f->ctx);
-    }
-    *ms = cli_progress_end(&job->progress);
     if (status == LSP_OK) {
         status = lsp_spgemm_plan_get_info(plan, &job->plan);
     }
     lsp_spgemm_plan_destroy(plan);
+    return status;
+}
+
+static lsp_status multiply_once(cli_job *job, const factors *f, lsp_csr *C, double *ms) {
+    const bool whole = job->options.dry_run || !cli_filters(&job->options);
+    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    how.filter = filter_of(job, &f->mask);
+    lsp_csr_free(f->ctx, C);
+    cli_progress_begin(&job->progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
+    lsp_status status = whole ? multiply_by_plan(job, f, C) : lsp_spgemm(f->ctx, &f->A, &f->B, &how, C, &job->plan);
+    if (status == LSP_OK && job->gpu) {
+        status = lsp_ctx_sync(f->ctx);
+    }
+    *ms = cli_progress_end(&job->progress);
     return status;
 }
 
@@ -142,6 +184,7 @@ static bool can_stream(const cli_job *job) {
 static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     const char *path = job->options.output;
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    how.filter = filter_of(job, &job->mask.csr);
     how.types.where = job->gpu ? LSP_CUDA : LSP_HOST;
     cli_progress_begin(&job->progress, "multiplying and writing", path);
     cli_guard_output(path);
@@ -193,6 +236,7 @@ double cli_gflops(const cli_job *job) {
 static int check(cli_job *job) {
     lsp_csr expected = {0};
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_REFERENCE);
+    how.filter = filter_of(job, &job->mask.csr);
     cli_progress_begin(&job->progress, "checking", cli_formula(job));
     lsp_status status = lsp_spgemm(job->ctx, &job->A.csr, &job->second->csr, &how, &expected, NULL);
     if (status == LSP_OK) {
@@ -232,6 +276,7 @@ static int write_product(cli_job *job) {
 
 int cli_product(cli_job *job) {
     CLI_STEP(check_factors(job));
+    CLI_STEP(check_mask(job));
     choose_device(job);
     CLI_STEP(multiply(job));
     note_peak(job);

@@ -33,10 +33,10 @@ static int read_failed(cli_job *job, const char *path, lsp_status status) {
     return code == CLI_MEMORY && status == LSP_ERR_MEMORY ? CLI_MEMORY : CLI_INPUT;
 }
 
-static int read_file(cli_job *job, const char *path, cli_matrix *matrix) {
+static int read_file(cli_job *job, const char *path, bool values, cli_matrix *matrix) {
     const cli_options *o = &job->options;
-    lsp_mtx_read_options how = {.lenient = o->lenient};
-    how.types.val_type = o->precision == 1 && !o->info ? LSP_F32 : LSP_NONE;
+    lsp_mtx_read_options how = {.lenient = o->lenient, .types.drop_values = !values};
+    how.types.val_type = o->precision == 1 && !o->info && values ? LSP_F32 : LSP_NONE;
     matrix->name = strcmp(path, "-") == 0 ? "standard input" : path;
     cli_progress_begin(&job->progress, "reading", matrix->name);
     lsp_status status = lsp_mtx_read(job->ctx, path, &how, &matrix->csr, &matrix->file);
@@ -49,13 +49,27 @@ static int64_t bytes_of(const lsp_csr *matrix) {
            matrix->nnz * (int64_t)(lsp_type_bytes(matrix->col_type) + lsp_type_bytes(matrix->val_type));
 }
 
+/* A graph is often its own mask: a file that is A too is read once. */
+static int read_mask(cli_job *job) {
+    const cli_options *o = &job->options;
+    if (!o->a || strcmp(o->a, o->mask) != 0) {
+        CLI_STEP(read_file(job, o->mask, false, &job->mask));
+        job->held_bytes += bytes_of(&job->mask.csr);
+        return CLI_DONE;
+    }
+    job->mask = job->A;
+    job->mask.csr.val_type = LSP_NONE;
+    job->mask.csr.val = NULL;
+    return CLI_DONE;
+}
+
 int cli_read(cli_job *job) {
     const cli_options *o = &job->options;
-    CLI_STEP(o->generate ? generate(job, &job->A) : read_file(job, o->a, &job->A));
+    CLI_STEP(o->generate ? generate(job, &job->A) : read_file(job, o->a, true, &job->A));
     job->second = o->b ? &job->B : &job->A;
     if (o->b) {
-        CLI_STEP(read_file(job, o->b, &job->B));
+        CLI_STEP(read_file(job, o->b, true, &job->B));
     }
     job->held_bytes = bytes_of(&job->A.csr) + (o->b ? bytes_of(&job->B.csr) : 0);
-    return CLI_DONE;
+    return o->mask ? read_mask(job) : CLI_DONE;
 }

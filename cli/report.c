@@ -41,45 +41,98 @@ void cli_table_row(FILE *to, const char *label, const char *value, const char *f
     va_start(arguments, format);
     vsnprintf(note, sizeof note, format, arguments);
     va_end(arguments);
-    fprintf(to, "%-10s %14s%s%s\n", label, value, *note ? "   " : "", note);
+    fprintf(to, "%-11s %14s%s%s\n", label, value, *note ? "   " : "", note);
 }
 
 static void matrix_row(FILE *to, const char *label, const lsp_csr *matrix, const char *entries, const char *name,
                        const char *note) {
-    fprintf(to, "%-10s %14s %14s %16s%s%s%s%s\n", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text,
+    fprintf(to, "%-11s %14s %14s %16s%s%s%s%s\n", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text,
             entries, *name ? "   " : "", name, *note ? ": " : "", note);
 }
 
 void cli_table_matrices(const cli_job *job) {
     const cli_matrix *factors[] = {&job->A, job->second};
-    fprintf(job->report, "%-10s %14s %14s %16s\n", "", "rows", "columns", "entries");
+    fprintf(job->report, "%-11s %14s %14s %16s\n", "", "rows", "columns", "entries");
     for (int i = 0; i < (job->second == &job->A ? 1 : 2); i++) {
         char note[160];
         cli_describe(job, factors[i], note, sizeof note);
         matrix_row(job->report, i ? "B" : "A", &factors[i]->csr, cli_count(factors[i]->csr.nnz).text, factors[i]->name,
                    note);
     }
+    if (job->options.mask) {
+        char note[160];
+        cli_describe(job, &job->mask, note, sizeof note);
+        matrix_row(job->report, "mask", &job->mask.csr, cli_count(job->mask.csr.nnz).text, job->mask.name, note);
+    }
 }
 
 static void product_row(const cli_job *job) {
     char label[16], entries[64];
-    const lsp_csr *B = &job->second->csr;
-    lsp_csr C = {.rows = job->A.csr.rows, .cols = job->options.transpose_b ? B->rows : B->cols};
+    const cli_sizes sizes = cli_sizes_of(job);
+    lsp_csr C = {.rows = sizes.rows, .cols = sizes.cols};
     snprintf(label, sizeof label, "C = %s", cli_formula(job));
     snprintf(entries, sizeof entries, "%s%s",
              job->multiplied ? "" : "<= ", cli_count(job->multiplied ? job->C.nnz : job->plan.nnz_bound).text);
     matrix_row(job->report, label, &C, entries, "", "");
 }
 
+/* Of the values in their order: what plus-pair has counted. */
+static double sum_of(const lsp_csr *C) {
+    double sum = 0;
+    for (int64_t p = 0; p < C->nnz; p++) {
+        sum += C->val_type == LSP_F32 ? (double)((const float *)C->val)[p] : ((const double *)C->val)[p];
+    }
+    return sum;
+}
+
+static bool is_whole(double x) { return x == rint(x) && fabs(x) < 0x1p53; }
+
+static void semiring_row(const cli_job *job) {
+    cli_text sum;
+    if (!job->options.semiring) {
+        return;
+    }
+    if (!job->multiplied || job->streamed) {
+        cli_table_row(job->report, "semiring", job->options.semiring_name, "%s", "");
+        return;
+    }
+    const double x = sum_of(&job->C);
+    snprintf(sum.text, sizeof sum.text, "%.10g", isnan(x) ? (double)NAN : x);
+    cli_table_row(job->report, "semiring", job->options.semiring_name, "the sum of C's values is %s",
+                  is_whole(x) ? cli_count((int64_t)x).text : sum.text);
+}
+
+/* Which entries of C stay. */
+static void filter_row(const cli_job *job) {
+    const cli_options *o = &job->options;
+    char where[40] = "", size[40] = "", count[80] = "";
+    if (o->mask) {
+        snprintf(where, sizeof where, "where the mask has %s entry", o->complement ? "no" : "an");
+    }
+    if (o->drop >= 0) {
+        snprintf(size, sizeof size, "%sof |c| > %g", o->mask ? ", " : "", o->drop);
+    }
+    if (o->keep > 0) {
+        snprintf(count, sizeof count, "%sthe %s largest of a row", o->mask || o->drop >= 0 ? ", " : "",
+                 cli_count(o->keep).text);
+    }
+    if (cli_filters(o)) {
+        cli_table_row(job->report, "entries", "kept", "%s%s%s", where, size, count);
+    }
+}
+
 static void plan_rows(const cli_job *job) {
     FILE *to = job->report;
     const lsp_spgemm_info *plan = &job->plan;
+    const bool filtered = cli_filters(&job->options);
     cli_table_row(to, "method", plan->method_name, "%s", plan->reason);
     cli_table_row(to, "blocks", cli_count(plan->blocks).text, "of rows, %s products in the longest row",
                   cli_count(plan->max_row_products).text);
     cli_table_row(to, "scratch", cli_bytes(plan->scratch_bytes).text, "beside A, B and C");
-    cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries",
-                  cli_count(plan->nnz_bound).text);
+    if (!job->multiplied || !filtered) { /* a filtered product is never whole */
+        cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries%s",
+                      cli_count(plan->nnz_bound).text, filtered ? ", before they are filtered" : "");
+    }
     if (job->gpu) {
         cli_table_row(to, "device", "cuda", "%s", job->machine.device_name);
     } else {
@@ -146,6 +199,8 @@ static void report_text(const cli_job *job) {
                  cli_general((double)job->plan.products / (double)job->C.nnz).text);
     }
     cli_table_row(to, "products", cli_count(job->plan.products).text, "%s", ratio);
+    semiring_row(job);
+    filter_row(job);
     if (job->options.verbose || job->options.dry_run) {
         plan_rows(job);
     }
@@ -193,16 +248,44 @@ static void rivals_json(cli_json *json, const cli_job *job) {
     cli_json_close(json, ']');
 }
 
+static void filter_json(cli_json *json, const cli_job *job) {
+    const cli_options *o = &job->options;
+    if (!cli_filters(o)) {
+        cli_json_null(json, "filter");
+        return;
+    }
+    cli_json_open(json, "filter", '{');
+    cli_json_string(json, "mask", o->mask ? job->mask.name : NULL);
+    cli_json_bool(json, "complement", o->complement);
+    cli_json_number(json, "drop", o->drop >= 0 ? o->drop : (double)NAN);
+    if (o->keep > 0) {
+        cli_json_integer(json, "keep", o->keep);
+    } else {
+        cli_json_null(json, "keep");
+    }
+    cli_json_close(json, '}');
+}
+
+/* A whole number is written as one, for shells that count with no others. */
+static void sum_json(cli_json *json, const cli_job *job) {
+    const double sum = job->multiplied && !job->streamed ? sum_of(&job->C) : (double)NAN;
+    if (is_whole(sum)) {
+        cli_json_integer(json, "sum", (int64_t)sum);
+    } else {
+        cli_json_number(json, "sum", sum);
+    }
+}
+
 static void report_json(const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
-    const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
+    const cli_sizes sizes = cli_sizes_of(job);
     bool done = job->multiplied;
     cli_json json = {.to = job->report};
     cli_json_open(&json, NULL, '{');
-    cli_json_integer(&json, "rows", A->rows);
-    cli_json_integer(&json, "cols", job->options.transpose_b ? B->rows : B->cols);
-    cli_json_integer(&json, "nnz_a", A->nnz);
-    cli_json_integer(&json, "nnz_b", B->nnz);
+    cli_json_integer(&json, "rows", sizes.rows);
+    cli_json_integer(&json, "cols", sizes.cols);
+    cli_json_integer(&json, "nnz_a", job->A.csr.nnz);
+    cli_json_integer(&json, "nnz_b", job->second->csr.nnz);
     if (done) {
         cli_json_integer(&json, "nnz_c", job->C.nnz);
     } else {
@@ -239,6 +322,9 @@ static void report_json(const cli_job *job) {
     cli_json_string(&json, "a", job->A.name);
     cli_json_string(&json, "b", job->second->name);
     cli_json_string(&json, "c", job->written ? job->options.output : NULL);
+    cli_json_string(&json, "semiring", job->options.semiring_name);
+    filter_json(&json, job);
+    sum_json(&json, job);
     cli_json_string(&json, "precision", job->options.precision == 1 ? "f32" : "f64");
     cli_json_integer(&json, "threads", job->machine.threads);
     cli_json_integer(&json, "repeats", done ? job->repeats : 0);

@@ -1,8 +1,10 @@
 # Completion of spgemm-cli for bash.
 _spgemm_cli() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
-    local options="--output --transpose-b --generate --seed --precision --device --threads --max-memory --info --dry-run
-        --check --compare --repeat --spy --lenient --json --quiet --verbose --version --help"
+    local options="--output --transpose-a --transpose-b --semiring --mask --complement --drop --keep --generate --seed
+        --precision --device --threads --max-memory --info --dry-run --check --compare --repeat --spy --lenient --json
+        --quiet --verbose --version --help"
+    local semirings="plus-times min-plus max-times or-and plus-pair"
     local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
     COMPREPLY=()
     # bash cuts words at = and at : as COMP_WORDBREAKS says; the option is the last word that is one
@@ -18,13 +20,14 @@ _spgemm_cli() {
     --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
     --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
     --compare) mapfile -t COMPREPLY < <(compgen -W "cusparse" -- "$word") ;;
+    --semiring) mapfile -t COMPREPLY < <(compgen -W "$semirings" -- "$word") ;;
     --generate)
         mapfile -t COMPREPLY < <(compgen -W "$generators" -- "$word")
         compopt -o nospace 2>/dev/null
         ;;
-    --seed | --threads | --repeat | --max-memory) ;;
+    --seed | --threads | --repeat | --max-memory | --drop | --keep) ;;
     *)
-        if [[ $word == -* && $before != -o && $before != --output && $before != --spy ]]; then
+        if [[ $word == -* && $before != -o && $before != --output && $before != --spy && $before != --mask ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
         else
             _spgemm_cli_files "$word" "$before"

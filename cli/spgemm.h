@@ -32,6 +32,7 @@ typedef struct cli_job {
     lsp_ctx_info machine; /* of what multiplies */
     cli_matrix A, B;
     const cli_matrix *second; /* &B, or &A when there is no B */
+    cli_matrix mask;          /* a pattern; of A's own file A's arrays */
     lsp_csr C;
     bool multiplied, written;
     bool streamed; /* C did not fit the memory: it was written in blocks, and only its size is known */
@@ -39,7 +40,7 @@ typedef struct cli_job {
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
     double copy_ms;                                   /* to the GPU and back */
     int64_t repeats, peak_bytes;
-    int64_t held_bytes; /* by A and B */
+    int64_t held_bytes; /* by A, B and the mask */
     bool checked, check_ok;
     lsp_csr_difference difference;
     peer_cusparse *cusparse; /* --compare; else NULL */
@@ -68,6 +69,15 @@ lsp_type cli_value_type(const cli_options *options);
 
 /* "A*B", "A*A^T", ... */
 const char *cli_formula(const cli_job *job);
+
+/* op(A) is rows x inner_a, op(B) inner_b x cols. */
+typedef struct cli_sizes {
+    int64_t rows, inner_a, inner_b, cols;
+} cli_sizes;
+cli_sizes cli_sizes_of(const cli_job *job);
+
+/* Which product of a matrix that is not square is defined where this one is not, as the end of a sentence. */
+const char *cli_instead(const cli_job *job);
 
 /* Floating point operations a nanosecond; 0 when nothing was multiplied. */
 double cli_gflops(const cli_job *job);

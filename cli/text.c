@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <time.h>
 
+static const char numerals[] = "0123456789";
+
 cli_text cli_count(int64_t n) {
     cli_text digits, out = {""};
     int length = snprintf(digits.text, sizeof digits.text, "%lld", (long long)n), at = 0;
@@ -77,14 +79,19 @@ static int suffix_power(const char *suffix) {
     return letter && end ? 10 * (int)(letter - letters + 1) : -1;
 }
 
-bool cli_parse_size(const char *text, int64_t *bytes) {
-    size_t digits = strspn(text, "0123456789");
-    size_t length = digits;
-    if (text[length] == '.') {
-        length += 1 + strspn(text + length + 1, "0123456789");
+/* Length of the digits that the text begins with, a fraction included; 0 if it begins with none. */
+static size_t decimal_length(const char *text) {
+    size_t length = strspn(text, numerals);
+    if (length > 0 && text[length] == '.') {
+        length += 1 + strspn(text + length + 1, numerals);
     }
+    return length;
+}
+
+bool cli_parse_size(const char *text, int64_t *bytes) {
+    size_t length = decimal_length(text);
     int power = suffix_power(text + length);
-    if (digits == 0 || power < 0) {
+    if (length == 0 || power < 0) {
         return false;
     }
     double value = ldexp(strtod(text, NULL), power); /* LC_NUMERIC is never set: the point is a point */
@@ -92,6 +99,20 @@ bool cli_parse_size(const char *text, int64_t *bytes) {
         return false;
     }
     *bytes = (int64_t)value;
+    return true;
+}
+
+bool cli_parse_number(const char *text, double *x) {
+    size_t length = decimal_length(text);
+    if (length > 0 && (text[length] == 'e' || text[length] == 'E')) {
+        size_t mark = length + 1 + (text[length + 1] == '-' || text[length + 1] == '+');
+        size_t exponent = strspn(text + mark, numerals);
+        length = exponent > 0 ? mark + exponent : 0;
+    }
+    if (length == 0 || text[length] != 0 || !isfinite(strtod(text, NULL))) {
+        return false;
+    }
+    *x = strtod(text, NULL);
     return true;
 }
 

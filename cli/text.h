@@ -23,6 +23,9 @@ bool cli_parse_size(const char *text, int64_t *bytes);
 /* A whole number without a sign, within the limits. */
 bool cli_parse_count(const char *text, int64_t least, int64_t most, int64_t *n);
 
+/* A decimal number without a sign, with a fraction or an exponent if need be; not one too large for a double. */
+bool cli_parse_number(const char *text, double *x);
+
 /* Letters to insert, drop, change or swap to make one word of the other; words longer than 63 are infinitely far. */
 int cli_distance(const char *a, const char *b);
 

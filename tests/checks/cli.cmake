@@ -15,7 +15,7 @@ target_compile_definitions(cli_fake PRIVATE _GNU_SOURCE)
 target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
-foreach(part usage product files report real completion)
+foreach(part usage product filter files report real completion)
   add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
   set_tests_properties(cli_${part} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
   set_property(TEST cli_${part} PROPERTY ENVIRONMENT

@@ -18,12 +18,18 @@ offers() { # "wanted, sorted and separated by blanks" words...
     _spgemm_cli 2>>"$err"
     is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
 }
-offers "--threads --transpose-b" spgemm-cli --t
-offers "--transpose-b" spgemm-cli A.mtx --tr
+offers "--threads --transpose-a --transpose-b" spgemm-cli --t
+offers "--transpose-a --transpose-b" spgemm-cli A.mtx --tr
+offers "--semiring" spgemm-cli --sem
 offers "f32 f64" spgemm-cli --precision ""
 offers "f64" spgemm-cli --precision = f6
 offers "f32 f64" spgemm-cli --precision =
 offers "cpu cuda cuda:" spgemm-cli --device c
+offers "max-times min-plus" spgemm-cli --semiring m
+offers "or-and" spgemm-cli --semiring = o
+offers "" spgemm-cli --drop ""
+offers "" spgemm-cli --keep ""
+offers "A.mtx B 1.mtx.gz folder" spgemm-cli --mask ""
 offers "cusparse" spgemm-cli --compare ""
 offers "perm: poisson2d:" spgemm-cli --generate p
 offers "" spgemm-cli --generate poisson2d :

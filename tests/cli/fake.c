@@ -1,4 +1,4 @@
-/* Preloaded before the library, it lets the first lsp_spgemm_execute be what LSP_FAKE says, those after it honest:
+/* Preloaded before the library, it lets the first product be what LSP_FAKE says, those after it honest:
  * "wrong": one value of the product is changed; "pattern": one column is; "slow": it takes 1.3 seconds, with progress.
  * "linger": a file that is complete waits ten seconds before it gets its name. */
 #include "libsparse.h"
@@ -18,25 +18,41 @@ lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *e
     return real(ctx, options, error, error_bytes);
 }
 
-lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+/* What the product that begins is to be. */
+static const char *begin(void) {
     static int calls;
-    lsp_status (*real)(lsp_spgemm_plan *, const lsp_csr *, const lsp_csr *, lsp_csr *) = NULL;
-    *(void **)&real = dlsym(RTLD_NEXT, "lsp_spgemm_execute");
     const char *what = getenv("LSP_FAKE");
-    if (calls++ > 0 || !what) {
-        return real(plan, A, B, C);
-    }
+    what = calls++ > 0 || !what ? "honest" : what;
     for (int i = 0; strcmp(what, "slow") == 0 && i < 13; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         seen.progress(seen.hook_user, "multiply", i / 13.0);
     }
-    lsp_status status = real(plan, A, B, C);
+    return what;
+}
+
+static lsp_status end(const char *what, lsp_status status, lsp_csr *C) {
     if (status == LSP_OK && strcmp(what, "wrong") == 0) {
         ((double *)C->val)[1] *= 1.5;
     } else if (status == LSP_OK && strcmp(what, "pattern") == 0) {
         ((int32_t *)C->col)[0] ^= 1;
     }
     return status;
+}
+
+lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    lsp_status (*real)(lsp_spgemm_plan *, const lsp_csr *, const lsp_csr *, lsp_csr *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "lsp_spgemm_execute");
+    const char *what = begin();
+    return end(what, real(plan, A, B, C), C);
+}
+
+lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
+                      lsp_spgemm_info *info) {
+    lsp_status (*real)(lsp_ctx *, const lsp_csr *, const lsp_csr *, const lsp_spgemm_options *, lsp_csr *,
+                       lsp_spgemm_info *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "lsp_spgemm");
+    const char *what = begin();
+    return end(what, real(ctx, A, B, options, C, info), C);
 }
 
 int rename(const char *from, const char *to) {

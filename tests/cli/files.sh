@@ -58,6 +58,21 @@ refused "wide.mtx is 2 x 3: A*A is not defined, but A*A^T is (--transpose-b)" wi
 refused "A*B is not defined" wide.mtx A.mtx
 refused "A*B^T is not defined" A.mtx wide.mtx --transpose-b
 refused "A*B is not defined" wide.mtx wide.mtx
+refused "wide.mtx is 2 x 3: A^T*A^T is not defined, but A^T*A is (--transpose-a alone)" wide.mtx --transpose-a --transpose-b
+refused "A^T*B is not defined" --transpose-a B.mtx --generate er:3:1
+
+# ---- masks ----
+refused "missing.mtx" A.mtx --mask missing.mtx
+refused "missing.mtx" A.mtx --mask missing.mtx --dry-run
+refused "beyond.mtx:4: " A.mtx --mask beyond.mtx
+refused "the mask wide.mtx is 2 x 3, and A*A is 2 x 2" A.mtx --mask wide.mtx
+refused "the mask wide.mtx is 2 x 3, and A*A is 2 x 2" A.mtx --mask wide.mtx --complement --dry-run
+refused "the mask A.mtx is 2 x 2, and A*B is 2 x 3" A.mtx wide.mtx --mask A.mtx
+refused "the mask wide.mtx is 2 x 3, and A^T*B is 3 x 2" wide.mtx A.mtx --transpose-a --mask wide.mtx
+refused "the mask wide.mtx is 2 x 3, and A^T*A is 3 x 3" wide.mtx --transpose-a --mask wide.mtx -o never.mtx
+[ ! -e never.mtx ] || wrong "a file after a failure"
+refused "A*A is not defined" wide.mtx --mask wide.mtx
+refused "complex.mtx is complex" complex.mtx --mask complex.mtx
 
 # ---- output ----
 before=$(ls -A)

@@ -41,6 +41,16 @@ json() { "$HELPER" json "$1" <"${2:-$out}" 2>>"$err" || wrong "no valid JSON"; }
 # The entries of a Matrix Market file without its head, one a line.
 entries() { sed -e '/^%/d' "$1" | sed -e 1d; }
 
+# What a product is when it is written: entries, line by line, by /
+product() { # "entries" arguments...
+    local wanted=$1
+    shift
+    expect 0 cli "$@" -q -o C.out
+    silent
+    calm
+    is "$(entries C.out | tr '\n' /)" "$wanted"
+}
+
 finish() {
     printf '%d cases, %d failed\n' "$cases" "$failures"
     [ "$failures" = 0 ] && [ "$cases" -gt 0 ]

@@ -5,19 +5,17 @@
 small_matrices
 
 # ---- numbers ----
-product() { # "entries" arguments...: what is written, line by line, by /
-    local wanted=$1
-    shift
-    expect 0 cli "$@" -q -o C.out
-    silent
-    calm
-    is "$(entries C.out | tr '\n' /)" "$wanted"
-}
 product "1 1 1/1 2 8/2 2 9/" A.mtx
 product "1 1 8/1 2 1/2 1 12/" A.mtx B.mtx
 product "1 1 5/1 2 6/2 1 6/2 2 9/" A.mtx --transpose-b
 product "1 1 2/1 2 4/2 1 3/" A.mtx B.mtx --transpose-b
 product "1 1 5/2 2 9/" wide.mtx --transpose-b
+product "1 1 1/1 2 2/2 1 2/2 2 13/" A.mtx --transpose-a
+product "1 2 1/2 1 12/2 2 2/" A.mtx B.mtx --transpose-a
+product "1 1 1/2 1 8/2 2 9/" A.mtx --transpose-a --transpose-b
+product "1 2 4/2 1 3/2 2 8/" A.mtx B.mtx --transpose-a --transpose-b
+product "1 1 1/1 3 2/2 2 9/3 1 2/3 3 4/" wide.mtx --transpose-a
+product "1 1 1/1 2 2/2 2 9/3 1 2/3 2 4/" wide.mtx A.mtx --transpose-a
 product "1 1 1/1 2 6/1 3 2/2 2 9/" A.mtx wide.mtx
 is "$(grep -v '^%' C.out | head -1)" "2 3 4"
 is "$(head -1 C.out)" "%%MatrixMarket matrix coordinate real general"
@@ -158,6 +156,10 @@ not_said "multiply"
 expect 0 cli --dry-run --json A.mtx B.mtx
 is "$(json nnz_c) $(json products) $(json ms.multiply) $(json gflops) $(json check)" "null 3 null null null"
 [ "$(json plan.needed_bytes)" -ge "$(json plan.bound_bytes)" ] || wrong "needed_bytes"
+expect 0 cli --transpose-a --check --json wide.mtx
+is "$(json rows) $(json cols) $(json formula) $(json check.ok)" '3 3 "A^T*A" true'
+expect 0 cli --transpose-a --transpose-b --dry-run B.mtx A.mtx
+said "C = A^T*B^T"
 for device in auto cpu; do
     expect 0 cli --device "$device" A.mtx -q
 done

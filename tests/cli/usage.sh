@@ -25,12 +25,12 @@ cp "$out" help
 [ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
 [ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
 options=$(grep -oE -- '--[a-z-]+' help | sort -u)
-is "$(wc -l <<<"$options")" 20
+is "$(wc -l <<<"$options")" 26
 for option in $options; do
     grep -qF -- "${option#--}" "$SOURCE/cli/spgemm-cli.1" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$SOURCE/cli/spgemm-cli.bash" || wrong "$option is not in the completion"
 done
-for name in poisson2d stencil27 fem3 er rmat web perm nascg; do
+for name in poisson2d stencil27 fem3 er rmat web perm nascg plus-times min-plus max-times or-and plus-pair; do
     for where in help "$SOURCE/cli/spgemm-cli.1" "$SOURCE/cli/spgemm-cli.bash"; do
         grep -qF "$name" "$where" || wrong "$name is not in $where"
     done
@@ -67,6 +67,11 @@ refused "'cpuu'" "did you mean 'cpu'?" -- --device cpuu A.mtx
 refused "cuda:x" -- --device 'cuda:x' A.mtx
 refused "cuda:-1" -- --device cuda:-1 A.mtx
 refused "cuda:" -- --device cuda: A.mtx
+refused "'min-pls'" "did you mean 'min-plus'?" -- --semiring min-pls A.mtx
+refused "--semiring takes plus-times|min-plus|max-times|or-and|plus-pair, not 'tropical'" "did you mean 'min-plus'?" \
+    -- --semiring tropical A.mtx
+refused "'PLUS-TIMES'" -- --semiring PLUS-TIMES A.mtx
+refused "unknown option '--transpose'" "did you mean '--transpose-a'?" -- --transpose A.mtx
 refused "'cusparce'" "did you mean 'cusparse'?" -- --compare cusparce A.mtx
 refused "did you mean 'poisson2d'?" -- --generate possion2d:4
 refused "did you mean 'stencil27'?" -- --generate stencil:4
@@ -77,7 +82,8 @@ refused "spgemm-cli: " -- --generate er:10
 refused "spgemm-cli: " -- --generate poisson2d:3x
 
 # ---- values missing or malformed ----
-for option in --output --generate --seed --precision --device --threads --max-memory --compare --repeat --spy; do
+for option in --output --semiring --mask --drop --keep --generate --seed --precision --device --threads --max-memory \
+    --compare --repeat --spy; do
     refused "$option needs a value" -- A.mtx "$option"
     refused "$option needs a value" -- A.mtx "$option" --json
 done
@@ -93,18 +99,39 @@ refused "--seed takes a whole number" -- --seed 9223372036854775808 --generate p
 for value in 0 G 1X -1 1e3 0x10 1.2.3 1GG 1iB 9999999T nan .5G ''; do
     refused "--max-memory takes a size" "'$value'" -- --max-memory "$value" A.mtx
 done
-for option in --transpose-b --info --dry-run --check --lenient --json --quiet --verbose --version --help; do
+for value in 0 -1 x 1.5 9223372036854775808 ''; do
+    refused "--keep takes a whole number from 1 to 9223372036854775807" "'$value'" -- --keep "$value" A.mtx
+done
+for value in -1 -0 -1e-9 +1 nan NaN inf infinity 1e999 1e+309 0x10 1e 1e+ e5 .5 . 1,5 1.2.3 ' 1' '1 ' 1d0 tiny ''; do
+    refused "--drop takes a number from 0" "'$value'" -- --drop "$value" A.mtx
+done
+for option in --transpose-a --transpose-b --complement --info --dry-run --check --lenient --json --quiet --verbose --version --help; do
     refused "$option takes no value" -- "$option=1" A.mtx
 done
 refused "--output: its FILE is empty" -- A.mtx -o ''
 refused "--spy: its FILE.svg is empty" -- A.mtx --spy=
+refused "--mask: its FILE.mtx is empty" -- A.mtx --mask=
+refused "--semiring: its NAME is empty" -- A.mtx --semiring ''
 
 # ---- what does not go together ----
 refused "no matrix" --
 refused "no matrix" -- --json
 refused "'third.mtx' is one file too many" -- A.mtx B.mtx third.mtx
 refused "--generate stands for A" "'A.mtx' and 'B.mtx'" -- --generate perm:4 A.mtx B.mtx
-refused "standard input is read once" -- - -
+refused "A and B cannot both be '-': standard input is read once" -- - -
+refused "A and the mask cannot both be '-'" -- - --mask -
+refused "B and the mask cannot both be '-'" -- --mask - A.mtx -
+refused "B and the mask cannot both be '-'" -- --mask - --generate perm:2 -
+refused "--complement means nothing without --mask" -- --complement A.mtx
+refused "--complement means nothing without --mask" -- --complement --keep 1 A.mtx
+refused "--info and --semiring do not go together" -- --info --semiring min-plus A.mtx
+refused "--compare and --semiring do not go together" -- --compare cusparse --semiring min-plus A.mtx
+for filter in "--mask A.mtx" "--drop 0" "--keep 1"; do
+    # shellcheck disable=SC2086
+    refused "--info and ${filter% *} do not go together" -- --info $filter A.mtx
+    # shellcheck disable=SC2086
+    refused "--compare and ${filter% *} do not go together" -- --compare cusparse $filter A.mtx
+done
 refused "the name of a file is empty" -- ''
 refused "--seed means nothing without --generate" -- --seed 3 A.mtx
 refused "--info and --dry-run do not go together" -- --info --dry-run A.mtx
@@ -130,6 +157,11 @@ expect 0 cli -q -o C6.mtx -- -x.mtx
 expect 0 cli -q -oC7.mtx ./-x.mtx
 for i in 2 3 4 5 6 7; do same C1.mtx "C$i.mtx"; done
 expect 0 cli --seed 0 --generate perm:4 -q
+for number in 0 0.0 1 1. 12.5 1e-9 1E9 0.5e+3 1e308 1e-999 00; do
+    expect 0 cli -q --drop "$number" A.mtx
+done
+expect 0 cli -q --keep 9223372036854775807 A.mtx
+expect 0 cli -q --info --json --semiring plus-times A.mtx
 for size in 1G 1g 1GB 1GiB 1gib 1.5G 1073741824 1073741824B 1024M 0.001T 8000000000000000; do
     expect 0 cli -q --max-memory "$size" A.mtx
 done
