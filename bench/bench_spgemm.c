@@ -36,7 +36,7 @@ static const struct {
              {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_product)},
              {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)},
              {"petsc", "PETSc (petsc-dev)", PEER_PETSC(peer_petsc)}};
-enum { PEERS = sizeof peers / sizeof *peers, MOST_ENTRANTS = 3 + (int)PEER_CUSPARSE_WAYS + PEERS };
+enum { PEERS = sizeof peers / sizeof *peers, MOST_ENTRANTS = 4 + (int)PEER_CUSPARSE_WAYS + PEERS };
 
 static const char *absent(int i) {
     for (int k = 0; k < PEERS; k++) {
@@ -61,6 +61,7 @@ typedef struct entrant {
     const peer_gpu_product *gpu_peer; /* NULL: ours */
     void *self;
     lsp_spgemm_plan *plan; /* NULL: made anew each time */
+    bool update;           /* C stays, and its values are computed again */
     lsp_csr C;             /* ours */
 } entrant;
 
@@ -121,11 +122,17 @@ static bool agrees(bench_contender *c, const race *r, const lsp_csr *C, double t
 static bool run_ours(bench_contender *c) {
     entrant *e = c->state;
     const lsp_csr *A = e->race->on_gpu ? &e->race->there : &e->race->A;
-    const lsp_status status =
-        e->plan ? lsp_spgemm_execute(e->plan, A, A, &e->C) : lsp_spgemm(c->ctx, A, A, NULL, &e->C, NULL);
+    const lsp_status status = e->C.rowptr ? lsp_spgemm_update(e->plan, A, A, &e->C)
+                              : e->plan   ? lsp_spgemm_execute(e->plan, A, A, &e->C)
+                                          : lsp_spgemm(c->ctx, A, A, NULL, &e->C, NULL);
     return bench_must(c, c->ctx, status) && (!e->race->on_gpu || bench_must(c, c->ctx, lsp_ctx_sync(c->ctx)));
 }
-static void release_ours(bench_contender *c) { lsp_csr_free(c->ctx, &((entrant *)c->state)->C); }
+static void release_ours(bench_contender *c) {
+    entrant *e = c->state;
+    if (!e->update) {
+        lsp_csr_free(c->ctx, &e->C);
+    }
+}
 
 /* The bits of the CPU's product, which lies on the host. */
 static bool check_there(bench_contender *c) {
@@ -276,15 +283,15 @@ static bool prepare(bench *b, race *r, const char *spec, const char *file, lsp_t
            (!r->on_gpu || bench_ok(b, b->ours, lsp_csr_copy(b->ours, &r->A, &there, &r->there)));
 }
 
-/* The library once more, with a plan: only values have changed. */
-static int enter_plan(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
-    entrants[count] = (entrant){.race = r};
+/* The library once more, with a plan: only values have changed, of a new C or of the one that is there. */
+static int enter_plan(bench *b, const race *r, bool update, bench_contender *contenders, entrant *entrants, int count) {
+    entrants[count] = (entrant){.race = r, .update = update};
     if (!bench_ok(b, b->ours, lsp_spgemm_plan_create(b->ours, &r->there, &r->there, NULL, &entrants[count].plan))) {
         return count;
     }
     contenders[count] = contenders[0];
     contenders[count].again = true;
-    snprintf(contenders[count].who, sizeof contenders[count].who, "libsparse:plan");
+    snprintf(contenders[count].who, sizeof contenders[count].who, update ? "libsparse:update" : "libsparse:plan");
     return count + 1;
 }
 
@@ -333,7 +340,9 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
                                             .on_gpu = r->on_gpu,
                                             .ctx = b->ours};
     if (r->on_gpu) {
-        count = enter_gpu_peers(r, contenders, entrants, enter_plan(b, r, contenders, entrants, count));
+        count = enter_plan(b, r, false, contenders, entrants, count);
+        count = enter_plan(b, r, true, contenders, entrants, count);
+        count = enter_gpu_peers(r, contenders, entrants, count);
     }
     for (int k = 0; k < PEERS && !r->on_gpu; k++) {
         const peer_product *peer = peers[k].product;
@@ -374,6 +383,7 @@ static void run(bench *b, const char *workload, const char *file) {
         const int count = enter(b, &r, contenders, entrants);
         bench_race(b, workload, contenders, count);
         for (int k = 1; k < count; k++) {
+            lsp_csr_free(b->ours, &entrants[k].C);
             lsp_spgemm_plan_destroy(entrants[k].plan);
             if (entrants[k].peer) {
                 entrants[k].peer->destroy(entrants[k].self);

@@ -50,7 +50,7 @@ static void add_row(figure *f, const char *row, const char *end, const char *typ
     }
     if (strcmp(who, "libsparse") == 0) {
         g->whole = ms;
-    } else if (strcmp(who, "libsparse:plan") == 0) {
+    } else if (strcmp(who, "libsparse:update") == 0 || (strcmp(who, "libsparse:plan") == 0 && g->by_plan == 0)) {
         g->by_plan = ms;
     } else if (strcmp(who, "cub_expand_sort") == 0) {
         g->esc = ms;

@@ -165,7 +165,8 @@ done:
 
 /* ---- before and after ---- */
 
-/* How many parts: counts by row for every part must not take more than the matrix itself will. */
+/* How many parts: counts by row for every part must not take more than the matrix itself will, and all that a part
+ * needs must fit beside it. */
 static lsp_status plan_parts(lsp_mtx_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
@@ -179,8 +180,10 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
                     lsp_add(all, each, &all),
                 LSP_ERR_MEMORY, "%s:%lld: %lld rows need more memory than can be addressed", reader->source.name,
                 (long long)header->line, (long long)rows);
-    job->count = (int)lsp_max(lsp_min(lsp_threads_for(ctx, bytes, least_text), matrix / lsp_max(each, 1)), 1);
     int64_t available = lsp_available_bytes(ctx, LSP_HOST);
+    int64_t part = each + lsp_mtx_stream_bytes(&reader->source) + (int64_t)sizeof *job->parts->batch;
+    int64_t fit = lsp_min(matrix / lsp_max(each, 1), (available - matrix) / part);
+    job->count = (int)lsp_max(lsp_min(lsp_threads_for(ctx, bytes, least_text), fit), 1);
     if (all > available) {
         status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
                           reader->source.name, (long long)header->line, (long long)rows, (long long)all,

@@ -90,6 +90,9 @@ static lsp_status write_entries(lsp_ctx *ctx, const writing *work, lsp_mtx_sink 
     int threads = (int)lsp_min(ctx->options.threads, lsp_max(runs, 1)), error = 0;
     char *texts;
     run_bytes = lsp_min(run_bytes, nnz * entry_bytes) + slack_bytes;
+    if (ctx->options.max_bytes > 0) { /* rather fewer threads than none */
+        threads = (int)lsp_max(lsp_min(threads, lsp_available_bytes(ctx, LSP_HOST) / run_bytes), 1);
+    }
     LSP_TRY(LSP_SCRATCH(ctx, threads * run_bytes, &texts));
 #pragma omp parallel for num_threads(threads) schedule(static, 1) ordered
     for (int64_t r = 0; r < runs; r++) {

@@ -106,6 +106,10 @@ needed=$(json peak_bytes)
 expect 0 cli --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
 said "in blocks"
 same one.mtx budget.mtx
+# rather fewer threads than none
+expect 0 cli --threads 64 --generate er:8000:10 --max-memory 6M -q -o budget.mtx
+same one.mtx budget.mtx
+expect 0 cli --threads 64 --max-memory 24M --info one.mtx
 expect 3 cli --generate er:8000:10 --max-memory "$((needed * 3 / 4))" --check -o big.mtx
 expect 3 cli --generate rmat:11:8 --max-memory 1M --check -o big.mtx
 told "spgemm-cli: "
