@@ -129,6 +129,10 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
     *end = n / parts * (part + 1) + lsp_min(part + 1, n % parts);
 }
 
+/* do_part(data, part, thread) for all parts, each by the next thread that is free. One thread alone goes without
+ * OpenMP, which would cost more than a small call. */
+void lsp_for_parts(int64_t parts, int threads, void (*do_part)(void *data, int64_t part, int thread), void *data);
+
 /* offsets[0..n] = exclusive sums of the counts in offsets[1..n] (offsets[0] is set to 0), in place. */
 void lsp_prefix_sum(lsp_ctx *ctx, int64_t *offsets, int64_t n);
 

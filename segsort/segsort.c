@@ -67,25 +67,52 @@ static bool bounds_are_good(const int64_t *offsets, int64_t first, int64_t last,
     return negative >> 63 == 0;
 }
 
+enum { CHECKED_PART = 1024, MOST_SHARES = 64 };
+
+typedef struct bounds_check {
+    const lsp_segsort_args *args;
+    int64_t longest;
+    int shares;
+    int64_t bad[MOST_SHARES]; /* the first of each share */
+} bounds_check;
+
+/* The first malformed one of the segments first .. last-1, or `none`. */
+static int64_t first_bad(const bounds_check *c, int64_t first, int64_t last, int64_t none) {
+    for (int64_t s = first; s < last; s++) {
+        int64_t from, to;
+        lsp_segsort_bounds(c->args, s, &from, &to);
+        if (from < 0 || to < from || to > c->args->n || to - from > c->longest) {
+            return s;
+        }
+    }
+    return none;
+}
+
+static void check_share(void *data, int64_t share, int thread) {
+    bounds_check *c = data;
+    const lsp_segsort_args *args = c->args;
+    const bool usual = args->offsets && args->ends == NULL && args->offset_type == LSP_I64;
+    int64_t begin, end, bad = args->segments;
+    (void)thread;
+    lsp_share(args->segments, (int)share, c->shares, &begin, &end);
+    for (int64_t part = begin; part < end && bad == args->segments; part += CHECKED_PART) {
+        const int64_t last = lsp_min(part + CHECKED_PART, end);
+        if (!usual || !bounds_are_good(args->offsets, part, last, args->n, c->longest)) {
+            bad = first_bad(c, part, last, bad);
+        }
+    }
+    c->bad[share] = bad;
+}
+
 /* The first segment that is malformed is named. */
 static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    enum { PART = 1024 };
     lsp_status status = LSP_OK;
-    const bool usual = args->offsets && args->ends == NULL && args->offset_type == LSP_I64;
     int64_t bad = args->segments, begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(min : bad)
-    for (int64_t part = 0; part < args->segments; part += PART) {
-        int64_t last = lsp_min(part + PART, args->segments);
-        if (usual && bounds_are_good(args->offsets, part, last, args->n, longest)) {
-            continue;
-        }
-        for (int64_t s = part; s < last; s++) {
-            int64_t from, to;
-            lsp_segsort_bounds(args, s, &from, &to);
-            if (from < 0 || to < from || to > args->n || to - from > longest) {
-                bad = lsp_min(bad, s);
-            }
-        }
+    bounds_check check = {.args = args, .longest = longest};
+    check.shares = (int)lsp_min(lsp_threads_for(ctx, args->segments, 1 << 16), MOST_SHARES);
+    lsp_for_parts(check.shares, check.shares, check_share, &check);
+    for (int share = 0; share < check.shares; share++) {
+        bad = lsp_min(bad, check.bad[share]);
     }
     if (bad == args->segments) {
         return LSP_OK;

@@ -64,16 +64,14 @@ static void mark_changes(const sort_job *job, int64_t first, int64_t last) {
     }
 }
 
-static void sort_blocks(const sort_job *job) {
-    int64_t blocks = lsp_ceil_div(job->weight[job->steps], BLOCK), segments = job->sort.args->segments;
-#pragma omp parallel for num_threads(job->threads) schedule(dynamic)
-    for (int64_t block = 0; block < blocks; block++) {
-        int64_t first = lsp_min(step_of_weight(job, block * BLOCK) * STEP, segments);
-        int64_t last = lsp_min(step_of_weight(job, (block + 1) * BLOCK) * STEP, segments);
-        job->kernels->segments(&job->sort, &job->room[omp_get_thread_num()], first, last);
-        if (job->changes) {
-            mark_changes(job, first, last);
-        }
+static void sort_block(void *data, int64_t block, int thread) {
+    const sort_job *job = data;
+    const int64_t segments = job->sort.args->segments;
+    const int64_t first = lsp_min(step_of_weight(job, block * BLOCK) * STEP, segments);
+    const int64_t last = lsp_min(step_of_weight(job, (block + 1) * BLOCK) * STEP, segments);
+    job->kernels->segments(&job->sort, &job->room[thread], first, last);
+    if (job->changes) {
+        mark_changes(job, first, last);
     }
 }
 
@@ -264,26 +262,43 @@ static step_facts look_at_step(const lsp_segsort_args *args, int64_t step, int64
     return facts_of(usual, step, giant);
 }
 
+typedef struct step_look {
+    sort_job *job;
+    int shares;
+    step_facts *found; /* of each share */
+} step_look;
+
+static void look_at_share(void *data, int64_t share, int thread) {
+    const step_look *look = data;
+    const sort_job *job = look->job;
+    step_facts all = {0};
+    int64_t begin, end;
+    (void)thread;
+    lsp_share(job->steps, (int)share, look->shares, &begin, &end);
+    for (int64_t step = begin; step < end; step++) {
+        const step_facts facts = look_at_step(job->sort.args, step, job->sort.giant, all.capacity);
+        all.longest = lsp_max(all.longest, facts.longest);
+        all.capacity = lsp_max(all.capacity, facts.capacity);
+        job->weight[step + 1] = facts.weight;
+    }
+    look->found[share] = all;
+}
+
 /* Lengths, and with them where blocks end and what is a giant. */
 static lsp_status look_at_segments(lsp_ctx *ctx, sort_job *job) {
     lsp_status status = LSP_OK;
-    const lsp_segsort_args *args = job->sort.args;
-    int64_t longest = 0, capacity = 0, giant, *weight;
+    step_look look = {.job = job};
     set_threads(ctx, job);
-    giant = job->sort.giant;
-    job->steps = lsp_ceil_div(args->segments, STEP);
-    LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &weight));
-#pragma omp parallel for num_threads(job->threads) reduction(max : longest, capacity)
-    for (int64_t step = 0; step < job->steps; step++) {
-        step_facts facts = look_at_step(args, step, giant, capacity);
-        longest = lsp_max(longest, facts.longest);
-        capacity = lsp_max(capacity, facts.capacity);
-        weight[step + 1] = facts.weight;
+    job->steps = lsp_ceil_div(job->sort.args->segments, STEP);
+    look.shares = (int)lsp_min(job->threads, job->steps);
+    LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &job->weight));
+    LSP_TRY(LSP_SCRATCH(ctx, look.shares, &look.found));
+    lsp_for_parts(look.shares, look.shares, look_at_share, &look);
+    for (int share = 0; share < look.shares; share++) {
+        job->longest = lsp_max(job->longest, look.found[share].longest);
+        job->capacity = lsp_max(job->capacity, look.found[share].capacity);
     }
-    lsp_prefix_sum(ctx, weight, job->steps);
-    job->weight = weight;
-    job->longest = longest;
-    job->capacity = capacity;
+    lsp_prefix_sum(ctx, job->weight, job->steps);
 done:
     return status;
 }
@@ -368,7 +383,7 @@ lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
     }
     LSP_TRY(look_at_segments(ctx, &job));
     LSP_TRY(make_room(ctx, &job));
-    sort_blocks(&job);
+    lsp_for_parts(lsp_ceil_div(job.weight[job.steps], BLOCK), job.threads, sort_block, &job);
     sort_giants(&job);
 done:
     lsp_scratch_release(ctx, mark);
