@@ -82,7 +82,7 @@ typedef struct bin_lists {
 } bin_lists;
 
 static inline spg_list list_of(const bin_lists *lists, const uint32_t *bins, int bin) {
-    return (spg_list){lists->rows + lists->starts.at[bin], bins[bin], NULL};
+    return (spg_list){lists->rows + lists->starts.at[bin], bins[bin]};
 }
 
 /* Rows that are counted in a window first. */
