@@ -428,8 +428,8 @@ typedef enum lsp_spgemm_method {
     LSP_SPGEMM_SORT = 2       /* expand, segmented sort, compress */
 } lsp_spgemm_method;
 
-/* What stands for multiplication and addition. A sum begins with its first product; a NaN among what min and max choose
- * from wins. */
+/* What stands for multiplication and addition. A sum begins with its first product; among what min and max choose from
+ * a NaN wins, and of equal ones the first. */
 typedef enum lsp_semiring {
     LSP_PLUS_TIMES = 0,
     LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */

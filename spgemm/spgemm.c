@@ -31,9 +31,6 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options,
                 "the product of matrices in the memory of the host is made there");
     LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
                 "the reference multiplies in the memory of the host only");
-    LSP_REQUIRE(where == LSP_HOST || options->semiring == LSP_PLUS_TIMES, LSP_ERR_UNSUPPORTED,
-                "on a GPU products are sums of products: semiring %d is offered in the memory of the host",
-                (int)options->semiring);
 done:
     return status;
 }

@@ -378,9 +378,9 @@ __device__ inline void bits_add(const spg_job &job, const bits_marks &marks, con
     }
     const uint32_t rank = marks.rank(x.column) - first;
     if (rank < n) {
-        V sum = add_times(a, x.b, sums[rank]);
+        V sum = add_times(job, a, x.b, sums[rank]);
         for (uint32_t k = x.at + 1; job.repeats && k < stop && __ldg(job.B.col + k) - low == x.column; k++) {
-            sum = add_times(a, value_at<V>(job.B, k), sum);
+            sum = add_times(job, a, value_at<V>(job.B, k), sum);
         }
         sums[rank] = sum;
     }
@@ -441,7 +441,7 @@ template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bit
             bits_put_columns<NT>(job, task, marks, first, n);
             if constexpr (value_kind<V>::valued) {
                 for (uint32_t k = threadIdx.x; k < n; k += NT) {
-                    sums[k] = (V)-0.0;
+                    sums[k] = value_kind<V>::nothing(job);
                 }
                 bits_add_row<NT, V>(job, task, marks, first, n, entries, sums);
                 for (uint32_t k = threadIdx.x; k < n; k += NT) {

@@ -4,6 +4,7 @@
 
 #include "segsort/segsort_network.cuh"
 #include "spgemm_bins.h"
+#include <math.h>
 
 typedef unsigned long long ull;
 
@@ -19,13 +20,13 @@ typedef struct spg_matrix {
 typedef struct spg_list {
     const uint32_t *rows; /* NULL: all rows */
     uint32_t count;
-    const uint32_t *fewer; /* NULL, or how many of these there are */
 } spg_list;
 
 /* The product, passed to kernels by value. */
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
     bool repeats;             /* B has a column twice in a row */
+    bool min_plus;            /* `extreme` values: the least a + b; else the largest a * b */
     const uint8_t *like;      /* NULL, or LIKE_...: has B's row the columns of the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
     const uint32_t *products; /* of each row */
@@ -43,38 +44,68 @@ typedef struct spg_piece {
     uint32_t row, low, high, n, products;
 } spg_piece;
 
-__device__ inline uint32_t list_count(const spg_list &list) { return list.fewer ? *list.fewer : list.count; }
 __device__ inline uint32_t list_row(const spg_list &list, uint32_t i) { return list.rows ? list.rows[i] : i; }
 
 /* ---- values ---- */
 
 struct no_value {}; /* of a pattern */
+
+/* A value of which no sums are made: the least a + b or the largest a * b is chosen, as the job says. */
+template <typename T> struct extreme { T x; };
+
+/* `nothing`: what a sum is before its first product. */
 template <typename V> struct value_kind {
     enum { valued = 1 };
+    typedef V number;
+    __device__ static V nothing(const spg_job &) { return (V)-0.0; }
 };
 template <> struct value_kind<no_value> {
     enum { valued = 0 };
 };
+template <typename T> struct value_kind<extreme<T>> {
+    enum { valued = 1 };
+    typedef T number;
+    __device__ static extreme<T> nothing(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
+};
 
 /* The first product of a sum is rounded: so is its sum with -0. */
-__device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
-__device__ inline float times(float a, float b) { return __fmul_rn(a, b); }
-__device__ inline no_value times(no_value, no_value) { return no_value{}; }
-__device__ inline double add_times(double a, double b, double sum) { return __fma_rn(a, b, sum); }
-__device__ inline float add_times(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
-__device__ inline no_value add_times(no_value, no_value, no_value) { return no_value{}; }
+__device__ inline double times(const spg_job &, double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float times(const spg_job &, float a, float b) { return __fmul_rn(a, b); }
+__device__ inline no_value times(const spg_job &, no_value, no_value) { return no_value{}; }
+__device__ inline double add_times(const spg_job &, double a, double b, double sum) { return __fma_rn(a, b, sum); }
+__device__ inline float add_times(const spg_job &, float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
+__device__ inline no_value add_times(const spg_job &, no_value, no_value, no_value) { return no_value{}; }
+template <typename T> __device__ inline extreme<T> times(const spg_job &job, extreme<T> a, extreme<T> b) {
+    return {job.min_plus ? a.x + b.x : a.x * b.x};
+}
+/* Of equal products the first stays; a NaN does always. */
+template <typename T>
+__device__ inline extreme<T> add_times(const spg_job &job, extreme<T> a, extreme<T> b, extreme<T> sum) {
+    const extreme<T> product = times(job, a, b);
+    const bool better = job.min_plus ? product.x < sum.x : product.x > sum.x;
+    return better || isnan(product.x) ? product : sum;
+}
 
 /* All NaN are the same quiet one. */
 __device__ inline double settled(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
 __device__ inline float settled(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
 __device__ inline no_value settled(no_value x) { return x; }
+template <typename T> __device__ inline extreme<T> settled(extreme<T> value) { return {settled(value.x)}; }
 
 template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t p) {
     if constexpr (value_kind<V>::valued) {
-        return __ldg((const V *)A.val + p);
+        return V{__ldg((const typename value_kind<V>::number *)A.val + p)};
     } else {
         return no_value{};
     }
+}
+
+/* The value of another lane of the warp. */
+template <typename V> __device__ inline V value_of_lane(V value, uint32_t lane) {
+    return __shfl_sync(~0u, value, lane);
+}
+template <typename T> __device__ inline extreme<T> value_of_lane(extreme<T> value, uint32_t lane) {
+    return {__shfl_sync(~0u, value.x, lane)};
 }
 
 /* ---- C ---- */

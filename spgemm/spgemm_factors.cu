@@ -9,6 +9,12 @@ template <typename To, typename From> __global__ void kernel_convert_items(To *t
         to[i] = from ? (To)from[i] : (To)1;
     }
 }
+/* 1 where there is not 0, as a NaN is not. */
+template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        to[i] = from[i] != 0 ? (T)1 : (T)0;
+    }
+}
 template <typename T> __global__ void kernel_gather(T *to, const T *from, const uint32_t *places, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
         to[i] = from[places[i]];
@@ -74,6 +80,34 @@ static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
         LSP_TRY((convert<float, double>(ctx, A->val_type == LSP_NONE ? NULL : A->val, A->nnz, &A->val)));
     }
     A->val_type = type;
+done:
+    return status;
+}
+
+/* val, of the type of the arithmetic, as 1 or 0: the largest product of these is what LSP_OR_AND wants. */
+static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    void *val = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
+    if (A->nnz > 0 && A->val_type == LSP_F64) {
+        LSP_TRY(
+            LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(A->nnz), NT, 0, (double *)val, (double *)A->val, A->nnz));
+    } else if (A->nnz > 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(A->nnz), NT, 0, (float *)val, (float *)A->val, A->nnz));
+    }
+    A->val = val;
+done:
+    return status;
+}
+
+/* The values that are multiplied: LSP_PLUS_PAIR has only ones (and sums of products), as patterns do. */
+static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
+    lsp_status status = LSP_OK;
+    *A = lsp_spgemm_view(A, semiring == LSP_PLUS_PAIR ? LSP_NONE : type);
+    LSP_TRY(convert_values(ctx, A, type));
+    if (semiring == LSP_OR_AND && type != LSP_NONE) {
+        LSP_TRY(take_truth(ctx, A));
+    }
 done:
     return status;
 }
@@ -225,9 +259,9 @@ extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_cs
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *factors = (lsp_spgemm_factors){lsp_spgemm_view(A, plan->type), lsp_spgemm_view(B, plan->type), NULL};
+    *factors = (lsp_spgemm_factors){*A, *B, NULL};
     LSP_TRY(narrow(ctx, &factors->A));
-    LSP_TRY(convert_values(ctx, &factors->A, plan->type));
+    LSP_TRY(take_values(ctx, &factors->A, plan->type, options->semiring));
     if (same) {
         factors->B = factors->A;
     } else {
@@ -235,7 +269,7 @@ extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_cs
             LSP_TRY(number_columns(ctx, &factors->B, &factors->names));
         }
         LSP_TRY(narrow(ctx, &factors->B));
-        LSP_TRY(convert_values(ctx, &factors->B, plan->type));
+        LSP_TRY(take_values(ctx, &factors->B, plan->type, options->semiring));
     }
     if (options->transpose_a) {
         LSP_TRY(transpose(ctx, &factors->A));

@@ -1,20 +1,6 @@
 /* C = A*B on a GPU, the second pass: rows that are not short are put in bins by what counting has learned, each bin is
  * filled by its own kernel. Nothing waits. */
-#include "spgemm_bits.cuh"
-#include "spgemm_hash.cuh"
-#include "spgemm_launch.cuh"
-
-template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx, const spg_job *job, spg_list list) {
-    lsp_status status = LSP_OK;
-    const size_t bytes = HASH_WARPS * sizeof(hash_shared<BITS, N, V>);
-    if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_hash_fill<BITS, N, V>), lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes,
-                           *job, list));
-    }
-done:
-    return status;
-}
+#include "spgemm_fill.cuh"
 
 /* The bin of all rows, if it is one of those that a warp sorts and they are very many. */
 static int only_bin(const lsp_spgemm_plan *plan) {
@@ -38,43 +24,6 @@ static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_cs
         LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, deal, (int32_t *)C->rowptr));
     }
     plan->gpu.summed = true;
-done:
-    return status;
-}
-
-/* Short rows, and where all rows begin. Rows of one size are filled faster in many small steps, so that neighbours are
- * written at the same time. */
-template <typename V> static lsp_status fill_short(lsp_spgemm_plan *plan, const spg_job *job, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const int only = only_bin(plan);
-    const spg_list all = {NULL, (uint32_t)C->rows, NULL};
-    if (only != LSP_BIN_NONE) {
-        LSP_TRY(start_rowptr(plan, job, C));
-        LSP_TRY(only == LSP_BIN_SORT_4    ? (start_sort<4, 8, V, false>(ctx, job, all))
-                : only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V, false>(ctx, job, all))
-                : only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V, false>(ctx, job, all))
-                                          : (start_sort<32, 8, V, false>(ctx, job, all)));
-    } else {
-        const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
-        LSP_TRY(allow_shared(ctx, kernel_short<V>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes, *job, deal_of(plan), C->rowptr,
-                           C->rowptr_type == LSP_I64));
-    }
-done:
-    return status;
-}
-
-/* Rows of at most MOST entries in windows of so many words. */
-template <typename V, int MOST>
-static lsp_status start_window(lsp_ctx *ctx, const spg_job *job, spg_list list, uint32_t words) {
-    lsp_status status = LSP_OK;
-    const window_shape shape = {words, MOST, MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4};
-    const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
-    if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_window_fill<V, MOST>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_window_fill<V, MOST>), list.count, WARP, bytes, *job, list, shape));
-    }
 done:
     return status;
 }
@@ -132,59 +81,21 @@ done:
     return status;
 }
 
-/* Pieces are sorted or done by bits at the same time. */
-template <typename V>
-static lsp_status start_bits(lsp_spgemm_plan *plan, const spg_job *job, spg_list list, spg_filling *filling) {
+/* The pieces of the listed rows: as they were kept, or made. */
+static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, spg_filling *filling, spg_fill *work) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    int64_t most = 0;
-    bits_plan bits = plan_bits(plan, job->cols, list.count, &most);
-    const int64_t range = lsp_min(lsp_ceil_div(job->cols, BITS_GROUP) * BITS_GROUP, (int64_t)bits.range);
-    const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-    const size_t fill_bytes =
-        (size_t)(range / 8 + range / BITS_GROUP * 4) + (value_kind<V>::valued ? BITS_FILL_MOST * sizeof(V) : 0);
+    bits_plan *bits = &work->bits;
+    *bits = plan_bits(plan, work->job.cols, list.count, &work->most_pieces);
     if (list.count == 0) {
         return LSP_OK;
     }
-    bits.count_range = count_range(ctx);
+    bits->count_range = count_range(plan->ctx);
     if (plan->gpu.pieces) {
-        use_pieces(&bits, plan->gpu.pieces, most);
+        use_pieces(bits, plan->gpu.pieces, work->most_pieces);
     } else {
-        LSP_TRY(make_pieces(plan, job, list, &filling->stripes_taken, &bits, most));
+        LSP_TRY(make_pieces(plan, &work->job, list, &filling->stripes_taken, bits, work->most_pieces));
     }
-    bits.taken = &filling->pieces_taken;
-    LSP_TRY(allow_shared(ctx, kernel_bits_fill<V>, fill_bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_fill<V>, lsp_min(most, SMS * 8), BITS_FILL_NT, fill_bytes, *job, bits));
-    LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_sort_pieces<V>, lsp_min(most, SMS * 32), PIECE_G, sort_bytes, *job, bits.sorted,
-                       bits.sorted_made));
-done:
-    return status;
-}
-
-template <typename V>
-static lsp_status fill(lsp_spgemm_plan *plan, const spg_job *job, const bin_lists *lists, spg_filling *filling,
-                       lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const uint32_t *bins = plan->gpu.fill_bins;
-    LSP_TRY(start_bits<V>(plan, job, list_of(lists, bins, LSP_BIN_BITS), filling));
-#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V, false>(ctx, job, list_of(lists, bins, LSP_BIN_SORT_##G))))
-    LSP_TRY((start_sort<256, 16, V, false>(ctx, job, list_of(lists, bins, LSP_BIN_SORT_512))));
-    FILL_SORTED(256);
-    FILL_SORTED(128);
-    FILL_SORTED(64);
-    LSP_TRY((start_hash<10, 512, V>(ctx, job, list_of(lists, bins, LSP_BIN_HASH_512_512))));
-    LSP_TRY((start_hash<7, 512, V>(ctx, job, list_of(lists, bins, LSP_BIN_HASH_64_512))));
-#define FILL_WINDOW(WIDTH, MOST)                                                                                       \
-    LSP_TRY((start_window<V, MOST>(ctx, job, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
-    FILL_WINDOW(WIDE, 512);
-    FILL_WINDOW(WIDE, 128);
-    FILL_WINDOW(NARROW, 512);
-    FILL_WINDOW(NARROW, 128);
-#undef FILL_WINDOW
-#undef FILL_SORTED
-    LSP_TRY(fill_short<V>(plan, job, C));
+    bits->taken = &filling->pieces_taken;
 done:
     return status;
 }
@@ -202,19 +113,25 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    spg_job job = job_of(plan, factors);
+    spg_fill work = {job_of(plan, factors), {}, {}, 0, only_bin(plan)};
+    spg_job *job = &work.job;
+    const uint32_t *bins = plan->gpu.fill_bins;
     spg_filling *filling = &report_of(plan)->filling;
-    bin_lists lists;
-    job.col = C->col;
-    job.val = C->val;
-    job.wide_col = C->col_type == LSP_I64;
-    if (list_rows(plan->gpu.fill_bins) > 0) {
+    job->col = C->col;
+    job->val = C->val;
+    job->wide_col = C->col_type == LSP_I64;
+    if (list_rows(bins) > 0) {
         LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
     }
-    LSP_TRY(make_lists<true>(plan, &job, plan->gpu.fill_bins, filling->placed, &lists));
-    LSP_TRY(plan->type == LSP_F64   ? fill<double>(plan, &job, &lists, filling, C)
-            : plan->type == LSP_F32 ? fill<float>(plan, &job, &lists, filling, C)
-                                    : fill<no_value>(plan, &job, &lists, filling, C));
+    LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
+    LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_BITS), filling, &work));
+    if (work.only != LSP_BIN_NONE) {
+        LSP_TRY(start_rowptr(plan, job, C));
+    }
+    LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)
+            : chooses(plan)         ? spg_fill_extreme(plan, &work, C)
+            : plan->type == LSP_F64 ? fill<double>(plan, &work, C)
+                                    : fill<float>(plan, &work, C));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

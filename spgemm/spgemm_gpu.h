@@ -1,5 +1,5 @@
-/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu and _places.cu, or
- * spgemm_none.c in a build without CUDA. */
+/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu and _places.cu,
+ * or spgemm_none.c in a build without CUDA. */
 #ifndef LSP_SPGEMM_GPU_H
 #define LSP_SPGEMM_GPU_H
 

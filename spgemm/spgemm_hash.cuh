@@ -213,9 +213,9 @@ __device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &
         hash_group group;
         const uint32_t place = shared.table.find(column / 32, &group), below = (1u << (column % 32)) - 1;
         V *sum = &shared.sums[shared.before[place] + __popc(group.marks & below)];
-        V x = add_times(a, b, *sum);
+        V x = add_times(job, a, b, *sum);
         for (uint32_t k = q + 1; job.repeats && k < end && __ldg(job.B.col + k) == column; k++) {
-            x = add_times(a, value_at<V>(job.B, k), x); /* the first of equal ones adds them all */
+            x = add_times(job, a, value_at<V>(job.B, k), x); /* the first of equal ones adds them all */
         }
         *sum = x;
     }
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
     rank_groups(job, shared, min(hash_collect<BITS>(job, row, shared.table, shared.list), (uint32_t)S::most), to);
     if constexpr (value_kind<V>::valued) {
         for (uint32_t k = lane; k < n; k += WARP) {
-            shared.sums[k] = (V)-0.0;
+            shared.sums[k] = value_kind<V>::nothing(job);
         }
         __syncwarp();
         for (uint32_t p = begin; p < end; p += WARP) {
@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
             bool some = false;
             for (uint32_t e = 0; e < min(end - p, (uint32_t)WARP); e++) {
                 const uint32_t from = __shfl_sync(~0u, pack.at, e), until = from + __shfl_sync(~0u, pack.length, e);
-                const V factor = __shfl_sync(~0u, value, e);
+                const V factor = value_of_lane(value, e);
                 for (uint32_t q = from; q < until; q += WARP) {
                     const bool more = q + lane < until; /* on its way while the one before is added */
                     const uint32_t next = more ? __ldg(job.B.col + (q + lane)) : 0;

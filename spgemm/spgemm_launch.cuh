@@ -51,7 +51,13 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_facto
     job.groups = plan->gpu.groups;
     job.like = plan->gpu.like;
     job.names = factors->names;
+    job.min_plus = plan->options.semiring == LSP_MIN_PLUS;
     return job;
+}
+
+/* Does the semiring choose from products, instead of summing them? */
+static inline bool chooses(const lsp_spgemm_plan *plan) {
+    return plan->options.semiring != LSP_PLUS_TIMES && plan->options.semiring != LSP_PLUS_PAIR;
 }
 
 /* ---- short rows ---- */
@@ -82,7 +88,7 @@ typedef struct bin_lists {
 } bin_lists;
 
 static inline spg_list list_of(const bin_lists *lists, const uint32_t *bins, int bin) {
-    return (spg_list){lists->rows + lists->starts.at[bin], bins[bin], NULL};
+    return (spg_list){lists->rows + lists->starts.at[bin], bins[bin]};
 }
 
 /* Rows that are counted in a window first. */

@@ -110,8 +110,8 @@ template <typename V, typename I>
 static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure) {
     const spg_places places = places_of(&plan->gpu.places, C->nnz);
     return LSP_LAUNCH(plan->ctx, (kernel_fill_places<V, I>), lsp_ceil_div(C->nnz, PLACES_GROUP * PLACES_WARPS),
-                      PLACES_NT, PLACES_WARPS * sizeof(place_chunk<V>), matrix_of(&factors->A), matrix_of(&factors->B),
-                      places, (V *)C->val, structure ? (I *)C->col : NULL);
+                      PLACES_NT, PLACES_WARPS * sizeof(place_chunk<V>), job_of(plan, factors), places, (V *)C->val,
+                      structure ? (I *)C->col : NULL);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
@@ -125,7 +125,9 @@ extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spge
 #define FILL(V)                                                                                                        \
     (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, factors, C, structure)                                      \
                             : start_fill<V, int32_t>(plan, factors, C, structure))
-    LSP_TRY(plan->type == LSP_F64 ? FILL(double) : FILL(float));
+    LSP_TRY(!chooses(plan)          ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
+            : plan->type == LSP_F64 ? FILL(extreme<double>)
+                                    : FILL(extreme<float>));
 #undef FILL
 done:
     return status;

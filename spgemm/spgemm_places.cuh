@@ -158,7 +158,7 @@ template <typename V> struct place_chunk {
     V a[PLACES_CHUNK], b[PLACES_CHUNK];
 
     /* Those of the first n; what lies behind them is of no use. Several are on their way together. */
-    __device__ void read(const spg_matrix &A, const spg_matrix &B, const spg_place *place, uint32_t n) {
+    __device__ void read(const spg_job &job, const spg_place *place, uint32_t n) {
         enum { TOGETHER = 4 };
         for (uint32_t first = threadIdx.x % WARP; first < n + threadIdx.x % WARP; first += TOGETHER * WARP) {
             uint2 at[TOGETHER];
@@ -169,7 +169,7 @@ template <typename V> struct place_chunk {
             }
 #pragma unroll
             for (uint32_t k = 0; k < TOGETHER; k++) {
-                x[k] = value_at<V>(A, at[k].x), y[k] = value_at<V>(B, at[k].y);
+                x[k] = value_at<V>(job.A, at[k].x), y[k] = value_at<V>(job.B, at[k].y);
             }
 #pragma unroll
             for (uint32_t k = 0; k < TOGETHER; k++) {
@@ -182,8 +182,7 @@ template <typename V> struct place_chunk {
 
 /* The values of C, and if that is wanted its columns. */
 template <typename V, typename C>
-__global__ void __launch_bounds__(PLACES_NT)
-    kernel_fill_places(spg_matrix A, spg_matrix B, spg_places places, V *val, C *col) {
+__global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg_places places, V *val, C *col) {
     enum { EACH = PLACES_GROUP / WARP };
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -202,16 +201,16 @@ __global__ void __launch_bounds__(PLACES_NT)
         begin[k] = products + sum_before(count, &total);
         end[k] = begin[k] + count;
         products += total;
-        sum[k] = (V)-0.0;
+        sum[k] = value_kind<V>::nothing(job);
     }
     for (uint32_t first = 0; first < products; first += PLACES_CHUNK) {
         const uint32_t n = min(products - first, (uint32_t)PLACES_CHUNK);
-        chunk.read(A, B, place + first, n);
+        chunk.read(job, place + first, n);
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
 #pragma unroll 2
             for (uint32_t i = max(begin[k], first), to = min(end[k], first + n); i < to; i++) {
-                sum[k] = add_times(chunk.a[i - first], chunk.b[i - first], sum[k]);
+                sum[k] = add_times(job, chunk.a[i - first], chunk.b[i - first], sum[k]);
             }
         }
         __syncwarp();

@@ -3,9 +3,8 @@
 #include "spgemm.h"
 #include <math.h>
 
-/* `sum` and one product more, rounded once. */
-static double add_f64(lsp_semiring semiring, double a, double b, bool first, double sum) {
-    const double product = semiring == LSP_MIN_PLUS ? a + b : a * b;
+/* `sum` and one product more, which is rounded to the type of the arithmetic already. */
+static double add_any(lsp_semiring semiring, double a, double b, double product, bool first, double sum) {
     switch (semiring) {
     case LSP_MIN_PLUS:
         return first || product < sum || isnan(product) ? product : sum;
@@ -13,15 +12,21 @@ static double add_f64(lsp_semiring semiring, double a, double b, bool first, dou
         return first || product > sum || isnan(product) ? product : sum;
     case LSP_OR_AND:
         return (a != 0 && b != 0) || (!first && sum != 0) ? 1 : 0;
-    case LSP_PLUS_PAIR:
-        return first ? 1 : sum + 1;
     default:
-        return first ? product : fma(a, b, sum);
+        return first ? 1 : sum + 1;
     }
 }
+
+/* The same, rounded once. */
+static double add_f64(lsp_semiring semiring, double a, double b, bool first, double sum) {
+    return semiring == LSP_PLUS_TIMES ? (first ? a * b : fma(a, b, sum))
+                                      : add_any(semiring, a, b, semiring == LSP_MIN_PLUS ? a + b : a * b, first, sum);
+}
 static float add_f32(lsp_semiring semiring, float a, float b, bool first, float sum) {
-    return semiring == LSP_PLUS_TIMES ? (first ? a * b : fmaf(a, b, sum))
-                                      : (float)add_f64(semiring, (double)a, (double)b, first, (double)sum);
+    const float product = semiring == LSP_MIN_PLUS ? a + b : a * b;
+    return semiring == LSP_PLUS_TIMES
+               ? (first ? product : fmaf(a, b, sum))
+               : (float)add_any(semiring, (double)a, (double)b, (double)product, first, (double)sum);
 }
 
 /* C[at] = the product of a and b, or joined to what is there. */

@@ -409,7 +409,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
-        put_value<V>(job, mine.at, settled(times(value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
+        put_value<V>(job, mine.at, settled(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
         bin = -1;
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];

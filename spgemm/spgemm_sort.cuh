@@ -199,7 +199,7 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         }
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {
-            sum = heads >> (first + k) & 1 ? times(a[k], b[k]) : add_times(a[k], b[k], sum);
+            sum = heads >> (first + k) & 1 ? times(job, a[k], b[k]) : add_times(job, a[k], b[k], sum);
             sums[first + k] = sum;
         }
     }
@@ -212,7 +212,7 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
             }
             V x, y;
             factors_of<G, VT, V>(job, begin, word & mask, shared, &x, &y);
-            sum = add_times(x, y, sum);
+            sum = add_times(job, x, y, sum);
         }
         sums[VT - 1] = sum;
     }
@@ -295,12 +295,9 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_jo
     LSP_DYNAMIC_SHARED(memory);
     const int t = (int)threadIdx.x % G, group = (int)threadIdx.x / G;
     const uint32_t i = blockIdx.x * (uint32_t)S::groups + (uint32_t)group;
-    const bool some = i < list_count(list);
+    const bool some = i < list.count;
     uint32_t number = 0;
     spg_row row = {};
-    if (list.fewer && blockIdx.x * (uint32_t)S::groups >= *list.fewer) {
-        return;
-    }
     if (some) {
         number = list_row(list, i);
         row.products = job.products[number];

@@ -337,7 +337,7 @@ template <typename V, int R, bool NEXT> struct window_walk {
         q += WARP;
     }
 
-    __device__ void add(const window_step<V> &step, const window_factors<V> *factors,
+    __device__ void add(const spg_job &job, const window_step<V> &step, const window_factors<V> *factors,
                         const window_sums<V, R> &sums) const {
         if (step.some) {
             const uint32_t place = w.place(step.column - w.low);
@@ -349,7 +349,7 @@ template <typename V, int R, bool NEXT> struct window_walk {
                     const window_factors<V> a = factors[step.entry + t];
 #pragma unroll
                     for (uint32_t r = 0; r < R; r++) {
-                        x[r] = add_times(a.of[r], step.b[NEXT ? r : t], x[r]);
+                        x[r] = add_times(job, a.of[r], step.b[NEXT ? r : t], x[r]);
                     }
                 }
             }
@@ -373,7 +373,7 @@ __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEX
                 return;
             }
             walk.load(job, steps[(k + 2) % 3]);
-            walk.add(steps[k], factors, sums);
+            walk.add(job, steps[k], factors, sums);
         }
     }
 }
@@ -386,7 +386,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     const window_sums<V, R> sums = {memory, n};
     __syncwarp();
     for (uint32_t k = lane; k < R * n; k += WARP) {
-        memory[k] = (V)-0.0;
+        memory[k] = value_kind<V>::nothing(job);
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
         const entry_pack pack = read_pack(job, p + lane, end);
@@ -417,7 +417,7 @@ __device__ inline void window_make_repeated(const spg_job &job, const window &w,
     const uint32_t lane = threadIdx.x % WARP;
     __syncwarp();
     for (uint32_t k = lane; k < n; k += WARP) {
-        sums[k] = (V)-0.0;
+        sums[k] = value_kind<V>::nothing(job);
     }
     __syncwarp();
     for (uint32_t p = begin; p < end; p++) {
@@ -431,7 +431,7 @@ __device__ inline void window_make_repeated(const spg_job &job, const window &w,
             }
             V *sum = sums + w.place(column - w.low);
             for (uint32_t k = q; k < length && __ldg(col + k) == column; k++) {
-                *sum = add_times(a, value_at<V>(job.B, from + k), *sum);
+                *sum = add_times(job, a, value_at<V>(job.B, from + k), *sum);
             }
         }
         __syncwarp();

@@ -69,7 +69,9 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
     };
     static const lsp_spgemm_options options[] = {{.types.rowptr_type = LSP_I64},
                                                  {.transpose_a = true, .types.val_type = LSP_F32},
-                                                 {.transpose_b = true, .types.col_type = LSP_I64}};
+                                                 {.transpose_b = true, .types.col_type = LSP_I64},
+                                                 {.semiring = LSP_MIN_PLUS},
+                                                 {.semiring = LSP_PLUS_PAIR}};
     for (size_t k = 0; k < sizeof squares / sizeof *squares; k++) {
         char what[40];
         lsp_csr A = make(&squares[k], 100 + k), B = make(&squares[k], 200 + k);

@@ -454,6 +454,16 @@ Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
         }
         lsp_csr_free(ctx, &C);
     }
+    int32_t one_row[] = {0, 2}, places[] = {0, 1}, column[] = {0, 0}, starts[] = {0, 1, 2};
+    float zeros[] = {-0.0F, 1e-30F}, factors[] = {1, 1e-30F}; /* the products are zeros as floats: the first stays */
+    lsp_csr X = {1, 2, 2, one_row, places, zeros, LSP_I32, LSP_I32, LSP_F32, LSP_HOST};
+    lsp_csr Y = {2, 1, 2, starts, column, factors, LSP_I32, LSP_I32, LSP_F32, LSP_HOST};
+    for (int method = LSP_SPGEMM_REFERENCE; method <= LSP_SPGEMM_SORT; method++) {
+        const lsp_spgemm_options options = {.semiring = LSP_MAX_TIMES, .method = (lsp_spgemm_method)method};
+        must(ctx, lsp_spgemm(ctx, &X, &Y, &options, &C, NULL));
+        cr_assert(C.nnz == 1 && ((float *)C.val)[0] == 0 && signbit(((float *)C.val)[0]));
+        lsp_csr_free(ctx, &C);
+    }
     const lsp_spgemm_options wrong = {.semiring = (lsp_semiring)5};
     must_fail(ctx, LSP_ERR_ARGUMENT, "no semiring 5", lsp_spgemm(ctx, &A, &A, &wrong, &C, NULL));
     lsp_ctx_destroy(ctx);
