@@ -1,4 +1,4 @@
-/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu and _fill.cu, or
+/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu and _masked.cu, or
  * spgemm_none.c in a build without CUDA. */
 #ifndef LSP_SPGEMM_GPU_H
 #define LSP_SPGEMM_GPU_H
@@ -47,6 +47,8 @@ lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_f
 lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
 int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
+/* C of the entries of the mask, whose rows ascend. Waits for nnz(C). */
+lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
 /* The numbers of lsp_spgemm_outline of both. Waits for the GPU. */
 lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
 
