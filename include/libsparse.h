@@ -425,7 +425,8 @@ LSP_API lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table)
 typedef enum lsp_spgemm_method {
     LSP_SPGEMM_AUTO = 0,
     LSP_SPGEMM_REFERENCE = 1, /* the specification: one thread, one dense accumulator, no tricks */
-    LSP_SPGEMM_SORT = 2       /* expand, segmented sort, compress */
+    LSP_SPGEMM_SORT = 2,      /* expand, segmented sort, compress */
+    LSP_SPGEMM_MASK = 3       /* only the entries of options->filter.mask, which must be there, not its complement */
 } lsp_spgemm_method;
 
 /* What stands for multiplication and addition. A sum begins with its first product; among what min and max choose from
@@ -444,12 +445,13 @@ typedef struct lsp_spgemm_options {
     bool transpose_a, transpose_b;
     lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked.
                             `where`: C lies where A and B do, whether this says so or not */
-    lsp_filter filter;   /* which entries of C stay; not in plans */
+    lsp_filter filter;   /* which entries of C stay; not in plans. What a mask (not its complement) has no place for
+                            is not made, unless the mask is much larger than the product */
 } lsp_spgemm_options;
 
 typedef struct lsp_spgemm_info {
     lsp_spgemm_method method;
-    const char *method_name; /* "reference", "sort" */
+    const char *method_name; /* "reference", "sort", "mask" */
     char reason[160];        /* why */
     int64_t products;        /* multiplications */
     int64_t nnz_bound;       /* nnz(C) is at most this */

@@ -262,7 +262,6 @@ typedef struct gpu_filter {
     gpu_csr mask; /* rows sorted; rowptr NULL: none */
     bool complement, drop;
     double tolerance;
-    int64_t first_row;
 } gpu_filter;
 
 static __device__ bool has_entry(const gpu_csr &M, int64_t i, int64_t column) {
@@ -288,8 +287,7 @@ static __global__ void kernel_look(gpu_csr A, gpu_filter filter, uint8_t *stays,
         int count = 0; /* of this lane: a row has fewer than 2^36 entries */
         for (int64_t k = rowptr_at(A, i) + lane_of(); k < rowptr_at(A, i + 1); k += 32) {
             const bool small = filter.drop && fabs(value_at(A, k)) <= filter.tolerance; /* a NaN is not */
-            const bool masked =
-                filter.mask.rowptr && has_entry(filter.mask, filter.first_row + i, col_at(A, k)) == filter.complement;
+            const bool masked = filter.mask.rowptr && has_entry(filter.mask, i, col_at(A, k)) == filter.complement;
             stays[k] = !small && !masked;
             count += !small && !masked;
         }
@@ -337,7 +335,8 @@ static __global__ void kernel_cut(gpu_csr A, int64_t largest, const int64_t *pla
     }
 }
 
-static __global__ void kernel_take(gpu_csr A, const uint8_t *stays, const int64_t *rowptr, void *col, void *val) {
+static __global__ void kernel_take(gpu_csr A, const uint8_t *stays, const int64_t *rowptr, void *col, bool wide_col,
+                                   void *val) {
     EACH_ROW(i, A.rows) {
         const int64_t begin = rowptr_at(A, i), end = rowptr_at(A, i + 1);
         int64_t to = rowptr[i];
@@ -347,7 +346,7 @@ static __global__ void kernel_take(gpu_csr A, const uint8_t *stays, const int64_
             const unsigned all = __ballot_sync(~0u, stay);
             const int64_t at = to + __popc(all & ((1u << lane_of()) - 1));
             if (stay) {
-                index_set(col, A.wide_col, at, col_at(A, k));
+                index_set(col, wide_col, at, col_at(A, k));
                 if (A.val_type == LSP_F64) {
                     ((double *)val)[at] = ((const double *)A.val)[k];
                 } else if (A.val_type == LSP_F32) {
@@ -389,15 +388,30 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
-                                           lsp_csr *B) {
+extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                                           const lsp_csr_types *types, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {};
+    int64_t nnz = 0;
+    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
+    LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
+                       made.col_type == LSP_I64, made.val));
+    *B = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     const gpu_csr from = view(A);
     gpu_filter f = {};
-    lsp_csr made = {};
     uint8_t *stays = NULL;
-    int64_t *counts = NULL, nnz = 0;
+    int64_t *counts = NULL;
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
     if (filter->mask) {
@@ -406,21 +420,14 @@ extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     f.complement = filter->complement;
     f.drop = filter->drop;
     f.tolerance = filter->tolerance;
-    f.first_row = first_row;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *stays, (void **)&stays));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_look, blocks_for_rows(A->rows), NT, 0, from, f, stays, counts));
     if (filter->largest > 0 && A->nnz > 0) {
         LSP_TRY(keep_largest(ctx, &from, filter->largest, stays, counts));
     }
-    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
-    LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, from, stays, counts, made.col, made.val));
-    *B = made;
+    LSP_TRY(lsp_filter_take_cuda(ctx, A, stays, counts, &types, B));
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
     return status;
 }

@@ -19,8 +19,11 @@ lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A);
 lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
 
 /* lsp_filter_rows: the mask lies there too, and its rows are sorted. Waits for nnz(B). */
-lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
-                                lsp_csr *B);
+lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
+
+/* lsp_filter_take, with counts[0] = 0. */
+lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                                const lsp_csr_types *types, lsp_csr *B);
 
 #ifdef __cplusplus
 }

@@ -16,8 +16,12 @@ lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr *A, double
     (void)alpha, (void)A, (void)beta, (void)B, (void)C;
     return refuse(ctx);
 }
-lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
-                                lsp_csr *B) {
-    (void)A, (void)filter, (void)first_row, (void)B;
+lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    (void)A, (void)filter, (void)B;
+    return refuse(ctx);
+}
+lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                                const lsp_csr_types *types, lsp_csr *B) {
+    (void)A, (void)stays, (void)counts, (void)types, (void)B;
     return refuse(ctx);
 }

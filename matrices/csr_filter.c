@@ -35,17 +35,15 @@ static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
     return low < end && lsp_csr_col(M, low) == column;
 }
 
-/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. Row i of A is row first_row + i of
- * the mask. */
-static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row,
-                         uint8_t *stays, int64_t *counts) {
+/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
+static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
+                         int64_t *counts) {
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t count = 0;
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
             const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* a NaN is not */
-            const bool masked =
-                filter->mask && has_entry(filter->mask, first_row + i, lsp_csr_col(A, k)) == filter->complement;
+            const bool masked = filter->mask && has_entry(filter->mask, i, lsp_csr_col(A, k)) == filter->complement;
             stays[k] = !small && !masked;
             count += stays[k];
         }
@@ -146,24 +144,19 @@ done:
     return status;
 }
 
-lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row, lsp_csr *B) {
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                           const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
-    uint8_t *stays;
-    int64_t *starts;
+    lsp_csr_types of_b = *types;
+    of_b.val_type = A->val_type;
+    of_b.where = A->where;
     if (A->where == LSP_CUDA) {
-        return lsp_filter_rows_cuda(ctx, A, filter, first_row, B);
+        return lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B);
     }
-    LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-    look_at_each(ctx, A, filter, first_row, stays, starts);
-    if (filter->largest > 0) {
-        LSP_TRY(keep_largest(ctx, A, filter->largest, stays, starts));
-    }
+    int64_t *starts = counts;
     lsp_prefix_sum(ctx, starts, A->rows);
-    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, &made));
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &of_b, &made));
 #pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t to = starts[i];
@@ -176,10 +169,27 @@ lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *fil
     }
     *B = made;
 done:
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
+    return status;
+}
+
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type};
+    uint8_t *stays;
+    int64_t *counts;
+    if (A->where == LSP_CUDA) {
+        return lsp_filter_rows_cuda(ctx, A, filter, B);
     }
+    LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
+    look_at_each(ctx, A, filter, stays, counts);
+    if (filter->largest > 0) {
+        LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
+    }
+    LSP_TRY(lsp_filter_take(ctx, A, stays, counts, &types, B));
+done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -195,7 +205,7 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
     LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
     LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
-    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, 0, B));
+    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, B));
 done:
     lsp_csr_free(ctx, &sorted);
     return status;

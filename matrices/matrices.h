@@ -57,11 +57,15 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
 /* The parts of lsp_csr_filter: is the filter one for a matrix of this shape, in this place? A copy of its mask with
- * sorted rows and in the place named, if it is not so (`sorted` is then the caller's to free). Rows of a matrix, in
- * which A's first one is first_row. */
+ * sorted rows and in the place named, if it is not so (`sorted` is then the caller's to free). What stays. */
 lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter);
 lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted);
-lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, int64_t first_row, lsp_csr *B);
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
+
+/* B, in `types`, = those entries of A for which stays[] is 1, counts[i + 1] of them in row i; both lie where A does.
+ * counts[] become where B's rows begin. Waits for nnz(B). */
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                           const lsp_csr_types *types, lsp_csr *B);
 
 /* Sums equal neighbours of a row in place, in their order; rows must be sorted. A pattern's just become one. nnz
  * shrinks, the arrays stay where they are. *merged (may be NULL): how many entries went into others. Cannot fail on a

@@ -7,7 +7,7 @@
 static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }
 
 static const char *method_name(lsp_spgemm_method method) {
-    return method == LSP_SPGEMM_REFERENCE ? "reference" : "sort";
+    return method == LSP_SPGEMM_REFERENCE ? "reference" : method == LSP_SPGEMM_MASK ? "mask" : "sort";
 }
 
 /* ---- arguments ---- */
@@ -17,8 +17,10 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options,
     const lsp_csr_types *types = &options->types;
     LSP_REQUIRE(options->semiring >= LSP_PLUS_TIMES && options->semiring <= LSP_PLUS_PAIR, LSP_ERR_ARGUMENT,
                 "there is no semiring %d", (int)options->semiring);
-    LSP_REQUIRE(options->method >= LSP_SPGEMM_AUTO && options->method <= LSP_SPGEMM_SORT, LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(options->method >= LSP_SPGEMM_AUTO && options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT,
                 "there is no method %d", (int)options->method);
+    LSP_REQUIRE(options->method != LSP_SPGEMM_MASK || lsp_spgemm_masks(options), LSP_ERR_ARGUMENT,
+                "to make the entries of a mask alone one is needed that is not a complement");
     LSP_REQUIRE(types->rowptr_type == LSP_NONE || types->rowptr_type == LSP_I32 || types->rowptr_type == LSP_I64,
                 LSP_ERR_ARGUMENT, "row pointers of type %d: LSP_I32 or LSP_I64 is needed", (int)types->rowptr_type);
     LSP_REQUIRE(types->col_type == LSP_NONE || types->col_type == LSP_I32 || types->col_type == LSP_I64,
@@ -176,9 +178,10 @@ static void describe_bins(lsp_spgemm_plan *plan) {
 
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     const lsp_spgemm_facts *facts = &plan->facts;
-    if (plan->where == LSP_CUDA) {
+    plan->masked = lsp_spgemm_choose_masked(plan);
+    if (!plan->masked && plan->where == LSP_CUDA) {
         describe_bins(plan);
-    } else {
+    } else if (!plan->masked) {
         describe_choice(plan, B);
     }
     plan->info.method_name = method_name(plan->info.method);
@@ -420,6 +423,26 @@ done:
     return status;
 }
 
+/* Of C the entries of the mask alone. */
+static lsp_status multiply_masked(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_spgemm_job job = {
+        .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .semiring = plan->options.semiring};
+    if (plan->where == LSP_CUDA) {
+        LSP_TRY(lsp_spgemm_gpu_masked(plan, &ops->factors, C));
+    } else {
+        LSP_TRY(convert_values(ctx, &job.B, plan->type));
+        LSP_TRY(lsp_spgemm_masked(plan, &job, C));
+        lsp_progress(ctx, "multiply", 1);
+    }
+    plan->info.nnz = C->nnz;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -534,35 +557,55 @@ lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_
     return execute(plan, A, B, true, C);
 }
 
-lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
-                      lsp_spgemm_info *info) {
+lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = NULL;
     operands ops = {0};
-    bool made = false;
-    const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    lsp_csr made = {0}, left = {0};
+    lsp_filter filter = options->filter;
+    lsp_spgemm_info here;
+    bool few = false;
     size_t mark = lsp_scratch_mark(ctx);
-    options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    if (lsp_spgemm_filters(&options->filter)) {
-        return lsp_spgemm_filtered(ctx, A, B, options, C, info);
-    }
     LSP_TRY(check_operands(ctx, A, B, options));
-    LSP_TRY(lsp_spgemm_few(ctx, A, B, options, C, info, &made));
-    if (made) {
-        goto done;
+    LSP_TRY(lsp_spgemm_few(ctx, A, B, options, &made, &here, &few));
+    if (!few) {
+        LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
+        LSP_TRY(plan->masked ? multiply_masked(plan, &ops, &made) : multiply(plan, &ops, false, &made));
+        filter.mask = plan->masked ? NULL : filter.mask;
+        here = plan->info;
     }
-    LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
-    LSP_TRY(multiply(plan, &ops, false, C));
+    if (lsp_spgemm_filters(&filter)) {
+        LSP_TRY(lsp_filter_rows(ctx, &made, &filter, &left));
+        lsp_csr_free(ctx, &made);
+        made = left;
+        here.nnz = made.nnz;
+    }
+    *C = made;
     if (info != NULL) {
-        *info = plan->info;
+        *info = here;
     }
 done:
     release_operands(ctx, &ops);
     lsp_spgemm_plan_destroy(plan);
     lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
+                      lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    status = lsp_spgemm_filters(&options->filter) ? lsp_spgemm_filtered(ctx, A, B, options, C, info)
+                                                  : lsp_spgemm_at_once(ctx, A, B, options, C, info);
+done:
     return status;
 }

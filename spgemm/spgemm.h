@@ -84,6 +84,7 @@ struct lsp_spgemm_plan {
     lsp_type type; /* of the arithmetic and of C */
     bool ascending;
     int64_t uses;              /* how often it was executed */
+    bool masked;               /* of C only the entries of the filter's mask are made */
     bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
     int64_t *rowptr;           /* rows + 1 */
     int64_t *block_rows;       /* info.blocks + 1: pieces of about equal work */
@@ -119,6 +120,28 @@ bool lsp_spgemm_filters(const lsp_filter *filter);
 /* lsp_spgemm with a filter. */
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info);
+
+/* The same at once, of a filter that was prepared (lsp_filter_prepare_mask): C before the filter must fit. */
+lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_csr *C, lsp_spgemm_info *info);
+
+/* May the mask's entries alone be made? */
+static inline bool lsp_spgemm_masks(const lsp_spgemm_options *options) {
+    return options->filter.mask != NULL && !options->filter.complement &&
+           (options->method == LSP_SPGEMM_AUTO || options->method == LSP_SPGEMM_MASK);
+}
+
+/* Is that faster than to make all of C and leave entries out? */
+static inline bool lsp_spgemm_prefers_mask(int64_t products, int64_t mask_entries) {
+    enum { ENTRIES_A_PRODUCT = 8 };
+    return mask_entries / ENTRIES_A_PRODUCT <= products;
+}
+
+/* The decision of a plan that knows its products. If yes, method, reason and scratch are said in its info. */
+bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan);
+
+/* C of the mask's entries; C is not set before. */
+lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
 
 /* Facts and blocks of op(A)*op(B) into the plan. */
 lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);

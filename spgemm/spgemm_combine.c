@@ -50,7 +50,8 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         R = &restriction;
     }
     lsp_spgemm_options first = *options, last = *options;
-    first.filter = (lsp_filter){0};
+    first.filter = (lsp_filter){0}; /* of a mask the last product alone knows */
+    first.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
     first.types.rowptr_type = first.types.col_type = LSP_NONE;
     lsp_spgemm_options by_first = first; /* R times something */
     if (R == NULL) {                     /* on a GPU transposed on the way */

@@ -100,13 +100,15 @@ template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t
     }
 }
 
-/* The value of another lane of the warp. */
-template <typename V> __device__ inline V value_of_lane(V value, uint32_t lane) {
-    return __shfl_sync(~0u, value, lane);
+/* The value of another of the G lanes that are together, one of `members`. */
+template <int G = WARP, typename V> __device__ inline V value_of_lane(V value, uint32_t lane, unsigned members = ~0u) {
+    return __shfl_sync(members, value, (int)lane, G);
 }
-template <typename T> __device__ inline extreme<T> value_of_lane(extreme<T> value, uint32_t lane) {
-    return {__shfl_sync(~0u, value.x, lane)};
+template <int G = WARP, typename T>
+__device__ inline extreme<T> value_of_lane(extreme<T> value, uint32_t lane, unsigned members = ~0u) {
+    return {__shfl_sync(members, value.x, (int)lane, G)};
 }
+template <int G = WARP> __device__ inline no_value value_of_lane(no_value value, uint32_t, unsigned) { return value; }
 
 /* ---- C ---- */
 

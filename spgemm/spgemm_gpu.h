@@ -1,5 +1,5 @@
-/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu and _places.cu,
- * or spgemm_none.c in a build without CUDA. */
+/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu, _masked.cu and
+ * _places.cu, or spgemm_none.c in a build without CUDA. */
 #ifndef LSP_SPGEMM_GPU_H
 #define LSP_SPGEMM_GPU_H
 
@@ -63,6 +63,8 @@ lsp_status lsp_spgemm_gpu_keep(struct lsp_spgemm_plan *plan, const lsp_spgemm_fa
 lsp_status lsp_spgemm_gpu_again(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
                                 bool structure);
 bool lsp_spgemm_gpu_forget(struct lsp_spgemm_plan *plan); /* frees the places; false: there are none */
+/* C of the entries of the mask, whose rows ascend. Waits for nnz(C). */
+lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
 /* The numbers of lsp_spgemm_outline of both. Waits for the GPU. */
 lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
 

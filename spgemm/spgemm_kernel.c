@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "segsort/segsort_vector.h"
 #include "spgemm_cpu.h"
+#include "spgemm_semiring.h"
 #include <math.h>
 #include <string.h>
 
@@ -183,7 +184,7 @@ static void settle_f32(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(float);
 static void settle_f64(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(double); }
 static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
 
-/* The same, and a product joined to a sum, in any semiring. */
+/* The same in any semiring. */
 #define SEMIRING(type, suffix)                                                                                         \
     static void clear_any_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                 \
         const type nothing = (type)lsp_semiring_nothing(job->semiring);                                                \
@@ -191,20 +192,7 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
             ((type *)job->C->val)[k] = nothing;                                                                        \
         }                                                                                                              \
     }                                                                                                                  \
-    static void settle_any_##suffix(const lsp_csr *C, int64_t at, int64_t n) { settle_##suffix(C, at, n); }            \
-    ALWAYS type join_##suffix(lsp_semiring semiring, type a, type b, type sum) {                                       \
-        const type product = semiring == LSP_MIN_PLUS ? a + b : a * b;                                                 \
-        switch (semiring) {                                                                                            \
-        case LSP_MIN_PLUS:                                                                                             \
-            return product < sum || product != product ? product : sum;                                                \
-        case LSP_MAX_TIMES:                                                                                            \
-            return product > sum || product != product ? product : sum;                                                \
-        case LSP_OR_AND:                                                                                               \
-            return a != 0 && b != 0 ? 1 : sum;                                                                         \
-        default:                                                                                                       \
-            return sum + 1;                                                                                            \
-        }                                                                                                              \
-    }
+    static void settle_any_##suffix(const lsp_csr *C, int64_t at, int64_t n) { settle_##suffix(C, at, n); }
 SEMIRING(float, f32)
 SEMIRING(double, f64)
 

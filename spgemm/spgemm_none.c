@@ -22,6 +22,10 @@ lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *
     (void)factors, (void)C;
     return refuse(plan->ctx);
 }
+lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+    (void)factors, (void)C;
+    return refuse(plan->ctx);
+}
 int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     (void)plan;
     return 0;

@@ -1,5 +1,5 @@
 /* C = op(A)*op(B) in blocks of rows, each multiplied, filtered and handed over before the next one is begun: C need not
- * fit any memory. And C whole, where a filter makes it smaller than what is multiplied. */
+ * fit any memory. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "matrices/mtx_sink.h"
@@ -12,22 +12,18 @@ typedef struct streaming {
     lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
     bool made_a, made_b, made_a_there, made_b_there;
     bool on_gpu, given_there; /* blocks are multiplied on the GPU; A and B were given there, and C's rows stay there */
-    lsp_spgemm_options product; /* nothing transposed, nothing filtered */
-    lsp_filter filter;
-    lsp_csr mask;        /* its own copy of the filter's, if that was not sorted */
-    int64_t block_bytes; /* of C at its bound, unless a row alone has more */
+    lsp_spgemm_options product; /* nothing transposed */
+    lsp_csr mask;               /* its own copy of the filter's, if that was not sorted */
+    lsp_csr mask_rows;          /* of the filter's mask the row pointers, on the host */
+    int64_t block_bytes;        /* of C at its bound, unless a row alone has more */
     lsp_spgemm_sink sink;
     void *user;
     lsp_spgemm_info info;
 } streaming;
 
-bool lsp_spgemm_filters(const lsp_filter *filter) {
-    return filter->mask != NULL || filter->drop || filter->largest != 0;
-}
-
 /* ---- blocks ---- */
 
-/* Products of a row, and its entries at most. */
+/* Products of a row. */
 static int64_t row_products(const streaming *s, int64_t i) {
     int64_t products = 0;
     for (int64_t k = lsp_index_at(s->A.rowptr, s->A.rowptr_type, i);
@@ -39,12 +35,21 @@ static int64_t row_products(const streaming *s, int64_t i) {
     return products;
 }
 
+/* Entries of a row at most. */
+static int64_t row_entries(const streaming *s, int64_t i) {
+    const lsp_csr *mask = &s->mask_rows;
+    const int64_t most = lsp_min(row_products(s, i), s->B.cols);
+    return !lsp_spgemm_masks(&s->product) ? most
+                                          : lsp_min(most, lsp_index_at(mask->rowptr, mask->rowptr_type, i + 1) -
+                                                              lsp_index_at(mask->rowptr, mask->rowptr_type, i));
+}
+
 /* The rows from `first` on that make a block. */
 static int64_t block_end(const streaming *s, int64_t first) {
     const int64_t entry_bytes = 8 + 8, row_bytes = 8; /* the widest types: it is a bound */
     int64_t end = first, bytes = 0;
     while (end < s->A.rows) {
-        bytes += lsp_min(row_products(s, end), s->B.cols) * entry_bytes + row_bytes;
+        bytes += row_entries(s, end) * entry_bytes + row_bytes;
         if (bytes > s->block_bytes && end > first) {
             break;
         }
@@ -83,17 +88,11 @@ static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t
     all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
 }
 
-/* The same rows on the GPU: of a matrix that lies there its own arrays but for the row pointers, else a copy. */
-static lsp_status slice_there(const streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *there, bool *copied) {
+/* The same rows of a matrix A on the GPU, of which `here` has the row pointers: its own arrays but for these. */
+static lsp_status slice_there(lsp_ctx *ctx, const lsp_csr *rows, int64_t first, const lsp_csr *here, const lsp_csr *A,
+                              lsp_csr *there) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = s->ctx;
-    if (!s->given_there) {
-        LSP_TRY(lsp_csr_copy(ctx, rows, &(lsp_csr_types){.where = LSP_CUDA}, there));
-        *copied = true;
-        goto done;
-    }
-    const lsp_csr *A = &s->A_there;
-    const size_t base = (size_t)lsp_index_at(s->A.rowptr, s->A.rowptr_type, first);
+    const size_t base = (size_t)lsp_index_at(here->rowptr, here->rowptr_type, first);
     const int64_t bytes = (rows->rows + 1) * (int64_t)lsp_type_bytes(rows->rowptr_type);
     *there = *rows;
     there->where = LSP_CUDA;
@@ -107,30 +106,41 @@ done:
     return status;
 }
 
-/* `made` takes the place of *C. */
-static void replace(lsp_ctx *ctx, lsp_csr *C, lsp_csr made) {
-    lsp_csr_free(ctx, C);
-    *C = made;
+/* Rows of the mask as a mask of their own. */
+static lsp_status slice_mask(const streaming *s, int64_t first, int64_t end, lsp_csr *rows) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *mask = s->product.filter.mask;
+    if (mask != NULL) {
+        LSP_TRY(slice(s->ctx, s->on_gpu ? &s->mask_rows : mask, first, end, rows));
+        if (s->on_gpu) {
+            const lsp_csr here = *rows;
+            LSP_TRY(slice_there(s->ctx, &here, first, &s->mask_rows, mask, rows));
+        }
+    }
+done:
+    return status;
 }
 
 /* A block of C, filtered, where it is to be handed over. */
 static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
-    lsp_csr there = {0}, made;
-    bool copied = false;
-    if (s->on_gpu) {
-        LSP_TRY(slice_there(s, rows, first, &there, &copied));
+    lsp_csr there = {0}, mask = {0}, made;
+    lsp_spgemm_options options = s->product;
+    const bool copied = s->on_gpu && !s->given_there;
+    LSP_TRY(slice_mask(s, first, first + rows->rows, &mask));
+    options.filter.mask = options.filter.mask ? &mask : NULL;
+    if (copied) {
+        LSP_TRY(lsp_csr_copy(ctx, rows, &(lsp_csr_types){.where = LSP_CUDA}, &there));
+    } else if (s->on_gpu) {
+        LSP_TRY(slice_there(ctx, rows, first, &s->A, &s->A_there, &there));
     }
-    LSP_TRY(lsp_spgemm(ctx, s->on_gpu ? &there : rows, s->on_gpu ? &s->B_there : &s->B, &s->product, C, info));
-    if (lsp_spgemm_filters(&s->filter)) {
-        LSP_TRY(lsp_filter_rows(ctx, C, &s->filter, first, &made));
-        replace(ctx, C, made);
-    }
-    if (s->on_gpu && !s->given_there) {
+    LSP_TRY(lsp_spgemm_at_once(ctx, s->on_gpu ? &there : rows, s->on_gpu ? &s->B_there : &s->B, &options, C, info));
+    if (copied) {
         const lsp_csr_types types = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
         LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
-        replace(ctx, C, made);
+        lsp_csr_free(ctx, C);
+        *C = made;
     }
 done:
     if (copied) {
@@ -235,6 +245,24 @@ done:
     return status;
 }
 
+/* The mask, prepared, and its row pointers. */
+static lsp_status take_mask(streaming *s, lsp_where where) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_filter_prepare_mask(s->ctx, where, &s->product.filter, &s->mask));
+    if (s->product.filter.mask != NULL) {
+        const lsp_csr *mask = s->product.filter.mask;
+        s->mask_rows = *mask;
+        s->mask_rows.col = NULL;
+        if (where == LSP_CUDA) {
+            const int64_t bytes = (mask->rows + 1) * (int64_t)lsp_type_bytes(mask->rowptr_type);
+            LSP_TRY(lsp_scratch_bytes(s->ctx, bytes, 1, false, &s->mask_rows.rowptr));
+            LSP_TRY(lsp_cuda_copy(s->ctx, s->mask_rows.rowptr, LSP_HOST, mask->rowptr, LSP_CUDA, bytes));
+        }
+    }
+done:
+    return status;
+}
+
 static void drop_operands(streaming *s) {
     lsp_csr_free(s->ctx, &s->mask);
     if (s->made_a) {
@@ -260,9 +288,9 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
-    streaming s = {.ctx = ctx, .product = *options, .filter = options->filter, .sink = sink, .user = user};
+    streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user};
+    size_t mark = lsp_scratch_mark(ctx);
     s.product.transpose_a = s.product.transpose_b = false;
-    s.product.filter = (lsp_filter){0};
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
     s.given_there = A->where == LSP_CUDA;
@@ -272,8 +300,8 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
     LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be multiplied by one of %lld x %lld", (long long)s.A.rows,
                 (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
-    LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.filter));
-    LSP_TRY(lsp_filter_prepare_mask(ctx, where, &s.filter, &s.mask));
+    LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
+    LSP_TRY(take_mask(&s, where));
     s.block_bytes = block_bytes > 0 ? block_bytes : lsp_min(lsp_available_bytes(ctx, where) / 4, (int64_t)USUAL_BLOCK);
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
@@ -288,151 +316,7 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
     }
 done:
     drop_operands(&s);
-    return status;
-}
-
-/* ---- C whole, of filtered blocks ---- */
-
-typedef struct collection {
-    lsp_ctx *ctx;
-    lsp_csr *blocks;
-    int64_t *first_rows;
-    int64_t count, room, nnz;
-} collection;
-
-/* Twice the room for blocks. */
-static lsp_status make_room(collection *all) {
-    lsp_status status = LSP_OK;
-    const int64_t room = lsp_max(2 * all->room, 16);
-    lsp_csr *blocks = NULL;
-    int64_t *first_rows = NULL;
-    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, room, sizeof *blocks, (void **)&blocks));
-    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, room, sizeof *first_rows, (void **)&first_rows));
-    for (int64_t b = 0; b < all->count; b++) {
-        blocks[b] = all->blocks[b];
-        first_rows[b] = all->first_rows[b];
-    }
-    lsp_free(all->ctx, all->blocks);
-    lsp_free(all->ctx, all->first_rows);
-    all->blocks = blocks;
-    all->first_rows = first_rows;
-    all->room = room;
-    blocks = NULL;
-done:
-    lsp_free(all->ctx, blocks);
-    return status;
-}
-
-static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
-    lsp_status status = LSP_OK;
-    collection *all = user;
-    if (all->count == all->room) {
-        LSP_TRY(make_room(all));
-    }
-    const lsp_csr_types types = {.rowptr_type = block->rowptr_type, .col_type = block->col_type, .where = block->where};
-    LSP_TRY(lsp_csr_copy(all->ctx, block, &types, &all->blocks[all->count]));
-    all->first_rows[all->count++] = first_row;
-    all->nnz += block->nnz;
-done:
-    return status;
-}
-
-/* Where the rows of C begin, on the host. */
-static lsp_status join_rowptr(const collection *all, int64_t rows, int64_t *starts) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = all->ctx;
-    starts[0] = 0;
-    for (int64_t b = 0; b < all->count; b++) {
-        const lsp_csr *block = &all->blocks[b];
-        const int64_t first = all->first_rows[b], at = starts[first];
-        const void *rowptr = block->rowptr;
-        size_t mark = lsp_scratch_mark(ctx);
-        if (block->where == LSP_CUDA) {
-            const int64_t bytes = (block->rows + 1) * (int64_t)lsp_type_bytes(block->rowptr_type);
-            void *here;
-            LSP_TRY(lsp_scratch_bytes(ctx, bytes, 1, false, &here));
-            LSP_TRY(lsp_cuda_copy(ctx, here, LSP_HOST, rowptr, LSP_CUDA, bytes));
-            rowptr = here;
-        }
-        for (int64_t i = 1; i <= block->rows && first + i <= rows; i++) {
-            starts[first + i] = at + lsp_index_at(rowptr, block->rowptr_type, i);
-        }
-        lsp_scratch_release(ctx, mark);
-    }
-done:
-    return status;
-}
-
-/* Bytes of one array of a block into C's, which lies where the block does. */
-static lsp_status append(const collection *all, void *to, int64_t at, const void *from, int64_t count, lsp_type type,
-                         lsp_where where) {
-    const size_t width = lsp_type_bytes(type), bytes = (size_t)count * width;
-    char *place = bytes > 0 ? (char *)to + (size_t)at * width : NULL;
-    if (bytes == 0) {
-        return LSP_OK;
-    }
-    if (where == LSP_CUDA) {
-        return lsp_cuda_copy(all->ctx, place, where, from, where, (int64_t)bytes);
-    }
-    memcpy(place, from, bytes);
-    return LSP_OK;
-}
-
-/* The blocks one under the other. */
-static lsp_status join(const collection *all, int64_t rows, int64_t cols, const lsp_csr_types *types, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = all->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    int64_t *starts;
-    lsp_csr made = {0};
-    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
-    LSP_TRY(join_rowptr(all, rows, starts));
-    LSP_TRY(lsp_csr_create(ctx, rows, cols, all->nnz, types, &made));
-    const size_t width = lsp_type_bytes(made.rowptr_type);
-    void *rowptr = made.rowptr;
-    if (made.where == LSP_CUDA) {
-        LSP_TRY(lsp_scratch_bytes(ctx, rows + 1, width, false, &rowptr));
-    }
-    for (int64_t i = 0; i <= rows; i++) {
-        lsp_index_set(rowptr, made.rowptr_type, i, starts[i]);
-    }
-    if (made.where == LSP_CUDA) {
-        LSP_TRY(lsp_cuda_copy(ctx, made.rowptr, LSP_CUDA, rowptr, LSP_HOST, (rows + 1) * (int64_t)width));
-    }
-    for (int64_t b = 0; b < all->count; b++) {
-        const lsp_csr *block = &all->blocks[b];
-        const int64_t at = starts[all->first_rows[b]];
-        LSP_TRY(append(all, made.col, at, block->col, block->nnz, made.col_type, made.where));
-        LSP_TRY(append(all, made.val, at, block->val, block->nnz, made.val_type, made.where));
-    }
-    *C = made;
-done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
-}
-
-lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                               lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    collection all = {.ctx = ctx};
-    lsp_csr made = {0};
-    LSP_TRY(lsp_spgemm_stream(ctx, A, B, options, 0, collect, &all, info));
-    const lsp_csr_types types = {.rowptr_type = options->types.rowptr_type,
-                                 .col_type = all.blocks[0].col_type,
-                                 .val_type = all.blocks[0].val_type,
-                                 .where = all.blocks[0].where};
-    LSP_TRY(
-        join(&all, options->transpose_a ? A->cols : A->rows, options->transpose_b ? B->rows : B->cols, &types, &made));
-    *C = made;
-done:
-    for (int64_t b = 0; b < all.count; b++) {
-        lsp_csr_free(ctx, &all.blocks[b]);
-    }
-    lsp_free(ctx, all.blocks);
-    lsp_free(ctx, all.first_rows);
     return status;
 }
 
@@ -481,7 +365,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     lsp_spgemm_options pattern = *options;
     counting count = {0};
     filing file = {.ctx = ctx, .sink = {.fd = -1}};
-    if (!lsp_spgemm_filters(&options->filter)) { /* a count needs no values */
+    if (!options->filter.drop && options->filter.largest == 0) { /* a count needs no values */
         pattern.types.val_type = LSP_NONE;
         pattern.types.drop_values = true;
     }

@@ -390,8 +390,8 @@ Test(device_spgemm, failing_allocations_leave_nothing_behind) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     recipe r = {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, false, false, 5, -1, 0};
     lsp_csr A = make(&r, 8);
-    for (int round = 0; round < 4; round++) {
-        const lsp_spgemm_options options = {
+    for (int round = 0; round < 5; round++) { /* the last one by a mask */
+        lsp_spgemm_options options = {
             .transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = round & 1 ? LSP_F32 : LSP_NONE};
         lsp_status status = LSP_ERR_MEMORY;
         for (long fail_at = 0; status != LSP_OK; fail_at++) {
@@ -400,6 +400,7 @@ Test(device_spgemm, failing_allocations_leave_nothing_behind) {
             lsp_ctx *ctx = NULL;
             lsp_csr a = {0}, C = {.rows = 4711};
             lsp_spgemm_info info = {.products = 42};
+            options.filter.mask = round == 4 ? &a : NULL;
             const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_CUDA};
             cr_assert(fail_at < 1000, "still failing after %ld allocations", fail_at);
             status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, NULL, 0);
