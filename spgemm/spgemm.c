@@ -1,4 +1,4 @@
-/* C = op(A)*op(B): arguments checked, the plan made, kept and used. Two passes: nnz of every row, then the rows. */
+/* C = op(A)*op(B): arguments checked, the plan made, kept and used. */
 #include "spgemm.h"
 #include "matrices/matrices.h"
 #include "spgemm_few.h"
@@ -74,44 +74,6 @@ done:
     return status;
 }
 
-/* ---- operands: op(A) and op(B), without values where none are wanted ---- */
-
-typedef struct operands {
-    lsp_csr A, B;
-    bool made_a, made_b;
-    lsp_spgemm_factors factors; /* on a GPU these instead, in scratch */
-} operands;
-
-static void release_operands(lsp_ctx *ctx, operands *ops) {
-    if (ops->made_a) {
-        lsp_csr_free(ctx, &ops->A);
-    }
-    if (ops->made_b) {
-        lsp_csr_free(ctx, &ops->B);
-    }
-    *ops = (operands){0};
-}
-
-static lsp_status take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                lsp_type type, operands *ops) {
-    lsp_status status = LSP_OK;
-    const lsp_csr a = lsp_spgemm_view(A, type), b = lsp_spgemm_view(B, type);
-    *ops = (operands){.A = a, .B = b};
-    if (options->transpose_a) {
-        LSP_TRY(lsp_csr_transpose(ctx, &a, &ops->A));
-        ops->made_a = true;
-    }
-    if (options->transpose_b) {
-        LSP_TRY(lsp_csr_transpose(ctx, &b, &ops->B));
-        ops->made_b = true;
-    }
-done:
-    if (status != LSP_OK) {
-        release_operands(ctx, ops);
-    }
-    return status;
-}
-
 /* ---- the plan ---- */
 
 static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
@@ -131,17 +93,6 @@ static lsp_status read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     structure[0] = lsp_spgemm_structure(ctx, A);
     structure[1] = A == B ? structure[0] : lsp_spgemm_structure(ctx, B);
     return LSP_OK;
-}
-
-/* Bytes of a matrix; INT64_MAX if no number holds them. */
-static int64_t matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type) {
-    bool wide_rowptr = types->rowptr_type == LSP_NONE ? nnz > INT32_MAX : types->rowptr_type == LSP_I64;
-    bool wide_col = types->col_type == LSP_NONE ? cols > (int64_t)INT32_MAX + 1 : types->col_type == LSP_I64;
-    int64_t pointers, entries, bytes;
-    bool fits = lsp_add(rows, 1, &pointers) && lsp_mul(pointers, wide_rowptr ? 8 : 4, &pointers) &&
-                lsp_mul(nnz, (wide_col ? 8 : 4) + (int64_t)lsp_type_bytes(val_type), &entries) &&
-                lsp_add(pointers, entries, &bytes);
-    return fits ? bytes : INT64_MAX;
 }
 
 /* Method, reason and scratch, on the host. */
@@ -189,14 +140,15 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     plan->info.nnz_bound = facts->nnz_bound;
     plan->info.nnz = -1;
     plan->info.max_row_products = facts->max_row_products;
-    plan->info.bound_bytes = matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->type);
+    plan->info.bound_bytes =
+        lsp_spgemm_matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->type);
     lsp_log(plan->ctx, "spgemm: %lld products in %lld blocks, method %s: %s", (long long)facts->products,
             (long long)plan->info.blocks, plan->info.method_name, plan->info.reason);
 }
 
 /* Makes the plan, of operands that were checked, and leaves them in *ops. */
 static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                              lsp_spgemm_plan **plan, operands *ops) {
+                              lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *made = NULL;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
@@ -206,14 +158,14 @@ static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     if (made->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->factors));
     } else {
-        LSP_TRY(take_operands(ctx, A, B, options, made->type, ops));
+        LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, options, made->type, ops));
         LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
     }
     describe(made, &ops->B);
     *plan = made;
 done:
     if (status != LSP_OK) {
-        release_operands(ctx, ops);
+        lsp_spgemm_release_operands(ctx, ops);
         lsp_spgemm_plan_destroy(made);
     }
     return status;
@@ -223,7 +175,7 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
                                   lsp_spgemm_plan **plan) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *made = NULL;
-    operands ops = {0};
+    lsp_spgemm_operands ops = {0};
     const lsp_spgemm_options defaults = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -243,7 +195,7 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     made = NULL;
 done:
     lsp_spgemm_plan_destroy(made);
-    release_operands(ctx, &ops);
+    lsp_spgemm_release_operands(ctx, &ops);
     lsp_scratch_release(ctx, mark);
     return status;
 }
@@ -279,202 +231,6 @@ lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info
 }
 
 /* ---- execution ---- */
-
-/* B's values in the type of the arithmetic: ones for a pattern, rounded where narrower. In scratch unless they are. */
-static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
-    lsp_status status = LSP_OK;
-    void *val;
-    if (type == LSP_NONE || B->val_type == type) {
-        return LSP_OK;
-    }
-    LSP_TRY(lsp_scratch_bytes(ctx, B->nnz, lsp_type_bytes(type), false, &val));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, B->nnz, 1 << 16))
-    for (int64_t i = 0; i < B->nnz; i++) {
-        double value = lsp_spgemm_value_at(B, i);
-        if (type == LSP_F32) {
-            ((float *)val)[i] = (float)value;
-        } else {
-            ((double *)val)[i] = value;
-        }
-    }
-    B->val = val;
-    B->val_type = type;
-done:
-    return status;
-}
-
-static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
-    return plan->info.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(plan, job) : lsp_spgemm_cpu(plan, job);
-}
-
-/* nnz of each row of C, unless the plan knows it from before. */
-static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
-    lsp_status status = LSP_OK;
-    if (!plan->counted) {
-        job->counting = true;
-        LSP_TRY(run_pass(plan, job));
-        lsp_prefix_sum(plan->ctx, plan->rowptr, plan->facts.rows);
-        plan->info.nnz = plan->rowptr[plan->facts.rows];
-        plan->counted = true;
-        job->counting = false;
-    }
-done:
-    return status;
-}
-
-/* C with its row pointers, if it and the least scratch fit. */
-static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const lsp_spgemm_facts *facts = &plan->facts;
-    lsp_csr_types types = plan->options.types;
-    types.val_type = plan->type;
-    int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
-    int64_t bytes = matrix_bytes(facts->rows, facts->cols, nnz, &types, plan->type);
-    lsp_spgemm_choice choice;
-    bool fits = lsp_spgemm_choose(facts, plan->info.method, plan->type, ctx->options.threads,
-                                  lsp_max(available - bytes, 0), &choice);
-    if (!fits && lsp_spgemm_cpu_forget(plan)) {
-        return make_result(plan, C);
-    }
-    LSP_REQUIRE(fits, LSP_ERR_MEMORY,
-                "the product has %lld entries and needs %lld bytes (%s) and at least %lld of scratch; %lld (%s) are "
-                "available",
-                (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)choice.thread_bytes,
-                (long long)available, lsp_size(available).text);
-    LSP_TRY(lsp_csr_create(ctx, facts->rows, facts->cols, nnz, &types, C));
-    lsp_spgemm_copy_pointers(plan, C);
-done:
-    return status;
-}
-
-/* C's sizes and types. */
-static lsp_status shape_result(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_csr_types types = plan->options.types, fit;
-    types.val_type = plan->type;
-    LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &types, &fit));
-    *C = (lsp_csr){.rows = plan->facts.rows,
-                   .cols = plan->facts.cols,
-                   .nnz = plan->info.nnz,
-                   .rowptr_type = fit.rowptr_type,
-                   .col_type = fit.col_type,
-                   .val_type = fit.val_type,
-                   .where = plan->where};
-done:
-    return status;
-}
-
-/* The same on a GPU: C without its row pointers. */
-static lsp_status make_result_there(lsp_spgemm_plan *plan, lsp_csr *C) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    lsp_csr_types types = plan->options.types;
-    int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
-    int64_t bytes = matrix_bytes(plan->facts.rows, plan->facts.cols, nnz, &types, plan->type);
-    LSP_TRY(shape_result(plan, C));
-    if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
-        int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
-        const bool fits = bytes <= available && scratch <= available - bytes;
-        if (!fits && lsp_spgemm_gpu_forget(plan)) {
-            return make_result_there(plan, C);
-        }
-        LSP_REQUIRE(fits, LSP_ERR_MEMORY,
-                    "the product has %lld entries and needs %lld bytes (%s) and %lld of scratch on the GPU; %lld (%s) "
-                    "are available",
-                    (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)scratch, (long long)available,
-                    lsp_size(available).text);
-    }
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(C->col_type), &C->col));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->val_type ? nnz : 0, lsp_type_bytes(C->val_type), &C->val));
-done:
-    return status;
-}
-
-/* To a C that is made, or (update) is there but for its values. */
-static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    lsp_csr made = {0};
-    if (!plan->counted) {
-        LSP_TRY(lsp_spgemm_gpu_count(plan, factors));
-        plan->counted = true;
-    }
-    if (update) {
-        made = *C;
-    } else {
-        LSP_TRY(make_result_there(plan, &made));
-    }
-    if (plan->gpu.places.place != NULL) {
-        LSP_TRY(lsp_spgemm_gpu_again(plan, factors, &made, !update));
-    } else {
-        LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, &made));
-        if (plan->uses == 1) {
-            LSP_TRY(lsp_spgemm_gpu_keep(plan, factors, &made));
-        }
-    }
-    *C = made;
-done:
-    if (status != LSP_OK && !update) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
-}
-
-/* Of C the entries of the mask alone. */
-static lsp_status multiply_masked(lsp_spgemm_plan *plan, const operands *ops, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_spgemm_job job = {
-        .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .semiring = plan->options.semiring};
-    if (plan->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_masked(plan, &ops->factors, C));
-    } else {
-        LSP_TRY(convert_values(ctx, &job.B, plan->type));
-        LSP_TRY(lsp_spgemm_masked(plan, &job, C));
-        lsp_progress(ctx, "multiply", 1);
-    }
-    plan->info.nnz = C->nnz;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
-}
-
-static lsp_status multiply(lsp_spgemm_plan *plan, const operands *ops, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr made = {0};
-    if (plan->where == LSP_CUDA) {
-        LSP_TRY(multiply_there(plan, &ops->factors, update, C));
-        goto done;
-    }
-    lsp_spgemm_job job = {.A = ops->A,
-                          .B = ops->B,
-                          .type = plan->type,
-                          .ascending = plan->ascending,
-                          .semiring = plan->options.semiring,
-                          .rowptr = plan->rowptr,
-                          .C = update ? C : &made};
-    LSP_TRY(count_rows(plan, &job));
-    LSP_TRY(convert_values(ctx, &job.B, plan->type));
-    if (!update) {
-        LSP_TRY(make_result(plan, &made));
-    }
-    LSP_TRY(run_pass(plan, &job));
-    lsp_progress(ctx, "multiply", 1);
-    *C = *job.C;
-done:
-    plan->uses += status == LSP_OK;
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
-}
 
 /* The matrix is the one that was planned for, but for its values. */
 static lsp_status check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
@@ -516,7 +272,7 @@ static lsp_status check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     lsp_ctx *ctx = plan->ctx;
     lsp_csr shape;
     LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
-    LSP_TRY(shape_result(plan, &shape));
+    LSP_TRY(lsp_spgemm_shape(plan, &shape));
     const lsp_spgemm_outline made = outline_of(&shape, 0);
     LSP_TRY(check_outline(plan, "C", &made, C));
     LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
@@ -527,7 +283,7 @@ done:
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
-    operands ops = {0};
+    lsp_spgemm_operands ops = {0};
     if (plan == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -540,11 +296,11 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, &ops.factors));
     } else {
-        LSP_TRY(take_operands(ctx, A, B, &plan->options, plan->type, &ops));
+        LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }
-    LSP_TRY(multiply(plan, &ops, update, C));
+    LSP_TRY(lsp_spgemm_multiply(plan, &ops, update, C));
 done:
-    release_operands(ctx, &ops);
+    lsp_spgemm_release_operands(ctx, &ops);
     lsp_scratch_release(ctx, mark);
     return status;
 }
@@ -561,7 +317,7 @@ lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
                               lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = NULL;
-    operands ops = {0};
+    lsp_spgemm_operands ops = {0};
     lsp_csr made = {0}, left = {0};
     lsp_filter filter = options->filter;
     lsp_spgemm_info here;
@@ -571,7 +327,7 @@ lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     LSP_TRY(lsp_spgemm_few(ctx, A, B, options, &made, &here, &few));
     if (!few) {
         LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
-        LSP_TRY(plan->masked ? multiply_masked(plan, &ops, &made) : multiply(plan, &ops, false, &made));
+        LSP_TRY(lsp_spgemm_multiply(plan, &ops, false, &made));
         filter.mask = plan->masked ? NULL : filter.mask;
         here = plan->info;
     }
@@ -586,7 +342,7 @@ lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
         *info = here;
     }
 done:
-    release_operands(ctx, &ops);
+    lsp_spgemm_release_operands(ctx, &ops);
     lsp_spgemm_plan_destroy(plan);
     lsp_scratch_release(ctx, mark);
     if (status != LSP_OK) {

@@ -98,6 +98,24 @@ struct lsp_spgemm_plan {
     lsp_spgemm_gpu gpu;
 };
 
+/* op(A) and op(B), without values where none are wanted. */
+typedef struct lsp_spgemm_operands {
+    lsp_csr A, B;
+    bool made_a, made_b;
+    lsp_spgemm_factors factors; /* on a GPU these instead, in scratch */
+} lsp_spgemm_operands;
+
+lsp_status lsp_spgemm_take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                    lsp_type type, lsp_spgemm_operands *ops);
+void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops);
+
+/* C to be made, or (update) there but for its values. */
+lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
+/* The sizes and types of C, which was counted. */
+lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);
+/* Bytes of a matrix; INT64_MAX if no number holds them. */
+int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type);
+
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
 uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
 
