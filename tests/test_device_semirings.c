@@ -61,13 +61,16 @@ static lsp_csr make_rows(int64_t rows, int64_t entries, int64_t choice, int64_t 
 static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const char *what) {
     uint64_t state = 17;
     lsp_csr a = upload(ctx, A), b = upload(ctx, B);
-    for (int k = reduced() ? bin % 3 : 0; k < 2 * SEMIRINGS; k += reduced() ? 3 : 1) {
+    for (int k = 0; k < 2 * SEMIRINGS; k++) {
+        if (reduced() && (k >= 4 || k % 2 != (k / 2 + bin) % 2)) { /* one type each of those that have own kernels */
+            continue;
+        }
         lsp_spgemm_options options = {.semiring = semirings[k / 2], .types.val_type = k % 2 ? LSP_F32 : LSP_NONE};
         lsp_spgemm_options reference = options;
         lsp_spgemm_plan *plan = NULL;
         reference.method = LSP_SPGEMM_REFERENCE;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-        for (int i = 0; i < (reduced() ? 1 + k % 2 : VALUES); i++) {
+        for (int i = 0; i < (reduced() ? 1 : VALUES); i++) {
             const int kind = (i + k + k / 2 + bin) % VALUES;
             char where[80];
             lsp_csr C = {0}, right = {0};
