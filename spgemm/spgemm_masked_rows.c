@@ -193,7 +193,7 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
                    int64_t i) {
     const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
     joining j = {.val = B->val,
-                 .sums = (char *)pass->sums + (size_t)row->begin * lsp_type_bytes(type),
+                 .sums = type == LSP_NONE ? NULL : (char *)pass->sums + (size_t)row->begin * lsp_type_bytes(type),
                  .touched = pass->touched + row->begin,
                  .semiring = pass->job->semiring};
     candidates c;

@@ -58,13 +58,13 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const recipe squares[] = {
         /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
-        {300, 300, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},
-        {300, 300, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0}, /* unsorted, duplicates */
-        {300, 300, 8, LSP_I32, LSP_I32, LSP_F32, true, false, -1, -1, 9}, /* a band: many products a column */
-        {300, 300, 8, LSP_I32, LSP_I32, LSP_F64, false, true, -1, -1, 9}, /* the same with duplicates */
-        {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, true, true, -1, -1, 0}, /* rows of C longer than a block */
-        {900, 900, 3, LSP_I32, LSP_I32, LSP_F64, false, false, 800, 11, 0},
-        {900, 900, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 450, 17, 0}, /* most rows are empty, or of one entry */
+        {200, 200, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},
+        {200, 200, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0},   /* unsorted, duplicates */
+        {200, 200, 8, LSP_I32, LSP_I32, LSP_F32, true, false, -1, -1, 9},   /* a band: many products a column */
+        {200, 200, 8, LSP_I32, LSP_I32, LSP_F64, false, true, -1, -1, 9},   /* the same with duplicates */
+        {260, 260, 16, LSP_I32, LSP_I64, LSP_F64, true, true, -1, -1, 0},   /* rows of C in two blocks */
+        {600, 600, 3, LSP_I32, LSP_I32, LSP_F64, false, false, 500, 11, 0}, /* and in three */
+        {600, 600, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 300, 17, 0},  /* most rows are empty, or of one entry */
         {1, 1, 1, LSP_I32, LSP_I32, LSP_F64, true, false, 0, -1, 0},
     };
     static const lsp_spgemm_options options[] = {{.types.rowptr_type = LSP_I64},
@@ -82,7 +82,7 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
         }
         drop(&A), drop(&B);
     }
-    static const char *const specs[] = {"perm:1000", "poisson2d:16", "rmat:7:8", "web:500:1.8:200"};
+    static const char *const specs[] = {"perm:700", "poisson2d:12", "rmat:6:8", "web:300:1.8:100"};
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         lsp_csr A = {0};
         must(ctx, lsp_generate(ctx, specs[k], 1, NULL, &A));
@@ -94,7 +94,7 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
 
 Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    recipe narrow = {90, 90, 150, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    recipe narrow = {60, 60, 120, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     recipe empty = {300, 300, 0, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     recipe pattern = {300, 300, 4, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0};
     lsp_csr A = make(&narrow, 1), E = make(&empty, 2), P = make(&pattern, 3);
@@ -107,7 +107,7 @@ Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
 
 Test(device_plans, keep_to_the_budget_with_places_and_give_them_back_when_memory_is_short) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    recipe r = {400, 400, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    recipe r = {200, 200, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     lsp_csr A = make(&r, 7), a = upload(ctx, &A), C = {0}, D = {0}, right = {0};
     lsp_spgemm_plan *plan = NULL;
     lsp_ctx_info held;
