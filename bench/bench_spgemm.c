@@ -122,9 +122,9 @@ static bool agrees(bench_contender *c, const race *r, const lsp_csr *C, double t
 static bool run_ours(bench_contender *c) {
     entrant *e = c->state;
     const lsp_csr *A = e->race->on_gpu ? &e->race->there : &e->race->A;
-    const lsp_status status = e->C.rowptr ? lsp_spgemm_update(e->plan, A, A, &e->C)
-                              : e->plan   ? lsp_spgemm_execute(e->plan, A, A, &e->C)
-                                          : lsp_spgemm(c->ctx, A, A, NULL, &e->C, NULL);
+    const lsp_status status = e->update && e->C.rowptr ? lsp_spgemm_update(e->plan, A, A, &e->C)
+                              : e->plan                ? lsp_spgemm_execute(e->plan, A, A, &e->C)
+                                                       : lsp_spgemm(c->ctx, A, A, NULL, &e->C, NULL);
     return bench_must(c, c->ctx, status) && (!e->race->on_gpu || bench_must(c, c->ctx, lsp_ctx_sync(c->ctx)));
 }
 static void release_ours(bench_contender *c) {

@@ -4,11 +4,6 @@
 
 /* ---- kernels ---- */
 
-template <typename To, typename From> __global__ void kernel_convert_items(To *to, const From *from, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[i] = from ? (To)from[i] : (To)1;
-    }
-}
 /* 1 where there is not 0, as a NaN is not. */
 template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {

@@ -19,12 +19,6 @@ static spg_places places_of(const lsp_spgemm_places *kept, int64_t nnz) {
     return (spg_places){(spg_place *)kept->place, kept->counts, kept->ends, kept->col, nnz};
 }
 
-template <typename C> static __global__ void kernel_narrow(uint32_t *to, const C *from, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[i] = (uint32_t)from[i];
-    }
-}
-
 /* Memory for all of it, and C's structure. */
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     lsp_status status = LSP_OK;
@@ -38,8 +32,8 @@ static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
     LSP_TRY(lsp_cuda_copy(ctx, kept->rowptr, LSP_CUDA, C->rowptr, LSP_CUDA, bytes));
     if (C->col_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_narrow<int64_t>, blocks_for(C->nnz), NT, 0, kept->col, (const int64_t *)C->col,
-                           C->nnz));
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_convert_items<uint32_t, int64_t>), blocks_for(C->nnz), NT, 0, kept->col,
+                           (const int64_t *)C->col, C->nnz));
     } else {
         LSP_TRY(lsp_cuda_copy(ctx, kept->col, LSP_CUDA, C->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
     }

@@ -16,6 +16,13 @@ typedef struct recipe {
     int64_t band;                 /* > 0: columns within so much of the diagonal */
 } recipe;
 
+/* Any type of an index; of values, or none. */
+static inline lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
+static inline lsp_type value_type(uint64_t *state) {
+    static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64};
+    return types[test_below(state, 3)];
+}
+
 static inline int compare_columns(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -101,6 +108,17 @@ static inline void same(lsp_ctx *ctx, const lsp_csr *X, const lsp_csr *Y, const 
                   "%s: value of entry %lld", what, (long long)p);
     }
     (void)ctx;
+}
+
+static inline void same_files(const char *path, const char *other_path) {
+    char one[1 << 16] = "", other[1 << 16] = "";
+    FILE *first = fopen(path, "r"), *second = fopen(other_path, "r");
+    cr_assert(first && second);
+    do {
+        const size_t n = fread(one, 1, sizeof one, first), m = fread(other, 1, sizeof other, second);
+        cr_assert(n == m && memcmp(one, other, n) == 0);
+    } while (!feof(first) && !feof(second));
+    fclose(first), fclose(second);
 }
 
 /* A copy on the GPU with the same types. */

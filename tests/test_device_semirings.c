@@ -149,9 +149,6 @@ Test(device_semirings, rows_that_are_alike_or_very_many_have_the_bits_of_the_ref
 
 /* ---- every form ---- */
 
-static lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
-static lsp_type value_type(uint64_t *state) { return (lsp_type[]){LSP_NONE, LSP_F32, LSP_F64}[test_below(state, 3)]; }
-
 static recipe any_recipe(int64_t rows, int64_t cols, int64_t entries, uint64_t *state) {
     return (recipe){.rows = rows,
                     .cols = cols,
@@ -201,18 +198,6 @@ Test(device_semirings, products_of_any_types_whole_and_in_blocks_have_the_bits_o
         drop(&A), drop(&B);
     }
     lsp_ctx_destroy(ctx);
-}
-
-/* Two files must be the same. */
-static void same_files(const char *path, const char *other_path) {
-    char one[1 << 16] = "", other[1 << 16] = "";
-    FILE *first = fopen(path, "r"), *second = fopen(other_path, "r");
-    cr_assert(first && second);
-    do {
-        const size_t n = fread(one, 1, sizeof one, first), m = fread(other, 1, sizeof other, second);
-        cr_assert(n == m && memcmp(one, other, n) == 0);
-    } while (!feof(first) && !feof(second));
-    fclose(first), fclose(second);
 }
 
 Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {

@@ -24,12 +24,6 @@ static void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_
     }
 }
 
-static lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
-static lsp_type value_type(uint64_t *state) {
-    static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64};
-    return types[test_below(state, 3)];
-}
-
 Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint64_t state = 11;

@@ -88,12 +88,6 @@ Test(spgemm, both_methods_give_known_answers) {
     lsp_ctx_destroy(ctx);
 }
 
-static lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
-static lsp_type value_type(uint64_t *state) {
-    static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64};
-    return types[test_below(state, 3)];
-}
-
 Test(spgemm, small_products_equal_the_naive_oracle_in_every_type) {
     uint64_t state = 11;
     for (int isa = 0; isa <= 2; isa++) {

@@ -60,11 +60,6 @@ static void check_masked(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_s
     }
 }
 
-static lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
-static lsp_type value_type(uint64_t *state) {
-    static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64};
-    return types[test_below(state, 3)];
-}
 static recipe some_recipe(int64_t rows, int64_t cols, int64_t entries, uint64_t *state) {
     const bool sorted = test_below(state, 2);
     return (recipe){rows,

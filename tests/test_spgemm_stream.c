@@ -93,17 +93,10 @@ Test(spgemm_stream, a_product_written_in_blocks_is_the_file_of_the_whole) {
                           0};
         lsp_csr A = make(&r, (uint64_t)kind), C = {0};
         const lsp_spgemm_options options = {.transpose_b = kind & 2, .filter = {.largest = kind == 4 ? 3 : 0}};
-        char one[1 << 16] = "", other[1 << 16] = "";
         must(ctx, lsp_spgemm(ctx, &A, &A, &options, &C, NULL));
         must(ctx, lsp_mtx_write(ctx, whole_path, &C, &(lsp_mtx_write_options){.comment = "a product"}));
         must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, "a product", NULL));
-        FILE *first = fopen(whole_path, "r"), *second = fopen(path, "r");
-        cr_assert(first && second);
-        do {
-            const size_t n = fread(one, 1, sizeof one, first), m = fread(other, 1, sizeof other, second);
-            cr_assert(n == m && memcmp(one, other, n) == 0);
-        } while (!feof(first) && !feof(second));
-        fclose(first), fclose(second);
+        same_files(whole_path, path);
         lsp_csr_free(ctx, &C);
         must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_write(ctx, NULL, &A, &A, NULL, 0, NULL, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, "empty", lsp_spgemm_write(ctx, "", &A, &A, NULL, 0, NULL, NULL));
