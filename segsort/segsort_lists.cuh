@@ -7,6 +7,7 @@
 #define LSP_SEGSORT_LISTS_CUH
 
 #include "segsort_group.cuh"
+#include "segsort_spread.cuh"
 
 enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread puts in order */
 
@@ -213,6 +214,19 @@ __device__ inline const K *segment_keys(const seg_job &job, const list_group<VT,
     return (const K *)job.arrays[g.segment->from].keys + g.segment->begin;
 }
 
+/* Lane t's words, t, t + G, ..., to the t*VT .. of the segment in order. */
+template <int VT, bool WIDE>
+__device__ inline void sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
+    uint32_t *items = (uint32_t *)g.items;
+    if constexpr (WIDE) {
+        const spread_memory<VT> memory = {items, (uint32_t *)g.places, items + VT * g.G};
+        if (g.segment->high > g.segment->low && spread_group(w, g.segment->n, g.G, g.t, g.id(), memory, ones)) {
+            return;
+        }
+    }
+    sort_group<VT, WIDE>(w, g.G, g.t, g.id(), items, ones);
+}
+
 /* By its leading bits, which nearly always will do; else digit by digit. */
 template <int VT, bool WIDE, typename KK>
 __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WIDE> &g) {
@@ -235,7 +249,7 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
             }
         }
         make_words<VT, WIDE, KK>(w, job, g, g.segment->n, keys, digit_of_pass<VT, WIDE, K>(g, pass), pass > 0);
-        sort_group<VT, WIDE>(w, g.G, g.t, g.id(), (uint32_t *)g.items, job.ones);
+        sort_words_of<VT, WIDE>(w, g, job.ones);
         const list_digit<K> digit = digit_of_pass<VT, WIDE, K>(g, pass);
         const int n = g.segment->n;
         keys = segment_keys<K>(job, g);

@@ -71,6 +71,13 @@ __device__ inline void exchange_halves(uint32_t (&w)[VT], const network_ones &on
         exchange_halves<VT, AT, N, I + 1>(w, ones);
     }
 }
+/* Word I against word VT-1-I: merges two risen halves into two that rise and fall. */
+template <int VT, int I = 0> __device__ inline void exchange_reflected(uint32_t (&w)[VT], const network_ones &ones) {
+    if constexpr (I < VT / 2) {
+        exchange<I>(w[I], w[VT - 1 - I], ones);
+        exchange_reflected<VT, I + 1>(w, ones);
+    }
+}
 /* Sorts the N words from AT, which rise and then fall, or a rotation of that. */
 template <int VT, int AT, int N> __device__ inline void merge_words(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (N % 2 != 0) {

@@ -153,6 +153,8 @@ template <typename T> static inline T __ldcg(const T *from) { return *(const vol
 template <typename T> static inline void __stcs(T *to, T value) { *to = value; }
 template <typename T, typename V> static inline void __stcg(T *to, V value) { *(volatile T *)to = (T)value; }
 
+static inline uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+
 /* Each returns what was there before. */
 template <typename T, typename V> static inline T atomicAdd(T *at, V value) {
     return __atomic_fetch_add(at, (T)value, __ATOMIC_SEQ_CST);
