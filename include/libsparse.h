@@ -399,7 +399,7 @@ LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_s
 LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
 /* How a GPU's sort chooses its kernels, all in items. Never a matter of the result. */
-enum { LSP_SORT_CLASSES = 32, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 16384 };
+enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 16384 };
 typedef struct lsp_segsort_table {
     int32_t small_items;  /* so few in all are sorted by a single kernel; at most LSP_SORT_SMALL_ITEMS */
     int32_t few_items;    /* so few in all are sorted by few kernels */
@@ -410,8 +410,9 @@ typedef struct lsp_segsort_table {
                                                 one before is not used */
 } lsp_segsort_table;
 
-/* The most items that a segment in class c can have. Of 256 lanes 24 and 32 words are offered only: classes 28 and 30
- * have the figure of the one before, and are never used. */
+/* The most items that a segment in class c can have. Of 512 lanes 24 and 32 words are offered only: classes 32 and 34
+ * have the figure of the one before, and are never used. Where a GPU has too little shared memory for the
+ * last four, segments of that length are split first, as longer ones are. */
 LSP_API int32_t lsp_segsort_class_most(int c);
 
 /* The table that plans and sorts of a GPU's context use from now on: NULL for the shipped one, which was tuned on an

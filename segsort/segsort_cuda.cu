@@ -32,6 +32,14 @@ static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
     return table->class_longest[c] > lsp_max(before, floor) ? (int)lsp_max(before, floor) + 1 : 0;
 }
 
+/* Segments of so many items are no giants yet: shared memory must hold them. */
+static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
+    return list_group_bytes<32, LIST_LARGE>(LIST_LARGE, item_bytes) + 1024 <= lsp_cuda_get_chip(ctx)->shared_block_bytes
+               ? (int)LARGE_LONGEST
+               : (int)LIST_LONGEST;
+}
+
 /* Entries of a class at most. */
 static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest) {
     const bool giants = longest > LIST_LONGEST;
@@ -110,13 +118,15 @@ done:
 }
 
 /* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *first) {
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int nt = list_threads(WIDE), G = WIDE ? WARP : 4; /* of fewest lanes are most groups, each with some room */
+    const int nt = list_threads(WIDE);
+    const int G = WIDE == LIST_LARGE ? LIST_LARGE : WIDE ? WARP : 4; /* the fewest: most groups, each with some room */
     const int bytes = nt / G * list_group_bytes<VT, WIDE>(G, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
-    const int64_t resident = lsp_min(list_blocks(VT, WIDE), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
+    const int64_t resident =
+        lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
     void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;
     cudaLaunchAttribute overlap = {};
@@ -137,7 +147,7 @@ done:
 }
 
 /* Can there be segments in the classes of VT words a lane? */
-static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, bool wide) {
+static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
     for (int c = lists_first(VT, wide); c < lists_end(VT, wide); c += 4) {
         const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
         if (shortest > 0 && shortest <= job->longest) {
@@ -147,7 +157,7 @@ static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT
     return false;
 }
 
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *first) {
     return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, false, first)
                                                                : LSP_OK;
@@ -160,22 +170,34 @@ template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg
     bool first = true;
     if (job->n <= table->few_items) {
         if (job->longest > table->class_longest[WIDE_CLASS - 1]) {
-            LSP_TRY((start_lists<32, true, KK>(ctx, job, true, &first)));
+            LSP_TRY((start_lists<32, LIST_WIDE, KK>(ctx, job, true, &first)));
         }
-        return start_lists<32, false, KK>(ctx, job, true, &first);
+        return start_lists<32, 0, KK>(ctx, job, true, &first);
     }
-    LSP_TRY((start_some_lists<32, true, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<28, true, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<24, true, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<20, true, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<32, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<28, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<24, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<20, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<16, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<14, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<12, false, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<10, false, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<24, LIST_WIDE, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<20, LIST_WIDE, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<32, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<28, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<24, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<20, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<16, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<14, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<12, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<10, 0, KK>(ctx, job, &first)));
+done:
+    return status;
+}
+
+/* What could be a giant, but spreads, is not one. */
+template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    bool first = true;
+    if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
+        LSP_TRY((start_some_lists<32, LIST_LARGE, KK>(ctx, job, &first)));
+        LSP_TRY((start_some_lists<24, LIST_LARGE, KK>(ctx, job, &first)));
+    }
 done:
     return status;
 }
@@ -194,6 +216,7 @@ template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job)
     } else {
         LSP_TRY(start_tile<KK>(ctx, job));
         if (job->longest > LIST_LONGEST) {
+            LSP_TRY(start_large<KK>(ctx, job));
             LSP_TRY(start_giants<KK>(ctx, job, sms));
         }
         if (job->longest > job->tile_longest) {
@@ -222,6 +245,7 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     job.segments = args->segments;
     job.length = args->length;
     job.longest = longest;
+    job.large_longest = large_longest(ctx, args);
     const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
     job.tile_longest = table->tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {

@@ -12,7 +12,8 @@
 
 enum {
     TILE_LONGEST = LSP_SORT_TILE_LONGEST, /* items: what the tile kernel can sort; longer segments are listed */
-    LIST_LONGEST = 8192,                  /* items: sorted by the list kernels; longer ones are giants */
+    LIST_LONGEST = 8192,                  /* items: sorted by the list kernels; longer ones are giants, */
+    LARGE_LONGEST = 16384,                /* unless they are no longer than this, and spread (segsort_spread.cuh) */
     LIST_CLASSES = LSP_SORT_CLASSES,
     FROM_INPUT = 0, /* where the items of an entry lie */
     FROM_OUTPUT = 1,
@@ -45,7 +46,8 @@ typedef struct seg_counters {
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
     int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
-    int tile_longest;                     /* items: longer segments are listed */
+    int large_longest; /* LARGE_LONGEST, or LIST_LONGEST where shared memory is short: longer segments are giants */
+    int tile_longest;  /* items: longer segments are listed */
     uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
     const void *offsets, *ends;           /* NULL: segments of `length` */
     bool wide_offsets;                    /* int64 */
@@ -79,7 +81,7 @@ __device__ inline int entry_length(unsigned long long entry) { return (int)(entr
 
 /* Lanes and words a lane of a class; the most items that a segment of it can have. Few words a lane leave room for more
  * lanes at work, which short segments need: they wait much. */
-enum { NARROW_CLASS = 8, WIDE_CLASS = 16 }; /* the first with 20 words or more; the first with 32 lanes or more */
+enum { NARROW_CLASS = 8, WIDE_CLASS = 16, LARGE_CLASS = 32 }; /* the first with 20 words; with 32 lanes; with 512 */
 __host__ __device__ inline int class_lanes(int c) { return (c < NARROW_CLASS ? 4 : 2) << c / 4; }
 __host__ __device__ inline int class_words(int c) { return (5 + c % 4) * (c < NARROW_CLASS ? 2 : 4); }
 __host__ __device__ inline int class_capacity(int c) { return class_lanes(c) * class_words(c); }

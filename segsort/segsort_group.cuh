@@ -5,7 +5,7 @@
 
 #include "segsort_device.cuh"
 #include "segsort_move.cuh"
-#include "segsort_network.cuh"
+#include "segsort_spread.cuh"
 
 /* A segment at work. It lies in shared memory: registers are for words, and what they do not hold too would come and go
  * through slow local memory. */
@@ -16,18 +16,21 @@ struct list_segment {
     int low, high; /* the bits in which its keys differ are low .. high-1 */
 };
 
+enum { LIST_WIDE = 256, LIST_LARGE = 512 }; /* threads of a block; as many lanes its longest segments have */
+
 /* Where place e lies: rows of 32 begin in different banks. */
-template <int VT, bool WIDE> __host__ __device__ inline int place_at(int e) {
+template <int VT, int WIDE> __host__ __device__ inline int place_at(int e) {
     return WIDE && VT == 32 ? e + e / 64 * 8 : e;
 }
 
-/* The lanes that sort a segment together. WIDE: 32 lanes or more, which read keys straight to registers and merge
- * through shared memory; else up to 16, and what a warp's groups do they do in step. */
-template <int VT, bool WIDE> struct list_group {
+/* The lanes that sort a segment together. WIDE: 32 lanes or more, in blocks of so many threads, which read keys
+ * straight to registers and merge through shared memory; 0: up to 16, and what a warp's groups do they do in step. */
+template <int VT, int WIDE> struct list_group {
     int G, t; /* lanes, which of them this is */
     volatile list_segment *segment;
     char *items;      /* shared memory: keys, later values; in WIDE groups words on their way */
     uint16_t *places; /* positions in sorted order */
+    uint32_t *sums;   /* of WIDE groups: SPREAD_SUMS */
     unsigned long long *warp_or;
 
     __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the barrier */
@@ -71,8 +74,9 @@ __host__ __device__ inline int list_item_bytes(int key_bytes, int value_bytes) {
 __host__ __device__ inline int list_items_bytes(int G, int VT, int item_bytes) {
     return (G * VT + (G < 4 ? 4 : G > 16 ? 16 : G)) * item_bytes;
 }
-template <int VT, bool WIDE> __host__ __device__ inline int list_group_bytes(int G, int item_bytes) {
-    return list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2;
+template <int VT, int WIDE> __host__ __device__ inline int list_group_bytes(int G, int item_bytes) {
+    return list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2 +
+           (WIDE ? SPREAD_SUMS * (int)sizeof(uint32_t) : 0);
 }
 
 /* ---- the items of a lane: t, t + G, t + 2G, ... ---- */
@@ -89,9 +93,11 @@ template <int VT, int LANES, bool SURE> struct group_rows {
 template <int N> struct constant {
     enum { value = N };
 };
-template <bool WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
+template <int WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
     enum { least = WIDE ? WARP : 4 };
-    if (G == least) {
+    if constexpr (WIDE == LIST_LARGE) {
+        f(constant<LIST_LARGE>());
+    } else if (G == least) {
         f(constant<least>());
     } else if (G == 2 * least) {
         f(constant<2 * least>());
@@ -102,7 +108,7 @@ template <bool WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
     }
 }
 /* f of the rows of n items: mostly n is what the class lets expect. */
-template <int VT, bool WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
+template <int VT, int WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
     const bool expected = n >= group_rows<VT, 0, true>::sure * g.G;
     if (WIDE ? expected : __all_sync(~0u, expected)) {
         with_lanes<WIDE>(g.G, [&](auto lanes) { f(group_rows<VT, decltype(lanes)::value, true>{n - g.t, 0}); });
@@ -118,7 +124,7 @@ template <typename T> __device__ inline T *staged(char *shared, const T *from) {
     return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
 }
 /* from[0..n) on its way to shared memory; returns where its first item comes to lie. */
-template <int VT, bool WIDE, typename T>
+template <int VT, int WIDE, typename T>
 __device__ inline T *stage(const list_group<VT, WIDE> &g, const T *from, int n) {
     enum { Q = 16 / sizeof(T) };
     T *to = staged(g.items, from);
@@ -140,7 +146,7 @@ __device__ inline T *stage(const list_group<VT, WIDE> &g, const T *from, int n) 
 }
 
 /* Brings from[0..n) near. */
-template <int VT, bool WIDE> __device__ inline void bring(const list_group<VT, WIDE> &g, const char *from, int bytes) {
+template <int VT, int WIDE> __device__ inline void bring(const list_group<VT, WIDE> &g, const char *from, int bytes) {
     enum { line = 128 };
     for (int i = g.t * line; i < bytes; i += g.G * line) {
         lsp_prefetch(from + i);
@@ -180,7 +186,7 @@ __device__ inline void write_out(T *to, const T *items, const uint16_t *places, 
 }
 /* A wide one an item a lane. The places, which it reads with the keys (FIRST), stay in registers for the values; what
  * is not there has places too, and is not written. */
-template <bool FIRST, int VT, bool WIDE, typename T>
+template <bool FIRST, int VT, int WIDE, typename T>
 __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT], int n) {
     enum { sweep = 4 };
     with_rows(g, n, [&](auto rows) {
@@ -206,7 +212,7 @@ __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T 
         }
     });
 }
-template <bool FIRST, int VT, bool WIDE, typename T>
+template <bool FIRST, int VT, int WIDE, typename T>
 __device__ inline void write_staged(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
                                     int n) {
     if constexpr (WIDE) {
@@ -217,7 +223,7 @@ __device__ inline void write_staged(const list_group<VT, WIDE> &g, T *to, const 
 }
 
 /* Values of 16 bytes go in two halves of 8. */
-template <int VT, bool WIDE>
+template <int VT, int WIDE>
 __device__ inline void write_halves(const seg_job &job, const list_group<VT, WIDE> &g, int part) {
     typedef unsigned long long T;
     const int64_t begin = g.segment->begin;
@@ -232,7 +238,7 @@ __device__ inline void write_halves(const seg_job &job, const list_group<VT, WID
         to[i * 2] = items[g.place(i)];
     }
 }
-template <int VT, bool WIDE, typename T>
+template <int VT, int WIDE, typename T>
 __device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
     const int n = g.segment->n, from = g.segment->from;
     const int64_t begin = g.segment->begin;
@@ -251,7 +257,7 @@ __device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE
         to[i] = (T)((job.global_positions ? begin : 0) + g.place(i));
     }
 }
-template <int VT, bool WIDE>
+template <int VT, int WIDE>
 __device__ inline void write_values(const seg_job &job, const list_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
     g.sync();
     if (job.value_bytes == 4) {

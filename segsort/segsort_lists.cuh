@@ -1,5 +1,5 @@
 /* Sorts the listed segments, class by class, the long ones first: G lanes with VT words each take a segment, G from 2
- * lanes to 8 warps. Keys become words (leading bits that differ, above the position), are sorted in registers, and the
+ * lanes to 16 warps. Keys become words (leading bits that differ, above the position), are sorted in registers, and the
  * positions, left in shared memory, then fetch keys and values for a coalesced sweep out. Where leading bits tie, short
  * runs are put right by their full keys; if that is not enough the segment is sorted again digit by digit, from the
  * lowest, each digit as many bits as a word has beside the position. */
@@ -7,21 +7,22 @@
 #define LSP_SEGSORT_LISTS_CUH
 
 #include "segsort_group.cuh"
-#include "segsort_spread.cuh"
+#include "segsort_shares.cuh"
 
 enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread puts in order */
 
 /* Threads of a block, and blocks of an SM. */
-__host__ __device__ constexpr int list_threads(bool wide) { return wide ? 256 : 128; }
-__host__ __device__ constexpr int list_blocks(int VT, bool wide) {
-    return wide       ? (VT == 20 ? 4 : 3)
-           : VT == 10 ? 12
-           : VT < 16  ? 10
-           : VT == 16 ? 9
-           : VT == 20 ? 8
-           : VT == 24 ? 7
-           : VT == 28 ? 6
-                      : 5;
+__host__ __device__ constexpr int list_threads(int wide) { return wide ? wide : 128; }
+__host__ __device__ constexpr int list_blocks(int VT, int wide, int key_bytes) {
+    return wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
+           : wide             ? (VT == 20 ? 4 : 3)
+           : VT == 10         ? 12
+           : VT < 16          ? 10
+           : VT == 16         ? 9
+           : VT == 20         ? 8
+           : VT == 24         ? 7
+           : VT == 28         ? 6
+                              : 5;
 }
 
 /* ---- words and places ---- */
@@ -36,7 +37,7 @@ template <typename K> struct list_digit {
 };
 
 /* Keys of 32 bits to w, and the bits in which the segment's numbers differ. */
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g, int n,
                                  const typename KK::K *keys) {
     typedef typename KK::K K;
@@ -67,7 +68,7 @@ __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const li
 }
 
 /* Words of keys in w (of 32 bits) or in memory. Items that are not there come last, with positions of their own. */
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g, int n,
                                   const typename KK::K *keys, const list_digit<typename KK::K> &digit, bool again) {
     typedef typename KK::K K;
@@ -98,7 +99,7 @@ __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const l
 }
 
 /* The positions of the sorted words, eight, four or two at a time. */
-template <int VT, bool WIDE>
+template <int VT, int WIDE>
 __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, WIDE> &g, uint32_t mask) {
     uint16_t *row = &g.place(g.t * VT);
     auto pair = [&](int r) { return (w[r] & mask) | (w[r + 1] << 16 & mask << 16); };
@@ -121,7 +122,7 @@ __device__ inline void put_places(const uint32_t (&w)[VT], const list_group<VT, 
 }
 
 /* Sorts a run of m items with equal leading bits, from place e on, by their keys; equal keys stay as they are. */
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 __device__ inline void repair_run(const seg_job &job, const list_group<VT, WIDE> &g, const typename KK::K *keys, int e,
                                   int m) {
     for (int i = e + 1; i < e + m; i++) {
@@ -140,7 +141,7 @@ __device__ inline int ones_of(uint32_t x) { return __clz((int)__brev(~x)); }
 
 /* Each lane looks for runs of equal leading bits that begin among its words, and repairs the short ones. True if it met
  * a long one. */
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const list_group<VT, WIDE> &g,
                               const typename KK::K *keys, int n, const list_digit<typename KK::K> &digit, bool exact) {
     const int base = g.t * VT,
@@ -186,7 +187,7 @@ __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const
 }
 
 /* Are the keys in order, as far as this lane can see? */
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 __device__ inline bool in_order(const seg_job &job, const list_group<VT, WIDE> &g, const typename KK::K *keys) {
     bool right = true;
     const int n = g.segment->n;
@@ -200,7 +201,7 @@ __device__ inline bool in_order(const seg_job &job, const list_group<VT, WIDE> &
 
 /* The digit that words hold: the highest bits in which keys differ, or in later passes one after the other from the
  * lowest. */
-template <int VT, bool WIDE, typename K>
+template <int VT, int WIDE, typename K>
 __device__ inline list_digit<K> digit_of_pass(const list_group<VT, WIDE> &g, int pass) {
     enum { wide = 8 * sizeof(K) };
     const int bits = 32 - __clz(VT * g.G - 1), low = g.segment->low + (pass - 1) * (32 - bits);
@@ -209,27 +210,30 @@ __device__ inline list_digit<K> digit_of_pass(const list_group<VT, WIDE> &g, int
 }
 
 /* Keys of the segment: as they came, or as the digit before left them. */
-template <typename K, int VT, bool WIDE>
+template <typename K, int VT, int WIDE>
 __device__ inline const K *segment_keys(const seg_job &job, const list_group<VT, WIDE> &g) {
     return (const K *)job.arrays[g.segment->from].keys + g.segment->begin;
 }
 
-/* Lane t's words, t, t + G, ..., to the t*VT .. of the segment in order. */
-template <int VT, bool WIDE>
-__device__ inline void sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
+/* Lane t's words, t, t + G, ..., to the t*VT .. of the segment in order. False: they are many, and do not spread. */
+template <int VT, int WIDE>
+__device__ inline bool sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
     uint32_t *items = (uint32_t *)g.items;
     if constexpr (WIDE) {
-        const spread_memory<VT> memory = {items, (uint32_t *)g.places, items + VT * g.G};
+        const spread_memory<VT> memory = {items, (uint32_t *)g.places, g.sums};
         if (g.segment->high > g.segment->low && spread_group(w, g.segment->n, g.G, g.t, g.id(), memory, ones)) {
-            return;
+            return true;
         }
     }
-    sort_group<VT, WIDE>(w, g.G, g.t, g.id(), items, ones);
+    if constexpr (WIDE != LIST_LARGE) {
+        sort_group<VT, WIDE != 0>(w, g.G, g.t, g.id(), items, ones);
+    }
+    return WIDE != LIST_LARGE;
 }
 
-/* By its leading bits, which nearly always will do; else digit by digit. */
-template <int VT, bool WIDE, typename KK>
-__device__ inline void sort_segment(const seg_job &job, const list_group<VT, WIDE> &g) {
+/* By its leading bits, which nearly always will do; else digit by digit, but true, and not sorted, if it is large. */
+template <int VT, int WIDE, typename KK>
+__device__ inline bool sort_segment(const seg_job &job, const list_group<VT, WIDE> &g) {
     typedef typename KK::K K;
     uint32_t w[VT];
     int passes = 0; /* digits, once all are needed */
@@ -249,7 +253,9 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
             }
         }
         make_words<VT, WIDE, KK>(w, job, g, g.segment->n, keys, digit_of_pass<VT, WIDE, K>(g, pass), pass > 0);
-        sort_words_of<VT, WIDE>(w, g, job.ones);
+        if (!sort_words_of<VT, WIDE>(w, g, job.ones)) {
+            return true;
+        }
         const list_digit<K> digit = digit_of_pass<VT, WIDE, K>(g, pass);
         const int n = g.segment->n;
         keys = segment_keys<K>(job, g);
@@ -272,6 +278,9 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
             bool doubt = repair<VT, WIDE, KK>(w, job, g, keys, n, digit, exact);
             g.sync();
             if (g.all_or((uint32_t)doubt, false) && g.all_or((uint32_t)!in_order<VT, WIDE, KK>(job, g, keys), false)) {
+                if (WIDE == LIST_LARGE) {
+                    return true;
+                }
                 int bits = g.segment->high - g.segment->low;
                 passes =
                     (int)g.all_or((uint32_t)((bits + 31 - digit.bits) / (32 - digit.bits)), false); /* or a few more */
@@ -289,10 +298,11 @@ __device__ inline void sort_segment(const seg_job &job, const list_group<VT, WID
         }
         g.sync();
     }
+    return false;
 }
 
 /* Takes the entry that has come as the next one, `step` after the one before; the one after it is on its way. */
-template <int VT, bool WIDE>
+template <int VT, int WIDE>
 __device__ inline void take_segment(const seg_job &job, const list_group<VT, WIDE> &g, int c, int64_t step,
                                     int64_t count) {
     if (g.t == 0) { /* nobody else looks at `at`, or is still looking at the others */
@@ -310,7 +320,7 @@ __device__ inline void take_segment(const seg_job &job, const list_group<VT, WID
     g.sync();
 }
 
-template <int VT, bool WIDE, typename KK>
+template <int VT, int WIDE, typename KK>
 __device__ inline void sort_class(const seg_job &job, int c, const unsigned long long *count, char *shared,
                                   list_segment *segments, unsigned long long *warp_or) {
     list_group<VT, WIDE> g;
@@ -322,6 +332,7 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     g.warp_or = warp_or;
     g.items = shared + group * list_group_bytes<VT, WIDE>(g.G, item_bytes);
     g.places = (uint16_t *)(g.items + list_items_bytes(g.G, VT, item_bytes));
+    g.sums = (uint32_t *)(g.places + place_at<VT, WIDE>(g.G * VT));
     const int64_t first = (int64_t)blockIdx.x * groups + group, step = (int64_t)gridDim.x * groups;
     if (g.t == 0) {
         g.segment->next = first < (int64_t)count[c] ? job.list[c][first] : 0;
@@ -330,22 +341,35 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     take_segment(job, g, c, step, (int64_t)count[c]);
     /* The groups of a warp go on together; wide ones of a block too, or their warps push each other's code away. */
     while (WIDE ? __syncthreads_or(g.segment->n > 0) : __any_sync(~0u, g.segment->n > 0)) {
-        sort_segment<VT, WIDE, KK>(job, g);
+        if (sort_segment<VT, WIDE, KK>(job, g)) {
+            copy_wait<0>(); /* the next entry has come */
+            if (g.t == 0) {
+                giant_add(job, g.segment->begin, g.segment->begin + g.segment->n);
+            }
+            g.sync();
+        }
         take_segment(job, g, c, step, (int64_t)count[c]);
     }
 }
 
 /* The classes of VT words a lane are first, first + 4, ... before end. */
-__host__ __device__ constexpr int lists_first(int VT, bool wide) {
-    return wide ? WIDE_CLASS + VT / 4 - 5 : VT < 20 ? VT / 2 - 5 : NARROW_CLASS + VT / 4 - 5;
+__host__ __device__ constexpr int lists_first(int VT, int wide) {
+    return wide == LIST_LARGE ? LARGE_CLASS + VT / 4 - 5
+           : wide             ? WIDE_CLASS + VT / 4 - 5
+           : VT < 20          ? VT / 2 - 5
+                              : NARROW_CLASS + VT / 4 - 5;
 }
-__host__ __device__ constexpr int lists_end(int VT, bool wide) {
-    return wide ? (int)LIST_CLASSES : VT < 20 ? (int)NARROW_CLASS : (int)WIDE_CLASS;
+__host__ __device__ constexpr int lists_end(int VT, int wide) {
+    return wide == LIST_LARGE ? (int)LIST_CLASSES
+           : wide             ? (int)LARGE_CLASS
+           : VT < 20          ? (int)NARROW_CLASS
+                              : (int)WIDE_CLASS;
 }
 
-/* Takes the classes of VT words a lane or (all, VT = 32) all of 32 lanes or more, WIDE, or of fewer. */
-template <int VT, bool WIDE, typename KK>
-__global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE)) kernel_lists(seg_job job, bool all) {
+/* Takes the classes of VT words a lane or (all, VT = 32) all of as many lanes, WIDE. */
+template <int VT, int WIDE, typename KK>
+__global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE, sizeof(typename KK::K)))
+    kernel_lists(seg_job job, bool all) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
     __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 4)];
@@ -356,7 +380,10 @@ __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE)) ker
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
     __syncthreads();
-    const int first = lists_first(VT, WIDE), lowest = !all ? first : WIDE ? (int)WIDE_CLASS : 0;
+    const int first = lists_first(VT, WIDE), lowest = !all                 ? first
+                                                      : WIDE == LIST_LARGE ? (int)LARGE_CLASS
+                                                      : WIDE               ? (int)WIDE_CLASS
+                                                                           : 0;
     for (int c = lists_end(VT, WIDE) - 4 + first % 4; c >= lowest; c -= all ? 1 : 4) {
         sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         __syncthreads();

@@ -166,6 +166,24 @@ template <int VT, int I = 0> __device__ inline void exchange_mirrored(uint32_t (
     }
 }
 
+/* The same between threads of two warps. */
+template <int VT>
+__device__ inline void halve_far(uint32_t (&w)[VT], int mask, int G, int t, int id, uint32_t *shared,
+                                 const network_ones &ones) {
+    const uint32_t *other = shared + word_place<VT>((t ^ mask) * VT);
+    uint32_t *row = shared + word_place<VT>(t * VT);
+    group_sync(G, id);
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        row[word_place<VT>(r)] = w[r];
+    }
+    group_sync(G, id);
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        lsp_keep_one(w[r], other[word_place<VT>(r)], (t & mask) != 0, ones.plus);
+    }
+}
+
 /* Merges two runs of g/2 threads each into one of g >= 32: thread u of g takes the words u, u + g, u + 2g, ... of the
  * lower run and their mirrors of the upper one, so that flip and the first halves happen within threads. */
 template <int VT>
@@ -200,7 +218,11 @@ __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int
     for (int r = 0; r < VT; r++) {
         w[r] = row[word_place<VT>(r)];
     }
-    merge_lanes(w, g >> (stages + 1), ones);
+    int mask = g >> (stages + 1);
+    for (; VT % 32 != 0 && mask >= WARP; mask /= 2) {
+        halve_far(w, mask, G, t, id, shared, ones);
+    }
+    merge_lanes(w, mask, ones);
 }
 
 /* Sorts the words of G threads, t = 0 .. G-1: less than a warp, or (WIDE) at least one. */

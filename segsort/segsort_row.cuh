@@ -150,7 +150,7 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        if (n[k] > LIST_LONGEST) {
+        if (n[k] > job.large_longest) {
             giant_add(job, begin[k], begin[k] + n[k]);
         } else if (n[k] > job.tile_longest) {
             rank[k] = atomicAdd(&count[class_of(job, (int)n[k])], 1u);
@@ -163,7 +163,7 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        if (n[k] > job.tile_longest && n[k] <= LIST_LONGEST) {
+        if (n[k] > job.tile_longest && n[k] <= job.large_longest) {
             int c = class_of(job, (int)n[k]);
             job.list[c][base[c] + rank[k]] = entry_make(begin[k], FROM_INPUT, n[k]);
         }

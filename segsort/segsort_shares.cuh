@@ -7,17 +7,13 @@
 
 /* Tuned on an H200; see segsort/README.md. */
 enum {
-    GIANT_LARGE = 4096,    /* items that a bucket has on average at most, in the end; */
-    GIANT_BUCKET = 1024,   /* or so many, if that takes no more rounds */
-    GIANT_WIDTH = 4,       /* bits that the shortest giant is split by, if as many are left */
+    GIANT_WIDTH = 4,       /* bits that a giant is split by at least, if as many are left */
     GIANT_MERGED = 1024,   /* items: shorter buckets share an entry */
     GIANT_RECOUNT = 3,     /* leading bits that do not differ: then digits are chosen again */
     GIANT_BLOCKS = 1024,   /* at most */
     GIANT_COUNT_BITS = 28, /* of seg_counters.giants */
     GIANT_ROWS = 4         /* of the shortest tiles */
 };
-
-static_assert(LIST_LONGEST / GIANT_BUCKET >= 1 << (GIANT_WIDTH - 1), "giants are split by GIANT_WIDTH bits or more");
 
 __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
 
@@ -30,7 +26,7 @@ __device__ inline void giant_list(const seg_job &job, int round, int64_t begin, 
     job.giants[round & 1][before & ((1ull << GIANT_COUNT_BITS) - 1)] = giant;
 }
 
-/* A segment longer than LIST_LONGEST, as it came. */
+/* A segment too long for the lists, as it came. */
 __device__ inline void giant_add(const seg_job &job, int64_t begin, int64_t end) {
     giant_list(job, 0, begin, end, 64 - __clzll((long long)job.order.keep), FROM_INPUT);
 }
@@ -46,16 +42,12 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
     return g;
 }
 
-/* Bits that tell buckets of `bucket` items apart. */
-__device__ inline int split_bits(const seg_split *g, int bucket) {
-    return 64 - __clzll((long long)((g->end - g->begin - 1) / bucket));
-}
-
-/* The digit to split by: as few rounds as the length asks for, and as many bits in each. */
+/* The digit to split by: buckets are to have at most five eighths of what a list takes, in as few rounds as the length
+ * asks for, of as few bits each. */
 __device__ inline void choose_digit(seg_split *g) {
-    const int rounds = max((split_bits(g, GIANT_LARGE) + SPLIT_BITS - 1) / SPLIT_BITS, 1);
-    const int each = min((split_bits(g, GIANT_BUCKET) + rounds - 1) / rounds, (int)SPLIT_BITS);
-    g->width = min(each, g->high - g->low);
+    const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / (LIST_LONGEST / 8 * 5)));
+    const int rounds = (bits + SPLIT_BITS - 1) / SPLIT_BITS, each = (bits + rounds - 1) / rounds;
+    g->width = min(max(each, (int)GIANT_WIDTH), g->high - g->low);
     g->shift = g->high - g->width;
 }
 

@@ -1,17 +1,19 @@
 /* Words that lie about evenly sort themselves, nearly: each goes to one of as many buckets as there are places, by its
  * leading bits; the buckets are counted and laid one after the other; what is left is order within buckets of a few
- * words, which two short sorts in the lanes bring, the first across the borders of the lanes' rows. That is a quarter of
- * the work of a network for thousands of words. Where a bucket holds too many the words are left for the network. */
+ * words, which two short sorts in the lanes bring, the first across the borders of the lanes' rows. That is a quarter
+ * of the work of a network for thousands of words. Where a bucket holds too many the words are left for the network. */
 #ifndef LSP_SEGSORT_SPREAD_CUH
 #define LSP_SEGSORT_SPREAD_CUH
 
 #include "segsort_network.cuh"
 
+enum { SPREAD_SUMS = 32 };
+
 /* Shared memory of G lanes with VT words each. */
 template <int VT> struct spread_memory {
     uint32_t *words;    /* G * VT */
     uint32_t *counters; /* G * VT of 16 bits: how many words are in a bucket, then how many come before it */
-    uint32_t *sums;     /* 9: of a warp's buckets; [8]: a bucket holds too many */
+    uint32_t *sums;     /* of each warp's buckets; the last one: does a bucket hold too many? */
 };
 
 /* Where word e lies: lanes read rows, 16 bytes at a time, in different banks. */
@@ -35,8 +37,7 @@ template <int VT, int AT> __device__ inline void spread_load(uint32_t (&w)[VT], 
         }
     }
 }
-template <int VT, int AT>
-__device__ inline void spread_store(const uint32_t (&w)[VT], uint32_t *words, uint32_t e) {
+template <int VT, int AT> __device__ inline void spread_store(const uint32_t (&w)[VT], uint32_t *words, uint32_t e) {
     enum { Q = VT % 8 == 0 ? 4 : 2 };
     lsp_settle(e);
 #pragma unroll
@@ -104,7 +105,7 @@ __device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int 
         *(uint2 *)(memory.counters + 2 * (t + k * G)) = make_uint2(0, 0);
     }
     if (t == 0) {
-        memory.sums[8] = 0;
+        memory.sums[SPREAD_SUMS - 1] = 0;
     }
     group_sync(G, id);
     uint32_t rank[(VT + 7) / 8] = {}, most = 0; /* among the words of its bucket; 4 bits each */
@@ -129,10 +130,10 @@ __device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int 
         }
     }
     if (most >= H) {
-        memory.sums[8] = 1;
+        memory.sums[SPREAD_SUMS - 1] = 1;
     }
     group_sync(G, id);
-    if (memory.sums[8]) {
+    if (memory.sums[SPREAD_SUMS - 1]) {
         return false;
     }
     spread_sum<VT>(memory, G, t, id);

@@ -15,11 +15,12 @@ static const struct {
       .few_items = 1048576,
       .tile_longest = 64,
       .class_longest = {40,  48,  48,  64,   80,   96,   96,   128,  160,  192,  224,  256,  320,  384,  448,  512,
-                        640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3072, 4096, 4096, 6144, 6144, 8192}}},
+                        640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192,
+                        8192, 12288, 12288, 16384}}},
 };
 
 int32_t lsp_segsort_class_most(int c) {
-    const bool offered = c < LSP_SORT_CLASSES - 4 || c % 2 == 1;
+    const bool offered = c < 32 || c % 2 == 1;
     return c < 0 || c >= LSP_SORT_CLASSES ? 0
            : offered                      ? (2 << c / 4) * (20 + c % 4 * 4)
                                           : lsp_segsort_class_most(c - 1);

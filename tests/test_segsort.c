@@ -5,7 +5,7 @@
 /* Lengths at which the way of sorting may change. */
 static const int64_t limits[] = {1,    2,    4,    8,    16,   24,   32,   40,   48,   56,   64,   80,   96,
                                  112,  128,  160,  192,  224,  256,  320,  384,  448,  512,  640,  768,  896,
-                                 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 6144, 8192, 16384};
+                                 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 6144, 8192, 12288, 16384};
 static const int64_t long_limits[] = {12288, 16384, 24576, 65536};
 enum { LIMITS = sizeof limits / sizeof *limits, LONG_LIMITS = sizeof long_limits / sizeof *long_limits };
 

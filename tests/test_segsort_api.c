@@ -10,12 +10,15 @@ Test(segsort_api, classes_have_their_capacities_and_tables_are_a_gpus) {
     for (int c = 0; c < 5; c++) {
         cr_assert_eq(lsp_segsort_class_most(c), most[c]);
     }
-    cr_assert_eq(lsp_segsort_class_most(28), 4096);
+    cr_assert_eq(lsp_segsort_class_most(28), 5120);
     cr_assert_eq(lsp_segsort_class_most(29), 6144);
-    cr_assert_eq(lsp_segsort_class_most(30), 6144);
+    cr_assert_eq(lsp_segsort_class_most(30), 7168);
     cr_assert_eq(lsp_segsort_class_most(31), 8192);
+    cr_assert_eq(lsp_segsort_class_most(32), 8192);
+    cr_assert_eq(lsp_segsort_class_most(33), 12288);
+    cr_assert_eq(lsp_segsort_class_most(35), 16384);
     cr_assert_eq(lsp_segsort_class_most(-1), 0);
-    cr_assert_eq(lsp_segsort_class_most(32), 0);
+    cr_assert_eq(lsp_segsort_class_most(36), 0);
     cr_assert_eq(lsp_segsort_set_table(NULL, NULL), LSP_ERR_ARGUMENT);
     cr_assert_eq(lsp_segsort_get_table(NULL, &table), LSP_ERR_ARGUMENT);
     must_fail(ctx, LSP_ERR_ARGUMENT, "on the host", lsp_segsort_set_table(ctx, NULL));
