@@ -101,7 +101,7 @@ static void tune_classes(tuner *t) {
         lsp_segsort_table without = t->table;
         char what[64];
         const int longest = lsp_segsort_class_most(c), before = lsp_segsort_class_most(c - 1);
-        if (longest <= LSP_SORT_TILE_LONGEST || longest == before) {
+        if (longest <= LSP_SORT_TILE_LONGEST || longest == before || c == LSP_SORT_CLASSES - 5) {
             continue;
         }
         for (int d = c; without.class_longest[d] == longest; d++) { /* those not used after it too */

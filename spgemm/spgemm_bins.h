@@ -15,7 +15,8 @@
  * WINDOW: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at most n in
  * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time. All three then
  * add products in the order of A's entries.
- * COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table, or else as BITS. */
+ * COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table if columns are many, or
+ * else as BITS. */
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,
@@ -50,6 +51,7 @@ enum {
     LSP_COLLECT_MOST = 512,         /* columns of a row that a warp collects */
     LSP_COLLECT_FROM = 2,           /* products a column: below, sorting them is cheaper */
     LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
+    LSP_HASH_COUNT_FROM = 1 << 18,  /* columns of C: fewer are marked faster than looked for in a table */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };

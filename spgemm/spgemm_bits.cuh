@@ -1,10 +1,11 @@
 /* The longest rows, by ranges of columns: a block marks the columns of a range, one bit each, in shared memory; the
- * bits before a column say where it stands. Values are added there, one entry of A after the other, the columns of a
- * row of B at once: every sum grows in the order of A's entries. Any row can be done so. */
+ * bits before a column say where it stands. Values are added there, each warp those of a part of the columns
+ * (spgemm_walk.cuh), in the order of A's entries. Any row can be done so. */
 #ifndef LSP_SPGEMM_BITS_CUH
 #define LSP_SPGEMM_BITS_CUH
 
 #include "spgemm_sort.cuh"
+#include "spgemm_walk.cuh"
 
 enum {
     BITS_COUNT_NT = 512,
@@ -32,20 +33,19 @@ typedef struct bits_plan {
     ull *taken;                   /* pieces, or rows, that a block has taken, of the kernel at hand */
 } bits_plan;
 
-/* Of up to NT entries of A's row those with products in the range: the part of B's row, where its products begin among
- * all of these, and A's value. */
-template <int NT, typename V> struct bits_entries {
+/* Of up to NT entries of A's row those with products in the range: the part of B's row, and where its products begin
+ * among all of these. */
+template <int NT> struct bits_entries {
     uint32_t at[NT];
     ull start[NT + 1];
-    V value[NT];
     ull warp_sum[NT / WARP];
     uint32_t warp_count[NT / WARP];
 };
 
 /* Leaves those of entries p .. p+NT-1, all columns in low .. high-1; returns how many. */
-template <int NT, typename V, bool VALUES>
+template <int NT>
 __device__ inline uint32_t bits_read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
-                                     bits_entries<NT, V> &entries) {
+                                     bits_entries<NT> &entries) {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t at = 0, length = 0, before = 0, count = 0;
     ull sum, start = 0, total = 0;
@@ -77,9 +77,6 @@ __device__ inline uint32_t bits_read(const spg_job &job, uint32_t p, uint32_t en
         const uint32_t e = before + (uint32_t)__popc(some & ((1u << lane) - 1));
         entries.at[e] = at;
         entries.start[e] = start + sum - length;
-        if (VALUES) {
-            entries.value[e] = value_at<V>(job.A, p + threadIdx.x);
-        }
     }
     if (threadIdx.x == 0) {
         entries.start[count] = total;
@@ -112,12 +109,12 @@ struct bits_marking {
 
 /* Marks the row's columns in low .. high-1; bits and products were zero. Each warp takes as many neighbouring products,
  * whatever the lengths of B's rows, 32 at a time: a bit tells where among these an entry's first product is. */
-template <int NT, typename V>
+template <int NT>
 __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
-                                     const bits_marking &marking, bits_entries<NT, V> &entries) {
+                                     const bits_marking &marking, bits_entries<NT> &entries) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += NT) {
-        const uint32_t count = bits_read<NT, V, false>(job, p, end, low, high, entries);
+        const uint32_t count = bits_read<NT>(job, p, end, low, high, entries);
         const ull total = entries.start[count], each = (total + NT - 1) / NT * WARP;
         const ull last = min((warp + 1) * each, total);
         ull first = warp * each;
@@ -178,24 +175,24 @@ __device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
 
 /* ---- counting ---- */
 
-/* Adds the entries of every listed row, and of *more rows behind them, to rowptr[row + 1]. */
+/* Adds the entries of every listed row, of both lists, to rowptr[row + 1]. */
 static __global__ void __launch_bounds__(BITS_COUNT_NT)
-    kernel_bits_count(spg_job job, const uint32_t *rows, uint32_t count, const uint32_t *more, uint32_t range,
-                      ull *taken) {
+    kernel_bits_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<BITS_COUNT_NT, no_value> entries;
+    __shared__ bits_entries<BITS_COUNT_NT> entries;
     __shared__ uint32_t warp_sum[BITS_COUNT_NT / WARP];
     __shared__ ull next;
     uint32_t *bits = (uint32_t *)memory;
     const uint32_t ranges = (job.cols - 1) / range + 1;
-    const ull tasks = (ull)(count + *more) * ranges;
+    const ull tasks = (ull)(list.count + *rest.count) * ranges;
     for (ull task = take_next(taken, &next); task < tasks; task = take_next(taken, &next)) {
-        uint32_t row = rows[task / ranges], low = (uint32_t)(task % ranges) * range;
+        const uint32_t i = (uint32_t)(task / ranges), low = (uint32_t)(task % ranges) * range;
+        const uint32_t row = i < list.count ? list.rows[i] : rest.rows[i - list.count];
         uint32_t columns = min(job.cols - low, range), sum = 0;
         bits_clear(bits, columns);
         bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 1}, entries);
-        for (uint32_t i = threadIdx.x; i < (columns + 31) / 32; i += BITS_COUNT_NT) {
-            sum += (uint32_t)__popc(bits[i]);
+        for (uint32_t k = threadIdx.x; k < (columns + 31) / 32; k += BITS_COUNT_NT) {
+            sum += (uint32_t)__popc(bits[k]);
         }
         sum = block_total<BITS_COUNT_NT>(sum, warp_sum);
         if (threadIdx.x == 0 && sum > 0) {
@@ -207,7 +204,7 @@ static __global__ void __launch_bounds__(BITS_COUNT_NT)
 /* How many entries of C and products each row has in every stripe. Stripes do not straddle the ranges. */
 static __global__ void __launch_bounds__(BITS_COUNT_NT) kernel_bits_stripes(spg_job job, bits_plan plan) {
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<BITS_COUNT_NT, no_value> entries;
+    __shared__ bits_entries<BITS_COUNT_NT> entries;
     __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_LEAST_STRIPE];
     __shared__ ull next;
     uint32_t *bits = (uint32_t *)memory;
@@ -304,6 +301,22 @@ struct bits_marks {
         sum += part <= 2 ? 0 : (uint32_t)__popc(word.w & below);
         return sum;
     }
+    /* The column of a rank. A warp asks. */
+    __device__ uint32_t column(uint32_t rank, uint32_t groups) const {
+        uint32_t g = 0, k;
+        for (uint32_t n = groups; n > 1;) { /* the last group that does not begin behind it */
+            const uint32_t half = n / 2;
+            g += before[g + half] <= rank ? half : 0;
+            n -= half;
+        }
+        rank -= before[g];
+        for (k = g * (BITS_GROUP / 32); rank >= (uint32_t)__popc(bits[k]); k++) {
+            rank -= (uint32_t)__popc(bits[k]);
+        }
+        const uint32_t lane = threadIdx.x % WARP, below = bits[k] & ((1u << lane) - 1);
+        const bool mine = bits[k] >> lane & 1 && (uint32_t)__popc(below) == rank;
+        return k * 32 + (uint32_t)__ffs((int)__ballot_sync(~0u, mine)) - 1;
+    }
     /* Fills before[] for so many groups. */
     template <int NT> __device__ void sum_up(uint32_t groups, uint32_t *warp_sum) const {
         uint32_t all = 0, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -354,74 +367,95 @@ __device__ inline void bits_put_columns(const spg_job &job, const spg_piece &tas
     }
 }
 
-/* One product of each thread, that of B's entry `at`, if it has one. */
-template <typename V> struct bits_product {
-    uint32_t column, at; /* counted from the range's first; ~0: none */
-    V b;
+/* Of up to NT entries of A's row: where in B's row each warp's part of the columns begins and ends, and A's value. */
+template <int NT, typename V> struct bits_parts {
+    enum { parts = NT / WARP };
+    uint32_t low[parts + 1]; /* columns */
+    uint32_t at[parts + 1][NT];
+    V value[NT];
 };
-template <typename V>
-__device__ inline bits_product<V> bits_load(const spg_job &job, uint32_t low, uint32_t at, uint32_t stop) {
-    bits_product<V> x = {~0u, at, V{}};
-    if (at < stop) {
-        x.column = __ldg(job.B.col + at) - low;
-        x.b = value_at<V>(job.B, at);
-    }
-    return x;
-}
 
-/* Adds a * b to the sums of ranks first .. first+n-1; the products of B's row up to `begin .. stop-1`. */
-template <typename V>
-__device__ inline void bits_add(const spg_job &job, const bits_marks &marks, const bits_product<V> &x, V a,
-                                uint32_t low, uint32_t begin, uint32_t stop, uint32_t first, uint32_t n, V *sums) {
-    if (x.column == ~0u || (job.repeats && x.at > begin && __ldg(job.B.col + (x.at - 1)) - low == x.column)) {
-        return; /* the first of equal ones adds them all */
-    }
-    const uint32_t rank = marks.rank(x.column) - first;
-    if (rank < n) {
-        V sum = add_times(job, a, x.b, sums[rank]);
-        for (uint32_t k = x.at + 1; job.repeats && k < stop && __ldg(job.B.col + k) - low == x.column; k++) {
-            sum = add_times(job, a, value_at<V>(job.B, k), sum);
+/* Gives each warp as many of the ranks first .. first+n-1. */
+template <int NT, typename V>
+__device__ inline void bits_cut_columns(const spg_piece &piece, const bits_marks &marks, uint32_t first, uint32_t n,
+                                        bits_parts<NT, V> &parts) {
+    const uint32_t groups = (piece.high - piece.low + BITS_GROUP - 1) / BITS_GROUP;
+    for (uint32_t k = threadIdx.x / WARP; k <= parts.parts; k += NT / WARP) {
+        const uint32_t rank = first + (uint32_t)((ull)n * k / parts.parts);
+        uint32_t low = rank == 0 ? piece.low : piece.high;
+        if (rank > 0 && rank < piece.n) {
+            low = piece.low + marks.column(rank, groups);
         }
-        sums[rank] = sum;
+        if (threadIdx.x % WARP == 0) {
+            parts.low[k] = low;
+        }
     }
 }
 
-/* Adds all products of the row in the piece to the sums of ranks first .. first+n-1: the entries of A one after the
- * other; the next one's first products are on their way meanwhile. */
+/* For each of N columns the first of the n from col[at] on that is not below it: at[] was the same for all. */
+template <int N> __device__ inline void lower_bounds(const uint32_t *col, uint32_t n, const uint32_t *x, uint32_t *at) {
+    for (; n > 0; n /= 2) {
+        const uint32_t half = (n + 1) / 2;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            at[k] += __ldg(col + (at[k] + half - 1)) < x[k] ? half : 0;
+        }
+    }
+}
+
+/* Reads A's entries p .. p+NT-1. */
+template <int NT, typename V>
+__device__ inline void bits_read_parts(const spg_job &job, uint32_t p, uint32_t end, bits_parts<NT, V> &parts) {
+    enum { N = NT / WARP };
+    const uint32_t t = threadIdx.x;
+    __syncthreads(); /* the entries before are done with */
+    if (p + t < end) {
+        const uint32_t k = __ldg(job.A.col + p + t), begin = __ldg(job.B.rowptr + k);
+        const uint32_t stop = __ldg(job.B.rowptr + k + 1), outer[2] = {parts.low[0], parts.low[N]};
+        uint32_t ends[2] = {begin, stop}, at[N - 1];
+        if (outer[0] > 0 || outer[1] < job.cols) {
+            ends[1] = begin;
+            lower_bounds<2>(job.B.col, stop - begin, outer, ends);
+        }
+#pragma unroll
+        for (int i = 0; i < N - 1; i++) {
+            at[i] = ends[0];
+        }
+        lower_bounds<N - 1>(job.B.col, ends[1] - ends[0], parts.low + 1, at);
+        parts.at[0][t] = ends[0], parts.at[N][t] = ends[1];
+#pragma unroll
+        for (int i = 0; i < N - 1; i++) {
+            parts.at[i + 1][t] = at[i];
+        }
+        parts.value[t] = value_at<V>(job.A, p + t);
+    }
+    __syncthreads();
+}
+
+/* Adds all products of the row in the parts to the sums of ranks from `first` on. */
 template <int NT, typename V>
 __device__ inline void bits_add_row(const spg_job &job, const spg_piece &piece, const bits_marks &marks, uint32_t first,
-                                    uint32_t n, bits_entries<NT, V> &entries, V *sums) {
-    const uint32_t end = job.A.rowptr[piece.row + 1];
+                                    bits_parts<NT, V> &parts, V *sums) {
+    const uint32_t end = job.A.rowptr[piece.row + 1], warp = threadIdx.x / WARP;
     for (uint32_t p = job.A.rowptr[piece.row]; p < end; p += NT) {
-        const uint32_t count = bits_read<NT, V, true>(job, p, end, piece.low, piece.high, entries);
-        uint32_t begin = 0, stop = 0;
-        bits_product<V> x = {~0u, 0, V{}};
-        for (uint32_t e = 0; e <= count; e++) {
-            uint32_t next_begin = 0, next_stop = 0;
-            bits_product<V> next = {~0u, 0, V{}};
-            if (e < count) {
-                next_begin = entries.at[e];
-                next_stop = next_begin + (uint32_t)(entries.start[e + 1] - entries.start[e]);
-                next = bits_load<V>(job, piece.low, next_begin + threadIdx.x, next_stop);
-            }
-            if (e > 0) {
-                const V a = entries.value[e - 1];
-                bits_add<V>(job, marks, x, a, piece.low, begin, stop, first, n, sums);
-                for (uint32_t at = begin + NT + threadIdx.x; at < stop; at += NT) {
-                    bits_add<V>(job, marks, bits_load<V>(job, piece.low, at, stop), a, piece.low, begin, stop, first, n,
-                                sums);
-                }
-                __syncthreads();
-            }
-            x = next, begin = next_begin, stop = next_stop;
-        }
+        bits_read_parts<NT, V>(job, p, end, parts);
+        const auto read = [&](uint32_t e) {
+            const uint32_t at = parts.at[warp][e];
+            return walk_entry<V>{at, parts.at[warp + 1][e] - at, parts.value[e]};
+        };
+        const auto place_of = [&](uint32_t column) { return marks.rank(column - piece.low) - first; };
+        add_products<3, V>(job, 0, min(end - p, (uint32_t)NT), job.repeats ? 1 : WARP, read, place_of, sums);
     }
+    __syncthreads();
 }
 
 template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bits_fill(spg_job job, bits_plan plan) {
     enum { NT = BITS_FILL_NT };
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<NT, V> entries;
+    __shared__ union {
+        bits_entries<NT> entries;
+        bits_parts<NT, V> parts;
+    } shared;
     __shared__ uint32_t warp_sum[NT / WARP];
     __shared__ ull next;
     const uint32_t range = min(plan.range, (job.cols + BITS_GROUP - 1) / BITS_GROUP * BITS_GROUP);
@@ -434,7 +468,7 @@ template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bit
         const spg_piece task = plan.pieces[i];
         const uint32_t columns = task.high - task.low;
         bits_clear(marks.bits, columns);
-        bits_mark_row(job, task.row, task.low, task.high, {marks.bits, NULL, task.low, 1}, entries);
+        bits_mark_row(job, task.row, task.low, task.high, {marks.bits, NULL, task.low, 1}, shared.entries);
         marks.sum_up<NT>((columns + BITS_GROUP - 1) / BITS_GROUP, warp_sum);
         for (uint32_t first = 0; first < task.n; first += BITS_FILL_MOST) {
             const uint32_t n = min(task.n - first, (uint32_t)BITS_FILL_MOST);
@@ -443,7 +477,8 @@ template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bit
                 for (uint32_t k = threadIdx.x; k < n; k += NT) {
                     sums[k] = value_kind<V>::nothing(job);
                 }
-                bits_add_row<NT, V>(job, task, marks, first, n, entries, sums);
+                bits_cut_columns<NT, V>(task, marks, first, n, shared.parts);
+                bits_add_row<NT, V>(job, task, marks, first, shared.parts, sums);
                 for (uint32_t k = threadIdx.x; k < n; k += NT) {
                     put_value<V>(job, task.at + first + k, settled(sums[k]));
                 }

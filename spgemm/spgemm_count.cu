@@ -4,8 +4,8 @@
 #include "spgemm_hash.cuh"
 #include "spgemm_launch.cuh"
 
-/* The rows of that bin, and behind them those that other kernels have given up, at most `more`. */
-static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, const uint32_t *rows, uint32_t count, uint32_t more,
+/* The rows of that bin, and those that other kernels have given up, at most `more`. */
+static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, spg_list list, spg_rest rest, uint32_t more,
                                 spg_counting *counting) {
     lsp_status status = LSP_OK;
     uint32_t range = 0;
@@ -13,10 +13,10 @@ static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, const uint32_t
     int64_t tasks = 0;
     range = count_range(ctx);
     bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, range), BITS_GROUP) * BITS_GROUP / 8;
-    tasks = ((int64_t)count + more) * (1 + job->cols / range);
+    tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
     LSP_TRY(allow_shared(ctx, kernel_bits_count, bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count, lsp_min(tasks, SMS * 4), BITS_COUNT_NT, bytes, *job, rows, count,
-                       &counting->again, range, &counting->taken));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count, lsp_min(tasks, SMS * 4), BITS_COUNT_NT, bytes, *job, list, rest, range,
+                       &counting->taken));
 done:
     return status;
 }
@@ -58,11 +58,14 @@ done:
     return status;
 }
 
-/* Rows of more products than a warp sorts: what fits no window is sorted, or collected in a table, or left to bits. */
+/* Rows of more products than a warp sorts: what fits no window is sorted, or collected in a table if
+ * columns are many, or left to bits. */
 static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                              spg_counting *counting) {
     lsp_status status = LSP_OK;
     uint32_t *by_bits = lists->rows + lists->starts.at[LSP_BIN_BITS]; /* rows of that bin, then those given up */
+    enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
+    spg_rest rest = {}; /* to be counted by bits */
     window_counting work = {};
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
@@ -73,6 +76,7 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
         work.first[k + 1] = work.first[k] + bins[LSP_BIN_COUNT_64 + k];
     }
     work.listed = counting->placed + LSP_BIN_COUNT_64;
+    rest = (spg_rest){work.again + work.first[LAST], counting->retry + LAST};
     if (work.count > 0) {
         const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
         LSP_TRY(allow_shared(ctx, kernel_window_count, bytes));
@@ -87,17 +91,16 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
     COUNT_AGAIN(256, 8, 2);
     COUNT_AGAIN(256, 16, 3);
 #undef COUNT_AGAIN
-    if (bins[LSP_BIN_COUNT_HASH] > 0) {
-        enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
+    if (bins[LSP_BIN_COUNT_HASH] > 0 && job->cols > LSP_HASH_COUNT_FROM) {
         const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
-        const hash_counting last = {work.again + work.first[LAST], counting->retry + LAST, by_bits + bins[LSP_BIN_BITS],
-                                    &counting->again};
+        const hash_counting last = {rest.rows, rest.count, by_bits + bins[LSP_BIN_BITS], &counting->again};
+        rest = (spg_rest){last.again, last.again_count};
         LSP_TRY(allow_shared(ctx, kernel_hash_count<BITS>, bytes));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
                            bytes, *job, last));
     }
     if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS] > 0) {
-        LSP_TRY(count_by_bits(ctx, job, by_bits, bins[LSP_BIN_BITS], bins[LSP_BIN_COUNT_HASH], counting));
+        LSP_TRY(count_by_bits(ctx, job, list_of(lists, bins, LSP_BIN_BITS), rest, bins[LSP_BIN_COUNT_HASH], counting));
     }
 done:
     return status;

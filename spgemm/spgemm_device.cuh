@@ -22,6 +22,11 @@ typedef struct spg_list {
     uint32_t count;
 } spg_list;
 
+/* Rows that a kernel has left to the next one: how many only the GPU knows. */
+typedef struct spg_rest {
+    const uint32_t *rows, *count;
+} spg_rest;
+
 /* The product, passed to kernels by value. */
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */

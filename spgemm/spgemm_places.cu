@@ -5,7 +5,7 @@
 #include "spgemm_places.cuh"
 
 /* Products for each entry of C up to which their places are read faster than rows are made anew. */
-enum { PLACES_WORTH = 16 };
+enum { PLACES_WORTH = 8 };
 
 static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, PLACES_BLOCK) * (PLACES_BLOCK / PLACES_GROUP); }
 

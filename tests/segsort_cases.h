@@ -258,7 +258,9 @@ static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
         table.tile_longest = 1 + (int32_t)test_below(&state, LSP_SORT_TILE_LONGEST);
         for (int c = 0; c < LSP_SORT_CLASSES - 1; c++) {
             const int32_t before = c > 0 ? table.class_longest[c - 1] : 0, most = lsp_segsort_class_most(c);
-            table.class_longest[c] = test_below(&state, 2) && most > lsp_segsort_class_most(c - 1) ? most : before;
+            table.class_longest[c] =
+                (c == LSP_SORT_CLASSES - 5 || test_below(&state, 2)) && most > lsp_segsort_class_most(c - 1) ? most
+                                                                                                             : before;
         }
     }
     must(ctx, lsp_segsort_set_table(ctx, &table));

@@ -95,6 +95,10 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
             ((int64_t *)B.col)[p] *= B.cols / 1000;
         }
         check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide");
+        drop(&A);
+        a.entries = 24;
+        A = make(&a, 1);
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide, of more products than are sorted");
         drop(&A), drop(&B);
     }
     /* a row of A of which nearly all rows of B are empty; one that is longer than any kernel's step */

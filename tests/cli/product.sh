@@ -101,9 +101,9 @@ expect 0 cli --generate rmat:11:8 --json -o needed.mtx
 needed=$(json peak_bytes)
 expect 0 cli --generate rmat:11:8 --max-memory "$((needed + needed / 4))" -q -o budget.mtx
 same one.mtx budget.mtx
-expect 0 cli --generate er:8000:10 --json -o one.mtx
+expect 0 cli --device cpu --generate er:8000:10 --json -o one.mtx
 needed=$(json peak_bytes)
-expect 0 cli --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
+expect 0 cli --device cpu --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
 said "in blocks"
 same one.mtx budget.mtx
 # rather fewer threads than none
@@ -183,7 +183,7 @@ if "$CLI" --device cuda -q A.mtx >/dev/null 2>&1; then
     expect 0 cli --compare cusparse A.mtx B.mtx
     said "alg1"
     expect 0 cli --compare cusparse --transpose-b --precision f32 --json A.mtx
-    is "$(json cusparse.0.same_pattern)" true
+    is "$(grep -c '"same_pattern": true' "$out")" 1
 else
     expect 4 cli --device cuda A.mtx
     told "spgemm-cli: "
