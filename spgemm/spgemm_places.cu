@@ -5,7 +5,7 @@
 #include "spgemm_places.cuh"
 
 /* Products for each entry of C up to which their places are read faster than rows are made anew. */
-enum { PLACES_WORTH = 8 };
+enum { PLACES_WORTH = 16 };
 
 static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, PLACES_BLOCK) * (PLACES_BLOCK / PLACES_GROUP); }
 
@@ -74,11 +74,25 @@ extern "C" bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
     return any;
 }
 
+/* Are more rows made in windows than otherwise? These are many alike at a time, and fast. */
+static bool mostly_windows(const lsp_spgemm_plan *plan) {
+    const uint32_t *bins = plan->gpu.fill_bins;
+    int64_t windows = 0, others = bins[LSP_BIN_BITS];
+    for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
+        others += bins[bin];
+    }
+    for (int bin = LSP_BIN_NARROW_128; bin <= LSP_BIN_WIDE_512; bin++) {
+        windows += bins[bin];
+    }
+    return windows > others;
+}
+
 /* Is it worth it, and does it leave most of the memory to others? */
 static bool worth_keeping(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
     const int64_t products = plan->facts.products;
     return C->nnz > 0 && plan->type != LSP_NONE && !factors->names && products <= (int64_t)UINT32_MAX - WARP &&
-           products / C->nnz <= PLACES_WORTH && bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
+           products / C->nnz <= PLACES_WORTH && !mostly_windows(plan) &&
+           bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {

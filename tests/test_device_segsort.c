@@ -139,7 +139,7 @@ Test(device_segsort, tables_are_kept_or_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[7] is 3", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.class_longest[LSP_SORT_CLASSES - 1] = 16383;
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[35] is 16383", lsp_segsort_set_table(ctx, &table));
-    table = shipped, table.class_longest[31] = 8191;
+    table = shipped, table.class_longest[31] = table.class_longest[32] = 8191;
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[31] is 8191", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.class_longest[33] = table.class_longest[32], table.class_longest[34] = 12288;
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[34] is 12288", lsp_segsort_set_table(ctx, &table));

@@ -101,9 +101,9 @@ expect 0 cli --generate rmat:11:8 --json -o needed.mtx
 needed=$(json peak_bytes)
 expect 0 cli --generate rmat:11:8 --max-memory "$((needed + needed / 4))" -q -o budget.mtx
 same one.mtx budget.mtx
-expect 0 cli --device cpu --generate er:8000:10 --json -o one.mtx
+expect 0 cli --device cpu --threads 2 --generate er:8000:10 --json -o one.mtx
 needed=$(json peak_bytes)
-expect 0 cli --device cpu --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
+expect 0 cli --device cpu --threads 2 --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
 said "in blocks"
 same one.mtx budget.mtx
 # rather fewer threads than none
