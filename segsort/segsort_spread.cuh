@@ -1,7 +1,7 @@
 /* Words that lie about evenly sort themselves, nearly: each goes to one of as many buckets as there are places, by its
  * leading bits; the buckets are counted and laid one after the other; what is left is order within buckets of a few
- * words, which two short sorts in the lanes bring, the first across the borders of the lanes' rows. That is a quarter
- * of the work of a network for thousands of words. Where a bucket holds too many the words are left for the network. */
+ * words, which two short sorts in the lanes bring, the first across the borders of the lanes' rows. For
+ * thousands of words that is less work than a network. Where a bucket holds too many they are left for the network. */
 #ifndef LSP_SEGSORT_SPREAD_CUH
 #define LSP_SEGSORT_SPREAD_CUH
 
