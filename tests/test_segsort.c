@@ -3,8 +3,8 @@
 #include "segsort_cases.h"
 
 /* Lengths at which the way of sorting may change. */
-static const int64_t limits[] = {1,    2,    4,    8,    16,   24,   32,   40,   48,   56,   64,   80,   96,
-                                 112,  128,  160,  192,  224,  256,  320,  384,  448,  512,  640,  768,  896,
+static const int64_t limits[] = {1,    2,    4,    8,    16,   24,   32,   40,   48,   56,   64,   80,    96,
+                                 112,  128,  160,  192,  224,  256,  320,  384,  448,  512,  640,  768,   896,
                                  1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 6144, 8192, 12288, 16384};
 static const int64_t long_limits[] = {12288, 16384, 24576, 65536};
 enum { LIMITS = sizeof limits / sizeof *limits, LONG_LIMITS = sizeof long_limits / sizeof *long_limits };
@@ -112,6 +112,28 @@ TEST_ON_BOTH(segsort, long_segments_agree_around_every_limit) {
     layout where = layout_of("long limits", lengths, count);
     check_types(ctx, &where, one_in == 1 ? 7 : 61);
     layout_free(&where);
+}
+
+/* As many equal keys as half of the words that a lane sorts, and one more or less: what spreads them must see it. */
+TEST_ON_BOTH(segsort, runs_of_equal_keys_that_just_fit_a_bucket_agree) {
+    uint64_t state = 25;
+    for (int p = 0; p < 5; p++) {
+        int64_t lengths[13], count = 0, sum = 0;
+        for (int words = 20; words <= 32; words += 4) {
+            for (int64_t n = words * (32 << p) - 1; n <= words * (32 << p) + 1; n++) {
+                sum += lengths[count++] = n;
+            }
+        }
+        lengths[count++] = (p + 5 - sum % 5) % 5; /* the number of items chooses how many keys there are */
+        layout where = layout_of("even runs", lengths, count);
+        for (int times = 0; times < 4; times++) {
+            request what = any_request(&state);
+            what.fill = FILL_EVEN_RUNS;
+            what.begin_bit = what.end_bit = 0;
+            check_case(ctx, &where, what);
+        }
+        layout_free(&where);
+    }
 }
 
 TEST_ON_BOTH(segsort, one_segment_agrees_with_keys_of_every_kind) {
