@@ -166,7 +166,7 @@ template <int VT, int I = 0> __device__ inline void exchange_mirrored(uint32_t (
     }
 }
 
-/* The same between threads of two warps. */
+/* Word r of thread t against word r of thread t ^ mask, which is in another warp. */
 template <int VT>
 __device__ inline void halve_far(uint32_t (&w)[VT], int mask, int G, int t, int id, uint32_t *shared,
                                  const network_ones &ones) {
