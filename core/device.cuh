@@ -33,9 +33,25 @@ __device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, 
         : "r"(other), "r"((unsigned)upper), "r"(one));
 }
 
+/* Of a kernel that may be started with LSP_LAUNCH_BESIDE: at its begin, and at its end. */
+__device__ inline void lsp_let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ inline void lsp_end_after_previous() { /* one block is enough */
+#if __CUDA_ARCH__ >= 900
+    if (blockIdx.x == gridDim.x - 1) {
+        cudaGridDependencySynchronize();
+    }
+#endif
+}
+
 #else
 
 #define LSP_DYNAMIC_SHARED(name) char *const name = emu_shared()
+static inline void lsp_let_next_begin() {}
+static inline void lsp_end_after_previous() {}
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
 static inline void lsp_prefetch(const void *) {}
 template <typename T> static inline void lsp_settle(T &) {}

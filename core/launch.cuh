@@ -16,6 +16,29 @@
                    #kernel " could not be started")
 #endif
 
+/* The same, of kernels that need nothing of each other: but for the first one, which sets *beside, each may begin as
+ * soon as all blocks of the one before have, and ends after it. Each calls lsp_let_next_begin and
+ * lsp_end_after_previous. */
+template <typename Kernel, typename... P>
+static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const char *failed, Kernel kernel,
+                                           int64_t blocks, int threads, size_t shared, const P &...arguments) {
+    cudaLaunchAttribute overlap = {};
+    cudaLaunchConfig_t config = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
+    config.attrs = &overlap;
+    config.numAttrs = *beside && lsp_cuda_get_chip(ctx)->compute >= 90;
+    *beside = true;
+    return lsp_cuda_check(ctx, (int)cudaLaunchKernelEx(&config, kernel, arguments...), failed);
+}
+#define LSP_LAUNCH_BESIDE(ctx, beside, kernel, blocks, threads, shared, ...)                                           \
+    lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel, (blocks), (threads), (shared),         \
+                      __VA_ARGS__)
+
 /* Calls of the runtime in a launcher: LSP_TRY(LSP_CUDA_CALL(ctx, ...)). */
 #define LSP_CUDA_CALL(ctx, call) lsp_cuda_check((ctx), (int)(call), #call)
 

@@ -119,7 +119,7 @@ done:
 
 /* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
 template <int VT, int WIDE, typename KK>
-static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *first) {
+static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *beside) {
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int nt = list_threads(WIDE);
@@ -129,19 +129,8 @@ static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *
         lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
     void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)lsp_min(resident, useful));
-    config.blockDim = dim3((unsigned)nt);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    config.attrs = &overlap;
-    config.numAttrs = chip->compute >= 90 && !*first;
-    *first = false;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job, all)));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job, all));
 done:
     return status;
 }
@@ -158,8 +147,8 @@ static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT
 }
 
 template <int VT, int WIDE, typename KK>
-static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *first) {
-    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, false, first)
+static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
+    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, false, beside)
                                                                : LSP_OK;
 }
 
@@ -167,25 +156,25 @@ static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *first
 template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
-    bool first = true;
+    bool beside = false;
     if (job->n <= table->few_items) {
         if (job->longest > table->class_longest[WIDE_CLASS - 1]) {
-            LSP_TRY((start_lists<32, LIST_WIDE, KK>(ctx, job, true, &first)));
+            LSP_TRY((start_lists<32, LIST_WIDE, KK>(ctx, job, true, &beside)));
         }
-        return start_lists<32, 0, KK>(ctx, job, true, &first);
+        return start_lists<32, 0, KK>(ctx, job, true, &beside);
     }
-    LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<24, LIST_WIDE, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<20, LIST_WIDE, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<32, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<28, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<24, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<20, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<16, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<14, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<12, 0, KK>(ctx, job, &first)));
-    LSP_TRY((start_some_lists<10, 0, KK>(ctx, job, &first)));
+    LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<24, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<20, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<32, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<28, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<24, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<20, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<16, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<14, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<12, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<10, 0, KK>(ctx, job, &beside)));
 done:
     return status;
 }
@@ -193,10 +182,10 @@ done:
 /* What could be a giant, but spreads, is not one. */
 template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
-    bool first = true;
+    bool beside = false;
     if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
-        LSP_TRY((start_some_lists<32, LIST_LARGE, KK>(ctx, job, &first)));
-        LSP_TRY((start_some_lists<24, LIST_LARGE, KK>(ctx, job, &first)));
+        LSP_TRY((start_some_lists<32, LIST_LARGE, KK>(ctx, job, &beside)));
+        LSP_TRY((start_some_lists<24, LIST_LARGE, KK>(ctx, job, &beside)));
     }
 done:
     return status;

@@ -373,9 +373,7 @@ __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE, size
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
     __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 4)];
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion(); /* the next kernel of lists may begin where this one has ended */
-#endif
+    lsp_let_next_begin();
     if (threadIdx.x < LIST_CLASSES) {
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
@@ -388,9 +386,7 @@ __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE, size
         sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         __syncthreads();
     }
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize(); /* whoever waits for this kernel waits for the one before too */
-#endif
+    lsp_end_after_previous();
 }
 
 #endif

@@ -13,7 +13,9 @@ enum {
     BITS_GROUP = 128,           /* columns: one place is remembered for each so many */
     BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time when they are counted, at most */
     BITS_FILL_RANGE = 1 << 18,  /* and when they are filled */
-    BITS_FILL_MOST = 4096,      /* entries of C that are filled at a time */
+    BITS_FILL_MOST = 4096,      /* sums at a time: of entries of C, or of columns, if a piece has no more */
+    BITS_CELLS = 128,           /* of columns, in which products are counted, about, to give each warp as many */
+    BITS_SAMPLES = 4,           /* of each part of B's row */
     BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
     BITS_LEAST_STRIPE = 1024,   /* columns */
     BITS_SORT_ENTRIES = 1024,   /* entries of A: so many are looked through for each piece that is sorted */
@@ -52,10 +54,14 @@ __device__ inline uint32_t bits_read(const spg_job &job, uint32_t p, uint32_t en
     if (p + threadIdx.x < end) {
         const uint32_t k = __ldg(job.A.col + p + threadIdx.x);
         at = __ldg(job.B.rowptr + k);
-        uint32_t stop = __ldg(job.B.rowptr + k + 1);
-        at = low > 0 ? lower_bound(job.B.col, at, stop, low) : at;
-        stop = high < job.cols ? lower_bound(job.B.col, at, stop, high) : stop;
-        length = stop - at;
+        length = __ldg(job.B.rowptr + k + 1) - at;
+        if (low > 0 || high < job.cols) {
+            const uint32_t outer[2] = {low, high};
+            uint32_t n[1] = {length}, ends[1][2] = {{at, at}};
+            lower_bounds<1, 2>(job.B.col, n, outer, ends);
+            at = ends[0][0];
+            length = ends[0][1] - at;
+        }
     }
     sum = length;
     for (uint32_t d = 1; d < WARP; d *= 2) {
@@ -253,21 +259,24 @@ static __global__ void kernel_bits_cut(spg_job job, bits_plan plan) {
         return;
     }
     const uint32_t row = list_row(plan.list, i), entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
-    const int64_t most = (job.rowptr[row + 1] - job.rowptr[row]) * BITS_SORT_COMPRESSION;
+    const uint32_t row_n = (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]);
+    const int64_t most = (int64_t)row_n * BITS_SORT_COMPRESSION;
     const bool sort =
         job.products[row] < most && (entries <= BITS_SORT_ENTRIES || job.products[row] / BITS_SORT_LENGTH < entries);
     spg_piece piece = {job.rowptr[row], row, 0, 0, 0, 0};
     bool sorted = sort;
     for (uint32_t first = 0; first < plan.stripes; first += WARP) { /* each lane reads a stripe, all cut */
         const ull from = (ull)i * plan.stripes + first + lane;
-        const uint32_t its_n = first + lane < plan.stripes ? plan.counts[from] : 0;
-        const uint32_t its_products = its_n > 0 ? plan.products[from] : 0;
+        const bool whole = plan.stripes == 1;
+        const uint32_t its_n = first + lane >= plan.stripes ? 0 : whole ? row_n : plan.counts[from];
+        const uint32_t its_products = its_n == 0 ? 0 : whole ? job.products[row] : plan.products[from];
         for (unsigned some = __ballot_sync(~0u, its_n > 0); some; some &= some - 1) {
             const uint32_t k = (uint32_t)__ffs((int)some) - 1, low = (first + k) * plan.stripe;
             const uint32_t n = __shfl_sync(~0u, its_n, k), products = __shfl_sync(~0u, its_products, k);
             const uint32_t high = (uint32_t)min((ull)low + plan.stripe, (ull)job.cols);
             const bool sortable = sort && products <= PIECE_PRODUCTS;
-            if (piece.n > 0 && (sortable != sorted || high - piece.low > plan.range ||
+            const uint32_t range = sorted ? (uint32_t)PIECE_RANGE : plan.range;
+            if (piece.n > 0 && (sortable != sorted || high - piece.low > range ||
                                 (sorted ? piece.products + products > PIECE_PRODUCTS : piece.n + n > BITS_FILL_MOST))) {
                 if (lane == 0) {
                     put_piece(plan, piece, sorted);
@@ -348,19 +357,21 @@ struct bits_marks {
     }
 };
 
-/* Writes the columns of ranks first .. first+n-1. */
-template <int NT>
-__device__ inline void bits_put_columns(const spg_job &job, const spg_piece &task, const bits_marks &marks,
-                                        uint32_t first, uint32_t n) {
-    const uint32_t lane = threadIdx.x % WARP, words = (task.high - task.low + 31) / 32;
+/* Writes the entries of C of ranks first .. first+n-1; their sums are at their ranks, less `first`, or (direct) at
+ * their columns, less the piece's first. */
+template <int NT, typename V>
+__device__ inline void bits_put(const spg_job &job, const spg_piece &piece, const bits_marks &marks, uint32_t first,
+                                uint32_t n, bool direct, const V *sums) {
+    const uint32_t lane = threadIdx.x % WARP, words = (piece.high - piece.low + 31) / 32;
     for (uint32_t k = threadIdx.x / WARP * WARP; k < words; k += NT) {
         uint32_t word = k + lane < words ? marks.bits[k + lane] : 0;
         for (unsigned some = __ballot_sync(~0u, word != 0); some; some &= some - 1) {
             uint32_t from = (uint32_t)__ffs((int)some) - 1, bits = __shfl_sync(~0u, word, from);
             if (bits >> lane & 1) {
-                uint32_t column = (k + from) * 32 + lane, rank = marks.rank(column);
-                if (rank - first < n) {
-                    put_col(job, task.at + rank, task.low + column);
+                const uint32_t column = (k + from) * 32 + lane, rank = marks.rank(column) - first;
+                if (rank < n) {
+                    put_col(job, piece.at + first + rank, piece.low + column);
+                    put_value<V>(job, piece.at + first + rank, settled(sums[direct ? column : rank]));
                 }
             }
         }
@@ -369,81 +380,109 @@ __device__ inline void bits_put_columns(const spg_job &job, const spg_piece &tas
 
 /* Of up to NT entries of A's row: where in B's row each warp's part of the columns begins and ends, and A's value. */
 template <int NT, typename V> struct bits_parts {
-    enum { parts = NT / WARP };
-    uint32_t low[parts + 1]; /* columns */
-    uint32_t at[parts + 1][NT];
+    enum { N = NT / WARP };
+    uint32_t low[N + 1]; /* columns */
+    uint32_t cells[BITS_CELLS];
+    uint32_t at[N + 1][NT];
     V value[NT];
 };
 
-/* Gives each warp as many of the ranks first .. first+n-1. */
-template <int NT, typename V>
-__device__ inline void bits_cut_columns(const spg_piece &piece, const bits_marks &marks, uint32_t first, uint32_t n,
-                                        bits_parts<NT, V> &parts) {
-    const uint32_t groups = (piece.high - piece.low + BITS_GROUP - 1) / BITS_GROUP;
-    for (uint32_t k = threadIdx.x / WARP; k <= parts.parts; k += NT / WARP) {
-        const uint32_t rank = first + (uint32_t)((ull)n * k / parts.parts);
-        uint32_t low = rank == 0 ? piece.low : piece.high;
-        if (rank > 0 && rank < piece.n) {
-            low = piece.low + marks.column(rank, groups);
-        }
-        if (threadIdx.x % WARP == 0) {
-            parts.low[k] = low;
-        }
-    }
-}
-
-/* For each of N columns the first of the n from col[at] on that is not below it: at[] was the same for all. */
-template <int N> __device__ inline void lower_bounds(const uint32_t *col, uint32_t n, const uint32_t *x, uint32_t *at) {
-    for (; n > 0; n /= 2) {
-        const uint32_t half = (n + 1) / 2;
+/* Gives each warp about as many of the products that have been sampled. The first warp comes here. */
+template <int NT, typename V> __device__ inline void bits_deal(bits_parts<NT, V> &parts, uint32_t shift) {
+    enum { N = NT / WARP, EACH = BITS_CELLS / WARP };
+    const uint32_t lane = threadIdx.x % WARP, low = parts.low[0], high = parts.low[N];
+    uint32_t mine[EACH], sum = 0, before, total;
 #pragma unroll
-        for (int k = 0; k < N; k++) {
-            at[k] += __ldg(col + (at[k] + half - 1)) < x[k] ? half : 0;
+    for (uint32_t k = 0; k < EACH; k++) {
+        sum += mine[k] = parts.cells[lane * EACH + k];
+    }
+    before = sum;
+    for (uint32_t d = 1; d < WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, before, d);
+        before += lane >= d ? other : 0;
+    }
+    total = __shfl_sync(~0u, before, WARP - 1);
+    before -= sum;
+    if (lane > 0 && lane < N) {
+        parts.low[lane] = high; /* nothing sampled */
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t k = 0; k < EACH; k++) {
+        for (uint32_t i = 1; i < N; i++) {
+            const ull here = (ull)total * i;
+            if ((ull)before * N < here && here <= (ull)(before + mine[k]) * N) {
+                parts.low[i] = min(low + ((lane * EACH + k + 1) << shift), high);
+            }
         }
+        before += mine[k];
     }
 }
 
-/* Reads A's entries p .. p+NT-1. */
+/* Reads A's entries p .. p+NT-1, of their products those in the columns low[0] .. low[N]-1, and cuts these columns. */
 template <int NT, typename V>
 __device__ inline void bits_read_parts(const spg_job &job, uint32_t p, uint32_t end, bits_parts<NT, V> &parts) {
     enum { N = NT / WARP };
     const uint32_t t = threadIdx.x;
+    uint32_t n[1] = {0}, outer[1][2] = {}, at[1][N - 1];
     __syncthreads(); /* the entries before are done with */
+    const uint32_t low = parts.low[0], high = parts.low[N];
+    const uint32_t shift = (uint32_t)max(lsp_bits_below(high - low) - lsp_bits_below(BITS_CELLS), 0);
+    for (uint32_t k = t; k < BITS_CELLS; k += NT) {
+        parts.cells[k] = 0;
+    }
+    __syncthreads();
     if (p + t < end) {
-        const uint32_t k = __ldg(job.A.col + p + t), begin = __ldg(job.B.rowptr + k);
-        const uint32_t stop = __ldg(job.B.rowptr + k + 1), outer[2] = {parts.low[0], parts.low[N]};
-        uint32_t ends[2] = {begin, stop}, at[N - 1];
-        if (outer[0] > 0 || outer[1] < job.cols) {
-            ends[1] = begin;
-            lower_bounds<2>(job.B.col, stop - begin, outer, ends);
+        const uint32_t k = __ldg(job.A.col + p + t), ends[2] = {low, high};
+        outer[0][0] = __ldg(job.B.rowptr + k);
+        n[0] = __ldg(job.B.rowptr + k + 1) - outer[0][0];
+        outer[0][1] = outer[0][0] + n[0];
+        if (low > 0 || high < job.cols) {
+            outer[0][1] = outer[0][0];
+            lower_bounds<1, 2>(job.B.col, n, ends, outer);
         }
+        n[0] = outer[0][1] - outer[0][0];
 #pragma unroll
-        for (int i = 0; i < N - 1; i++) {
-            at[i] = ends[0];
-        }
-        lower_bounds<N - 1>(job.B.col, ends[1] - ends[0], parts.low + 1, at);
-        parts.at[0][t] = ends[0], parts.at[N][t] = ends[1];
-#pragma unroll
-        for (int i = 0; i < N - 1; i++) {
-            parts.at[i + 1][t] = at[i];
+        for (uint32_t k = 0; k < BITS_SAMPLES; k++) {
+            if (n[0] > 0) {
+                const uint32_t q = (uint32_t)((ull)n[0] * (2 * k + 1) / (2 * BITS_SAMPLES));
+                const uint32_t cell = (__ldg(job.B.col + outer[0][0] + q) - low) >> shift;
+                atomicAdd(parts.cells + cell, min(n[0], 1u << 20));
+            }
         }
         parts.value[t] = value_at<V>(job.A, p + t);
     }
     __syncthreads();
+    if (t < WARP) {
+        bits_deal<NT, V>(parts, shift);
+    }
+    __syncthreads();
+    if (p + t < end) {
+#pragma unroll
+        for (int i = 0; i < N - 1; i++) {
+            at[0][i] = outer[0][0];
+        }
+        lower_bounds<1, N - 1>(job.B.col, n, parts.low + 1, at);
+        parts.at[0][t] = outer[0][0], parts.at[N][t] = outer[0][1];
+#pragma unroll
+        for (int i = 0; i < N - 1; i++) {
+            parts.at[i + 1][t] = at[0][i];
+        }
+    }
+    __syncthreads();
 }
 
-/* Adds all products of the row in the parts to the sums of ranks from `first` on. */
-template <int NT, typename V>
-__device__ inline void bits_add_row(const spg_job &job, const spg_piece &piece, const bits_marks &marks, uint32_t first,
-                                    bits_parts<NT, V> &parts, V *sums) {
-    const uint32_t end = job.A.rowptr[piece.row + 1], warp = threadIdx.x / WARP;
-    for (uint32_t p = job.A.rowptr[piece.row]; p < end; p += NT) {
+/* Adds all products of the row in the parts to the sums: that of a column at sums[place_of(column)]. */
+template <int NT, typename V, typename Place>
+__device__ inline void bits_add_row(const spg_job &job, uint32_t row, bits_parts<NT, V> &parts, const Place &place_of,
+                                    V *sums) {
+    const uint32_t end = job.A.rowptr[row + 1], warp = threadIdx.x / WARP;
+    for (uint32_t p = job.A.rowptr[row]; p < end; p += NT) {
         bits_read_parts<NT, V>(job, p, end, parts);
         const auto read = [&](uint32_t e) {
             const uint32_t at = parts.at[warp][e];
             return walk_entry<V>{at, parts.at[warp + 1][e] - at, parts.value[e]};
         };
-        const auto place_of = [&](uint32_t column) { return marks.rank(column - piece.low) - first; };
         add_products<3, V>(job, 0, min(end - p, (uint32_t)NT), job.repeats ? 1 : WARP, read, place_of, sums);
     }
     __syncthreads();
@@ -464,28 +503,48 @@ template <typename V> __global__ void __launch_bounds__(BITS_FILL_NT) kernel_bit
     marks.bits = (uint32_t *)(memory + (value_kind<V>::valued ? BITS_FILL_MOST * sizeof(V) : 0));
     marks.before = marks.bits + range / 32;
     const uint32_t made = *plan.made;
+    lsp_let_next_begin();
     for (ull i = take_next(plan.taken, &next); i < made; i = take_next(plan.taken, &next)) {
         const spg_piece task = plan.pieces[i];
-        const uint32_t columns = task.high - task.low;
+        const uint32_t columns = task.high - task.low, groups = (columns + BITS_GROUP - 1) / BITS_GROUP;
+        const bits_marking marking = {marks.bits, NULL, task.low, 1};
+        const bool direct = value_kind<V>::valued && columns <= BITS_FILL_MOST; /* columns are marked when added to */
         bits_clear(marks.bits, columns);
-        bits_mark_row(job, task.row, task.low, task.high, {marks.bits, NULL, task.low, 1}, shared.entries);
-        marks.sum_up<NT>((columns + BITS_GROUP - 1) / BITS_GROUP, warp_sum);
+        if (!direct) {
+            bits_mark_row(job, task.row, task.low, task.high, marking, shared.entries);
+            marks.sum_up<NT>(groups, warp_sum);
+        }
         for (uint32_t first = 0; first < task.n; first += BITS_FILL_MOST) {
             const uint32_t n = min(task.n - first, (uint32_t)BITS_FILL_MOST);
-            bits_put_columns<NT>(job, task, marks, first, n);
             if constexpr (value_kind<V>::valued) {
-                for (uint32_t k = threadIdx.x; k < n; k += NT) {
+                for (uint32_t k = threadIdx.x; k < (direct ? columns : n); k += NT) {
                     sums[k] = value_kind<V>::nothing(job);
                 }
-                bits_cut_columns<NT, V>(task, marks, first, n, shared.parts);
-                bits_add_row<NT, V>(job, task, marks, first, shared.parts, sums);
-                for (uint32_t k = threadIdx.x; k < n; k += NT) {
-                    put_value<V>(job, task.at + first + k, settled(sums[k]));
+                const uint32_t warp = threadIdx.x / WARP;
+                if (warp == 0) {
+                    shared.parts.low[0] = first == 0 ? task.low : task.low + marks.column(first, groups);
+                } else if (warp == 1) {
+                    shared.parts.low[NT / WARP] =
+                        first + n == task.n ? task.high : task.low + marks.column(first + n, groups);
                 }
-                __syncthreads();
+                const auto place_of = [&](uint32_t column) {
+                    const uint32_t place = column - task.low;
+                    if (direct) {
+                        marking.mark(place);
+                        return place;
+                    }
+                    return marks.rank(place) - first;
+                };
+                bits_add_row<NT, V>(job, task.row, shared.parts, place_of, sums);
+                if (direct) {
+                    marks.sum_up<NT>(groups, warp_sum);
+                }
             }
+            bits_put<NT, V>(job, task, marks, first, n, direct, sums);
+            __syncthreads();
         }
     }
+    lsp_end_after_previous();
 }
 
 #endif

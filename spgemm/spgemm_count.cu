@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(G)
         const uint32_t row = rows[i], products = job.products[row], begin = job.A.rowptr[row];
         const uint32_t entries = job.A.rowptr[row + 1] - begin;
         uint32_t w[VT], total;
-        read_entries<G, VT, no_value>(job, begin, entries, t, (entries + G - 1) / G, 0, job.cols, shared);
+        read_entries<G, VT, no_value>(job, begin, entries, t, 0, job.cols, shared);
         expand<G, VT, no_value, true>(job, products, 0, t, 0, shared, w);
         sort_group<VT, true>(w, G, t, 1, shared.words, job.ones);
         sort_sync<G>();

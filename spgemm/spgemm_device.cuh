@@ -145,4 +145,27 @@ __device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint
     return begin;
 }
 
+/* N bounds in each of ROWS rows of B, all together: at[r][..] were the first of n[r] places, and become the first of
+ * these of which the column is not below x[..]. */
+template <int ROWS, int N>
+__device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], const uint32_t *x,
+                                    uint32_t (&at)[ROWS][N]) {
+    uint32_t most = 0;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        most = max(most, n[r]);
+    }
+    for (; most > 0; most /= 2) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const uint32_t half = (n[r] + 1) / 2;
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                at[r][k] += half > 0 && __ldg(col + (at[r][k] + half - 1)) < x[k] ? half : 0;
+            }
+            n[r] /= 2;
+        }
+    }
+}
+
 #endif

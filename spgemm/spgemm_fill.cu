@@ -70,9 +70,11 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, spg_lis
     use_pieces(bits, memory, most);
     bits->list = list;
     bits->taken = taken;
-    LSP_TRY(allow_shared(ctx, kernel_bits_stripes, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_stripes, lsp_min(rows * (1 + job->cols / bits->count_range), SMS * 4),
-                       BITS_COUNT_NT, shared, *job, *bits));
+    if (bits->stripes > 1) {
+        LSP_TRY(allow_shared(ctx, kernel_bits_stripes, shared));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_stripes, lsp_min(rows * (1 + job->cols / bits->count_range), SMS * 4),
+                           BITS_COUNT_NT, shared, *job, *bits));
+    }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *bits));
     plan->gpu.pieces = kept;
     kept = NULL;
@@ -113,7 +115,7 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    spg_fill work = {job_of(plan, factors), {}, {}, 0, only_bin(plan)};
+    spg_fill work = {job_of(plan, factors), {}, {}, 0, only_bin(plan), false};
     spg_job *job = &work.job;
     const uint32_t *bins = plan->gpu.fill_bins;
     spg_filling *filling = &report_of(plan)->filling;

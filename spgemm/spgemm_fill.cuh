@@ -14,18 +14,32 @@ typedef struct spg_fill {
     bits_plan bits;      /* pieces of the longest rows */
     int64_t most_pieces; /* 0: there are no such rows */
     int only;            /* the bin of all rows, or LSP_BIN_NONE; where C's rows begin is written then */
+    bool beside;         /* a kernel that fills has been started: others may begin beside it */
 } spg_fill;
 
 /* Fills C with the least or the largest of the products. */
-lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, const spg_fill *work, lsp_csr *C);
+lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 
-template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx, const spg_job *job, spg_list list) {
+template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
+    typedef sort_shape<G, VT> S;
+    lsp_status status = LSP_OK;
+    const size_t bytes = S::groups * sizeof(sort_shared<G, VT, V>);
+    if (list.count > 0) {
+        LSP_TRY(allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::groups),
+                                  S::nt, bytes, work->job, list));
+    }
+done:
+    return status;
+}
+
+template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     lsp_status status = LSP_OK;
     const size_t bytes = HASH_WARPS * sizeof(hash_shared<BITS, N, V>);
     if (list.count > 0) {
         LSP_TRY(allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_hash_fill<BITS, N, V>), lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes,
-                           *job, list));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_hash_fill<BITS, N, V>),
+                                  lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes, work->job, list));
     }
 done:
     return status;
@@ -33,21 +47,20 @@ done:
 
 /* Short rows, and where all rows begin. Rows of one size are filled faster in many small steps, so that neighbours are
  * written at the same time. */
-template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, const spg_fill *work, lsp_csr *C) {
+template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const spg_job *job = &work->job;
     const spg_list all = {NULL, (uint32_t)C->rows};
     if (work->only != LSP_BIN_NONE) {
-        LSP_TRY(work->only == LSP_BIN_SORT_4    ? (start_sort<4, 8, V, false>(ctx, job, all))
-                : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V, false>(ctx, job, all))
-                : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V, false>(ctx, job, all))
-                                                : (start_sort<32, 8, V, false>(ctx, job, all)));
+        LSP_TRY(work->only == LSP_BIN_SORT_4    ? (start_sort<4, 8, V>(ctx, work, all))
+                : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
+                : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
+                                                : (start_sort<32, 8, V>(ctx, work, all)));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
         LSP_TRY(allow_shared(ctx, kernel_short<V>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes, *job, deal_of(plan), C->rowptr,
-                           C->rowptr_type == LSP_I64));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes,
+                                  work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
 done:
     return status;
@@ -55,20 +68,21 @@ done:
 
 /* Rows of at most MOST entries in windows of so many words. */
 template <typename V, int MOST>
-static lsp_status start_window(lsp_ctx *ctx, const spg_job *job, spg_list list, uint32_t words) {
+static lsp_status start_window(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
     lsp_status status = LSP_OK;
     const window_shape shape = {words, MOST, MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
     if (list.count > 0) {
         LSP_TRY(allow_shared(ctx, kernel_window_fill<V, MOST>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_window_fill<V, MOST>), list.count, WARP, bytes, *job, list, shape));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST>), list.count, WARP, bytes, work->job,
+                                  list, shape));
     }
 done:
     return status;
 }
 
 /* Pieces are sorted or done by bits at the same time. */
-template <typename V> static lsp_status start_bits(lsp_ctx *ctx, const spg_fill *work) {
+template <typename V> static lsp_status start_bits(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
     const spg_job *job = &work->job;
     const bits_plan *bits = &work->bits;
@@ -80,31 +94,30 @@ template <typename V> static lsp_status start_bits(lsp_ctx *ctx, const spg_fill 
         return LSP_OK;
     }
     LSP_TRY(allow_shared(ctx, kernel_bits_fill<V>, fill_bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_fill<V>, lsp_min(work->most_pieces, SMS * 8), BITS_FILL_NT, fill_bytes, *job,
-                       *bits));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_bits_fill<V>, lsp_min(work->most_pieces, SMS * 8),
+                              BITS_FILL_NT, fill_bytes, *job, *bits));
     LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 32), PIECE_G, sort_bytes, *job,
-                       bits->sorted, bits->sorted_made));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 32), PIECE_G,
+                              sort_bytes, *job, bits->sorted, bits->sorted_made));
 done:
     return status;
 }
 
-template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, const spg_fill *work, lsp_csr *C) {
+template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const spg_job *job = &work->job;
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu.fill_bins;
     LSP_TRY(start_bits<V>(ctx, work));
-#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V, false>(ctx, job, list_of(lists, bins, LSP_BIN_SORT_##G))))
-    LSP_TRY((start_sort<256, 16, V, false>(ctx, job, list_of(lists, bins, LSP_BIN_SORT_512))));
+#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))
+    LSP_TRY((start_sort<256, 16, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_512))));
     FILL_SORTED(256);
     FILL_SORTED(128);
     FILL_SORTED(64);
-    LSP_TRY((start_hash<10, 512, V>(ctx, job, list_of(lists, bins, LSP_BIN_HASH_512_512))));
-    LSP_TRY((start_hash<7, 512, V>(ctx, job, list_of(lists, bins, LSP_BIN_HASH_64_512))));
+    LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
+    LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));
 #define FILL_WINDOW(WIDTH, MOST)                                                                                       \
-    LSP_TRY((start_window<V, MOST>(ctx, job, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
+    LSP_TRY((start_window<V, MOST>(ctx, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
     FILL_WINDOW(WIDE, 512);
     FILL_WINDOW(WIDE, 128);
     FILL_WINDOW(NARROW, 512);

@@ -229,6 +229,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
     typedef hash_shared<BITS, N, V> S;
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, i = blockIdx.x * HASH_WARPS + warp;
     S &shared = ((S *)memory)[warp];
+    lsp_let_next_begin();
     if (i >= list.count) {
         return;
     }
@@ -265,6 +266,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
             put_value<V>(job, to + k, settled(shared.sums[k]));
         }
     }
+    lsp_end_after_previous();
 }
 
 #endif

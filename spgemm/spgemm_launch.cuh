@@ -146,20 +146,6 @@ template <typename Kernel> static lsp_status allow_shared(lsp_ctx *ctx, Kernel k
                                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
 }
 
-template <int G, int VT, typename V, bool COUNT>
-static lsp_status start_sort(lsp_ctx *ctx, const spg_job *job, spg_list list) {
-    typedef sort_shape<G, VT> S;
-    lsp_status status = LSP_OK;
-    const size_t bytes = S::groups * sizeof(sort_shared<G, VT, V>);
-    if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_sort_rows<G, VT, V, COUNT>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_sort_rows<G, VT, V, COUNT>), lsp_ceil_div(list.count, S::groups), S::nt, bytes,
-                           *job, list));
-    }
-done:
-    return status;
-}
-
 /* Columns that are counted at a time at most: one bit each in the shared memory of a block of this chip. */
 static inline uint32_t count_range(lsp_ctx *ctx) {
     const int most = BITS_COUNT_RANGE / 8 + (16 << 10);

@@ -396,6 +396,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     const bool there = lane < deal.rows_each && row < job.A.rows;
     spg_row mine = {};
     int64_t end;
+    lsp_let_next_begin();
     find_row(job, deal, row, there, &mine.at, &end);
     if (there) {
         mine.products = job.products[row];
@@ -415,6 +416,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared);
+    lsp_end_after_previous();
 }
 
 #endif

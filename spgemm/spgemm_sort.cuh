@@ -6,7 +6,8 @@
 
 #include "spgemm_device.cuh"
 
-enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT };
+/* Pieces of long rows that are sorted: their column and slot make a word. */
+enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT, PIECE_RANGE = 1 << 20 };
 
 template <int G, int VT> struct sort_shape {
     enum {
@@ -15,6 +16,7 @@ template <int G, int VT> struct sort_shape {
         groups = nt / G,
         wide = G > WARP,
         parts = (capacity + 31) / 32,
+        each = G > WARP ? 4 : 1,         /* entries of A that a lane reads at a time */
         pieces = capacity > 2048,        /* takes pieces of rows too, of any number of entries of A */
         padded = capacity + capacity / 8 /* places for what is written VT items a lane: see word_place */
     };
@@ -76,34 +78,58 @@ template <int G> __device__ inline uint32_t group_sum(uint32_t x, int t, uint32_
 /* The entries of A's row that have products in the columns low .. high-1: where these begin and whence they come. The
  * warp comes here together. */
 template <int G, int VT, typename V>
-__device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, int t, uint32_t rounds,
-                                    uint32_t low, uint32_t high, sort_shared<G, VT, V> &shared) {
+__device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, int t, uint32_t low,
+                                    uint32_t high, sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
-    uint32_t slots = 0, kept = 0;
+    enum { N = S::each };
+    const uint32_t outer[2] = {low, high};
+    uint32_t slots = 0, kept = 0, rounds = (entries + G * N - 1) / (G * N);
+    if (G < WARP) {
+        rounds = __reduce_max_sync(~0u, rounds);
+    }
     for (int k = t; k < S::parts; k += G) {
         shared.starts[k] = 0;
     }
     sort_sync<G>();
-    for (uint32_t round = 0, i = (uint32_t)t; round < rounds; round++, i += G) {
-        uint32_t at = 0, length = 0, total;
-        if (i < entries) {
-            uint32_t k = __ldg(job.A.col + begin + i);
-            at = __ldg(job.B.rowptr + k);
-            length = __ldg(job.B.rowptr + k + 1) - at;
-            if (S::pieces && (low > 0 || high < job.cols)) {
-                const uint32_t stop = lower_bound(job.B.col, at, at + length, high);
-                at = lower_bound(job.B.col, at, stop, low);
-                length = stop - at;
+    for (uint32_t round = 0, i = (uint32_t)t * N; round < rounds; round++, i += G * N) {
+        uint32_t at[N][2] = {}, n[N] = {}, mine = 0, total;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (i + k < entries) {
+                const uint32_t row = __ldg(job.A.col + begin + i + k);
+                at[k][0] = __ldg(job.B.rowptr + row);
+                n[k] = __ldg(job.B.rowptr + row + 1) - at[k][0];
             }
         }
-        const uint32_t sum = group_sum<G>(length | (length > 0) << 16, t, shared.warp_sum, &total);
-        if (length > 0) {
-            const uint32_t slot = slots + (sum & 0xFFFF), e = kept + (sum >> 16);
-            shared.base[e] = at - slot;
-            if (value_kind<V>::valued) {
-                shared.origin[e] = (typename sort_origin<S::pieces>::type)i;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            at[k][1] = at[k][0] + n[k];
+        }
+        if (S::pieces && (low > 0 || high < job.cols)) {
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                at[k][1] = at[k][0];
             }
-            atomicOr(&shared.starts[slot / 32], 1u << (slot % 32));
+            lower_bounds<N, 2>(job.B.col, n, outer, at);
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            const uint32_t length = at[k][1] - at[k][0];
+            mine += length | (length > 0) << 16;
+        }
+        const uint32_t sum = group_sum<G>(mine, t, shared.warp_sum, &total);
+        uint32_t slot = slots + (sum & 0xFFFF), e = kept + (sum >> 16);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            const uint32_t length = at[k][1] - at[k][0];
+            if (length > 0) {
+                shared.base[e] = at[k][0] - slot;
+                if (value_kind<V>::valued) {
+                    shared.origin[e] = (typename sort_origin<S::pieces>::type)(i + k);
+                }
+                atomicOr(&shared.starts[slot / 32], 1u << (slot % 32));
+                slot += length, e++;
+            }
         }
         slots += total & 0xFFFF, kept += total >> 16;
     }
@@ -184,9 +210,12 @@ __device__ inline void factors_of(const spg_job &job, uint32_t begin, uint32_t s
 template <int G, int VT, typename V>
 __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, int t, unsigned heads,
                                 const sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT], V (&sums)[VT]) {
-    const uint32_t mask = (1u << bits) - 1;
+    const uint32_t mask = (1u << bits) - 1, column = w[VT - 1] >> bits;
     enum { DEPTH = 4 }; /* products of which the factors are on their way together */
     V sum = V{};
+    if (heads == 0) { /* all are summed by threads before */
+        return;
+    }
 #pragma unroll
     for (int first = 0; first < VT; first += DEPTH) {
         V a[DEPTH], b[DEPTH];
@@ -203,19 +232,26 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
             sums[first + k] = sum;
         }
     }
-    if (heads != 0) {
-        const uint32_t column = w[VT - 1] >> bits;
-        for (int i = (t + 1) * VT; i < (int)products; i++) {
-            const uint32_t word = shared.words[word_place<VT>(i)];
-            if (word >> bits != column) {
-                break;
+    bool more = true;
+    for (int i = (t + 1) * VT; more && i < (int)products; i += DEPTH) {
+        V a[DEPTH], b[DEPTH];
+        bool same[DEPTH];
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            const uint32_t word = shared.words[word_place<VT>(i + k)];
+            same[k] = i + k < (int)products && word >> bits == column;
+            a[k] = b[k] = V{};
+            if (same[k]) {
+                factors_of<G, VT, V>(job, begin, word & mask, shared, &a[k], &b[k]);
             }
-            V x, y;
-            factors_of<G, VT, V>(job, begin, word & mask, shared, &x, &y);
-            sum = add_times(job, x, y, sum);
         }
-        sums[VT - 1] = sum;
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            sum = same[k] ? add_times(job, a[k], b[k], sum) : sum;
+        }
+        more = same[DEPTH - 1];
     }
+    sums[VT - 1] = sum;
 }
 
 /* A row of C, from `at` on, from its sorted words; columns are counted from `low`. */
@@ -271,12 +307,9 @@ typedef struct spg_row {
 /* Fills a row of C, or only counts it (COUNT): the number of its entries. Groups of one warp come here together. */
 template <int G, int VT, typename V, bool COUNT>
 __device__ inline uint32_t sort_row(const spg_job &job, const spg_row &row, int t, sort_shared<G, VT, V> &shared) {
-    uint32_t rounds = (row.entries + G - 1) / G, w[VT], total;
-    if (G < WARP) {
-        rounds = __reduce_max_sync(~0u, rounds);
-    }
+    uint32_t w[VT], total;
     const int bits = !COUNT && row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
-    read_entries<G, VT, V>(job, row.begin, row.entries, t, rounds, 0, job.cols, shared);
+    read_entries<G, VT, V>(job, row.begin, row.entries, t, 0, job.cols, shared);
     expand<G, VT, V, COUNT>(job, row.products, bits, t, 0, shared, w);
     sort_group<VT, (G > WARP)>(w, G, t, (int)threadIdx.x / G + 1, shared.words, job.ones);
     sort_sync<G>();
@@ -288,30 +321,27 @@ __device__ inline uint32_t sort_row(const spg_job &job, const spg_row &row, int 
     return total;
 }
 
-/* Counts (COUNT) or fills the listed rows of C. */
-template <int G, int VT, typename V, bool COUNT>
+/* Fills the listed rows of C. */
+template <int G, int VT, typename V>
 __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_job job, spg_list list) {
     typedef sort_shape<G, VT> S;
     LSP_DYNAMIC_SHARED(memory);
     const int t = (int)threadIdx.x % G, group = (int)threadIdx.x / G;
     const uint32_t i = blockIdx.x * (uint32_t)S::groups + (uint32_t)group;
-    const bool some = i < list.count;
-    uint32_t number = 0;
     spg_row row = {};
-    if (some) {
-        number = list_row(list, i);
+    lsp_let_next_begin();
+    if (i < list.count) {
+        const uint32_t number = list_row(list, i);
         row.products = job.products[number];
         row.begin = job.A.rowptr[number];
         row.entries = row.products > 0 ? job.A.rowptr[number + 1] - row.begin : 0;
-        row.at = COUNT ? 0 : job.rowptr[number];
+        row.at = job.rowptr[number];
     }
     if (row.entries > S::capacity || row.products > S::capacity) { /* never: the bins see to it */
         row.entries = row.products = 0;
     }
-    const uint32_t total = sort_row<G, VT, V, COUNT>(job, row, t, ((sort_shared<G, VT, V> *)memory)[group]);
-    if (COUNT && t == 0 && some) {
-        job.rowptr[number + 1] = total;
-    }
+    sort_row<G, VT, V, false>(job, row, t, ((sort_shared<G, VT, V> *)memory)[group]);
+    lsp_end_after_previous();
 }
 
 /* Fills pieces of long rows, of at most 4096 products each. */
@@ -322,13 +352,14 @@ __global__ void __launch_bounds__(PIECE_G, 3)
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, V> &shared = *(sort_shared<G, VT, V> *)memory;
     const int t = (int)threadIdx.x;
+    lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {
         const spg_piece piece = pieces[i];
         const uint32_t begin = job.A.rowptr[piece.row], entries = job.A.rowptr[piece.row + 1] - begin;
         const uint32_t products = piece.products;
         uint32_t w[VT], total;
         const int bits = products > 1 ? 32 - __clz((int)products - 1) : 0;
-        read_entries<G, VT, V>(job, begin, entries, t, (entries + G - 1) / G, piece.low, piece.high, shared);
+        read_entries<G, VT, V>(job, begin, entries, t, piece.low, piece.high, shared);
         expand<G, VT, V, false>(job, products, bits, t, piece.low, shared, w);
         sort_group<VT, true>(w, G, t, 1, shared.words, job.ones);
         sort_sync<G>();
@@ -337,6 +368,7 @@ __global__ void __launch_bounds__(PIECE_G, 3)
         compress<G, VT, V>(job, piece.at, begin, products, bits, t, piece.low, heads, rank, total, w, shared);
         sort_sync<G>();
     }
+    lsp_end_after_previous();
 }
 
 #endif

@@ -478,6 +478,7 @@ __global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS :
     const bool next = run > 1 && job.groups[row + 1] == LSP_GROUPS_NEXT;
     window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
     w.slot_of = (uint8_t *)(w.slots + shape.slots());
+    lsp_let_next_begin();
     if (!window_open(job, begin, end, shape.words, &w)) { /* never: the bins see to it */
         return;
     }
@@ -498,6 +499,7 @@ __global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS :
                                (window_factors<V> *)(sums + shape.sums), sums);
         }
     }
+    lsp_end_after_previous();
 }
 
 #endif
