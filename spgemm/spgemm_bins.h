@@ -52,6 +52,7 @@ enum {
     LSP_COLLECT_FROM = 2,           /* products a column: below, sorting them is cheaper */
     LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
     LSP_HASH_COUNT_FROM = 1 << 18,  /* columns of C: fewer are marked faster than looked for in a table */
+    LSP_SHARED_ROWS = 1024,         /* of more products than a block sorts: too few to keep all warps busy */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };
@@ -122,6 +123,12 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
         return (groups > 0 && groups <= 64) || nnz <= 64 ? LSP_BIN_HASH_64_512 : LSP_BIN_HASH_512_512;
     }
     return LSP_BIN_BITS;
+}
+
+/* Where rows of more products than a block sorts are few, many warps share each. */
+LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_shared_bin(lsp_spgemm_bin bin, uint32_t products, uint32_t entries,
+                                                           bool few) {
+    return few && bin != LSP_BIN_NONE && (products > LSP_SORT_MOST || entries > LSP_SORT_MOST) ? LSP_BIN_BITS : bin;
 }
 
 #endif

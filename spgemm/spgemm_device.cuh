@@ -31,6 +31,7 @@ typedef struct spg_rest {
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
     bool repeats;             /* B has a column twice in a row */
+    bool few;                 /* are rows of very many products? see lsp_shared_bin */
     bool min_plus;            /* `extreme` values: the least a + b; else the largest a * b */
     const uint8_t *like;      /* NULL, or LIKE_...: has B's row the columns of the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
@@ -43,7 +44,7 @@ typedef struct spg_job {
     network_ones ones;
 } spg_job;
 
-/* A piece of a row of C: its entries in the columns from `low` to before `high`, n of them, from `at` on. */
+/* A piece of a row of C: n entries from `at` on. Of those that are sorted, columns lie from `low` to before `high`. */
 typedef struct spg_piece {
     int64_t at;
     uint32_t row, low, high, n, products;
@@ -123,6 +124,17 @@ __device__ inline void put_col(const spg_job &job, int64_t at, uint32_t column) 
     } else {
         ((uint32_t *)job.col)[at] = job.names ? (uint32_t)job.names[column] : column;
     }
+}
+/* The same by numbers, where columns have names: until put_col puts these there. */
+__device__ inline void put_number(const spg_job &job, int64_t at, uint32_t number) {
+    if (job.wide_col) {
+        ((int64_t *)job.col)[at] = number;
+    } else {
+        ((uint32_t *)job.col)[at] = number;
+    }
+}
+__device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
+    return job.wide_col ? (uint32_t)((const int64_t *)job.col)[at] : ((const uint32_t *)job.col)[at];
 }
 template <typename V> __device__ inline void put_value(const spg_job &job, int64_t at, V value) {
     if constexpr (value_kind<V>::valued) {

@@ -185,12 +185,13 @@ struct bin_counter {
 
 /* The bin of a row: of counting, or of filling once rowptr says where rows of C begin. */
 template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t row) {
-    uint32_t products = job.products[row], entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
+    const uint32_t products = job.products[row], entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
+    const uint8_t groups = job.groups ? job.groups[row] : 0;
+    lsp_spgemm_bin bin = lsp_follows(groups) ? LSP_BIN_NONE : lsp_count_bin(products, entries);
     if (FILL) {
-        int64_t nnz = job.rowptr[row + 1] - job.rowptr[row];
-        return lsp_fill_bin(products, entries, (uint32_t)nnz, job.groups ? job.groups[row] : 0, job.cols);
+        bin = lsp_fill_bin(products, entries, (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]), groups, job.cols);
     }
-    return job.groups && lsp_follows(job.groups[row]) ? LSP_BIN_NONE : lsp_count_bin(products, entries);
+    return lsp_shared_bin(bin, products, entries, job.few);
 }
 
 template <bool FILL> __global__ void __launch_bounds__(FACTS_NT) kernel_bins(spg_job job, uint32_t *bins) {

@@ -28,74 +28,78 @@ done:
     return status;
 }
 
-/* Stripes of columns, and how many pieces there can be at most: two neighbours exceed what one may have, or are
- * of different kinds, or too far apart. */
+/* Stripes of columns, and how many pieces there can be at most. Where entries are few every warp is to have some. */
 static bits_plan plan_bits(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     bits_plan bits = {};
-    const int64_t even = lsp_ceil_div(lsp_max(cols, 1), BITS_STRIPES);
-    bits.range = BITS_FILL_RANGE;
-    bits.stripe = (uint32_t)lsp_min(lsp_max(lsp_ceil_div(even, BITS_GROUP) * BITS_GROUP, (int64_t)BITS_LEAST_STRIPE),
-                                    (int64_t)BITS_FILL_RANGE);
+    const int64_t stripe = lsp_max(lsp_ceil_div(lsp_max(cols, 1), BITS_STRIPES), BITS_STRIPE);
+    const int64_t chunk = lsp_max(plan->info.nnz / (SMS * WARP), WARP);
+    bits.valued = plan->type != LSP_NONE;
+    bits.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)WALK_RANGE);
+    bits.chunk = (uint32_t)lsp_min(chunk, (int64_t)WALK_MOST);
+    bits.stripe = (uint32_t)lsp_min(lsp_ceil_div(stripe, WARP) * WARP, (int64_t)PIECE_RANGE / 4);
     bits.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), bits.stripe);
-    *most = lsp_min(rows * bits.stripes,
-                    6 * (plan->facts.products / PIECE_PRODUCTS + 1) + rows * (2 * lsp_ceil_div(cols, bits.range) + 4));
+    *most = rows == 0 ? 0
+                      : plan->info.nnz / bits.chunk + plan->facts.products / (PIECE_PRODUCTS / 4) +
+                            rows * (2 * lsp_ceil_div(cols, PIECE_RANGE) + 4);
     return bits;
 }
 
 /* Their memory: how many there are of both kinds, then the pieces. */
 enum { PIECES_HEAD = 64 };
-static int64_t pieces_bytes(int64_t most) { return PIECES_HEAD + 2 * most * (int64_t)sizeof(spg_piece); }
+static int64_t pieces_bytes(int64_t most) { return PIECES_HEAD + most * (int64_t)sizeof(spg_piece); }
 static void use_pieces(bits_plan *bits, void *memory, int64_t most) {
     bits->made = (uint32_t *)memory, bits->sorted_made = bits->made + 1;
-    bits->pieces = (spg_piece *)((char *)memory + PIECES_HEAD), bits->sorted = bits->pieces + most;
+    bits->pieces = (spg_piece *)((char *)memory + PIECES_HEAD), bits->pieces_end = bits->pieces + most;
 }
 
-/* Cuts the listed rows, once for all: the plan keeps the pieces if they are small beside C. */
-static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, spg_list list, ull *taken, bits_plan *bits,
-                              int64_t most) {
+/* Ranges of columns that are marked at a time. */
+static int64_t bits_ranges(const bits_plan *bits, int64_t cols) {
+    return lsp_ceil_div(cols, bits->count_range / bits->stripe * bits->stripe);
+}
+
+/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small beside C. */
+static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, bits_plan *bits, int64_t most) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const int64_t rows = list.count, bytes = pieces_bytes(most);
+    const int64_t rows = bits->list.count, bytes = pieces_bytes(most), ranges = bits_ranges(bits, job->cols);
     const size_t shared = (size_t)lsp_ceil_div(lsp_min(job->cols, bits->count_range), BITS_GROUP) * BITS_GROUP / 8;
-    void *kept = NULL, *memory;
+    void *memory = plan->gpu.pieces;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits->stripes, sizeof *bits->counts, (void **)&bits->counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits->stripes, sizeof *bits->products, (void **)&bits->products));
-    if (bytes <= plan->info.nnz / 2) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept));
-        memory = kept;
-    } else {
+    if (ranges > 1) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *bits->begins, (void **)&bits->begins));
+        LSP_TRY(clear(ctx, bits->begins, (size_t)(rows * ranges) * sizeof *bits->begins));
+    }
+    if (memory == NULL && bytes <= plan->info.nnz / 2 && job->names == NULL) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu.pieces));
+        memory = plan->gpu.pieces;
+    } else if (memory == NULL) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &memory));
     }
     LSP_TRY(clear(ctx, memory, PIECES_HEAD));
     use_pieces(bits, memory, most);
-    bits->list = list;
     bits->taken = taken;
-    if (bits->stripes > 1) {
-        LSP_TRY(allow_shared(ctx, kernel_bits_stripes, shared));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_stripes, lsp_min(rows * (1 + job->cols / bits->count_range), SMS * 4),
-                           BITS_COUNT_NT, shared, *job, *bits));
-    }
+    LSP_TRY(allow_shared(ctx, kernel_bits_list, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_list, lsp_min(rows * ranges, SMS * 4), BITS_COUNT_NT, shared, *job, *bits));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *bits));
-    plan->gpu.pieces = kept;
-    kept = NULL;
 done:
-    lsp_free(ctx, kept);
     return status;
 }
 
-/* The pieces of the listed rows: as they were kept, or made. */
-static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, spg_filling *filling, spg_fill *work) {
+/* The pieces of the listed rows: as they were kept (C has its columns then), or made. */
+static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update, spg_filling *filling, spg_fill *work) {
     lsp_status status = LSP_OK;
     bits_plan *bits = &work->bits;
     *bits = plan_bits(plan, work->job.cols, list.count, &work->most_pieces);
     if (list.count == 0) {
         return LSP_OK;
     }
+    bits->list = list;
     bits->count_range = count_range(plan->ctx);
-    if (plan->gpu.pieces) {
+    if (update && plan->gpu.pieces) {
         use_pieces(bits, plan->gpu.pieces, work->most_pieces);
     } else {
-        LSP_TRY(make_pieces(plan, &work->job, list, &filling->stripes_taken, bits, work->most_pieces));
+        LSP_TRY(make_pieces(plan, &work->job, &filling->stripes_taken, bits, work->most_pieces));
     }
     bits->taken = &filling->pieces_taken;
 done:
@@ -104,14 +108,17 @@ done:
 
 extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     const lsp_spgemm_gpu *gpu = &plan->gpu;
-    int64_t most = 0, rows = gpu->fill_bins[LSP_BIN_BITS];
-    const bits_plan bits = plan_bits(plan, lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1), rows, &most);
+    const int64_t rows = gpu->fill_bins[LSP_BIN_BITS], cols = lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1);
+    int64_t most = 0;
+    const bits_plan bits = plan_bits(plan, cols, rows, &most);
     const int64_t listed = list_rows(gpu->fill_bins) * (int64_t)sizeof(uint32_t);
-    const int64_t pieces = rows * bits.stripes * 2 * (int64_t)sizeof(uint32_t) + pieces_bytes(most);
-    return listed + (gpu->pieces ? 0 : pieces) + 6 * 64;
+    const int64_t ranges = lsp_ceil_div(cols, BITS_COUNT_RANGE / 4);
+    const int64_t counts = rows * (bits.stripes * 2 + ranges) * (int64_t)sizeof(uint32_t);
+    return listed + counts + (gpu->pieces ? 0 : pieces_bytes(most)) + 8 * 64;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update,
+                                          lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
@@ -126,7 +133,7 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
         LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
     }
     LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
-    LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_BITS), filling, &work));
+    LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_BITS), update, filling, &work));
     if (work.only != LSP_BIN_NONE) {
         LSP_TRY(start_rowptr(plan, job, C));
     }

@@ -81,24 +81,29 @@ done:
     return status;
 }
 
-/* Pieces are sorted or done by bits at the same time. */
-template <typename V> static lsp_status start_bits(lsp_ctx *ctx, spg_fill *work) {
+/* As many blocks that walk as there is room for: those of the next kernel may begin beside them. What is sorted comes
+ * first: a warp that walks along a row of very many entries takes long, and others can fill the time. */
+template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
-    const spg_job *job = &work->job;
     const bits_plan *bits = &work->bits;
-    const int64_t range = lsp_min(lsp_ceil_div(job->cols, BITS_GROUP) * BITS_GROUP, (int64_t)bits->range);
-    const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-    const size_t fill_bytes =
-        (size_t)(range / 8 + range / BITS_GROUP * 4) + (value_kind<V>::valued ? BITS_FILL_MOST * sizeof(V) : 0);
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const int64_t walk_bytes = WALK_WARPS * (int64_t)walk_memory<V>::bytes(bits->range);
     if (work->most_pieces == 0) {
         return LSP_OK;
     }
-    LSP_TRY(allow_shared(ctx, kernel_bits_fill<V>, fill_bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_bits_fill<V>, lsp_min(work->most_pieces, SMS * 8),
-                              BITS_FILL_NT, fill_bytes, *job, *bits));
-    LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 32), PIECE_G,
-                              sort_bytes, *job, bits->sorted, bits->sorted_made));
+    if (bits->valued) {
+        const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
+        LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 32),
+                                  PIECE_G, sort_bytes, work->job, bits->pieces_end, bits->sorted_made));
+    }
+    if (bits->valued || work->job.names != NULL) {
+        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 1024), 32), 1) * chip->sms;
+        LSP_TRY(allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>,
+                                  lsp_min(lsp_ceil_div(work->most_pieces, WALK_WARPS), resident), WALK_NT,
+                                  (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range, bits->taken));
+    }
 done:
     return status;
 }
@@ -108,14 +113,6 @@ template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fi
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu.fill_bins;
-    LSP_TRY(start_bits<V>(ctx, work));
-#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))
-    LSP_TRY((start_sort<256, 16, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_512))));
-    FILL_SORTED(256);
-    FILL_SORTED(128);
-    FILL_SORTED(64);
-    LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
-    LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));
 #define FILL_WINDOW(WIDTH, MOST)                                                                                       \
     LSP_TRY((start_window<V, MOST>(ctx, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
     FILL_WINDOW(WIDE, 512);
@@ -123,6 +120,14 @@ template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fi
     FILL_WINDOW(NARROW, 512);
     FILL_WINDOW(NARROW, 128);
 #undef FILL_WINDOW
+    LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
+    LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));
+    LSP_TRY(start_pieces<V>(ctx, work));
+#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))
+    LSP_TRY((start_sort<256, 16, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_512))));
+    FILL_SORTED(256);
+    FILL_SORTED(128);
+    FILL_SORTED(64);
 #undef FILL_SORTED
     LSP_TRY(fill_short<V>(plan, work, C));
 done:

@@ -32,6 +32,7 @@ typedef struct lsp_spgemm_gpu {
     bool all_short, summed; /* every row is made by a warp, and nnz(C) known: rowptr need not be summed up */
     int64_t nnz;            /* then, of C */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
+    bool few;               /* rows of more products than a block sorts are */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
 } lsp_spgemm_gpu;
@@ -54,7 +55,8 @@ lsp_status lsp_spgemm_gpu_factors(struct lsp_spgemm_plan *plan, const lsp_csr *A
 /* nnz(C) to the plan, and where its rows begin. Waits for the GPU, unless all rows are short. */
 lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
 /* Fills C, allocated but for its row pointers not set. */
-lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
+lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update,
+                               lsp_csr *C);
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
 int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
 /* Finds the places of all products, C being filled, if that is worth it and memory allows. Waits for the GPU. */

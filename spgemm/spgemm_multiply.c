@@ -177,7 +177,7 @@ static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors
     if (plan->gpu.places.place != NULL) {
         LSP_TRY(lsp_spgemm_gpu_again(plan, factors, &made, !update));
     } else {
-        LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, &made));
+        LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, update, &made));
         if (plan->uses == 1) {
             LSP_TRY(lsp_spgemm_gpu_keep(plan, factors, &made));
         }

@@ -18,7 +18,7 @@ lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_factors 
     (void)factors;
     return refuse(plan->ctx);
 }
-lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
     (void)factors, (void)C;
     return refuse(plan->ctx);
 }

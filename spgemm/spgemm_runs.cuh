@@ -4,7 +4,7 @@
 #ifndef LSP_SPGEMM_RUNS_CUH
 #define LSP_SPGEMM_RUNS_CUH
 
-#include "spgemm_device.cuh"
+#include "spgemm_facts.cuh"
 
 enum {
     RUN_MOST = 32,  /* rows of a run */
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(RUN_NT) kernel_runs(spg_job job, uint32
     __syncthreads();
     uint32_t kind = LIKE_NOT;
     if (there && i > 0) {
-        const int bin = lsp_count_bin(job.products[row], job.A.rowptr[row + 1] - job.A.rowptr[row]);
+        const int bin = bin_of<false>(job, row); /* it follows none yet */
         const bool torn = kinds[i] == LIKE_NEXT && i + 1 < RUN_ROWS && kinds[i + 1] == LIKE_SAME;
         if (bin >= LSP_BIN_COUNT_64 && bin < LSP_BIN_BITS && !torn) {
             kind = kinds[i];

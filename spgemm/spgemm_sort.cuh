@@ -344,17 +344,17 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_jo
     lsp_end_after_previous();
 }
 
-/* Fills pieces of long rows, of at most 4096 products each. */
+/* Fills pieces of long rows, of at most 4096 products each; the first is the last in memory. */
 template <typename V>
 __global__ void __launch_bounds__(PIECE_G, 3)
-    kernel_sort_pieces(spg_job job, const spg_piece *pieces, const uint32_t *made) {
+    kernel_sort_pieces(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
     enum { G = PIECE_G, VT = PIECE_VT };
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, V> &shared = *(sort_shared<G, VT, V> *)memory;
     const int t = (int)threadIdx.x;
     lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {
-        const spg_piece piece = pieces[i];
+        const spg_piece piece = pieces_end[-1 - (int64_t)i];
         const uint32_t begin = job.A.rowptr[piece.row], entries = job.A.rowptr[piece.row + 1] - begin;
         const uint32_t products = piece.products;
         uint32_t w[VT], total;

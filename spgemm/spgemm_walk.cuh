@@ -1,137 +1,253 @@
-/* The products of a row of C, or of those in a part of its columns, by a warp: 32 neighbours at a time, of as many of
- * A's entries as it takes, the next ones on their way. Of products of one column each waits for the sum of the one
- * before: so every sum grows in the order of A's entries. */
+/* Pieces of the longest rows, each by a warp: C has the columns already; they are marked, one bit each, and the bits
+ * before a column say where its sum is. Products are taken 32 neighbours at a time, of as many of A's entries as it
+ * takes, the next ones on their way. They are added one entry after the other: so every sum grows in the order of A's
+ * entries. */
 #ifndef LSP_SPGEMM_WALK_CUH
 #define LSP_SPGEMM_WALK_CUH
 
 #include "spgemm_device.cuh"
 
-/* What is multiplied by one entry of A: a part of B's row. */
-template <typename V> struct walk_entry {
-    uint32_t at, length;
-    V a;
+enum {
+    WALK_WARPS = 2, /* a block */
+    WALK_NT = WALK_WARPS * WARP,
+    WALK_MOST = 1024,     /* entries of C at a time */
+    WALK_RANGE = 1 << 14, /* columns at a time */
+    WALK_ENTRIES = 64,    /* of A, at a time */
+    WALK_STEPS = 4        /* of 32 products, on their way together */
 };
 
-/* All of B's row. */
-template <typename V> struct row_entries {
-    const spg_job &job;
+/* Parts of rows of B, each to be multiplied by an entry of A; none is empty. */
+template <typename V> struct walk_parts {
+    uint32_t at[WALK_ENTRIES], length[WALK_ENTRIES];
+    V a[WALK_ENTRIES];
 
-    __device__ walk_entry<V> operator()(uint32_t p) const {
-        const uint32_t k = __ldg(job.A.col + p), at = __ldg(job.B.rowptr + k);
-        return {at, __ldg(job.B.rowptr + k + 1) - at, value_at<V>(job.A, p)};
+    /* Those of A's entries p .. in the columns low .. high-1; returns how many. */
+    __device__ uint32_t read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high) {
+        enum { EACH = WALK_ENTRIES / WARP };
+        const uint32_t lane = threadIdx.x % WARP, outer[2] = {low, high};
+        uint32_t from[EACH][2] = {}, n[EACH] = {}, count = 0;
+        V value[EACH] = {};
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const uint32_t e = p + (uint32_t)k * WARP + lane;
+            if (e < end) {
+                const uint32_t row = __ldg(job.A.col + e);
+                from[k][0] = from[k][1] = __ldg(job.B.rowptr + row);
+                n[k] = __ldg(job.B.rowptr + row + 1) - from[k][0];
+                value[k] = value_at<V>(job.A, e);
+            }
+        }
+        if (low > 0 || high < job.cols) {
+            lower_bounds<EACH, 2>(job.B.col, n, outer, from);
+        } else {
+#pragma unroll
+            for (int k = 0; k < EACH; k++) {
+                from[k][1] += n[k];
+            }
+        }
+        __syncwarp(); /* the parts before are done with */
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const unsigned some = __ballot_sync(~0u, from[k][1] > from[k][0]);
+            if (from[k][1] > from[k][0]) {
+                const uint32_t to = count + (uint32_t)__popc(some & ((1u << lane) - 1));
+                at[to] = from[k][0], length[to] = from[k][1] - from[k][0];
+                a[to] = value[k];
+            }
+            count += (uint32_t)__popc(some);
+        }
+        __syncwarp();
+        return count;
     }
 };
 
 /* 32 products, one of each lane. */
 template <typename V> struct walk_step {
-    uint32_t place;   /* the column, then where its sum is; ~0: the lane has none */
-    unsigned same;    /* lanes of the same column */
-    bool some, alone; /* of all lanes: is it a step, and no column twice? */
+    uint32_t place;       /* the column, then where its sum is; ~0: the lane has none */
+    uint32_t turn, turns; /* products of one turn have different columns; turns of all lanes, 0: it is no step */
     V a, b;
 
-    template <typename Place> __device__ void find(const Place &place_of) {
-        same = 1u << threadIdx.x % WARP;
-        if (!alone) {
-            const unsigned all = __match_any_sync(~0u, place);
-            same = place != ~0u ? all : same;
-        }
-        place = place != ~0u ? place_of(place) : ~0u;
-    }
     __device__ void add(const spg_job &job, V *sums) const {
-        const uint32_t lane = threadIdx.x % WARP;
-        const bool there = place != ~0u;
-        V x = there ? add_times(job, a, b, sums[place]) : V{};
-        if (!alone) {
-            const unsigned before = same & ((1u << lane) - 1);
-            const uint32_t turn = (uint32_t)__popc(before), last = __reduce_max_sync(~0u, turn);
-            const uint32_t from = before ? 31 - (uint32_t)__clz((int)before) : lane;
-            for (uint32_t k = 1; k <= last; k++) {
-                const V sum = value_of_lane(x, from);
-                x = turn == k ? add_times(job, a, b, sum) : x;
+        for (uint32_t k = 0; k < turns; k++) {
+            if (turn == k && place != ~0u) {
+                sums[place] = add_times(job, a, b, sums[place]);
             }
+            __syncwarp();
         }
-        if (there && same >> lane == 1) { /* the last of equal ones */
-            sums[place] = x;
+    }
+};
+
+/* Walks through so many parts. */
+template <typename V> struct product_walk {
+    const walk_parts<V> &parts;
+    uint32_t count, part, begun; /* parts; the first of the pack; those of the pack that begin before `first` */
+    uint32_t start, shift;       /* of the lane's part: its first product, and what leads from products to B */
+    uint32_t first, left;        /* of the pack's products: done, still to be done */
+
+    /* The next 32 parts; where B has columns twice in a row, the next one. */
+    __device__ void open(const spg_job &job) {
+        const uint32_t lane = threadIdx.x % WARP, pack = job.repeats ? 1 : (uint32_t)WARP;
+        part += begun; /* all of the pack before */
+        const bool here = lane < pack && part + lane < count;
+        const uint32_t length = here ? parts.length[part + lane] : 0;
+        uint32_t sum = length;
+        for (uint32_t d = 1; d < WARP; d *= 2) {
+            const uint32_t other = __shfl_up_sync(~0u, sum, d);
+            sum += lane >= d ? other : 0;
+        }
+        first = begun = 0;
+        left = __shfl_sync(~0u, sum, WARP - 1);
+        start = here ? sum - length : ~0u;
+        shift = here ? parts.at[part + lane] - start : 0;
+    }
+    __device__ void load(const spg_job &job, walk_step<V> &step) {
+        const uint32_t lane = threadIdx.x % WARP, upto = (2u << lane) - 1;
+        if (left == 0) {
+            open(job);
+        }
+        const uint32_t begin = start - first;
+        const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
+        const uint32_t mine = begun + (uint32_t)__popc(begins & upto) - 1;
+        const uint32_t at = __shfl_sync(~0u, shift, mine % WARP) + first + lane;
+        step.turn = job.repeats ? lane : (uint32_t)__popc(begins & upto & ~1u);
+        step.turns = left == 0 ? 0 : job.repeats ? (uint32_t)WARP : (uint32_t)__popc(begins & ~1u) + 1;
+        step.place = ~0u;
+        if (lane < left) {
+            step.place = __ldg(job.B.col + at);
+            step.a = parts.a[part + mine], step.b = value_at<V>(job.B, at);
+        }
+        begun += (uint32_t)__popc(begins);
+        first += WARP;
+        left -= min(left, (uint32_t)WARP);
+    }
+};
+
+/* A warp's shared memory. */
+template <typename V> struct walk_memory {
+    V *sums;
+    walk_parts<V> *parts;
+    uint32_t *bits;   /* a column each */
+    uint16_t *before; /* the bits before each word */
+
+    /* For so many columns at a time, a multiple of 256. */
+    __host__ __device__ static uint32_t bytes(uint32_t range) {
+        return WALK_MOST * sizeof(V) + sizeof(walk_parts<V>) + range / 16 * 3;
+    }
+    __device__ walk_memory(char *memory, uint32_t range)
+        : sums((V *)memory), parts((walk_parts<V> *)(sums + WALK_MOST)), bits((uint32_t *)(parts + 1)),
+          before((uint16_t *)(bits + range / 32)) {}
+
+    /* Where a marked column, less the first, stands among these. */
+    __device__ uint32_t rank(uint32_t column) const {
+        return before[column / 32] + (uint32_t)__popc(bits[column / 32] & ((1u << (column % 32)) - 1));
+    }
+    /* Marks the columns of n entries of C and gives them sums of nothing. */
+    __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t low, uint32_t high) const {
+        const uint32_t lane = threadIdx.x % WARP, groups = (high - low + 127) / 128;
+        __syncwarp();
+        for (uint32_t g = lane; g < groups; g += WARP) {
+            ((uint4 *)bits)[g] = make_uint4(0, 0, 0, 0);
+        }
+        __syncwarp();
+#pragma unroll 8
+        for (uint32_t k = lane; k < n; k += WARP) {
+            const uint32_t column = number_at(job, at + k) - low;
+            atomicOr(bits + column / 32, 1u << (column % 32));
+            sums[k] = value_kind<V>::nothing(job);
+        }
+        __syncwarp();
+        for (uint32_t g = lane, all = 0; g < groups + lane; g += WARP) {
+            const uint4 word = g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0);
+            const uint32_t x = (uint32_t)__popc(word.x), y = x + (uint32_t)__popc(word.y),
+                           z = y + (uint32_t)__popc(word.z), mine = z + (uint32_t)__popc(word.w);
+            uint32_t sum = mine;
+            for (uint32_t d = 1; d < WARP; d *= 2) {
+                const uint32_t other = __shfl_up_sync(~0u, sum, d);
+                sum += lane >= d ? other : 0;
+            }
+            const uint32_t first = all + sum - mine;
+            if (g < groups) {
+                ((uint2 *)before)[g] = make_uint2(first | (first + x) << 16, (first + y) | (first + z) << 16);
+            }
+            all += __shfl_sync(~0u, sum, WARP - 1);
         }
         __syncwarp();
     }
 };
 
-/* Walks through A's entries p .. end-1, of which `read` knows each. */
-template <typename V, typename Read> struct product_walk {
-    const Read &read;
-    uint32_t p, end, take; /* so many entries at a time, at most 32: their products must be fewer than 2^32 */
-    uint32_t start;        /* the lane's entry: its first product */
-    uint32_t shift;        /* of the lane-th entry that has products: what leads from their numbers to B's entries */
-    V a;                   /* and its value */
-    uint32_t first, total, begun; /* of the pack: products done, all; entries that begin before `first` */
-
-    /* The next entries with products. */
-    __device__ void open() {
-        const uint32_t lane = threadIdx.x % WARP;
-        for (first = total = begun = 0; total == 0 && p < end; p += take) {
-            walk_entry<V> entry = {0, 0, V{}};
-            if (lane < take && p + lane < end) {
-                entry = read(p + lane);
-            }
-            uint32_t sum = entry.length, from = 0;
-            for (uint32_t d = 1; d < WARP; d *= 2) {
-                const uint32_t other = __shfl_up_sync(~0u, sum, d);
-                sum += lane >= d ? other : 0;
-            }
-            total = __shfl_sync(~0u, sum, WARP - 1);
-            const unsigned some = __ballot_sync(~0u, entry.length > 0);
-            for (uint32_t d = WARP / 2; d > 0; d /= 2) {
-                from += (uint32_t)__popc(some & ((1u << (from + d)) - 1)) <= lane ? d : 0;
-            }
-            start = entry.length > 0 ? sum - entry.length : ~0u;
-            shift = __shfl_sync(~0u, entry.at - start, from);
-            a = value_of_lane(entry.a, from);
-        }
-    }
-    __device__ void load(const spg_job &job, walk_step<V> &step) {
-        const uint32_t lane = threadIdx.x % WARP;
-        if (first >= total) {
-            open();
-        }
-        const uint32_t begin = start - first;
-        const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
-        const uint32_t mine = begun + (uint32_t)__popc(begins & ((2u << lane) - 1)) - 1;
-        const uint32_t at = __shfl_sync(~0u, shift, mine % WARP) + first + lane;
-        step.a = value_of_lane(a, mine % WARP);
-        step.some = first < total, step.alone = begins <= 1 && !job.repeats;
-        step.place = ~0u, step.b = V{};
-        if (first + lane < total) {
-            step.place = __ldg(job.B.col + at);
-            step.b = value_at<V>(job.B, at);
-        }
-        begun += (uint32_t)__popc(begins);
-        first += WARP;
-    }
-};
-
-/* Adds the products of A's entries p .. end-1 to the sums: that of a column at sums[place_of(column)]. All but one of
- * so many steps are on their way while that one is added. */
-template <int STEPS, typename V, typename Read, typename Place>
-__device__ inline void add_products(const spg_job &job, uint32_t p, uint32_t end, uint32_t take, const Read &read,
-                                    const Place &place_of, V *sums) {
-    product_walk<V, Read> walk = {read, p, end, take, 0, 0, V{}, 0, 0, 0};
-    walk_step<V> steps[STEPS];
+/* Adds all products of A's entries p .. end-1 in the columns low .. high-1. Some steps are on their way while another
+ * is added. */
+template <typename V>
+__device__ inline void walk_products(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
+                                     const walk_memory<V> &memory) {
+    const auto find = [&](walk_step<V> &step) { step.place = step.place != ~0u ? memory.rank(step.place - low) : ~0u; };
+    for (; p < end; p += min(end - p, (uint32_t)WALK_ENTRIES)) {
+        product_walk<V> walk = {*memory.parts, memory.parts->read(job, p, end, low, high), 0, 0, 0, 0, 0, 0};
+        walk_step<V> steps[WALK_STEPS];
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) { /* the first ones have no products */
-        steps[k] = walk_step<V>{~0u, 0, true, true, V{}, V{}};
+        for (int k = 0; k < WALK_STEPS - 1; k++) {
+            walk.load(job, steps[k]);
+        }
+        find(steps[0]);
+        for (bool more = true; more;) {
+#pragma unroll
+            for (int k = 0; k < WALK_STEPS && more; k++) {
+                more = steps[k].turns > 0;
+                walk.load(job, steps[(k + WALK_STEPS - 1) % WALK_STEPS]);
+                find(steps[(k + 1) % WALK_STEPS]);
+                steps[k].add(job, memory.sums);
+            }
+        }
     }
+}
+
+/* How many of n columns of C, in order, are below a limit: the first is. */
+__device__ inline uint32_t columns_below(const spg_job &job, int64_t at, uint32_t n, ull limit) {
+    uint32_t first = 0;
+    for (uint32_t step = (n + WARP - 1) / WARP; n > 0; step = (step + WARP - 1) / WARP) { /* each lane looks at one */
+        const uint32_t k = threadIdx.x % WARP * step;
+        const unsigned below = __ballot_sync(~0u, k < n && number_at(job, at + first + k) < limit);
+        const uint32_t last = 31 - (uint32_t)__clz((int)below);
+        first += last * step;
+        n = step > 1 ? min(n - last * step, step) : 0;
+    }
+    return first + 1;
+}
+
+template <typename V>
+__global__ void __launch_bounds__(WALK_NT, 10)
+    kernel_walk_pieces(spg_job job, const spg_piece *pieces, const uint32_t *made, uint32_t range, ull *taken) {
+    LSP_DYNAMIC_SHARED(shared);
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t count = *made;
+    lsp_let_next_begin();
     for (;;) {
-#pragma unroll
-        for (int k = 0; k < STEPS; k++) {
-            if (!steps[k].some) {
-                return;
+        const ull i = __shfl_sync(~0u, lane == 0 ? atomicAdd(taken, 1ull) : 0, 0);
+        if (i >= count) {
+            break;
+        }
+        const spg_piece piece = pieces[i];
+        int64_t at = piece.at;
+        for (uint32_t n, left = piece.n; left > 0; left -= n, at += n) {
+            const uint32_t low = number_at(job, at);
+            n = columns_below(job, at, min(left, (uint32_t)WALK_MOST), (ull)low + range);
+            if constexpr (value_kind<V>::valued) {
+                const walk_memory<V> memory(shared + warp * walk_memory<V>::bytes(range), range);
+                const uint32_t high = number_at(job, at + n - 1) + 1;
+                memory.open(job, at, n, low, high);
+                walk_products<V>(job, job.A.rowptr[piece.row], job.A.rowptr[piece.row + 1], low, high, memory);
+                __syncwarp();
+                for (uint32_t k = lane; k < n; k += WARP) {
+                    put_value<V>(job, at + k, settled(memory.sums[k]));
+                }
             }
-            walk.load(job, steps[(k + STEPS - 1) % STEPS]);
-            steps[(k + 1) % STEPS].find(place_of);
-            steps[k].add(job, sums);
+            for (uint32_t k = lane; job.names && k < n; k += WARP) {
+                put_col(job, at + k, number_at(job, at + k));
+            }
+            __syncwarp();
         }
     }
+    lsp_end_after_previous();
 }
 
 #endif

@@ -2,6 +2,7 @@
  * malformed matrices, failing memory. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "products.h"
+#include "spgemm/spgemm_bins.h"
 
 /* Multiplies on the GPU and compares with the reference on the host. */
 static void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,
@@ -184,6 +185,30 @@ Test(device_spgemm, rows_that_are_alike_have_the_bits_of_the_reference) {
             }
             drop(&A), drop(&B);
         }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Rows of 4097 to 8192 products, mostly, are shared out where they are few; else each is made at once: in a window, in
+ * a table, or sorted in pieces. */
+Test(device_spgemm, long_rows_few_or_many_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int kind = 0; kind < 6; kind++) {
+        const int64_t rows = kind < 3 ? 40 : 2 * LSP_SHARED_ROWS, step = kind % 3 == 1 ? 1311 : 1;
+        const recipe a = {rows, 64, 150, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+        const recipe b = {64, kind % 3 == 2 ? 1 << 19 : 400, 100, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+        char what[20];
+        if (kind >= 3 && getenv("LSP_TEST_REDUCED")) {
+            break;
+        }
+        lsp_csr A = make(&a, 3), B = make(&b, 4);
+        for (int64_t p = 0; p < B.nnz; p++) {
+            ((int32_t *)B.col)[p] *= (int32_t)step;
+        }
+        B.cols *= step;
+        snprintf(what, sizeof what, "kind %d", kind);
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+        drop(&A), drop(&B);
     }
     lsp_ctx_destroy(ctx);
 }
