@@ -36,8 +36,8 @@ typedef struct bits_plan {
 /* Of up to NT entries of A's row those with products in the range: the part of B's row, and where its products begin
  * among all of these. */
 template <int NT> struct bits_entries {
+    uint32_t warp_sum[NT / WARP], warp_count[NT / WARP]; /* first: they are read 16 bytes at a time */
     uint32_t at[NT], start[NT + 1];
-    uint32_t warp_sum[NT / WARP], warp_count[NT / WARP];
 };
 
 /* Leaves those of entries p .. end-1, at most NT, all columns in low .. high-1; returns how many. */
