@@ -211,7 +211,7 @@ template <int G, int VT, typename V>
 __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, int t, unsigned heads,
                                 const sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT], V (&sums)[VT]) {
     const uint32_t mask = (1u << bits) - 1, column = w[VT - 1] >> bits;
-    enum { DEPTH = 4 }; /* products of which the factors are on their way together */
+    enum { DEPTH = 4, TAIL = G > WARP ? DEPTH : 1 }; /* products of which the factors are on their way together */
     V sum = V{};
     if (heads == 0) { /* all are summed by threads before */
         return;
@@ -233,11 +233,11 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         }
     }
     bool more = true;
-    for (int i = (t + 1) * VT; more && i < (int)products; i += DEPTH) {
-        V a[DEPTH], b[DEPTH];
-        bool same[DEPTH];
+    for (int i = (t + 1) * VT; more && i < (int)products; i += TAIL) {
+        V a[TAIL], b[TAIL];
+        bool same[TAIL];
 #pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
+        for (int k = 0; k < TAIL; k++) {
             const uint32_t word = shared.words[word_place<VT>(i + k)];
             same[k] = i + k < (int)products && word >> bits == column;
             a[k] = b[k] = V{};
@@ -246,10 +246,10 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
             }
         }
 #pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
+        for (int k = 0; k < TAIL; k++) {
             sum = same[k] ? add_times(job, a[k], b[k], sum) : sum;
         }
-        more = same[DEPTH - 1];
+        more = same[TAIL - 1];
     }
     sums[VT - 1] = sum;
 }
