@@ -13,7 +13,6 @@ enum {
     BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time, at most */
     BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
     BITS_STRIPE = 1024,         /* columns: they are no narrower */
-    BITS_FEW_STRIPES = 16,      /* unless these are fewer */
     BITS_WALK_LENGTH = 2,       /* products of an entry of A in a piece that a warp takes, about */
     BITS_SORT_COMPRESSION = 16  /* products a column: more are not sorted */
 };
@@ -215,8 +214,8 @@ __device__ inline bool row_is_sorted(const spg_job &job, const bits_plan &plan, 
            products < (ull)entries * pieces * BITS_WALK_LENGTH;
 }
 
-/* Pieces of a row for warps: its entries first .. first+n-1. The lanes that are together come here, `lane` of `lanes`.
- */
+/* Pieces of a row for warps, from place `to` on: n entries of C from `at` on. Of the lanes that come here each is one
+ * of `lanes`. */
 __device__ inline void put_pieces(const bits_plan &plan, uint32_t row, int64_t at, uint32_t n, uint32_t to,
                                   uint32_t lane, uint32_t lanes) {
     for (uint32_t k = lane; k < (n + plan.chunk - 1) / plan.chunk; k += lanes) {

@@ -44,7 +44,7 @@ typedef struct spg_counting {
 
 typedef struct spg_filling {
     uint32_t placed[LSP_BINS];
-    ull stripes_taken, pieces_taken;
+    ull rows_taken, pieces_taken;
 } spg_filling;
 
 typedef struct spg_report {

@@ -99,7 +99,7 @@ static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update,
     if (update && plan->gpu.pieces) {
         use_pieces(bits, plan->gpu.pieces, work->most_pieces);
     } else {
-        LSP_TRY(make_pieces(plan, &work->job, &filling->stripes_taken, bits, work->most_pieces));
+        LSP_TRY(make_pieces(plan, &work->job, &filling->rows_taken, bits, work->most_pieces));
     }
     bits->taken = &filling->pieces_taken;
 done:

@@ -152,7 +152,9 @@ template <typename V> struct walk_memory {
 #pragma unroll 8
         for (uint32_t k = lane; k < n; k += WARP) {
             const uint32_t column = number_at(job, at + k) - low;
-            atomicOr(bits + column / 32, 1u << (column % 32));
+            if (column < high - low) { /* always, unless somebody has changed C since */
+                atomicOr(bits + column / 32, 1u << (column % 32));
+            }
             sums[k] = value_kind<V>::nothing(job);
         }
         __syncwarp();
@@ -233,7 +235,7 @@ __global__ void __launch_bounds__(WALK_NT, 10)
             n = columns_below(job, at, min(left, (uint32_t)WALK_MOST), (ull)low + range);
             if constexpr (value_kind<V>::valued) {
                 const walk_memory<V> memory(shared + warp * walk_memory<V>::bytes(range), range);
-                const uint32_t high = number_at(job, at + n - 1) + 1;
+                const uint32_t high = max(number_at(job, at + n - 1), low) + 1;
                 memory.open(job, at, n, low, high);
                 walk_products<V>(job, job.A.rowptr[piece.row], job.A.rowptr[piece.row + 1], low, high, memory);
                 __syncwarp();
