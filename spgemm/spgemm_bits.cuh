@@ -7,6 +7,13 @@
 #include "spgemm_sort.cuh"
 #include "spgemm_walk.cuh"
 
+/* Blocks that an SM is to hold: as many as it has threads for, which some chips have fewer of. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+#define BITS_BLOCKS 3
+#else
+#define BITS_BLOCKS 4
+#endif
+
 enum {
     BITS_COUNT_NT = 512,
     BITS_GROUP = 128,           /* columns that are cleared at a time */
@@ -305,7 +312,7 @@ __device__ inline bool too_many(const bits_plan &plan, const uint32_t *products,
 
 /* The columns of what warps are to take go to C. Rows for these are cut, of others entries and products are counted by
  * stripe. */
-static __global__ void __launch_bounds__(BITS_COUNT_NT, 4) kernel_bits_list(spg_job job, bits_plan plan) {
+static __global__ void __launch_bounds__(BITS_COUNT_NT, BITS_BLOCKS) kernel_bits_list(spg_job job, bits_plan plan) {
     LSP_DYNAMIC_SHARED(memory);
     __shared__ bits_entries<BITS_COUNT_NT> entries;
     __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_STRIPE], place;

@@ -19,7 +19,7 @@ lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_factors 
     return refuse(plan->ctx);
 }
 lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
-    (void)factors, (void)C;
+    (void)factors, (void)update, (void)C;
     return refuse(plan->ctx);
 }
 lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
