@@ -13,8 +13,8 @@
 
 /* SORT_g: g lanes sort the products of a row, at most 8 each (SORT_512: 256 lanes, 16 each).
  * WINDOW: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at most n in
- * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time. All three then
- * add products in the order of A's entries.
+ * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time, and many warps
+ * take a piece each. All three then add products in the order of A's entries.
  * COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table if columns are many, or
  * else as BITS. */
 typedef enum lsp_spgemm_bin {
