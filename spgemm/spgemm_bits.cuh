@@ -120,7 +120,8 @@ template <int NT>
 __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
                                      const bits_marking &marking, bits_entries<NT> &entries) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t take = job.repeats ? 1 : NT; /* entries: their products, in so few columns, are fewer than 2^32 */
+    /* entries at a time: their products are fewer than 2^32, for columns are few, or where rows have them twice */
+    const uint32_t take = job.repeats ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
         const uint32_t count = bits_read<NT>(job, p, min(end - p, take) + p, low, high, entries);
         const uint32_t total = entries.start[count], each = (total / NT + 1) * WARP;

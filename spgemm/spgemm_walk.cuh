@@ -110,7 +110,7 @@ template <typename V> struct product_walk {
         const uint32_t mine = begun + (uint32_t)__popc(begins & upto) - 1;
         const uint32_t at = __shfl_sync(~0u, shift, mine % WARP) + first + lane;
         step.turn = job.repeats ? lane : (uint32_t)__popc(begins & upto & ~1u);
-        step.turns = left == 0 ? 0 : job.repeats ? (uint32_t)WARP : (uint32_t)__popc(begins & ~1u) + 1;
+        step.turns = left == 0 ? 0 : job.repeats ? min(left, (uint32_t)WARP) : (uint32_t)__popc(begins & ~1u) + 1;
         step.place = ~0u;
         if (lane < left) {
             step.place = __ldg(job.B.col + at);
