@@ -26,18 +26,33 @@ static void *take(layout *l, int64_t count, int64_t item_bytes) {
     return memory;
 }
 
+/* The table for this sort: where items are few, of classes that as many lanes sort the last one takes all. */
+static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_segsort_table table = *lsp_segsort_table_of(ctx);
+    if (args->n <= table.few_items) {
+        for (int c = 0; c < LIST_CLASSES; c++) {
+            const bool last = c >= LARGE_CLASS - 1 || brief_lanes(c) < brief_lanes(c + 1);
+            table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
+        }
+    }
+    return table;
+}
+
 /* The shortest segment of a class; 0: the class is not used. Buckets of giants may be shorter than any segment. */
 static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
     const int before = c > 0 ? table->class_longest[c - 1] : 0, floor = giants ? 0 : table->tile_longest;
     return table->class_longest[c] > lsp_max(before, floor) ? (int)lsp_max(before, floor) + 1 : 0;
 }
 
-/* Segments of so many items are no giants yet: shared memory must hold them. */
+/* Segments of so many items are no giants yet: shared memory must hold them. Of few items most are short, and a kernel
+ * that finds nothing to do costs more than it is worth. */
 static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
-    return list_group_bytes<32, LIST_LARGE>(LIST_LARGE, item_bytes) + 1024 <= lsp_cuda_get_chip(ctx)->shared_block_bytes
-               ? (int)LARGE_LONGEST
-               : (int)LIST_LONGEST;
+    const bool fit =
+        list_group_bytes<32, LIST_LARGE>(LIST_LARGE, item_bytes) + 1024 <= lsp_cuda_get_chip(ctx)->shared_block_bytes;
+    const bool few =
+        args->n <= lsp_segsort_table_of(ctx)->few_items && args->n / lsp_max(args->segments, 1) <= LIST_LONGEST;
+    return fit && !few ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
 
 /* Entries of a class at most. */
@@ -56,7 +71,7 @@ static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
 }
 
 static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
-    const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
+    const lsp_segsort_table table = table_for(ctx, args);
     const bool giants = longest > LIST_LONGEST, is_few = is_small(ctx, args);
     const int64_t n = args->n;
     job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
@@ -69,7 +84,7 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
     }
     for (int c = 0; c < LIST_CLASSES; c++) {
         job->list[c] =
-            (unsigned long long *)take(l, class_entries(args, table, c, longest), sizeof(unsigned long long));
+            (unsigned long long *)take(l, class_entries(args, &table, c, longest), sizeof(unsigned long long));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
@@ -118,19 +133,20 @@ done:
 }
 
 /* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
-template <int VT, int WIDE, typename KK>
-static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool all, bool *beside) {
+template <int VT, int WIDE, typename KK> static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int nt = list_threads(WIDE);
-    const int G = WIDE == LIST_LARGE ? LIST_LARGE : WIDE ? WARP : 4; /* the fewest: most groups, each with some room */
+    const int G = WIDE == LIST_LARGE ? (int)LIST_LARGE
+                  : WIDE             ? WARP
+                                     : 4; /* the fewest: most groups, each with some room */
     const int bytes = nt / G * list_group_bytes<VT, WIDE>(G, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
     const int64_t resident =
         lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
-    void (*kernel)(seg_job, bool) = kernel_lists<VT, WIDE, KK>;
+    void (*kernel)(seg_job) = kernel_lists<VT, WIDE, KK>;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job, all));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job));
 done:
     return status;
 }
@@ -148,20 +164,14 @@ static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT
 
 template <int VT, int WIDE, typename KK>
 static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
-    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, false, beside)
-                                                               : LSP_OK;
+    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, beside) : LSP_OK;
 }
 
-/* Few items: a kernel more takes longer than the sort of what is padded. */
 template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
-    const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
     bool beside = false;
-    if (job->n <= table->few_items) {
-        if (job->longest > table->class_longest[WIDE_CLASS - 1]) {
-            LSP_TRY((start_lists<32, LIST_WIDE, KK>(ctx, job, true, &beside)));
-        }
-        return start_lists<32, 0, KK>(ctx, job, true, &beside);
+    if (job->few) { /* a kernel more would take longer */
+        return start_lists<BRIEF_WORDS, LIST_BRIEF, KK>(ctx, job, &beside);
     }
     LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &beside)));
@@ -234,11 +244,12 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     job.segments = args->segments;
     job.length = args->length;
     job.longest = longest;
+    const lsp_segsort_table table = table_for(ctx, args);
+    job.few = args->n <= table.few_items;
     job.large_longest = large_longest(ctx, args);
-    const lsp_segsort_table *table = lsp_segsort_table_of(ctx);
-    job.tile_longest = table->tile_longest;
+    job.tile_longest = table.tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job.class_longest[c] = (uint16_t)table->class_longest[c];
+        job.class_longest[c] = (uint16_t)table.class_longest[c];
     }
     job.offsets = args->offsets;
     job.ends = args->ends;

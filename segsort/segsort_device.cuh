@@ -48,6 +48,7 @@ typedef struct seg_job {
     int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
     int large_longest; /* LARGE_LONGEST, or LIST_LONGEST where shared memory is short: longer segments are giants */
     int tile_longest;  /* items: longer segments are listed */
+    bool few;          /* items in all: lists are brief */
     uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
     const void *offsets, *ends;           /* NULL: segments of `length` */
     bool wide_offsets;                    /* int64 */
@@ -85,6 +86,18 @@ enum { NARROW_CLASS = 8, WIDE_CLASS = 16, LARGE_CLASS = 32 }; /* the first with 
 __host__ __device__ inline int class_lanes(int c) { return (c < NARROW_CLASS ? 4 : 2) << c / 4; }
 __host__ __device__ inline int class_words(int c) { return (5 + c % 4) * (c < NARROW_CLASS ? 2 : 4); }
 __host__ __device__ inline int class_capacity(int c) { return class_lanes(c) * class_words(c); }
+
+/* Where items are few in all latency is what counts, and that is code, which is not at hand when it is needed: all
+ * classes but those of 512 lanes are sorted by the same, by many lanes of few words. */
+enum { BRIEF_WORDS = 8 };
+__host__ __device__ inline int brief_lanes(int c) {
+    const int lanes = class_capacity(c) / BRIEF_WORDS;
+    return lanes <= WARP        ? WARP
+           : lanes <= 4 * WARP  ? 4 * WARP
+           : lanes <= 8 * WARP  ? 8 * WARP
+           : lanes <= 16 * WARP ? 16 * WARP
+                                : 32 * WARP;
+}
 
 /* The class of a listed length, 1 .. LIST_LONGEST. */
 __device__ inline int class_of(const seg_job &job, int length) {

@@ -16,7 +16,12 @@ struct list_segment {
     int low, high; /* the bits in which its keys differ are low .. high-1 */
 };
 
-enum { LIST_WIDE = 256, LIST_LARGE = 512 }; /* threads of a block; as many lanes its longest segments have */
+enum {
+    LIST_WIDE = 256,
+    LIST_LARGE = 512,
+    LIST_BRIEF = 1024
+}; /* threads of a block; as many lanes its longest
+      segments have */
 
 /* Where place e lies: rows of 32 begin in different banks. */
 template <int VT, int WIDE> __host__ __device__ inline int place_at(int e) {
@@ -109,7 +114,7 @@ template <int WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
 }
 /* f of the rows of n items: mostly n is what the class lets expect. */
 template <int VT, int WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
-    const bool expected = n >= group_rows<VT, 0, true>::sure * g.G;
+    const bool expected = WIDE != LIST_BRIEF && n >= group_rows<VT, 0, true>::sure * g.G;
     if (WIDE ? expected : __all_sync(~0u, expected)) {
         with_lanes<WIDE>(g.G, [&](auto lanes) { f(group_rows<VT, decltype(lanes)::value, true>{n - g.t, 0}); });
     } else {

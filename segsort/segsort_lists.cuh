@@ -14,15 +14,16 @@ enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread put
 /* Threads of a block, and blocks of an SM. */
 __host__ __device__ constexpr int list_threads(int wide) { return wide ? wide : 128; }
 __host__ __device__ constexpr int list_blocks(int VT, int wide, int key_bytes) {
-    return wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
-           : wide             ? (VT == 20 ? 4 : 3)
-           : VT == 10         ? 12
-           : VT < 16          ? 10
-           : VT == 16         ? 9
-           : VT == 20         ? 8
-           : VT == 24         ? 7
-           : VT == 28         ? 6
-                              : 5;
+    return wide == LIST_BRIEF   ? 1
+           : wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
+           : wide               ? (VT == 20 ? 4 : 3)
+           : VT == 10           ? 12
+           : VT < 16            ? 10
+           : VT == 16           ? 9
+           : VT == 20           ? 8
+           : VT == 24           ? 7
+           : VT == 28           ? 6
+                                : 5;
 }
 
 /* ---- words and places ---- */
@@ -219,7 +220,7 @@ __device__ inline const K *segment_keys(const seg_job &job, const list_group<VT,
 template <int VT, int WIDE>
 __device__ inline bool sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
     uint32_t *items = (uint32_t *)g.items;
-    if constexpr (WIDE) {
+    if constexpr (WIDE && WIDE != LIST_BRIEF) {
         const spread_memory<VT> memory = {items, (uint32_t *)g.places, g.sums};
         if (g.segment->high > g.segment->low && spread_group(w, g.segment->n, g.G, g.t, g.id(), memory, ones)) {
             return true;
@@ -325,7 +326,7 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
                                   list_segment *segments, unsigned long long *warp_or) {
     list_group<VT, WIDE> g;
     int item_bytes = list_item_bytes(sizeof(typename KK::K), job.value_bytes);
-    g.G = class_lanes(c);
+    g.G = WIDE == LIST_BRIEF ? brief_lanes(c) : class_lanes(c);
     g.t = (int)threadIdx.x % g.G;
     int group = (int)threadIdx.x / g.G, groups = list_threads(WIDE) / g.G;
     g.segment = segments + group;
@@ -333,7 +334,11 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     g.items = shared + group * list_group_bytes<VT, WIDE>(g.G, item_bytes);
     g.places = (uint16_t *)(g.items + list_items_bytes(g.G, VT, item_bytes));
     g.sums = (uint32_t *)(g.places + place_at<VT, WIDE>(g.G * VT));
-    const int64_t first = (int64_t)blockIdx.x * groups + group, step = (int64_t)gridDim.x * groups;
+    const int64_t step = (int64_t)gridDim.x * groups;
+    int64_t first = (int64_t)blockIdx.x * groups + group;
+    if (WIDE == LIST_BRIEF) { /* as many blocks as there can be, and of other classes others */
+        first = (int64_t)group * gridDim.x + (blockIdx.x + c * (gridDim.x / LARGE_CLASS + 1)) % gridDim.x;
+    }
     if (g.t == 0) {
         g.segment->next = first < (int64_t)count[c] ? job.list[c][first] : 0;
         g.segment->at = first - step;
@@ -352,12 +357,13 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     }
 }
 
-/* The classes of VT words a lane are first, first + 4, ... before end. */
+/* The classes of VT words a lane are first, first + 4, ... before end; where lists are brief all are sorted alike. */
 __host__ __device__ constexpr int lists_first(int VT, int wide) {
-    return wide == LIST_LARGE ? LARGE_CLASS + VT / 4 - 5
-           : wide             ? WIDE_CLASS + VT / 4 - 5
-           : VT < 20          ? VT / 2 - 5
-                              : NARROW_CLASS + VT / 4 - 5;
+    return wide == LIST_BRIEF   ? 0
+           : wide == LIST_LARGE ? LARGE_CLASS + VT / 4 - 5
+           : wide               ? WIDE_CLASS + VT / 4 - 5
+           : VT < 20            ? VT / 2 - 5
+                                : NARROW_CLASS + VT / 4 - 5;
 }
 __host__ __device__ constexpr int lists_end(int VT, int wide) {
     return wide == LIST_LARGE ? (int)LIST_CLASSES
@@ -366,10 +372,10 @@ __host__ __device__ constexpr int lists_end(int VT, int wide) {
                               : (int)WIDE_CLASS;
 }
 
-/* Takes the classes of VT words a lane or (all, VT = 32) all of as many lanes, WIDE. */
+/* Takes the classes of VT words a lane. */
 template <int VT, int WIDE, typename KK>
 __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE, sizeof(typename KK::K)))
-    kernel_lists(seg_job job, bool all) {
+    kernel_lists(seg_job job) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
     __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 4)];
@@ -378,12 +384,11 @@ __global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE, size
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
     __syncthreads();
-    const int first = lists_first(VT, WIDE), lowest = !all                 ? first
-                                                      : WIDE == LIST_LARGE ? (int)LARGE_CLASS
-                                                      : WIDE               ? (int)WIDE_CLASS
-                                                                           : 0;
-    for (int c = lists_end(VT, WIDE) - 4 + first % 4; c >= lowest; c -= all ? 1 : 4) {
-        sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
+    constexpr int first = lists_first(VT, WIDE), step = WIDE == LIST_BRIEF ? 1 : 4;
+    for (int c = lists_end(VT, WIDE) - 4 + first % 4 + (4 - step); c >= first; c -= step) {
+        if (WIDE != LIST_BRIEF || count[c] > 0) {
+            sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
+        }
         __syncthreads();
     }
     lsp_end_after_previous();
