@@ -30,8 +30,8 @@ static void *take(layout *l, int64_t count, int64_t item_bytes) {
 static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
     if (args->n <= table.few_items) {
-        for (int c = 0; c < LIST_CLASSES; c++) {
-            const bool last = c >= LARGE_CLASS - 1 || brief_lanes(c) < brief_lanes(c + 1);
+        for (int c = 0; c < LARGE_CLASS; c++) {
+            const bool last = c == LARGE_CLASS - 1 || brief_lanes(c) < brief_lanes(c + 1);
             table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
         }
     }

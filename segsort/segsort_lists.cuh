@@ -161,7 +161,8 @@ __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const
     if (last && left >= VT) { /* its neighbour is in the next warp */
         ties = (ties & ~edge) | (leading(base + VT - 1) == leading(base + VT) ? edge : 0);
     }
-    int after = ones_of(__shfl_down_sync(~0u, ties, 1));     /* ties that go on in the next lane */
+    int after = ones_of(__shfl_down_sync(~0u, ties, 1));     /* ties that go on in the next lane, */
+    after = after < VT ? after : (int)LONGEST_REPAIR;        /* and perhaps beyond it */
     bool begun = (__shfl_up_sync(~0u, ties, 1) & edge) != 0; /* the first run begins in the lane before */
     if (last && (ties & edge)) {
         for (after = 0; after < LONGEST_REPAIR && after < left - VT; after++) {

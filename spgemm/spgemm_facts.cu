@@ -121,7 +121,8 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, look_blocks(rows) * LOOK_TILES, sizeof(ull), &gpu->tiles));
+    LSP_TRY(
+        lsp_alloc(ctx, LSP_CUDA, look_blocks(rows) * (LOOK_TILES * look_steps(rows) + 1), sizeof(ull), &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
     LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
 done:

@@ -134,7 +134,7 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     }
     LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
     LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_BITS), update, filling, &work));
-    if (work.only != LSP_BIN_NONE) {
+    if (work.only != LSP_BIN_NONE && !(update && plan->gpu.summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
     LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)

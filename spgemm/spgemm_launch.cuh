@@ -79,13 +79,20 @@ static inline int rows_each(int64_t rows) {
     }
     return each;
 }
-static inline int64_t look_blocks(int64_t rows) { return lsp_max(lsp_ceil_div(rows, LOOK_WARPS * rows_each(rows)), 1); }
+/* Steps of a block that looks: the same holds. */
+static inline int look_steps(int64_t rows) { return (int)lsp_max(lsp_min(rows / (LOOK_NT * SMS * 16), LOOK_STEPS), 1); }
+static inline int64_t look_blocks(int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, (int64_t)LOOK_WARPS * rows_each(rows) * look_steps(rows)), 1);
+}
 static inline int64_t short_blocks(int64_t rows) {
     return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
 }
 
 static inline spg_deal deal_of(const lsp_spgemm_plan *plan) {
-    return (spg_deal){rows_each(plan->facts.rows), (ull *)plan->gpu.tiles, plan->gpu.summed ? plan->gpu.rowptr : NULL};
+    const int64_t rows = plan->facts.rows, blocks = look_blocks(rows);
+    ull *starts = (ull *)plan->gpu.tiles;
+    return (spg_deal){rows_each(rows), look_steps(rows), starts + blocks, starts,
+                      plan->gpu.summed ? plan->gpu.rowptr : NULL};
 }
 
 /* ---- lists of rows ---- */

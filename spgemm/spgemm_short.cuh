@@ -14,15 +14,18 @@ enum {
     LOOK_TILES = 2,
     LOOK_WARPS = SHORT_WARPS * LOOK_TILES,
     LOOK_NT = SHORT_NT * LOOK_TILES,
-    LOOK_DEPTH = 4 /* entries on their way together */
+    LOOK_DEPTH = 4, /* entries on their way together */
+    LOOK_STEPS = 4  /* at most: how often a block that looks goes on to the next rows */
 };
 static_assert((int)LOOK_NT == (int)FACTS_NT, "block_scan has so many threads");
 
-/* How rows are dealt out, the same in both kernels. */
+/* How rows are dealt out, the same in all kernels. */
 typedef struct spg_deal {
     int rows_each;         /* rows a warp: a power of two to 32 */
-    ull *tiles;            /* of the rows of SHORT_WARPS warps: their entries in C, then where they begin there */
-    const int64_t *summed; /* NULL: job.rowptr has counts, and tiles[] says where they begin */
+    int steps;             /* of a block that looks, LOOK_TILES tiles each */
+    ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
+    ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
+    const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
 } spg_deal;
 
 /* ---- sorting ---- */
@@ -161,18 +164,20 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
     }
 }
 
-/* tiles[] become their exclusive sums, *all is that of all; one block, after others have written them. */
-__device__ inline void sum_tiles(ull *tiles, int64_t n, ull *all) {
+/* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
+__device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
     __shared__ ull sums[FACTS_WARPS];
     const int64_t each = (n + LOOK_NT - 1) / LOOK_NT, first = min(threadIdx.x * each, n), end = min(first + each, n);
     ull mine = 0, total;
+#pragma unroll 8
     for (int64_t i = first; i < end; i++) {
-        mine += __ldcg(tiles + i);
+        mine += __ldcg(blocks + i);
     }
     ull before = block_scan(mine, sums, &total);
+#pragma unroll 8
     for (int64_t i = first; i < end; i++) {
-        const ull its = __ldcg(tiles + i);
-        tiles[i] = before;
+        const ull its = __ldcg(blocks + i);
+        blocks[i] = before;
         before += its;
     }
     if (threadIdx.x == 0) {
@@ -221,43 +226,57 @@ __device__ inline void note_warp(const spg_job &job, ull products, const look_fa
     }
 }
 
-/* The block's sums go to the report, the entries of its rows in C to the tiles; the last block sums up where these
- * begin. */
-__device__ inline void report_block(uint32_t count, const look_sums &sums, const bin_counter &counter,
-                                    const spg_deal &deal, spg_facts *facts, spg_facts *told) {
+/* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
+ * one thread. A barrier comes between two of these. */
+__device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, ull *before) {
     __shared__ uint32_t counts[LOOK_WARPS];
-    __shared__ bool last;
     count = __reduce_add_sync(~0u, count);
     if (threadIdx.x % WARP == 0) {
         counts[threadIdx.x / WARP] = count;
     }
-    counter.flush(facts->bins); /* a barrier before it */
-    if (threadIdx.x < LOOK_TILES) {
-        ull sum = 0;
-        for (int w = 0; w < SHORT_WARPS; w++) {
-            sum += counts[threadIdx.x * SHORT_WARPS + w];
-        }
-        deal.tiles[blockIdx.x * LOOK_TILES + threadIdx.x] = sum;
-    }
-    if (threadIdx.x == 0) {
-        atomicAdd(&facts->products, sums.products);
-        atomicAdd(&facts->nnz_bound, sums.bound);
-        if (sums.most > __ldcg(&facts->max_products)) {
-            atomicMax(&facts->max_products, sums.most);
-        }
-    }
     __syncthreads();
     if (threadIdx.x == 0) {
+        ull *tiles = deal.tiles + ((int64_t)blockIdx.x * deal.steps + step) * LOOK_TILES;
+        for (int w = 0; w < LOOK_WARPS; w++) {
+            if (w % SHORT_WARPS == 0) {
+                tiles[w / SHORT_WARPS] = *before;
+            }
+            *before += counts[w];
+        }
+    }
+}
+
+/* The block has done all; true in the last one that has, which then sums up where the blocks' entries begin. */
+__device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *ended, ull *nnz) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        deal.blocks[blockIdx.x] = entries;
         __threadfence();
-        last = atomicAdd(&facts->blocks, 1u) == gridDim.x - 1;
+        last = atomicAdd(ended, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (last) {
         __threadfence();
-        sum_tiles(deal.tiles, (int64_t)gridDim.x * LOOK_TILES, &facts->nnz);
+        sum_blocks(deal.blocks, gridDim.x, nnz);
         __syncthreads();
-        tell(facts, told);
     }
+    return last;
+}
+
+/* What the block's rows add up to. By one thread. */
+__device__ inline void report_sums(const look_sums &sums, spg_facts *facts) {
+    atomicAdd(&facts->products, sums.products);
+    atomicAdd(&facts->nnz_bound, sums.bound);
+    if (sums.most > __ldcg(&facts->max_products)) {
+        atomicMax(&facts->max_products, sums.most);
+    }
+}
+
+/* The rows of a step: the warp's first one. */
+__device__ inline int64_t step_row(const spg_deal &deal, int step) {
+    const int64_t warp = ((int64_t)blockIdx.x * deal.steps + step) * LOOK_WARPS + threadIdx.x / WARP;
+    return warp * deal.rows_each;
 }
 
 /* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
@@ -268,12 +287,10 @@ static __global__ void __launch_bounds__(LOOK_NT, 4)
     __shared__ look_sums sums;
     LSP_DYNAMIC_SHARED(memory);
     const bin_counter counter = {bins};
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int64_t row = ((int64_t)blockIdx.x * LOOK_WARPS + warp) * deal.rows_each + lane;
-    const bool there = lane < deal.rows_each && row < job.A.rows;
+    const int lane = (int)threadIdx.x % WARP;
     spg_check *check = facts->check;
     look_faults faults = {};
-    int bin = -1;
+    ull before = 0;
     if (check_failed(check[1])) {
         if (blockIdx.x == 0) {
             tell(facts, told);
@@ -282,58 +299,73 @@ static __global__ void __launch_bounds__(LOOK_NT, 4)
     }
     if (threadIdx.x == 0) {
         sums = {};
-        longs.count = 0;
-    }
-    counter.clear(); /* a barrier after it */
-    spg_row mine = {};
-    uint32_t end = 0, place = 0;
-    if (there) {
-        mine.begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
-        if ((int32_t)mine.begin > (int32_t)end) {
-            atomicMax(&check->falls, ~(ull)row);
-        }
-        if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* it is no matrix */
-            mine.begin = end = 0;
-        }
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         check->start_wrong = job.A.rowptr[0] != 0;
         check->stop_wrong = job.A.rowptr[job.A.rows] != (ull)job.A.nnz;
         job.rowptr[0] = 0;
     }
-    const bool is_long = end - mine.begin > (uint32_t)(FACTS_LONG * lanes);
-    const bool any_long = __syncthreads_or(is_long);
-    if (is_long) {
-        place = atomicAdd(&longs.count, 1u);
-        longs.rows[place] = (uint32_t)row;
-    }
-    mine.entries = end - mine.begin;
-    ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, lanes, deal.rows_each, &faults);
-    if (any_long) {
-        __syncthreads();
-        look_at_long(job, longs, &faults);
-        p = is_long ? longs.products[place] : p;
-    }
-    if (there) {
-        mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
-        bin = lsp_count_bin(mine.products, mine.entries);
-        products[row] = mine.products;
-        job.groups[row] = 0;
-        if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
-            atomicMax(&facts->unfit, 1u);
+    counter.clear(); /* a barrier after it */
+    for (int step = 0; step < deal.steps; step++) {
+        const int64_t row = step_row(deal, step) + lane;
+        const bool there = lane < deal.rows_each && row < job.A.rows;
+        spg_row mine = {};
+        uint32_t end = 0, place = 0;
+        int bin = -1;
+        if (there) {
+            mine.begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+            if ((int32_t)mine.begin > (int32_t)end) {
+                atomicMax(&check->falls, ~(ull)row);
+            }
+            if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* it is no matrix */
+                mine.begin = end = 0;
+            }
         }
+        if (threadIdx.x == 0) {
+            longs.count = 0;
+        }
+        const bool is_long = end - mine.begin > (uint32_t)(FACTS_LONG * lanes);
+        const bool any_long = __syncthreads_or(is_long);
+        if (is_long) {
+            place = atomicAdd(&longs.count, 1u);
+            longs.rows[place] = (uint32_t)row;
+        }
+        mine.entries = end - mine.begin;
+        ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, lanes, deal.rows_each, &faults);
+        if (any_long) {
+            __syncthreads();
+            look_at_long(job, longs, &faults);
+            p = is_long ? longs.products[place] : p;
+        }
+        if (there) {
+            mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
+            bin = lsp_count_bin(mine.products, mine.entries);
+            products[row] = mine.products;
+            job.groups[row] = 0;
+            if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
+                atomicMax(&facts->unfit, 1u);
+            }
+        }
+        counter.add_warp(bin);
+        const bool known = mine.products <= 1; /* as many entries in C */
+        short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
+        mine.at = known ? mine.products : 0;
+        shared.rows[lane] = mine;
+        note_warp(job, p, faults, sums, check);
+        sort_short<no_value, true>(job, known ? -1 : bin, shared);
+        const uint32_t count = (uint32_t)shared.rows[lane].at;
+        if (there) {
+            job.rowptr[row + 1] = count;
+        }
+        sum_step(count, deal, step, &before);
     }
-    counter.add_warp(bin);
-    const bool known = mine.products <= 1; /* as many entries in C */
-    short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[warp];
-    mine.at = known ? mine.products : 0;
-    shared.rows[lane] = mine;
-    note_warp(job, p, faults, sums, check);
-    sort_short<no_value, true>(job, known ? -1 : bin, shared);
-    if (there) {
-        job.rowptr[row + 1] = shared.rows[lane].at;
+    counter.flush(facts->bins); /* a barrier before it */
+    if (threadIdx.x == 0) {
+        report_sums(sums, facts);
     }
-    report_block((uint32_t)shared.rows[lane].at, sums, counter, deal, facts, told);
+    if (end_block(deal, before, &facts->blocks, &facts->nnz)) {
+        tell(facts, told);
+    }
 }
 
 /* ---- where rows of C begin ---- */
@@ -362,7 +394,7 @@ __device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_
     for (int w = 0; w < warp; w++) {
         sum += sums[w];
     }
-    *end = (int64_t)deal.tiles[blockIdx.x] + sum;
+    *end = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (LOOK_TILES * (uint32_t)deal.steps)]) + sum;
     *at = *end - count;
 }
 

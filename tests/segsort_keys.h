@@ -24,14 +24,15 @@ typedef enum key_fill {
     FILL_ONE_LARGE, /* below 64, but one in each segment is the largest: leading bits tell nothing of the others */
     FILL_TIES,      /* long runs equal in the leading bits, falling in those below */
     FILL_TWO_HEADS, /* one of two leading bits at random, random bits far below */
+    FILL_LONG_TIES, /* 14 neighbours have the same leading bits, and fall in the last ones */
     FILL_EVEN_RUNS, /* 64 to 1024 different ones, by the number of items: each as often as the next */
     FILL_KINDS
 } key_fill;
 
 static inline const char *fill_name(key_fill kind) {
-    static const char *const names[] = {"random",       "equal",   "sorted",    "reversed", "16 distinct",
-                                        "25 % maximal", "special", "narrow",    "low bits", "high bits",
-                                        "one large",    "ties",    "two heads", "even runs"};
+    static const char *const names[] = {"random",       "equal",   "sorted",    "reversed",  "16 distinct",
+                                        "25 % maximal", "special", "narrow",    "low bits",  "high bits",
+                                        "one large",    "ties",    "two heads", "long ties", "even runs"};
     return names[kind];
 }
 
@@ -86,6 +87,8 @@ static inline uint64_t key_bits(lsp_type type, key_fill kind, int64_t i, int64_t
         return at / 700 % 3 << (width - 8) | (left & 0xFFFFFF);
     case FILL_TWO_HEADS:
         return (any & 1) << (width - 2) | (any >> 32 & 0x3FF);
+    case FILL_LONG_TIES:
+        return at / 14 * 37 % 64 << (width - 6) | (left & 63);
     case FILL_EVEN_RUNS:
         return at * 5 % ((uint64_t)64 << n % 5);
     default:

@@ -163,7 +163,7 @@ Test(device_segsort, a_plan_whose_table_was_changed_is_refused_if_its_scratch_is
     lsp_segsort_table table;
     must(ctx, lsp_segsort_get_table(ctx, &table));
     must(ctx, lsp_segsort_plan_create(ctx, &args, &plan));
-    table.small_items = 0, table.tile_longest = 1;
+    table.small_items = table.few_items = 0, table.tile_longest = 1;
     for (int c = 0; c < LSP_SORT_CLASSES - 1; c++) {
         table.class_longest[c] = lsp_segsort_class_most(c);
     }

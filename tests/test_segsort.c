@@ -136,6 +136,23 @@ TEST_ON_BOTH(segsort, runs_of_equal_keys_that_just_fit_a_bucket_agree) {
     }
 }
 
+/* They begin at any word of a lane, and where a lane has few go on beyond the next one. */
+TEST_ON_BOTH(segsort, runs_of_equal_leading_bits_over_several_lanes_agree) {
+    int64_t lengths[170];
+    uint64_t state = 26;
+    for (int i = 0; i < 170; i++) {
+        lengths[i] = i % 2 == 0 ? 65 + i / 2 % 17 : 33 + i / 2 % 60;
+    }
+    layout where = layout_of("several lanes", lengths, 170);
+    for (int times = 0; times < 8; times++) {
+        request what = any_request(&state);
+        what.fill = FILL_LONG_TIES;
+        what.begin_bit = what.end_bit = 0;
+        check_case(ctx, &where, what);
+    }
+    layout_free(&where);
+}
+
 TEST_ON_BOTH(segsort, one_segment_agrees_with_keys_of_every_kind) {
     const int64_t lengths[] = {5000, 20000, 70001, 600000};
     uint64_t state = 11;
