@@ -402,7 +402,7 @@ LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort
 enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 16384 };
 typedef struct lsp_segsort_table {
     int32_t small_items;  /* so few in all are sorted by a single kernel; at most LSP_SORT_SMALL_ITEMS */
-    int32_t few_items;    /* so few in all are sorted by few kernels */
+    int32_t few_items;    /* so few in all are sorted by few kernels, in classes of their own */
     int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
     int32_t class_longest[LSP_SORT_CLASSES]; /* never falling. Class 4k + q sorts with 2^(k+1) lanes of 20 + 4q words,
                                                 the first eight with twice the lanes of half the words; that is the most
