@@ -243,7 +243,7 @@ static inline void must_equal(const lsp_ctx *ctx, const layout *where, const req
 
 /* ---- a GPU's table: the result is never a matter of it ---- */
 
-/* The shipped table, it without the kernel for few items, or any table. */
+/* The shipped table, it without the kernels for few items, or any table. */
 static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
     uint64_t state = seed;
     lsp_segsort_table table;
@@ -253,8 +253,8 @@ static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
     }
     must(ctx, lsp_segsort_get_table(ctx, &table));
     table.small_items = seed % 4 == 1 ? (int32_t)test_below(&state, LSP_SORT_SMALL_ITEMS) : 0;
+    table.few_items = test_below(&state, 4) == 0 ? (int32_t)test_below(&state, 1 << 16) : 0;
     if (seed % 2 == 1) {
-        table.few_items = (int32_t)test_below(&state, 1 << 16);
         table.tile_longest = 1 + (int32_t)test_below(&state, LSP_SORT_TILE_LONGEST);
         for (int c = 0; c < LSP_SORT_CLASSES - 1; c++) {
             const int32_t before = c > 0 ? table.class_longest[c - 1] : 0, most = lsp_segsort_class_most(c);
