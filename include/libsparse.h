@@ -413,7 +413,7 @@ typedef struct lsp_segsort_table {
 
 /* The most items that a segment in class c can have. Of 512 lanes 24 and 32 words are offered only: classes 32 and 34
  * have the figure of the one before, and are never used. Where a GPU has too little shared memory for the
- * last four, segments of that length are split first, as longer ones are. */
+ * last four, or items are few, segments of that length are split first, as longer ones are. */
 LSP_API int32_t lsp_segsort_class_most(int c);
 
 /* The table that plans and sorts of a GPU's context use from now on: NULL for the shipped one, which was tuned on an

@@ -26,10 +26,15 @@ static void *take(layout *l, int64_t count, int64_t item_bytes) {
     return memory;
 }
 
+/* So few items that lists are brief. */
+static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    return args->n <= lsp_segsort_table_of(ctx)->few_items;
+}
+
 /* The table for this sort: where items are few, of classes that as many lanes sort the last one takes all. */
 static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
-    if (args->n <= table.few_items) {
+    if (are_few(ctx, args)) {
         for (int c = 0; c < LARGE_CLASS; c++) {
             const bool last = c == LARGE_CLASS - 1 || brief_lanes(c) < brief_lanes(c + 1);
             table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
@@ -50,9 +55,8 @@ static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
     const bool fit =
         list_group_bytes<32, LIST_LARGE>(LIST_LARGE, item_bytes) + 1024 <= lsp_cuda_get_chip(ctx)->shared_block_bytes;
-    const bool few =
-        args->n <= lsp_segsort_table_of(ctx)->few_items && args->n / lsp_max(args->segments, 1) <= LIST_LONGEST;
-    return fit && !few ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
+    const bool rare = are_few(ctx, args) && args->n / lsp_max(args->segments, 1) <= LIST_LONGEST;
+    return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
 
 /* Entries of a class at most. */
@@ -245,7 +249,7 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     job.length = args->length;
     job.longest = longest;
     const lsp_segsort_table table = table_for(ctx, args);
-    job.few = args->n <= table.few_items;
+    job.few = are_few(ctx, args);
     job.large_longest = large_longest(ctx, args);
     job.tile_longest = table.tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {

@@ -46,7 +46,7 @@ typedef struct seg_counters {
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
     int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
-    int large_longest; /* LARGE_LONGEST, or LIST_LONGEST where shared memory is short: longer segments are giants */
+    int large_longest; /* LARGE_LONGEST or, see large_longest(), LIST_LONGEST: longer segments are giants */
     int tile_longest;  /* items: longer segments are listed */
     bool few;          /* items in all: lists are brief */
     uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */

@@ -241,6 +241,40 @@ Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every
     lsp_ctx_destroy(ctx);
 }
 
+/* So many rows that a block looks at several hundred of them more than once: of 0 to 3 entries, of which each has 0 to
+ * 6 products. */
+Test(device_spgemm, more_than_a_million_rows_have_the_bits_of_the_reference) {
+    enum { ROWS = 1090000, INNER = 50, COLS = 40 };
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const lsp_csr_types types = {LSP_I32, LSP_I32, LSP_F64, false, LSP_HOST};
+    lsp_csr A = {0}, B = {0};
+    int32_t p = 0;
+    must(ctx, lsp_csr_create(ctx, ROWS, INNER, (int64_t)ROWS / 4 * 6, &types, &A));
+    must(ctx, lsp_csr_create(ctx, INNER, COLS, 3 * INNER - 3, &types, &B));
+    for (int32_t i = 0; i < ROWS; i++) {
+        ((int32_t *)A.rowptr)[i] = p;
+        for (int32_t k = 0; k < i % 4; k++, p++) {
+            ((int32_t *)A.col)[p] = i % 7 * 6 + k * 2;
+            ((double *)A.val)[p] = p % 11 - 4.75;
+        }
+    }
+    ((int32_t *)A.rowptr)[ROWS] = p;
+    cr_assert_eq(p, A.nnz);
+    p = 0;
+    for (int32_t i = 0; i < INNER; i++) {
+        ((int32_t *)B.rowptr)[i] = p;
+        for (int32_t k = 0; k < i % 7; k++, p++) {
+            ((int32_t *)B.col)[p] = i % 8 + k * 5;
+            ((double *)B.val)[p] = p % 5 + 0.5;
+        }
+    }
+    ((int32_t *)B.rowptr)[INNER] = p;
+    cr_assert_eq(p, B.nnz);
+    check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "several steps");
+    lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &B);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_spgemm, columns_beyond_31_bits_are_ordinary) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     enum { ENTRIES = 3000 };
