@@ -25,7 +25,7 @@ typedef enum key_fill {
     FILL_TIES,      /* long runs equal in the leading bits, falling in those below */
     FILL_TWO_HEADS, /* one of two leading bits at random, random bits far below */
     FILL_LONG_TIES, /* 14 neighbours have the same leading bits, and fall in the last ones */
-    FILL_EVEN_RUNS, /* 64 to 1024 different ones, by the number of items: each as often as the next */
+    FILL_EVEN_RUNS, /* 10 to 19 neighbours, by the number of items, are equal; between those that differ lies as much */
     FILL_KINDS
 } key_fill;
 
@@ -55,6 +55,15 @@ static inline uint64_t special_bits(lsp_type type, uint64_t *state) {
         bits = any % 7 == 0 ? any | 0x7FF0000000000001u : bits;
     }
     return bits;
+}
+
+/* The bits in reverse: of numbers that follow each other, these lie evenly. */
+static inline uint64_t backwards(uint64_t bits) {
+    uint64_t reversed = 0;
+    for (int b = 0; b < 64; b++) {
+        reversed |= (bits >> b & 1) << (63 - b);
+    }
+    return reversed;
 }
 
 /* Bits of key i of n. */
@@ -90,7 +99,7 @@ static inline uint64_t key_bits(lsp_type type, key_fill kind, int64_t i, int64_t
     case FILL_LONG_TIES:
         return at / 14 * 37 % 64 << (width - 6) | (left & 63);
     case FILL_EVEN_RUNS:
-        return at * 5 % ((uint64_t)64 << n % 5);
+        return backwards(at / (10 + (uint64_t)n % 10)) >> (64 - width);
     default:
         return any;
     }

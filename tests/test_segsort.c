@@ -114,25 +114,25 @@ TEST_ON_BOTH(segsort, long_segments_agree_around_every_limit) {
     layout_free(&where);
 }
 
-/* As many equal keys as half of the words that a lane sorts, and one more or less: what spreads them must see it. */
+/* As many equal keys as half of the words that a lane sorts, and a few less or more: what spreads words sees it. */
 TEST_ON_BOTH(segsort, runs_of_equal_keys_that_just_fit_a_bucket_agree) {
     uint64_t state = 25;
     for (int p = 0; p < 5; p++) {
-        int64_t lengths[13], count = 0, sum = 0;
-        for (int words = 20; words <= 32; words += 4) {
-            for (int64_t n = words * (32 << p) - 1; n <= words * (32 << p) + 1; n++) {
-                sum += lengths[count++] = n;
+        for (int run = p % 2; run < 10; run += 2) {
+            int64_t lengths[13], count = 0, sum = 0;
+            for (int words = 20; words <= 32; words += 4) {
+                for (int64_t n = words * (32 << p) - 1; n <= words * (32 << p) + 1; n++) {
+                    sum += lengths[count++] = n;
+                }
             }
-        }
-        lengths[count++] = (p + 5 - sum % 5) % 5; /* the number of items chooses how many keys there are */
-        layout where = layout_of("even runs", lengths, count);
-        for (int times = 0; times < 4; times++) {
+            lengths[count++] = (run + 10 - sum % 10) % 10; /* the number of items chooses how many keys are equal */
+            layout where = layout_of("even runs", lengths, count);
             request what = any_request(&state);
             what.fill = FILL_EVEN_RUNS;
             what.begin_bit = what.end_bit = 0;
             check_case(ctx, &where, what);
+            layout_free(&where);
         }
-        layout_free(&where);
     }
 }
 
