@@ -25,13 +25,21 @@ struct async_copy {
     unsigned group;
 };
 
+/* What the lanes of a mask have brought, until all of them have seen it. */
+struct collection {
+    unsigned unseen;
+    unsigned long long values[WARP];
+};
+
 struct cuda_thread {
-    fiber at;
+    fiber_place at;
+    char *stack;
     wait_kind wait;
     int barrier;
     const char *name; /* of the collective that is waited in, with its mask, what it takes and gives */
     unsigned mask;
-    unsigned long long value, values[WARP];
+    unsigned long long value;
+    collection *given;
     std::vector<async_copy> copies;
     unsigned groups;
 };
@@ -51,8 +59,11 @@ struct grid {
 
 struct block {
     std::vector<cuda_thread> threads;
-    unsigned current, living, spinning;
-    barrier barriers[GRID + 1]; /* by id, of all, of the grid */
+    std::vector<collection> collections; /* WARP of each warp: no lane waits for two */
+    std::vector<unsigned> order;         /* in which the threads run */
+    fiber_place outside;
+    unsigned turn, current, ran, living, spinning; /* turn, ran: how far in this order, and how many of them ran */
+    barrier barriers[GRID + 1];                    /* by id, of all, of the grid */
     const std::function<void()> *thread;
     char *shared;
     grid *all;
@@ -114,10 +125,24 @@ static void fail_standing(const block *b) {
 
 /* ---- threads ---- */
 
-static void suspend() {
-    cuda_thread *thread = running();
-    fiber_suspend(&thread->at);
+/* Lets the next thread that can go on do so; after the last one, the block. */
+static void suspend(fiber_place *from) {
+    block *b = here;
+    while (b->turn < b->order.size()) {
+        const unsigned t = b->order[b->turn++];
+        if (b->threads[t].wait == READY) {
+            b->current = t;
+            b->ran++;
+            threadIdx = {t, 0, 0};
+            fiber_switch(from, &b->threads[t].at);
+            return;
+        }
+    }
+    if (from != &b->outside) {
+        fiber_switch(from, &b->outside);
+    }
 }
+static void suspend() { suspend(&running()->at); }
 
 void emu_yield() {
     here->spinning++;
@@ -199,8 +224,11 @@ static void open_collective(block *b, unsigned warp, unsigned mask) {
     cuda_thread *lanes = &b->threads[warp];
     const unsigned count = std::min((unsigned)WARP, (unsigned)b->threads.size() - warp);
     const char *name = NULL;
-    unsigned long long values[WARP];
-    memset(values, EMU_PATTERN, sizeof values);
+    collection *given = &b->collections[warp];
+    while (given->unseen > 0) {
+        given++;
+    }
+    memset(given->values, EMU_PATTERN, sizeof given->values);
     for (unsigned lane = count; lane-- > 0;) { /* the last one comes last in the usual order */
         if ((mask >> lane & 1) == 0 || lanes[lane].wait == ENDED) {
             continue;
@@ -210,17 +238,18 @@ static void open_collective(block *b, unsigned warp, unsigned mask) {
             emu_fail("lanes of one mask, 0x%08x, meet in %s and in %s", mask, name, lanes[lane].name);
         }
         name = lanes[lane].name;
-        values[lane] = lanes[lane].value;
+        given->values[lane] = lanes[lane].value;
     }
     for (unsigned lane = 0; lane < count; lane++) {
         if ((mask >> lane & 1) != 0 && lanes[lane].wait == IN_WARP) {
-            memcpy(lanes[lane].values, values, sizeof values);
+            lanes[lane].given = given;
             lanes[lane].wait = READY;
+            given->unseen++;
         }
     }
 }
 
-void emu_collect(const char *name, unsigned mask, unsigned long long value, unsigned long long (&values)[WARP]) {
+const unsigned long long *emu_collect(const char *name, unsigned mask, unsigned long long value) {
     cuda_thread *thread = running();
     const unsigned lane = here->current % WARP;
     if ((mask >> lane & 1) == 0) {
@@ -232,7 +261,8 @@ void emu_collect(const char *name, unsigned mask, unsigned long long value, unsi
     thread->value = value;
     open_collective(here, here->current - lane, mask);
     suspend();
-    memcpy(values, thread->values, sizeof values);
+    thread->given->unseen--;
+    return thread->given->values;
 }
 
 /* ---- copies on their way ---- */
@@ -269,8 +299,10 @@ static void live() {
     block *b = here;
     cuda_thread *thread = running();
     const unsigned warp = b->current / WARP * WARP;
-    fiber_begin(&thread->at);
     (*b->thread)();
+    if (!fiber_stack_holds(thread->stack)) {
+        emu_fail("more than %d bytes of stack are used", (int)FIBER_STACK_BYTES);
+    }
     thread->wait = ENDED;
     b->living--;
     open_barrier(b, ALL);
@@ -280,61 +312,42 @@ static void live() {
             open_collective(b, warp, b->threads[t].mask);
         }
     }
-    fiber_leave(&thread->at);
+    suspend();
 }
-
-/* The order in which threads run: ascending, or shuffled. */
-struct turn {
-    std::vector<unsigned> order;
-    unsigned long long state = 0; /* 0: ascending */
-
-    void shuffle() {
-        for (size_t i = order.size() - 1; state != 0 && i > 0; i--) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            std::swap(order[i], order[(state >> 33) % (i + 1)]);
-        }
-    }
-};
 
 static void run_block(unsigned id, unsigned threads, size_t shared, const std::function<void()> &thread, grid *all) {
     static const char *seed = getenv("LSP_EMULATE_ORDER");
     block b = {};
-    turn next;
-    next.state = seed ? strtoull(seed, NULL, 0) * 2 + 1 + ((unsigned long long)id << 32) : 0;
+    unsigned long long state = seed ? strtoull(seed, NULL, 0) * 2 + 1 + ((unsigned long long)id << 32) : 0;
     here = &b;
     blockIdx = {id, 0, 0};
     b.threads = std::vector<cuda_thread>(threads);
+    b.collections = std::vector<collection>((threads + WARP - 1) / WARP * WARP);
     b.living = threads;
     b.thread = &thread;
     b.all = all;
     b.shared = (char *)malloc(shared);
     memset(b.shared, EMU_PATTERN, shared);
     for (unsigned t = 0; t < threads; t++) {
-        next.order.push_back(t);
-        fiber_prepare(&b.threads[t].at, fiber_take_stack(), live);
+        b.order.push_back(t);
+        b.threads[t].stack = fiber_take_stack();
+        fiber_prepare(&b.threads[t].at, b.threads[t].stack, live);
     }
     while (b.living > 0) {
-        unsigned ran = 0;
-        b.spinning = 0;
-        next.shuffle();
-        for (unsigned t : next.order) {
-            if (b.threads[t].wait == READY) {
-                b.current = t;
-                threadIdx = {t, 0, 0};
-                if (!fiber_resume(&b.threads[t].at)) {
-                    emu_fail("more than %d bytes of stack are used", (int)FIBER_STACK_BYTES);
-                }
-                ran++;
-            }
+        b.turn = b.ran = b.spinning = 0;
+        for (size_t i = threads - 1; state != 0 && i > 0; i--) { /* shuffled */
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            std::swap(b.order[i], b.order[(state >> 33) % (i + 1)]);
         }
-        if (ran == 0) {
+        suspend(&b.outside);
+        if (b.ran == 0) {
             fail_standing(&b);
-        } else if (ran == b.spinning) {
+        } else if (b.ran == b.spinning) {
             std::this_thread::yield();
         }
     }
     for (cuda_thread &ended : b.threads) {
-        fiber_give_stack(ended.at.stack);
+        fiber_give_stack(ended.stack);
     }
     free(b.shared);
 }

@@ -33,8 +33,9 @@ int emu_allow_shared(const void *kernel, int bytes);
 /* The block's dynamic shared memory: exactly as much as was asked for. */
 char *emu_shared();
 
-/* What the lanes of the mask have brought to the collective `name`; of others, the pattern. */
-void emu_collect(const char *name, unsigned mask, unsigned long long value, unsigned long long (&values)[32]);
+/* What the lanes of the mask have brought to the collective `name`; of others, the pattern. Good until this thread
+ * waits again. */
+const unsigned long long *emu_collect(const char *name, unsigned mask, unsigned long long value);
 /* Barrier `id` of so many threads. */
 void emu_barrier(int id, int threads);
 /* Barrier of all living threads of the block; has any brought a predicate other than 0? */

@@ -6,13 +6,6 @@
 #include <sys/mman.h>
 #include <vector>
 
-#if LSP_EMULATE_ASAN
-#include <sanitizer/common_interface_defs.h>
-#else
-static void __sanitizer_start_switch_fiber(void **, const void *, size_t) {}
-static void __sanitizer_finish_switch_fiber(void *, const void **, size_t *) {}
-#endif
-
 /* ---- stacks ---- */
 
 static const uint64_t BOTTOM = 0x5AFE57AC4B077043u; /* the lowest word of a stack, as long as it is large enough */
@@ -26,13 +19,16 @@ char *fiber_take_stack() {
         stacks.pop_back();
         return stack;
     }
-    /* As much again lies below, so that who needs more is told and meets nobody else's memory on the way. */
-    char *below = (char *)mmap(NULL, 2 * FIBER_STACK_BYTES, PROT_READ | PROT_WRITE,
+    /* As much again lies below, so that who needs more is told and meets nobody else's memory on the way. Stacks begin
+     * at various distances from a page, else their ends would share few lines of the cache. */
+    enum { VARIOUS = 1 << 17 };
+    static size_t taken;
+    char *below = (char *)mmap(NULL, 2 * FIBER_STACK_BYTES + VARIOUS, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (below == MAP_FAILED) {
         abort();
     }
-    char *stack = below + FIBER_STACK_BYTES;
+    char *stack = below + FIBER_STACK_BYTES + taken++ * 33 * 64 % VARIOUS;
     *(uint64_t *)stack = BOTTOM;
     return stack;
 }
@@ -40,18 +36,18 @@ void fiber_give_stack(char *stack) {
     std::lock_guard<std::mutex> lock(stacks_mutex);
     stacks.push_back(stack);
 }
+bool fiber_stack_holds(const char *stack) { return *(const uint64_t *)stack == BOTTOM; }
 
 /* ---- the switch ---- */
 
 #if defined(__x86_64__) && !defined(LSP_EMULATE_UCONTEXT)
 /* Registers that a callee keeps go to the stack that is left and come from the one that is entered. */
-extern "C" void emu_switch(fiber_place *from, const fiber_place *to);
 asm(R"(
 .text
-.hidden emu_switch
-.globl emu_switch
-.type emu_switch, @function
-emu_switch:
+.hidden fiber_switch
+.globl fiber_switch
+.type fiber_switch, @function
+fiber_switch:
     pushq %rbp
     pushq %rbx
     pushq %r12
@@ -67,10 +63,10 @@ emu_switch:
     popq %rbx
     popq %rbp
     ret
-.size emu_switch, . - emu_switch
+.size fiber_switch, . - fiber_switch
 )");
 
-static void prepare(fiber_place *place, char *stack, void (*entry)()) {
+void fiber_prepare(fiber_place *place, char *stack, void (*entry)()) {
     void **sp = (void **)(stack + FIBER_STACK_BYTES);
     *--sp = NULL; /* the return address, as after a call */
     *--sp = (void *)entry;
@@ -80,9 +76,9 @@ static void prepare(fiber_place *place, char *stack, void (*entry)()) {
     place->sp = sp;
 }
 #else
-static void emu_switch(fiber_place *from, const fiber_place *to) { swapcontext(from, to); }
+void fiber_switch(fiber_place *from, const fiber_place *to) { swapcontext(from, to); }
 
-static void prepare(fiber_place *place, char *stack, void (*entry)()) {
+void fiber_prepare(fiber_place *place, char *stack, void (*entry)()) {
     getcontext(place);
     place->uc_stack.ss_sp = stack + 64;
     place->uc_stack.ss_size = FIBER_STACK_BYTES - 64;
@@ -90,29 +86,3 @@ static void prepare(fiber_place *place, char *stack, void (*entry)()) {
     makecontext(place, entry, 0);
 }
 #endif
-
-void fiber_prepare(fiber *f, char *stack, void (*entry)()) {
-    f->stack = stack;
-    f->fake_inside = NULL;
-    prepare(&f->inside, stack, entry);
-}
-
-bool fiber_resume(fiber *f) {
-    __sanitizer_start_switch_fiber(&f->fake_outside, f->stack, FIBER_STACK_BYTES);
-    emu_switch(&f->outside, &f->inside);
-    __sanitizer_finish_switch_fiber(f->fake_outside, NULL, NULL);
-    return *(uint64_t *)f->stack == BOTTOM;
-}
-
-void fiber_begin(fiber *f) { __sanitizer_finish_switch_fiber(NULL, &f->stack_outside, &f->stack_outside_bytes); }
-
-void fiber_suspend(fiber *f) {
-    __sanitizer_start_switch_fiber(&f->fake_inside, f->stack_outside, f->stack_outside_bytes);
-    emu_switch(&f->inside, &f->outside);
-    __sanitizer_finish_switch_fiber(f->fake_inside, &f->stack_outside, &f->stack_outside_bytes);
-}
-
-void fiber_leave(fiber *f) {
-    __sanitizer_start_switch_fiber(NULL, f->stack_outside, f->stack_outside_bytes);
-    emu_switch(&f->inside, &f->outside);
-}

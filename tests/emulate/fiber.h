@@ -15,24 +15,14 @@ typedef ucontext_t fiber_place;
 
 enum { FIBER_STACK_BYTES = 256 << 10 }; /* of which pages are taken as they are touched */
 
-typedef struct fiber {
-    fiber_place inside, outside; /* where the fiber goes on, and whoever resumed it */
-    char *stack;
-    void *fake_inside, *fake_outside; /* the address sanitizer's */
-    const void *stack_outside;
-    size_t stack_outside_bytes;
-} fiber;
-
 /* A stack for a fiber, kept for the next one when given back. */
 char *fiber_take_stack();
 void fiber_give_stack(char *stack);
-/* `entry` will run on the stack; it ends with fiber_leave and never returns. */
-void fiber_prepare(fiber *f, char *stack, void (*entry)());
-/* Enters f until it suspends itself or leaves. False: it has written beyond its stack. */
-bool fiber_resume(fiber *f);
-void fiber_suspend(fiber *f);
-/* The first call in `entry`, and the last. */
-void fiber_begin(fiber *f);
-void fiber_leave(fiber *f);
+/* False: its fiber has written beyond it. */
+bool fiber_stack_holds(const char *stack);
+/* Whoever goes to the place runs `entry` on the stack; it never returns. */
+void fiber_prepare(fiber_place *place, char *stack, void (*entry)());
+/* Goes on at `to`, until somebody goes to `from`. */
+extern "C" void fiber_switch(fiber_place *from, const fiber_place *to);
 
 #endif

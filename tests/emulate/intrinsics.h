@@ -9,10 +9,7 @@
 static inline void __syncthreads() { emu_vote(false); }
 static inline int __syncthreads_or(int predicate) { return emu_vote(predicate != 0); }
 static inline int __syncthreads_and(int predicate) { return !emu_vote(predicate == 0); }
-static inline void __syncwarp(unsigned mask = ~0u) {
-    unsigned long long values[32];
-    emu_collect("__syncwarp", mask, 0, values);
-}
+static inline void __syncwarp(unsigned mask = ~0u) { emu_collect("__syncwarp", mask, 0); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __nanosleep(unsigned) { emu_yield(); }
@@ -24,9 +21,9 @@ static inline unsigned emu_lane() { return threadIdx.x % 32; }
 /* What lane `from` has brought; `from` below 0: the own value. */
 template <typename T> static inline T emu_shuffle(const char *name, unsigned mask, T value, int from) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "words of 4 or 8 bytes are shuffled");
-    unsigned long long bits = 0, values[32];
+    unsigned long long bits = 0;
     memcpy(&bits, &value, sizeof value);
-    emu_collect(name, mask, bits, values);
+    const unsigned long long *values = emu_collect(name, mask, bits);
     if (from >= 0) {
         memcpy(&value, &values[from], sizeof value);
     }
@@ -65,8 +62,7 @@ template <typename T> static inline T __shfl_down_sync(unsigned mask, T value, u
 /* Folds what the living lanes of the mask have brought: a lane that has ended brings `none`. */
 template <typename Fold>
 static inline unsigned emu_reduce(const char *name, unsigned mask, unsigned value, unsigned sum, Fold fold) {
-    unsigned long long values[32];
-    emu_collect(name, mask, value, values);
+    const unsigned long long *values = emu_collect(name, mask, value);
     for (int lane = 0; lane < 32; lane++) {
         if ((mask >> lane & 1) != 0 && values[lane] <= UINT32_MAX) { /* the pattern is larger */
             sum = fold(sum, (unsigned)values[lane], lane);
