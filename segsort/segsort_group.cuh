@@ -112,34 +112,49 @@ template <int WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
         f(constant<8 * least>());
     }
 }
-/* f of the rows of n items: mostly n is what the class lets expect. */
-template <int VT, int WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
+/* f of the rows of n items, of which this lane has the `first` of each: mostly n is what the class lets expect. */
+template <int VT, int WIDE, typename F>
+__device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, int first, F f) {
     const bool expected = WIDE != LIST_BRIEF && n >= group_rows<VT, 0, true>::sure * g.G;
     if (WIDE ? expected : __all_sync(~0u, expected)) {
-        with_lanes<WIDE>(g.G, [&](auto lanes) { f(group_rows<VT, decltype(lanes)::value, true>{n - g.t, 0}); });
+        with_lanes<WIDE>(g.G, [&](auto lanes) { f(group_rows<VT, decltype(lanes)::value, true>{n - first, 0}); });
     } else {
-        f(group_rows<VT, 0, false>{n - g.t, fresh(g.G)});
+        f(group_rows<VT, 0, false>{n - first, fresh(g.G)});
     }
 }
+template <int VT, int WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
+    with_rows(g, n, g.t, f);
+}
 
-/* ---- in and out: a group's lanes read 16 bytes at a time, aligned as global memory is ---- */
+/* ---- in and out: a group's lanes read 16 bytes at a time, aligned as global memory is, and those that share one of
+ * its sectors, of 32 bytes, do so at the same time ---- */
+
+enum { SECTOR = 32 };
 
 /* Where the first item of `from` lies once it is staged. */
 template <typename T> __device__ inline T *staged(char *shared, const T *from) {
-    return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
+    return (T *)(shared + (uintptr_t)from % 16);
 }
-/* from[0..n) on its way to shared memory; returns where its first item comes to lie. */
+/* n items of an array, of `all`, from `begin` on, on their way to shared memory; returns where the first one comes to
+ * lie. A narrow group takes along what shares the first and the last 16 bytes, where that is of the array too. */
 template <int VT, int WIDE, typename T>
-__device__ inline T *stage(const list_group<VT, WIDE> &g, const T *from, int n) {
+__device__ inline T *stage(const list_group<VT, WIDE> &g, const T *array, int64_t all, int64_t begin, int n) {
     enum { Q = 16 / sizeof(T) };
+    const T *from = array + begin;
     T *to = staged(g.items, from);
-    const int head = min((int)((0 - (uintptr_t)from / sizeof(T)) % Q), n), whole = (n - head) / Q,
-              rest = head + whole * Q;
-    uint4 *place = (uint4 *)(to + head) + g.t;
-    const uint4 *four = (const uint4 *)(from + head) + g.t;
+    int head = min((int)((0 - (uintptr_t)from / sizeof(T)) % Q), n), whole = (n - head) / Q, rest = head + whole * Q;
+    if (!WIDE && begin >= Q && begin + n + Q <= all) {
+        const int before = (int)((uintptr_t)from / sizeof(T) % Q);
+        head = -before, whole = (before + n + Q - 1) / Q, rest = n;
+    }
+    const int at = g.t - (WIDE ? 0 : (int)((uintptr_t)(from + head) / 16 % (SECTOR / 16)));
+    uint4 *place = (uint4 *)(to + head) + at;
+    const uint4 *four = (const uint4 *)(from + head) + at;
 #pragma unroll 4
-    for (int left = whole - g.t; left > 0; left -= g.G, place += g.G, four += g.G) {
-        copy_async(place, four);
+    for (int left = whole - at; left > 0; left -= g.G, place += g.G, four += g.G) {
+        if (WIDE || left <= whole) {
+            copy_async(place, four);
+        }
     }
     if (g.t < head) {
         copy_async(to + g.t, from + g.t);
@@ -169,48 +184,53 @@ __device__ inline void store_16(unsigned long long *to, const unsigned long long
 template <typename T>
 __device__ inline void write_out(T *to, const T *items, const uint16_t *places, int n, int t, int G) {
     enum { Q = 16 / sizeof(T) };
-    int phase = (int)((uintptr_t)to / sizeof(T) % Q);
-    to -= phase, places -= phase;
+    const int before = (int)((uintptr_t)to % SECTOR / sizeof(T));
+    const uint32_t last = (uint32_t)(n - 1);
 #pragma unroll 2
-    for (int i = t * Q; i < phase + n; i += G * Q) {
-        if (i >= phase && i + Q <= phase + n) {
-            T x[Q];
+    for (int i = n > 0 ? t * Q - before : 0; i < n; i += G * Q) {
+        T x[Q];
 #pragma unroll
-            for (int k = 0; k < Q; k++) {
-                x[k] = items[places[i + k]];
-            }
+        for (int k = 0; k < Q; k++) { /* in the place of what is not there the last one is read */
+            x[k] = items[places[min((uint32_t)(i + k), last)]];
+        }
+        if (i >= 0 && i + Q <= n) {
             store_16(to + i, x);
         } else {
-            for (int k = i; k < i + Q; k++) {
-                if (k >= phase && k < phase + n) {
-                    to[k] = items[places[k]];
+#pragma unroll
+            for (int k = 0; k < Q; k++) {
+                if ((uint32_t)(i + k) <= last) {
+                    __stcs(to + i + k, x[k]);
                 }
             }
         }
     }
 }
-/* A wide one an item a lane. The places, which it reads with the keys (FIRST), stay in registers for the values; what
- * is not there has places too, and is not written. */
+/* A wide one an item a lane, in rows that begin where sectors do (if arrays do), unless that makes a row more. Places,
+ * which it reads with the keys (FIRST), stay in registers for the values; what is not there has places too, and is not
+ * written. */
 template <bool FIRST, int VT, int WIDE, typename T>
 __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT], int n) {
-    enum { sweep = 4 };
-    with_rows(g, n, [&](auto rows) {
-        const uint16_t *places = &g.place(g.t);
-        T *mine = to + g.t;
+    enum { sweep = 4, shifted = VT < 32 }; /* of 32 words places have gaps */
+    const int before = shifted ? (int)g.segment->begin % (SECTOR / 4) : 0;
+    const int first = g.t - (n + before <= g.G * VT ? before : 0);
+    with_rows(g, n, first, [&](auto rows) {
+        const uint16_t *places = g.places;
+        const int at = place_at<VT, WIDE>(first);
+        T *mine = to + first;
 #pragma unroll
         for (int r0 = 0; r0 < VT; r0 += sweep) {
             T x[sweep];
 #pragma unroll
             for (int r = r0; r < min(r0 + sweep, VT); r++) {
                 if (FIRST) {
-                    place[r] = places[place_at<VT, WIDE>(rows.at(r))];
+                    place[r] = places[shifted && r == 0 ? max(at, 0) : at + place_at<VT, WIDE>(rows.at(r))];
                 }
                 lsp_settle(place[r]); /* what is computed from it is not kept */
                 x[r - r0] = items[place[r]];
             }
 #pragma unroll
             for (int r = r0; r < min(r0 + sweep, VT); r++) {
-                if (rows.has(r)) {
+                if (rows.has(r) && (!shifted || r > 0 || first >= 0)) {
                     __stcs(mine + rows.at(r), x[r - r0]);
                 }
             }
@@ -250,7 +270,7 @@ __device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE
     T *to = (T *)job.arrays[FROM_OUTPUT].values + begin, *items = NULL;
     const bool made = job.positions && from == FROM_INPUT; /* buckets of giants have theirs already */
     if (!made) {
-        items = stage(g, (const T *)job.arrays[from].values + begin, n);
+        items = stage(g, (const T *)job.arrays[from].values, job.n, begin, n);
     }
     copy_group();
     copy_wait<0>();

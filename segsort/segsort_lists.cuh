@@ -217,6 +217,11 @@ __device__ inline const K *segment_keys(const seg_job &job, const list_group<VT,
     return (const K *)job.arrays[g.segment->from].keys + g.segment->begin;
 }
 
+template <typename K, int VT, int WIDE>
+__device__ inline const K *stage_keys(const seg_job &job, const list_group<VT, WIDE> &g) {
+    return stage(g, (const K *)job.arrays[g.segment->from].keys, job.n, g.segment->begin, g.segment->n);
+}
+
 /* Lane t's words, t, t + G, ..., to the t*VT .. of the segment in order. False: they are many, and do not spread. */
 template <int VT, int WIDE>
 __device__ inline bool sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
@@ -240,9 +245,8 @@ __device__ inline bool sort_segment(const seg_job &job, const list_group<VT, WID
     uint32_t w[VT];
     int passes = 0; /* digits, once all are needed */
     for (int pass = 0; pass <= passes; pass++) {
-        const K *keys = segment_keys<K>(job, g);
+        const K *keys = WIDE ? segment_keys<K>(job, g) : stage_keys<K>(job, g);
         if (!WIDE) {
-            keys = stage(g, keys, g.segment->n);
             copy_group();
             copy_wait<0>();
             g.sync();
@@ -260,13 +264,8 @@ __device__ inline bool sort_segment(const seg_job &job, const list_group<VT, WID
         }
         const list_digit<K> digit = digit_of_pass<VT, WIDE, K>(g, pass);
         const int n = g.segment->n;
-        keys = segment_keys<K>(job, g);
-        if (WIDE) {
-            keys = stage(g, keys, n);
-            copy_group();
-        } else {
-            keys = staged(g.items, keys);
-        }
+        keys = WIDE ? stage_keys<K>(job, g) : staged(g.items, segment_keys<K>(job, g));
+        copy_group();
         put_places(w, g, digit.low);
         copy_wait<0>();
         g.sync();
