@@ -133,7 +133,7 @@ enum { SECTOR = 32 };
 
 /* Where the first item of `from` lies once it is staged. */
 template <typename T> __device__ inline T *staged(char *shared, const T *from) {
-    return (T *)(shared + (uintptr_t)from % 16);
+    return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
 }
 /* n items of an array, of `all`, from `begin` on, on their way to shared memory; returns where the first one comes to
  * lie. A narrow group takes along what shares the first and the last 16 bytes, where that is of the array too. */
@@ -214,8 +214,7 @@ __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T 
     const int before = shifted ? (int)g.segment->begin % (SECTOR / 4) : 0;
     const int first = g.t - (n + before <= g.G * VT ? before : 0);
     with_rows(g, n, first, [&](auto rows) {
-        const uint16_t *places = g.places;
-        const int at = place_at<VT, WIDE>(first);
+        const uint16_t *places = g.places + place_at<VT, WIDE>(first);
         T *mine = to + first;
 #pragma unroll
         for (int r0 = 0; r0 < VT; r0 += sweep) {
@@ -223,7 +222,7 @@ __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T 
 #pragma unroll
             for (int r = r0; r < min(r0 + sweep, VT); r++) {
                 if (FIRST) {
-                    place[r] = places[shifted && r == 0 ? max(at, 0) : at + place_at<VT, WIDE>(rows.at(r))];
+                    place[r] = places[shifted && r == 0 ? max(-first, 0) : place_at<VT, WIDE>(rows.at(r))];
                 }
                 lsp_settle(place[r]); /* what is computed from it is not kept */
                 x[r - r0] = items[place[r]];
