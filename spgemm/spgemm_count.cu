@@ -27,18 +27,11 @@ static __global__ void __launch_bounds__(G)
     kernel_sort_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
-    const int t = (int)threadIdx.x;
     for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
-        const uint32_t row = rows[i], products = job.products[row], begin = job.A.rowptr[row];
-        const uint32_t entries = job.A.rowptr[row + 1] - begin;
-        uint32_t w[VT], total;
-        read_entries<G, VT, no_value>(job, begin, entries, t, 0, job.cols, shared);
-        expand<G, VT, no_value, true>(job, products, 0, t, 0, shared, w);
-        sort_group<VT, true>(w, G, t, 1, shared.words, job.ones);
-        sort_sync<G>();
-        const unsigned heads = find_heads<G, VT, no_value>(w, products, 0, t, shared);
-        group_sum<G>((uint32_t)__popc(heads), t, shared.warp_sum, &total);
-        if (t == 0) {
+        const uint32_t row = rows[i], begin = job.A.rowptr[row], entries = job.A.rowptr[row + 1] - begin;
+        bool sorted = true;
+        const uint32_t total = count_row<G, VT>(job, {0, begin, entries, job.products[row]}, shared, &sorted);
+        if (threadIdx.x == 0) {
             job.rowptr[row + 1] = total;
         }
         sort_sync<G>();

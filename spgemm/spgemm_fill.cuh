@@ -23,10 +23,10 @@ lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
     lsp_status status = LSP_OK;
-    const size_t bytes = S::groups * sizeof(sort_shared<G, VT, V>);
+    const size_t bytes = S::nt / S::team * sizeof(sort_shared<G, VT, V>);
     if (list.count > 0) {
         LSP_TRY(allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::groups),
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
                                   S::nt, bytes, work->job, list));
     }
 done:

@@ -35,17 +35,18 @@ template <typename V> struct short_shared {
     spg_row rows[WARP];
     uint32_t order[WARP]; /* rows of one size, the first ones first */
     union {
-        sort_shared<1, 8, V> of_1[32];
-        sort_shared<4, 8, V> of_4[8];
-        sort_shared<8, 8, V> of_8[4];
-        sort_shared<16, 8, V> of_16[2];
-        sort_shared<32, 8, V> of_32[1];
+        sort_shared<1, 8, V> of_1;
+        sort_shared<4, 8, V> of_4;
+        sort_shared<8, 8, V> of_8;
+        sort_shared<16, 8, V> of_16;
+        sort_shared<32, 8, V> of_32;
     };
 };
 
 /* Makes those of the warp's rows that are in the bin, G lanes a row; counting leaves a row's entries in its `at`. */
 template <int G, typename V, bool COUNT>
-__device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> &all, sort_shared<G, 8, V> *shared) {
+__device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> &all, sort_shared<G, 8, V> &shared,
+                                 bool *sorted) {
     const int lane = (int)threadIdx.x % WARP;
     const unsigned mask = __ballot_sync(~0u, mine);
     if (mask == 0) {
@@ -58,9 +59,13 @@ __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> 
     for (int i = lane / G, end = i + __popc(mask); i < end; i += WARP / G) {
         const int from = i < end - lane / G ? (int)all.order[i] : -1;
         const spg_row row = from >= 0 ? all.rows[from] : spg_row{};
-        const uint32_t total = sort_row<G, 8, V, COUNT>(job, row, lane % G, shared[lane / G]);
-        if (COUNT && from >= 0 && lane % G == 0) {
-            all.rows[from].at = total;
+        if constexpr (COUNT) {
+            const uint32_t total = count_row<G, 8>(job, row, shared, sorted);
+            if (from >= 0 && lane % G == 0) {
+                all.rows[from].at = total;
+            }
+        } else {
+            fill_row<G, 8, V>(job, row, 0, job.cols, shared);
         }
         __syncwarp();
     }
@@ -68,13 +73,13 @@ __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> 
 
 /* Makes those of the warp's rows, one a lane, that are in bins to SORT_32. */
 template <typename V, bool COUNT>
-__device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared) {
+__device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared, bool *sorted) {
     __syncwarp();
-    sort_some<1, V, COUNT>(job, bin == LSP_BIN_SORT_1, shared, shared.of_1);
-    sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4, shared, shared.of_4);
-    sort_some<8, V, COUNT>(job, bin == LSP_BIN_SORT_8, shared, shared.of_8);
-    sort_some<16, V, COUNT>(job, bin == LSP_BIN_SORT_16, shared, shared.of_16);
-    sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32);
+    sort_some<1, V, COUNT>(job, bin == LSP_BIN_SORT_1, shared, shared.of_1, sorted);
+    sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4, shared, shared.of_4, sorted);
+    sort_some<8, V, COUNT>(job, bin == LSP_BIN_SORT_8, shared, shared.of_8, sorted);
+    sort_some<16, V, COUNT>(job, bin == LSP_BIN_SORT_16, shared, shared.of_16, sorted);
+    sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32, sorted);
 }
 
 /* ---- the first kernel ---- */
@@ -280,7 +285,7 @@ __device__ inline int64_t step_row(const spg_deal &deal, int step) {
 }
 
 /* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
-static __global__ void __launch_bounds__(LOOK_NT, 4)
+static __global__ void __launch_bounds__(LOOK_NT, 5)
     kernel_look(spg_job job, spg_deal deal, int lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
     __shared__ uint32_t bins[LSP_BINS];
     __shared__ look_long longs;
@@ -291,6 +296,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 4)
     spg_check *check = facts->check;
     look_faults faults = {};
     ull before = 0;
+    bool sorted = false; /* are columns of short rows, to be counted? */
     if (check_failed(check[1])) {
         if (blockIdx.x == 0) {
             tell(facts, told);
@@ -352,7 +358,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 4)
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
         note_warp(job, p, faults, sums, check);
-        sort_short<no_value, true>(job, known ? -1 : bin, shared);
+        sort_short<no_value, true>(job, known ? -1 : bin, shared, &sorted);
         const uint32_t count = (uint32_t)shared.rows[lane].at;
         if (there) {
             job.rowptr[row + 1] = count;
@@ -447,7 +453,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
     shared.rows[lane] = mine;
-    sort_short<V, false>(job, bin, shared);
+    sort_short<V, false>(job, bin, shared, NULL);
     lsp_end_after_previous();
 }
 

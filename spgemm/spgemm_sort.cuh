@@ -4,39 +4,57 @@
 #ifndef LSP_SPGEMM_SORT_CUH
 #define LSP_SPGEMM_SORT_CUH
 
+#include "segsort/segsort_move.cuh"
 #include "spgemm_device.cuh"
 
 /* Pieces of long rows that are sorted: their column and slot make a word. */
+enum { SORT_MARKS = 512 }; /* words of bits, where columns are counted unsorted */
 enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT, PIECE_RANGE = 1 << 20 };
 
 template <int G, int VT> struct sort_shape {
     enum {
         capacity = G * VT,      /* products, and entries of A */
         nt = G < 128 ? 128 : G, /* threads a block */
-        groups = nt / G,
         wide = G > WARP,
+        team = G > WARP ? G : (int)WARP, /* lanes that share memory: those of a row, or a warp */
+        groups = team / G,               /* rows of a team */
         parts = (capacity + 31) / 32,
-        each = G > WARP ? 4 : 1,         /* entries of A that a lane reads at a time */
-        pieces = capacity > 2048,        /* takes pieces of rows too, of any number of entries of A */
-        padded = capacity + capacity / 8 /* places for what is written VT items a lane: see word_place */
+        stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more: rows lie in different banks */
+        each = G > WARP ? 4
+               : G > 4  ? 1
+                        : 2,                /* entries of A that a lane reads at a time */
+        pieces = capacity > 2048,          /* takes pieces of rows too, of any number of entries of A */
+        padded = team * VT + team * VT / 8 /* places for what is written VT items a lane: see word_place */
     };
 };
+
+/* An entry of A, the one at `origin`: the product in its slot s is of B's entry base + s. */
+template <typename V> struct alignas(8) sort_entry { uint32_t base, origin; };
+template <> struct alignas(4) sort_entry<no_value> { uint32_t base; };
 
 template <bool MANY> struct sort_origin { typedef uint16_t type; };
 template <> struct sort_origin<true> { typedef uint32_t type; };
 
-/* Shared memory of a group: without values less is needed. */
+/* Shared memory of a team: without values less is needed. */
 template <int G, int VT, typename V> struct sort_shared {
     typedef sort_shape<G, VT> S;
     enum { valued = value_kind<V>::valued };
+    enum { origins = valued ? S::groups * S::stride : 1 };
     union {
         struct {
-            uint32_t base[S::capacity]; /* the product in slot s, of entry e, comes from B's entry base[e] + s */
-            /* which of A's entries it is, those without products counted too */
-            typename sort_origin<S::pieces>::type origin[valued ? S::capacity : 1];
-            uint16_t source[valued ? S::capacity : 1]; /* the entry e of the product in a slot */
-            uint32_t starts[S::parts];                 /* a bit a slot: an entry begins there */
-            uint32_t words[valued || S::wide ? S::padded : 1];
+            typename sort_origin<S::pieces>::type
+                origin[origins]; /* of A's entries, the one of the product in a slot */
+            union {
+                struct {
+                    sort_entry<V> entries[S::groups * S::stride];
+                    uint32_t starts[S::groups * S::parts]; /* a bit a slot: an entry begins there */
+                };
+                alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* of columns */
+                struct {
+                    V b[origins]; /* B's value of the product in a slot */
+                    uint32_t words[valued || S::wide ? S::padded : 1];
+                };
+            };
         };
         struct {
             V sums[valued ? S::padded : 1];
@@ -47,11 +65,16 @@ template <int G, int VT, typename V> struct sort_shared {
     uint32_t warp_sum[S::wide ? G / WARP : 1];
 };
 
+/* The lane of the group, and the group of the team. */
+template <int G> __device__ inline int sort_lane() { return (int)threadIdx.x % G; }
+template <int G> __device__ inline int sort_group_number() { return G > WARP ? 0 : (int)threadIdx.x % WARP / G; }
+
 template <int G> __device__ inline void sort_sync() { group_sync(G, (int)threadIdx.x / G + 1); }
 
 /* Exclusive sum over the group; *total is that of all. */
-template <int G> __device__ inline uint32_t group_sum(uint32_t x, int t, uint32_t *warp_sum, uint32_t *total) {
+template <int G> __device__ inline uint32_t group_sum(uint32_t x, uint32_t *warp_sum, uint32_t *total) {
     constexpr int lanes = G < WARP ? G : WARP;
+    const int t = sort_lane<G>();
     uint32_t sum = x;
     for (int d = 1; d < lanes; d *= 2) {
         uint32_t other = __shfl_up_sync(~0u, sum, d, lanes);
@@ -78,25 +101,31 @@ template <int G> __device__ inline uint32_t group_sum(uint32_t x, int t, uint32_
 /* The entries of A's row that have products in the columns low .. high-1: where these begin and whence they come. The
  * warp comes here together. */
 template <int G, int VT, typename V>
-__device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, int t, uint32_t low,
-                                    uint32_t high, sort_shared<G, VT, V> &shared) {
+__device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t low, uint32_t high,
+                                    sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
     enum { N = S::each };
     const uint32_t outer[2] = {low, high};
-    uint32_t slots = 0, kept = 0, rounds = (entries + G * N - 1) / (G * N);
+    const int t = sort_lane<G>(), group = sort_group_number<G>();
+    uint32_t slots = 0, kept = (uint32_t)(group * S::stride), rounds = (entries + G * N - 1) / (G * N);
+    uint32_t *const starts = shared.starts + group * S::parts;
     if (G < WARP) {
         rounds = __reduce_max_sync(~0u, rounds);
     }
-    for (int k = t; k < S::parts; k += G) {
-        shared.starts[k] = 0;
+#pragma unroll
+    for (int k = 0; k < S::parts; k += G) {
+        if (k + t < S::parts) {
+            starts[k + t] = 0;
+        }
     }
     sort_sync<G>();
+#pragma unroll 1
     for (uint32_t round = 0, i = (uint32_t)t * N; round < rounds; round++, i += G * N) {
         uint32_t at[N][2] = {}, n[N] = {}, mine = 0, total;
 #pragma unroll
         for (int k = 0; k < N; k++) {
             if (i + k < entries) {
-                const uint32_t row = __ldg(job.A.col + begin + i + k);
+                const uint32_t row = __ldg(job.A.col + (begin + i + k));
                 at[k][0] = __ldg(job.B.rowptr + row);
                 n[k] = __ldg(job.B.rowptr + row + 1) - at[k][0];
             }
@@ -117,27 +146,29 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
             const uint32_t length = at[k][1] - at[k][0];
             mine += length | (length > 0) << 16;
         }
-        const uint32_t sum = group_sum<G>(mine, t, shared.warp_sum, &total);
+        const uint32_t sum = group_sum<G>(mine, shared.warp_sum, &total);
         uint32_t slot = slots + (sum & 0xFFFF), e = kept + (sum >> 16);
 #pragma unroll
         for (int k = 0; k < N; k++) {
             const uint32_t length = at[k][1] - at[k][0];
             if (length > 0) {
-                shared.base[e] = at[k][0] - slot;
-                if (value_kind<V>::valued) {
-                    shared.origin[e] = (typename sort_origin<S::pieces>::type)(i + k);
+                e++; /* as `expand` counts them, the first is 1 */
+                if constexpr (value_kind<V>::valued) {
+                    shared.entries[e] = {at[k][0] - slot, i + k};
+                } else {
+                    shared.entries[e] = {at[k][0] - slot};
                 }
-                atomicOr(&shared.starts[slot / 32], 1u << (slot % 32));
-                slot += length, e++;
+                atomicOr(&starts[slot / 32], 1u << (slot % 32));
+                slot += length;
             }
         }
         slots += total & 0xFFFF, kept += total >> 16;
     }
     sort_sync<G>();
     if (S::wide) {
-        const uint32_t bits = t < (int)S::parts ? (uint32_t)__popc(shared.starts[t]) : 0;
+        const uint32_t bits = t < (int)S::parts ? (uint32_t)__popc(starts[t]) : 0;
         uint32_t all;
-        const uint32_t sum = group_sum<G>(bits, t, shared.warp_sum, &all);
+        const uint32_t sum = group_sum<G>(bits, shared.warp_sum, &all);
         if (t < (int)S::parts) {
             shared.before[t] = (uint16_t)sum;
         }
@@ -145,37 +176,55 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
     }
 }
 
-/* The thread's words, unsorted: slots t, t + G, ...; all ones where there is no product. */
+/* The thread's words, unsorted: slots t, t + G, ...; all ones where there is no product. B's values are fetched slot by
+ * slot, as rows of B have them, and are on their way while the words are sorted. Nothing is fetched under a condition:
+ * the compiler would wait for each; where there is no product it is B's first entry. */
 template <int G, int VT, typename V, bool COUNT>
-__device__ inline void expand(const spg_job &job, uint32_t products, int bits, int t, uint32_t low,
-                              sort_shared<G, VT, V> &shared, uint32_t (&w)[VT]) {
-    uint32_t starts = 0, before = 0;
+__device__ inline void expand(const spg_job &job, uint32_t products, int bits, uint32_t low,
+                              sort_shared<G, VT, V> &shared, uint32_t (&w)[VT], V (&b)[VT]) {
+    typedef sort_shape<G, VT> S;
+    const int t = sort_lane<G>(), first = sort_group_number<G>() * S::stride;
+    const uint32_t *const all_starts = shared.starts + sort_group_number<G>() * S::parts;
+    const sort_entry<V> *all = shared.entries + first;
+    uint32_t starts = 0, at[VT];
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        const uint32_t slot = (uint32_t)(t + r * G);
+        const int slot = t + r * G, bit = G > WARP ? t % 32 : t + r * G % 32;
         if (G > WARP) {
-            starts = shared.starts[slot / 32], before = shared.before[slot / 32];
+            starts = all_starts[slot / 32], all = shared.entries + shared.before[slot / 32];
         } else if (r * G % 32 == 0) {
-            before += (uint32_t)__popc(starts);
-            starts = shared.starts[r * G / 32];
+            all += __popc(starts);
+            starts = all_starts[r * G / 32];
         }
-        w[r] = ~0u;
-        if (slot < products) {
-            const uint32_t e = before + (uint32_t)__popc(starts & ((2u << (slot % 32)) - 1)) - 1;
-            const uint32_t column = __ldg(job.B.col + (shared.base[e] + slot)) - low;
-            w[r] = COUNT ? column : column << bits | slot;
-            if (!COUNT && value_kind<V>::valued) {
-                shared.source[slot] = (uint16_t)e;
-            }
+        const sort_entry<V> entry = all[__popc(starts & ((2u << bit) - 1))];
+        at[r] = slot < (int)products ? entry.base + (uint32_t)slot : 0;
+        if constexpr (!COUNT && value_kind<V>::valued) {
+            shared.origin[first + slot] = (typename sort_origin<S::pieces>::type)entry.origin;
         }
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        w[r] = __ldg(job.B.col + at[r]);
+    }
+    if constexpr (!COUNT) {
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            b[r] = value_at<V>(job.B, at[r]);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        const int slot = t + r * G;
+        w[r] = slot >= (int)products ? ~0u : COUNT ? w[r] - low : (w[r] - low) << bits | (uint32_t)slot;
     }
 }
 
 /* Bit r: the thread's sorted word r is the first of its column. */
 template <int G, int VT, typename V>
-__device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products, int bits, int t,
+__device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products, int bits,
                                       sort_shared<G, VT, V> &shared) {
     constexpr int lanes = G < WARP ? G : WARP;
+    const int t = sort_lane<G>();
     uint32_t before = __shfl_up_sync(~0u, w[VT - 1], 1, lanes);
     unsigned heads = 0;
     if (G > WARP) {
@@ -197,104 +246,123 @@ __device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products
     return (unsigned)fresh((int)heads); /* as predicates ptxas 13.0 gets some of its uses wrong */
 }
 
-/* The factors of the product in a slot. */
-template <int G, int VT, typename V>
-__device__ inline void factors_of(const spg_job &job, uint32_t begin, uint32_t slot,
-                                  const sort_shared<G, VT, V> &shared, V *a, V *b) {
-    const uint32_t e = shared.source[slot];
-    *a = value_at<V>(job.A, begin + shared.origin[e]);
-    *b = value_at<V>(job.B, shared.base[e] + slot);
-}
-
 /* sums[r]: of the products of word r's column up to it that are the thread's own, and, of its last run, all others. */
 template <int G, int VT, typename V>
-__device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, int t, unsigned heads,
-                                const sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT], V (&sums)[VT]) {
+__device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, unsigned heads,
+                                sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT], const V (&own)[VT],
+                                V (&sums)[VT]) {
+    typedef sort_shape<G, VT> S;
+    const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* of the team */
     const uint32_t mask = (1u << bits) - 1, column = w[VT - 1] >> bits;
-    enum { DEPTH = 4, TAIL = G > WARP ? DEPTH : 1 }; /* products of which the factors are on their way together */
-    V sum = V{};
-    if (heads == 0) { /* all are summed by threads before */
-        return;
+    V *const b = shared.b + sort_group_number<G>() * S::stride;
+    const typename sort_origin<S::pieces>::type *const origin = shared.origin + sort_group_number<G>() * S::stride;
+    V sum = value_kind<V>::nothing(job), a[VT];
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        b[t + r * G] = own[r];
+        a[r] = value_at<V>(job.A, t * VT + r < (int)products ? begin + origin[w[r] & mask] : 0);
+    }
+    sort_sync<G>();
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        sum = add_times(job, a[r], b[w[r] & mask], heads >> r & 1 ? value_kind<V>::nothing(job) : sum);
+        sums[r] = sum;
+    }
+    /* does the last run go on? */
+    bool more = heads != 0 && (t + 1) * VT < (int)products;
+    if (!S::wide) {
+        more = (__shfl_down_sync(~0u, w[0], 1) >> bits == column) && more;
+        if (!__any_sync(~0u, more)) {
+            return;
+        }
     }
 #pragma unroll
-    for (int first = 0; first < VT; first += DEPTH) {
-        V a[DEPTH], b[DEPTH];
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            a[k] = b[k] = V{};
-            if (t * VT + first + k < (int)products) {
-                factors_of<G, VT, V>(job, begin, w[first + k] & mask, shared, &a[k], &b[k]);
-            }
-        }
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            sum = heads >> (first + k) & 1 ? times(job, a[k], b[k]) : add_times(job, a[k], b[k], sum);
-            sums[first + k] = sum;
-        }
+    for (int r = 0; r < VT; r++) {
+        shared.words[word_place<VT>(lane * VT) + word_place<VT>(r)] = w[r];
     }
-    bool more = true;
-    for (int i = (t + 1) * VT; more && i < (int)products; i += TAIL) {
-        V a[TAIL], b[TAIL];
-        bool same[TAIL];
-#pragma unroll
-        for (int k = 0; k < TAIL; k++) {
-            const uint32_t word = shared.words[word_place<VT>(i + k)];
-            same[k] = i + k < (int)products && word >> bits == column;
-            a[k] = b[k] = V{};
-            if (same[k]) {
-                factors_of<G, VT, V>(job, begin, word & mask, shared, &a[k], &b[k]);
-            }
+    sort_sync<G>();
+    for (int i = (t + 1) * VT, at = (lane + 1) * VT; more; i++, at++) {
+        const uint32_t word = shared.words[word_place<VT>(at)];
+        more = word >> bits == column;
+        if (more) {
+            sum = add_times(job, value_at<V>(job.A, begin + origin[word & mask]), b[word & mask], sum);
+            more = i + 1 < (int)products;
         }
-#pragma unroll
-        for (int k = 0; k < TAIL; k++) {
-            sum = same[k] ? add_times(job, a[k], b[k], sum) : sum;
-        }
-        more = same[TAIL - 1];
     }
     sums[VT - 1] = sum;
 }
 
-/* A row of C, from `at` on, from its sorted words; columns are counted from `low`. */
+/* Entries first .. end-1 of what a team has made, to C from `at` on; `step` lanes, of which this is lane t, begin at a
+ * whole line of memory. */
+template <int G, int VT, typename V, bool PLAIN>
+__device__ inline void copy_out(const spg_job &job, int64_t at, int first, int end, int t, int step, uint32_t low,
+                                const sort_shared<G, VT, V> &shared) {
+    uint32_t *const col = (uint32_t *)job.col + at;
+    V *const val = (V *)job.val + at;
+#pragma unroll 1
+    for (int begin = step < WARP ? first : first - (int)((uint32_t)(at + first) % WARP); begin < end; begin += step) {
+        const int i = begin + t;
+        if (i >= first && i < end) {
+            const uint32_t place = (uint32_t)i + (uint32_t)i / 8;
+            if (PLAIN) {
+                col[i] = low + shared.columns[place];
+            } else {
+                put_col(job, at + i, low + shared.columns[place]);
+            }
+            if constexpr (value_kind<V>::valued) {
+                val[i] = settled(shared.sums[place]);
+            }
+        }
+    }
+}
+
+/* A row of C, from `at` on, from its sorted words; columns are counted from `low`. The rows of a warp are written
+ * together where they follow each other. */
 template <int G, int VT, typename V>
-__device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, uint32_t products, int bits, int t,
-                                uint32_t low, unsigned heads, uint32_t rank, uint32_t total, const uint32_t (&w)[VT],
+__device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, uint32_t products, int bits,
+                                uint32_t low, unsigned heads, const uint32_t (&w)[VT], const V (&b)[VT],
                                 sort_shared<G, VT, V> &shared) {
+    typedef sort_shape<G, VT> S;
+    const int t = sort_lane<G>();
     V sums[VT];
     if constexpr (value_kind<V>::valued) {
-#pragma unroll
-        for (int r = 0; r < VT; r++) {
-            shared.words[word_place<VT>(t * VT) + word_place<VT>(r)] = w[r];
+        sum_runs<G, VT, V>(job, begin, products, bits, heads, shared, w, b, sums);
+    }
+    const uint32_t count = (uint32_t)__popc(heads);
+    uint32_t end, rank = group_sum<S::team>(count, shared.warp_sum, &end), first = 0;
+    int step = S::team;
+    if (G < WARP) {
+        const uint32_t its_first = __shfl_sync(~0u, rank, 0, G), its_end = __shfl_sync(~0u, rank + count, G - 1, G);
+        at -= its_first;
+        const int64_t leader = __shfl_sync(~0u, at, 0);
+        if (__all_sync(~0u, at == leader || its_first == its_end)) {
+            at = leader;
+        } else {
+            first = its_first, end = its_end, step = G;
         }
-        sort_sync<G>();
-        sum_runs<G, VT, V>(job, begin, products, bits, t, heads, shared, w, sums);
     }
     sort_sync<G>();
     const int here = min(max((int)products - t * VT, 0), VT); /* the thread's words that are products */
     unsigned ends = heads >> 1 | (1u << here) >> 1;           /* the last of each column, or of the thread's words */
     ends = heads ? ends & ~((heads & (0u - heads)) - 1) : 0;
+    rank--;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         rank += heads >> r & 1;
         if (ends >> r & 1) {
-            const int place = word_place<VT>((int)rank - 1);
+            const uint32_t place = rank + rank / 8;
             shared.columns[place] = w[r] >> bits;
             if constexpr (value_kind<V>::valued) {
-                shared.sums[place] = settled(sums[r]);
+                shared.sums[place] = sums[r];
             }
         }
     }
     sort_sync<G>();
-    uint32_t *const plain = job.wide_col || job.names ? NULL : (uint32_t *)job.col + at;
-    for (uint32_t i = (uint32_t)t; i < total; i += G) {
-        const int place = word_place<VT>((int)i);
-        if (plain) {
-            plain[i] = low + shared.columns[place];
-        } else {
-            put_col(job, at + i, low + shared.columns[place]);
-        }
-        if constexpr (value_kind<V>::valued) {
-            put_value<V>(job, at + i, shared.sums[place]);
-        }
+    const int lane = step == G ? t : (int)threadIdx.x % S::team;
+    if (job.wide_col || job.names) {
+        copy_out<G, VT, V, false>(job, at, (int)first, (int)end, lane, step, low, shared);
+    } else {
+        copy_out<G, VT, V, true>(job, at, (int)first, (int)end, lane, step, low, shared);
     }
 }
 
@@ -304,21 +372,94 @@ typedef struct spg_row {
     uint32_t begin, entries, products;
 } spg_row;
 
-/* Fills a row of C, or only counts it (COUNT): the number of its entries. Groups of one warp come here together. */
-template <int G, int VT, typename V, bool COUNT>
-__device__ inline uint32_t sort_row(const spg_job &job, const spg_row &row, int t, sort_shared<G, VT, V> &shared) {
-    uint32_t w[VT], total;
-    const int bits = !COUNT && row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
-    read_entries<G, VT, V>(job, row.begin, row.entries, t, 0, job.cols, shared);
-    expand<G, VT, V, COUNT>(job, row.products, bits, t, 0, shared, w);
-    sort_group<VT, (G > WARP)>(w, G, t, (int)threadIdx.x / G + 1, shared.words, job.ones);
+/* The words of a row's products in columns low .. high-1, sorted, and which are the first of their column. */
+template <int G, int VT, typename V>
+__device__ inline unsigned sort_products(const spg_job &job, uint32_t products, int bits, uint32_t (&w)[VT],
+                                         sort_shared<G, VT, V> &shared) {
     sort_sync<G>();
-    const unsigned heads = find_heads<G, VT, V>(w, row.products, bits, t, shared);
-    const uint32_t rank = group_sum<G>((uint32_t)__popc(heads), t, shared.warp_sum, &total);
-    if (!COUNT) {
-        compress<G, VT, V>(job, row.at, row.begin, row.products, bits, t, 0, heads, rank, total, w, shared);
+    sort_group_of<G, VT>(w, sort_lane<G>(), (int)threadIdx.x / G + 1, shared.words, job.ones);
+    sort_sync<G>();
+    return find_heads<G, VT, V>(w, products, bits, shared);
+}
+
+/* Different columns of a row, if hardly any are there twice: a column marks its bit of a table; those that find theirs
+ * marked are looked for among the others, one by one. False if they are many. A warp comes here together. */
+template <int G, int VT>
+__device__ inline bool count_unsorted(const uint32_t (&w)[VT], uint32_t products, sort_shared<G, VT, no_value> &shared,
+                                      uint32_t *total) {
+    enum { LOG_BITS = 9 + (G >= 2) + (G >= 4) + (G >= 8) + (G >= 16) + (G >= 32), MOST = 16 };
+    const int t = sort_lane<G>(), lane = (int)threadIdx.x % WARP;
+    const unsigned group = ~0u >> (32 - G) << (lane - t);
+    uint32_t *const marks = shared.marks + sort_group_number<G>() * ((1 << LOG_BITS) / 32);
+    unsigned again = 0;
+    sort_sync<G>();
+#pragma unroll
+    for (int k = 0; k < SORT_MARKS / 128; k++) {
+        ((uint4 *)shared.marks)[lane + k * WARP] = {};
     }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        const uint32_t bit = w[r] * 0x9E3779B1u >> (32 - LOG_BITS), mark = 1u << bit % 32;
+        if (t + r * G < (int)products) {
+            again |= atomicOr(marks + bit / 32, mark) & mark ? 1u << r : 0;
+        }
+    }
+    const uint32_t found = (uint32_t)__popc(again);
+    if (__reduce_add_sync(~0u, found) > MOST) {
+        return false;
+    }
+    group_sum<G>(found, NULL, total);
+    *total = products - *total;
+    for (unsigned with; (with = __ballot_sync(~0u, again != 0)) != 0;) {
+        uint32_t x = ~0u;
+        unsigned equal = 0;
+#pragma unroll
+        for (int r = VT - 1; r >= 0; r--) {
+            x = again >> r & 1 ? w[r] : x;
+        }
+        x = __shfl_sync(~0u, x, with & group ? __ffs((int)(with & group)) - 1 : lane);
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            equal |= w[r] == x ? 1u << r : 0;
+        }
+        const unsigned others = __ballot_sync(~0u, (equal & ~again) != 0);
+        *total += (with & group) != 0 && (others & group) == 0;
+        again &= ~equal;
+    }
+    return true;
+}
+
+/* The number of a row's entries in C. `sorted`: have columns of rows before been there twice too often not to sort? */
+template <int G, int VT>
+__device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sort_shared<G, VT, no_value> &shared,
+                                     bool *sorted) {
+    uint32_t w[VT], total;
+    no_value b[VT];
+    read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
+    expand<G, VT, no_value, true>(job, row.products, 0, 0, shared, w, b);
+    if constexpr (G >= 8 && G <= WARP) {
+        if (!*sorted && count_unsorted<G, VT>(w, row.products, shared, &total)) {
+            return total;
+        }
+        *sorted = true;
+    }
+    const unsigned heads = sort_products<G, VT, no_value>(job, row.products, 0, w, shared);
+    group_sum<G>((uint32_t)__popc(heads), shared.warp_sum, &total);
     return total;
+}
+
+/* Fills a row of C, or of a piece of it the columns low .. high-1. Groups of one warp come here together. */
+template <int G, int VT, typename V>
+__device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t low, uint32_t high,
+                                sort_shared<G, VT, V> &shared) {
+    uint32_t w[VT];
+    V b[VT];
+    const int bits = row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
+    read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
+    expand<G, VT, V, false>(job, row.products, bits, low, shared, w, b);
+    const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
+    compress<G, VT, V>(job, row.at, row.begin, row.products, bits, low, heads, w, b, shared);
 }
 
 /* Fills the listed rows of C. */
@@ -326,8 +467,7 @@ template <int G, int VT, typename V>
 __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_job job, spg_list list) {
     typedef sort_shape<G, VT> S;
     LSP_DYNAMIC_SHARED(memory);
-    const int t = (int)threadIdx.x % G, group = (int)threadIdx.x / G;
-    const uint32_t i = blockIdx.x * (uint32_t)S::groups + (uint32_t)group;
+    const uint32_t i = (blockIdx.x * (uint32_t)S::nt + threadIdx.x) / G;
     spg_row row = {};
     lsp_let_next_begin();
     if (i < list.count) {
@@ -340,7 +480,7 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_jo
     if (row.entries > S::capacity || row.products > S::capacity) { /* never: the bins see to it */
         row.entries = row.products = 0;
     }
-    sort_row<G, VT, V, false>(job, row, t, ((sort_shared<G, VT, V> *)memory)[group]);
+    fill_row<G, VT, V>(job, row, 0, job.cols, ((sort_shared<G, VT, V> *)memory)[threadIdx.x / S::team]);
     lsp_end_after_previous();
 }
 
@@ -348,25 +488,14 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_jo
 template <typename V>
 __global__ void __launch_bounds__(PIECE_G, 3)
     kernel_sort_pieces(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
-    enum { G = PIECE_G, VT = PIECE_VT };
     LSP_DYNAMIC_SHARED(memory);
-    sort_shared<G, VT, V> &shared = *(sort_shared<G, VT, V> *)memory;
-    const int t = (int)threadIdx.x;
     lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {
         const spg_piece piece = pieces_end[-1 - (int64_t)i];
         const uint32_t begin = job.A.rowptr[piece.row], entries = job.A.rowptr[piece.row + 1] - begin;
-        const uint32_t products = piece.products;
-        uint32_t w[VT], total;
-        const int bits = products > 1 ? 32 - __clz((int)products - 1) : 0;
-        read_entries<G, VT, V>(job, begin, entries, t, piece.low, piece.high, shared);
-        expand<G, VT, V, false>(job, products, bits, t, piece.low, shared, w);
-        sort_group<VT, true>(w, G, t, 1, shared.words, job.ones);
-        sort_sync<G>();
-        const unsigned heads = find_heads<G, VT, V>(w, products, bits, t, shared);
-        const uint32_t rank = group_sum<G>((uint32_t)__popc(heads), t, shared.warp_sum, &total);
-        compress<G, VT, V>(job, piece.at, begin, products, bits, t, piece.low, heads, rank, total, w, shared);
-        sort_sync<G>();
+        fill_row<PIECE_G, PIECE_VT, V>(job, {piece.at, begin, entries, piece.products}, piece.low, piece.high,
+                                       *(sort_shared<PIECE_G, PIECE_VT, V> *)memory);
+        sort_sync<PIECE_G>();
     }
     lsp_end_after_previous();
 }
