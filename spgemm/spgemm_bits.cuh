@@ -7,15 +7,17 @@
 #include "spgemm_sort.cuh"
 #include "spgemm_walk.cuh"
 
-/* Blocks that an SM is to hold: as many as it has threads for, which some chips have fewer of. */
+/* Threads of the blocks that an SM is to hold: as many as it has, which some chips have fewer of. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
-#define BITS_BLOCKS 3
+#define BITS_THREADS 1536
 #else
-#define BITS_BLOCKS 4
+#define BITS_THREADS 2048
 #endif
 
 enum {
-    BITS_COUNT_NT = 512,
+    BITS_NT = 512,       /* threads of a block that marks columns */
+    BITS_MANY_NT = 1024, /* the same, where the marks of BITS_MANY columns leave room for few blocks */
+    BITS_MANY = 48 << 13,
     BITS_GROUP = 128,           /* columns that are cleared at a time */
     BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time, at most */
     BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
@@ -186,11 +188,12 @@ __device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
 /* ---- counting ---- */
 
 /* Adds the entries of every listed row, of both lists, to rowptr[row + 1]. */
-static __global__ void __launch_bounds__(BITS_COUNT_NT)
+template <int NT>
+__global__ void __launch_bounds__(NT)
     kernel_bits_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<BITS_COUNT_NT> entries;
-    __shared__ uint32_t warp_sum[BITS_COUNT_NT / WARP];
+    __shared__ bits_entries<NT> entries;
+    __shared__ uint32_t warp_sum[NT / WARP];
     __shared__ ull next;
     uint32_t *bits = (uint32_t *)memory;
     const uint32_t ranges = (job.cols - 1) / range + 1;
@@ -201,10 +204,10 @@ static __global__ void __launch_bounds__(BITS_COUNT_NT)
         uint32_t columns = min(job.cols - low, range), sum = 0;
         bits_clear(bits, columns);
         bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 1}, entries);
-        for (uint32_t k = threadIdx.x; k < (columns + 31) / 32; k += BITS_COUNT_NT) {
+        for (uint32_t k = threadIdx.x; k < (columns + 31) / 32; k += NT) {
             sum += (uint32_t)__popc(bits[k]);
         }
-        sum = block_total<BITS_COUNT_NT>(sum, warp_sum);
+        sum = block_total<NT>(sum, warp_sum);
         if (threadIdx.x == 0 && sum > 0) {
             atomicAdd((ull *)&job.rowptr[row + 1], (ull)sum);
         }
@@ -313,9 +316,10 @@ __device__ inline bool too_many(const bits_plan &plan, const uint32_t *products,
 
 /* The columns of what warps are to take go to C. Rows for these are cut, of others entries and products are counted by
  * stripe. */
-static __global__ void __launch_bounds__(BITS_COUNT_NT, BITS_BLOCKS) kernel_bits_list(spg_job job, bits_plan plan) {
+template <int NT>
+__global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_job job, bits_plan plan) {
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<BITS_COUNT_NT> entries;
+    __shared__ bits_entries<NT> entries;
     __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_STRIPE], place;
     __shared__ bits_tiles tiles;
     __shared__ ull next;
@@ -327,7 +331,7 @@ static __global__ void __launch_bounds__(BITS_COUNT_NT, BITS_BLOCKS) kernel_bits
         const uint32_t low = r * range, columns = min(job.cols - low, range), warp = threadIdx.x / WARP;
         const uint32_t n = (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]);
         const bool sorted = row_is_sorted(job, plan, row);
-        for (uint32_t s = threadIdx.x; sorted && s * plan.stripe < columns; s += BITS_COUNT_NT) {
+        for (uint32_t s = threadIdx.x; sorted && s * plan.stripe < columns; s += NT) {
             products[s] = 0;
         }
         if (!sorted && r == 0 && threadIdx.x == 0) {
@@ -336,13 +340,13 @@ static __global__ void __launch_bounds__(BITS_COUNT_NT, BITS_BLOCKS) kernel_bits
         bits_clear(bits, columns);
         bits_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, plan.stripe}, entries);
         if (__syncthreads_or(!sorted || ranges > 1 || too_many(plan, products, columns))) {
-            bits_put_columns<BITS_COUNT_NT>(job, job.rowptr[row], low, columns, bits, plan.begins + (ull)i * ranges + r,
-                                            r == 0, r + 1 == ranges, tiles);
+            bits_put_columns<NT>(job, job.rowptr[row], low, columns, bits, plan.begins + (ull)i * ranges + r, r == 0,
+                                 r + 1 == ranges, tiles);
         }
         if (!sorted && r == 0) {
-            put_pieces(plan, row, job.rowptr[row], n, place, threadIdx.x, BITS_COUNT_NT);
+            put_pieces(plan, row, job.rowptr[row], n, place, threadIdx.x, NT);
         }
-        for (uint32_t s = warp; sorted && s * plan.stripe < columns; s += BITS_COUNT_NT / WARP) {
+        for (uint32_t s = warp; sorted && s * plan.stripe < columns; s += NT / WARP) {
             uint32_t sum = 0, last = min((s + 1) * plan.stripe, columns);
             for (uint32_t k = s * plan.stripe / 32 + threadIdx.x % WARP; k < (last + 31) / 32; k += WARP) {
                 sum += (uint32_t)__popc(bits[k]);

@@ -14,9 +14,15 @@ static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, spg_list list,
     range = count_range(ctx);
     bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, range), BITS_GROUP) * BITS_GROUP / 8;
     tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
-    LSP_TRY(allow_shared(ctx, kernel_bits_count, bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count, lsp_min(tasks, SMS * 4), BITS_COUNT_NT, bytes, *job, list, rest, range,
-                       &counting->taken));
+    if (lsp_min(job->cols, range) < BITS_MANY) {
+        LSP_TRY(allow_shared(ctx, kernel_bits_count<BITS_NT>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count<BITS_NT>, lsp_min(tasks, SMS * 4), BITS_NT, bytes, *job, list, rest,
+                           range, &counting->taken));
+    } else {
+        LSP_TRY(allow_shared(ctx, kernel_bits_count<BITS_MANY_NT>, bytes));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count<BITS_MANY_NT>, lsp_min(tasks, SMS * 2), BITS_MANY_NT, bytes, *job,
+                           list, rest, range, &counting->taken));
+    }
 done:
     return status;
 }

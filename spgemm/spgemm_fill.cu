@@ -79,8 +79,15 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     LSP_TRY(clear(ctx, memory, PIECES_HEAD));
     use_pieces(bits, memory, most);
     bits->taken = taken;
-    LSP_TRY(allow_shared(ctx, kernel_bits_list, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_list, lsp_min(rows * ranges, SMS * 4), BITS_COUNT_NT, shared, *job, *bits));
+    if (lsp_min(job->cols, bits->count_range) < BITS_MANY) {
+        LSP_TRY(allow_shared(ctx, kernel_bits_list<BITS_NT>, shared));
+        LSP_TRY(
+            LSP_LAUNCH(ctx, kernel_bits_list<BITS_NT>, lsp_min(rows * ranges, SMS * 4), BITS_NT, shared, *job, *bits));
+    } else {
+        LSP_TRY(allow_shared(ctx, kernel_bits_list<BITS_MANY_NT>, shared));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_list<BITS_MANY_NT>, lsp_min(rows * ranges, SMS * 2), BITS_MANY_NT, shared,
+                           *job, *bits));
+    }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *bits));
 done:
     return status;

@@ -13,18 +13,20 @@ enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT, PIECE_
 
 template <int G, int VT> struct sort_shape {
     enum {
-        capacity = G * VT,      /* products, and entries of A */
-        nt = G < 128 ? 128 : G, /* threads a block */
+        capacity = G * VT, /* products, and entries of A */
         wide = G > WARP,
-        team = G > WARP ? G : (int)WARP, /* lanes that share memory: those of a row, or a warp */
-        groups = team / G,               /* rows of a team */
+        pieces = capacity > 2048,    /* takes pieces of rows too, of any number of entries of A */
+        nt = wide ? G : 128,         /* threads a block */
+        team = wide ? G : (int)WARP, /* lanes that share memory: those of a row, or a warp */
+        groups = team / G,           /* rows of a team */
+        few = G > 4 ? 1 : 2,
+        each = wide ? 4 : (int)few, /* entries of A that a lane reads at a time */
         parts = (capacity + 31) / 32,
         stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more: rows lie in different banks */
-        each = G > WARP ? 4
-               : G > 4  ? 1
-                        : 2,                /* entries of A that a lane reads at a time */
-        pieces = capacity > 2048,          /* takes pieces of rows too, of any number of entries of A */
-        padded = team * VT + team * VT / 8 /* places for what is written VT items a lane: see word_place */
+        padded = team * VT + team * VT / 8,     /* places for what is written VT items a lane: see word_place */
+        narrow_blocks = G == 8 ? 8 : 10,        /* more take 9 % longer there: less memory is left to the first cache */
+        wide_blocks = pieces ? 3 : 1024 / G,
+        blocks = wide ? (int)wide_blocks : (int)narrow_blocks /* that a multiprocessor is to hold */
     };
 };
 
@@ -34,6 +36,19 @@ template <> struct alignas(4) sort_entry<no_value> { uint32_t base; };
 
 template <bool MANY> struct sort_origin { typedef uint16_t type; };
 template <> struct sort_origin<true> { typedef uint32_t type; };
+
+/* B's value of a product: fetched at once, while neighbours in B's rows are, or (LATER) when it is used, which takes
+ * less memory. */
+template <typename V, bool LATER> struct sort_factor {
+    V x;
+    __device__ static sort_factor at(const spg_job &job, uint32_t place) { return {value_at<V>(job.B, place)}; }
+    __device__ V value(const spg_job &) const { return x; }
+};
+template <typename V> struct sort_factor<V, true> {
+    uint32_t place;
+    __device__ static sort_factor at(const spg_job &, uint32_t place) { return {place}; }
+    __device__ V value(const spg_job &job) const { return value_at<V>(job.B, place); }
+};
 
 /* Shared memory of a team: without values less is needed. */
 template <int G, int VT, typename V> struct sort_shared {
@@ -51,7 +66,7 @@ template <int G, int VT, typename V> struct sort_shared {
                 };
                 alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* of columns */
                 struct {
-                    V b[origins]; /* B's value of the product in a slot */
+                    sort_factor<V, S::pieces> b[origins]; /* of the product in a slot */
                     uint32_t words[valued || S::wide ? S::padded : 1];
                 };
             };
@@ -69,7 +84,10 @@ template <int G, int VT, typename V> struct sort_shared {
 template <int G> __device__ inline int sort_lane() { return (int)threadIdx.x % G; }
 template <int G> __device__ inline int sort_group_number() { return G > WARP ? 0 : (int)threadIdx.x % WARP / G; }
 
-template <int G> __device__ inline void sort_sync() { group_sync(G, (int)threadIdx.x / G + 1); }
+/* More lanes than a warp are all of their block. The compiler knows the number of their barrier: otherwise it sets
+ * aside all that can be named, and a multiprocessor holds four such blocks. */
+enum { SORT_BARRIER = 1 };
+template <int G> __device__ inline void sort_sync() { group_sync(G, SORT_BARRIER); }
 
 /* Exclusive sum over the group; *total is that of all. */
 template <int G> __device__ inline uint32_t group_sum(uint32_t x, uint32_t *warp_sum, uint32_t *total) {
@@ -181,7 +199,8 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
  * the compiler would wait for each; where there is no product it is B's first entry. */
 template <int G, int VT, typename V, bool COUNT>
 __device__ inline void expand(const spg_job &job, uint32_t products, int bits, uint32_t low,
-                              sort_shared<G, VT, V> &shared, uint32_t (&w)[VT], V (&b)[VT]) {
+                              sort_shared<G, VT, V> &shared, uint32_t (&w)[VT],
+                              sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT]) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>(), first = sort_group_number<G>() * S::stride;
     const uint32_t *const all_starts = shared.starts + sort_group_number<G>() * S::parts;
@@ -209,7 +228,7 @@ __device__ inline void expand(const spg_job &job, uint32_t products, int bits, u
     if constexpr (!COUNT) {
 #pragma unroll
         for (int r = 0; r < VT; r++) {
-            b[r] = value_at<V>(job.B, at[r]);
+            b[r] = sort_factor<V, S::pieces>::at(job, at[r]);
         }
     }
 #pragma unroll
@@ -249,29 +268,44 @@ __device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products
 /* sums[r]: of the products of word r's column up to it that are the thread's own, and, of its last run, all others. */
 template <int G, int VT, typename V>
 __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, unsigned heads,
-                                sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT], const V (&own)[VT],
-                                V (&sums)[VT]) {
+                                sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT],
+                                const sort_factor<V, sort_shape<G, VT>::pieces> (&own)[VT], V (&sums)[VT]) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* of the team */
     const uint32_t mask = (1u << bits) - 1, column = w[VT - 1] >> bits;
-    V *const b = shared.b + sort_group_number<G>() * S::stride;
+    sort_factor<V, S::pieces> *const b = shared.b + sort_group_number<G>() * S::stride;
     const typename sort_origin<S::pieces>::type *const origin = shared.origin + sort_group_number<G>() * S::stride;
-    V sum = value_kind<V>::nothing(job), a[VT];
+    enum { TOGETHER = S::pieces ? 4 : VT, TAIL = S::pieces ? 4 : 1 }; /* products whose factors come together */
+    V sum = value_kind<V>::nothing(job);
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         b[t + r * G] = own[r];
-        a[r] = value_at<V>(job.A, t * VT + r < (int)products ? begin + origin[w[r] & mask] : 0);
     }
-    sort_sync<G>();
 #pragma unroll
-    for (int r = 0; r < VT; r++) {
-        sum = add_times(job, a[r], b[w[r] & mask], heads >> r & 1 ? value_kind<V>::nothing(job) : sum);
-        sums[r] = sum;
+    for (int first = 0; first < VT; first += TOGETHER) {
+        V a[TOGETHER], its_b[TOGETHER];
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) {
+            const bool there = t * VT + first + k < (int)products;
+            a[k] = value_at<V>(job.A, there ? begin + origin[w[first + k] & mask] : 0);
+        }
+        if (first == 0) {
+            sort_sync<G>();
+        }
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) {
+            its_b[k] = b[w[first + k] & mask].value(job);
+        }
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) {
+            sum = add_times(job, a[k], its_b[k], heads >> (first + k) & 1 ? value_kind<V>::nothing(job) : sum);
+            sums[first + k] = sum;
+        }
     }
     /* does the last run go on? */
-    bool more = heads != 0 && (t + 1) * VT < (int)products;
+    bool more = heads != 0;
     if (!S::wide) {
-        more = (__shfl_down_sync(~0u, w[0], 1) >> bits == column) && more;
+        more = (__shfl_down_sync(~0u, w[0], 1) >> bits == column) && more && (t + 1) * VT < (int)products;
         if (!__any_sync(~0u, more)) {
             return;
         }
@@ -281,13 +315,24 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         shared.words[word_place<VT>(lane * VT) + word_place<VT>(r)] = w[r];
     }
     sort_sync<G>();
-    for (int i = (t + 1) * VT, at = (lane + 1) * VT; more; i++, at++) {
-        const uint32_t word = shared.words[word_place<VT>(at)];
-        more = word >> bits == column;
-        if (more) {
-            sum = add_times(job, value_at<V>(job.A, begin + origin[word & mask]), b[word & mask], sum);
-            more = i + 1 < (int)products;
+    for (int i = (t + 1) * VT, at = (lane + 1) * VT; more && i < (int)products; i += TAIL, at += TAIL) {
+        V a[TAIL], its_b[TAIL];
+        bool same[TAIL];
+#pragma unroll
+        for (int k = 0; k < TAIL; k++) {
+            const bool there = i + k < (int)products;
+            const uint32_t word = there ? shared.words[word_place<VT>(at + k)] : 0;
+            same[k] = there && word >> bits == column;
+            a[k] = its_b[k] = V{};
+            if (same[k]) {
+                a[k] = value_at<V>(job.A, begin + origin[word & mask]), its_b[k] = b[word & mask].value(job);
+            }
         }
+#pragma unroll
+        for (int k = 0; k < TAIL; k++) {
+            sum = same[k] ? add_times(job, a[k], its_b[k], sum) : sum;
+        }
+        more = same[TAIL - 1];
     }
     sums[VT - 1] = sum;
 }
@@ -320,7 +365,8 @@ __device__ inline void copy_out(const spg_job &job, int64_t at, int first, int e
  * together where they follow each other. */
 template <int G, int VT, typename V>
 __device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, uint32_t products, int bits,
-                                uint32_t low, unsigned heads, const uint32_t (&w)[VT], const V (&b)[VT],
+                                uint32_t low, unsigned heads, const uint32_t (&w)[VT],
+                                const sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT],
                                 sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>();
@@ -377,7 +423,7 @@ template <int G, int VT, typename V>
 __device__ inline unsigned sort_products(const spg_job &job, uint32_t products, int bits, uint32_t (&w)[VT],
                                          sort_shared<G, VT, V> &shared) {
     sort_sync<G>();
-    sort_group_of<G, VT>(w, sort_lane<G>(), (int)threadIdx.x / G + 1, shared.words, job.ones);
+    sort_group_of<G, VT>(w, sort_lane<G>(), SORT_BARRIER, shared.words, job.ones);
     sort_sync<G>();
     return find_heads<G, VT, V>(w, products, bits, shared);
 }
@@ -435,7 +481,7 @@ template <int G, int VT>
 __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sort_shared<G, VT, no_value> &shared,
                                      bool *sorted) {
     uint32_t w[VT], total;
-    no_value b[VT];
+    sort_factor<no_value, sort_shape<G, VT>::pieces> b[VT];
     read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
     expand<G, VT, no_value, true>(job, row.products, 0, 0, shared, w, b);
     if constexpr (G >= 8 && G <= WARP) {
@@ -454,7 +500,7 @@ template <int G, int VT, typename V>
 __device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t low, uint32_t high,
                                 sort_shared<G, VT, V> &shared) {
     uint32_t w[VT];
-    V b[VT];
+    sort_factor<V, sort_shape<G, VT>::pieces> b[VT];
     const int bits = row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
     read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
     expand<G, VT, V, false>(job, row.products, bits, low, shared, w, b);
@@ -464,7 +510,8 @@ __device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t
 
 /* Fills the listed rows of C. */
 template <int G, int VT, typename V>
-__global__ void __launch_bounds__(sort_shape<G, VT>::nt) kernel_sort_rows(spg_job job, spg_list list) {
+__global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::blocks)
+    kernel_sort_rows(spg_job job, spg_list list) {
     typedef sort_shape<G, VT> S;
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t i = (blockIdx.x * (uint32_t)S::nt + threadIdx.x) / G;
