@@ -111,11 +111,31 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     b.entries = 3, b.cols = 3000, b.dense_row = -1;
     B = make(&b, 5);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row");
-    b.cols = 1000000;
+    b.cols = 1100000; /* more than are marked at a time */
     drop(&B);
     B = make(&b, 6);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row, wide");
     drop(&A), drop(&B);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_spgemm, short_rows_with_few_or_many_repeated_columns_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t rows = getenv("LSP_TEST_REDUCED") ? 150 : 2000;
+    static const int64_t columns[] = {70, 300, 2000, 15000, 100000, 700000};
+    static const int64_t entries[][2] = {{3, 9}, {5, 11}, {9, 13}, {10, 25}};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
+            char what[60];
+            recipe a = {rows, 500, entries[e][0], LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+            recipe b = {500, columns[k], entries[e][1], LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+            lsp_csr A = make(&a, 10 * k + e), B = make(&b, 1000 + k);
+            snprintf(what, sizeof what, "%lld x %lld products, %lld columns", (long long)a.entries,
+                     (long long)b.entries, (long long)b.cols);
+            check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+            drop(&A), drop(&B);
+        }
+    }
     lsp_ctx_destroy(ctx);
 }
 
