@@ -237,27 +237,27 @@ __device__ inline void sort_group(uint32_t (&w)[VT], int G, int t, int id, uint3
     }
 }
 
-/* The same of a number of lanes that is known: loops are rolled out, which takes fewer moves, and more code. */
-template <int G, int VT, int MASK> __device__ inline void halve_down(uint32_t (&w)[VT], const network_ones &ones) {
+/* The same for a number of lanes that is known: without loops, which takes fewer moves and more code. */
+template <int MASK, int VT> __device__ inline void halve_down(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (MASK > 0) {
         halve(w, MASK, ones);
-        halve_down<G, VT, MASK / 2>(w, ones);
+        halve_down<MASK / 2>(w, ones);
     }
 }
-template <int G, int VT> __device__ inline void sort_lanes_of(uint32_t (&w)[VT], const network_ones &ones) {
+template <int G, int VT> __device__ inline void sort_known_lanes(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (G == 1) {
         sort_words<VT, 0, VT>(w, ones);
     } else {
-        sort_lanes_of<G / 2, VT>(w, ones);
+        sort_known_lanes<G / 2>(w, ones);
         flip(w, G, ones);
-        halve_down<G, VT, G / 4>(w, ones);
+        halve_down<G / 4>(w, ones);
         merge_words<VT, 0, VT>(w, ones);
     }
 }
 template <int G, int VT>
-__device__ inline void sort_group_of(uint32_t (&w)[VT], int t, int id, uint32_t *shared, const network_ones &ones) {
+__device__ inline void sort_known_group(uint32_t (&w)[VT], int t, int id, uint32_t *shared, const network_ones &ones) {
     if constexpr (G <= WARP) {
-        sort_lanes_of<G, VT>(w, ones);
+        sort_known_lanes<G>(w, ones);
     } else {
         sort_group<VT, true>(w, G, t, id, shared, ones);
     }
