@@ -61,20 +61,13 @@ template <typename V> struct walk_parts {
     }
 };
 
-/* 32 products, one of each lane, in the order of A's entries. */
+/* 32 products, one of each lane. */
 template <typename V> struct walk_step {
-    uint32_t place; /* the column, then where its sum is; ~0: the lane has none */
-    uint32_t parts; /* that the products are of; 0: it is no step */
+    uint32_t place;       /* the column, then where its sum is; ~0: the lane has none */
+    uint32_t turn, turns; /* products of one turn have different columns; turns of all lanes, 0: it is no step */
     V a, b;
 
-    /* Products of one column take turns; those of one part have different ones. */
     __device__ void add(const spg_job &job, V *sums) const {
-        uint32_t turn = 0, turns = 1;
-        if (parts > 1 || job.repeats) {
-            turn = (uint32_t)__popc(__match_any_sync(~0u, place) & ((1u << threadIdx.x % WARP) - 1));
-            turn = place != ~0u ? turn : 0;
-            turns = __reduce_max_sync(~0u, turn) + 1;
-        }
         for (uint32_t k = 0; k < turns; k++) {
             if (turn == k && place != ~0u) {
                 sums[place] = add_times(job, a, b, sums[place]);
@@ -91,11 +84,11 @@ template <typename V> struct product_walk {
     uint32_t start, shift;       /* of the lane's part: its first product, and what leads from products to B */
     uint32_t first, left;        /* of the pack's products: done, still to be done */
 
-    /* The next 32 parts. */
-    __device__ void open() {
-        const uint32_t lane = threadIdx.x % WARP;
+    /* The next 32 parts; where B has columns twice in a row, the next one. */
+    __device__ void open(const spg_job &job) {
+        const uint32_t lane = threadIdx.x % WARP, pack = job.repeats ? 1 : (uint32_t)WARP;
         part += begun; /* all of the pack before */
-        const bool here = part + lane < count;
+        const bool here = lane < pack && part + lane < count;
         const uint32_t length = here ? parts.length[part + lane] : 0;
         uint32_t sum = length;
         for (uint32_t d = 1; d < WARP; d *= 2) {
@@ -110,13 +103,14 @@ template <typename V> struct product_walk {
     __device__ void load(const spg_job &job, walk_step<V> &step) {
         const uint32_t lane = threadIdx.x % WARP, upto = (2u << lane) - 1;
         if (left == 0) {
-            open();
+            open(job);
         }
         const uint32_t begin = start - first;
         const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
         const uint32_t mine = begun + (uint32_t)__popc(begins & upto) - 1;
         const uint32_t at = __shfl_sync(~0u, shift, mine % WARP) + first + lane;
-        step.parts = left == 0 ? 0 : (uint32_t)__popc(begins & ~1u) + 1;
+        step.turn = job.repeats ? lane : (uint32_t)__popc(begins & upto & ~1u);
+        step.turns = left == 0 ? 0 : job.repeats ? min(left, (uint32_t)WARP) : (uint32_t)__popc(begins & ~1u) + 1;
         step.place = ~0u;
         if (lane < left) {
             step.place = __ldg(job.B.col + at);
@@ -200,7 +194,7 @@ __device__ inline void walk_products(const spg_job &job, uint32_t p, uint32_t en
         for (bool more = true; more;) {
 #pragma unroll
             for (int k = 0; k < WALK_STEPS && more; k++) {
-                more = steps[k].parts > 0;
+                more = steps[k].turns > 0;
                 walk.load(job, steps[(k + WALK_STEPS - 1) % WALK_STEPS]);
                 find(steps[(k + 1) % WALK_STEPS]);
                 steps[k].add(job, memory.sums);
