@@ -46,14 +46,13 @@ typedef enum lsp_spgemm_bin {
 
 /* Tuned on an H200 with sparse-bench spgemm. */
 enum {
-    LSP_SORT_IN_WARP = 256,     /* products that a warp sorts */
-    LSP_SORT_MOST = 4096,       /* products that a block sorts */
-    LSP_COLLECT_MOST = 512,     /* columns of a row that a warp collects */
-    LSP_COLLECT_FROM = 2,       /* products a column: below, sorting them is cheaper */
-    LSP_HASH_COUNT_MOST = 8192, /* products: more do not fit the table for counting, mostly */
-    LSP_HASH_COUNT_FROM =
-        1 << 20,            /* columns of C: fewer are marked faster than looked for in a table, which overflows */
-    LSP_SHARED_ROWS = 1024, /* of more products than a block sorts: too few to keep all warps busy */
+    LSP_SORT_IN_WARP = 256,         /* products that a warp sorts */
+    LSP_SORT_MOST = 4096,           /* products that a block sorts */
+    LSP_COLLECT_MOST = 512,         /* columns of a row that a warp collects */
+    LSP_COLLECT_FROM = 2,           /* products a column: below, sorting them is cheaper */
+    LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
+    LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C: fewer are marked faster than looked for in a table */
+    LSP_SHARED_ROWS = 1024,         /* of more products than a block sorts: too few to keep all warps busy */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };

@@ -8,21 +8,13 @@
 static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, spg_list list, spg_rest rest, uint32_t more,
                                 spg_counting *counting) {
     lsp_status status = LSP_OK;
-    uint32_t range = 0;
-    size_t bytes = 0;
-    int64_t tasks = 0;
-    range = count_range(ctx);
-    bytes = (size_t)lsp_ceil_div(lsp_min(job->cols, range), BITS_GROUP) * BITS_GROUP / 8;
-    tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
-    if (lsp_min(job->cols, range) < BITS_MANY) {
-        LSP_TRY(allow_shared(ctx, kernel_bits_count<BITS_NT>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count<BITS_NT>, lsp_min(tasks, SMS * 4), BITS_NT, bytes, *job, list, rest,
-                           range, &counting->taken));
-    } else {
-        LSP_TRY(allow_shared(ctx, kernel_bits_count<BITS_MANY_NT>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_count<BITS_MANY_NT>, lsp_min(tasks, SMS * 2), BITS_MANY_NT, bytes, *job,
-                           list, rest, range, &counting->taken));
-    }
+    const uint32_t range = count_range(ctx);
+    const int64_t columns = lsp_min(job->cols, range), tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
+    const size_t bytes = (size_t)lsp_ceil_div(columns, BITS_GROUP) * BITS_GROUP / 8;
+    const int nt = bits_threads(columns);
+    const auto count_bits = nt == BITS_NT ? kernel_bits_count<BITS_NT> : kernel_bits_count<BITS_MANY_NT>;
+    LSP_TRY(allow_shared(ctx, count_bits, bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, count_bits, bits_blocks(tasks, nt), nt, bytes, *job, list, rest, range, &counting->taken));
 done:
     return status;
 }

@@ -62,7 +62,10 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t rows = bits->list.count, bytes = pieces_bytes(most), ranges = bits_ranges(bits, job->cols);
-    const size_t shared = (size_t)lsp_ceil_div(lsp_min(job->cols, bits->count_range), BITS_GROUP) * BITS_GROUP / 8;
+    const int64_t columns = lsp_min(job->cols, bits->count_range);
+    const size_t shared = (size_t)lsp_ceil_div(columns, BITS_GROUP) * BITS_GROUP / 8;
+    const int nt = bits_threads(columns);
+    const auto list_bits = nt == BITS_NT ? kernel_bits_list<BITS_NT> : kernel_bits_list<BITS_MANY_NT>;
     void *memory = plan->gpu.pieces;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits->stripes, sizeof *bits->counts, (void **)&bits->counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits->stripes, sizeof *bits->products, (void **)&bits->products));
@@ -79,15 +82,8 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     LSP_TRY(clear(ctx, memory, PIECES_HEAD));
     use_pieces(bits, memory, most);
     bits->taken = taken;
-    if (lsp_min(job->cols, bits->count_range) < BITS_MANY) {
-        LSP_TRY(allow_shared(ctx, kernel_bits_list<BITS_NT>, shared));
-        LSP_TRY(
-            LSP_LAUNCH(ctx, kernel_bits_list<BITS_NT>, lsp_min(rows * ranges, SMS * 4), BITS_NT, shared, *job, *bits));
-    } else {
-        LSP_TRY(allow_shared(ctx, kernel_bits_list<BITS_MANY_NT>, shared));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_list<BITS_MANY_NT>, lsp_min(rows * ranges, SMS * 2), BITS_MANY_NT, shared,
-                           *job, *bits));
-    }
+    LSP_TRY(allow_shared(ctx, list_bits, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, list_bits, bits_blocks(rows * ranges, nt), nt, shared, *job, *bits));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *bits));
 done:
     return status;

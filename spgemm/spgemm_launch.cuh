@@ -160,4 +160,8 @@ static inline uint32_t count_range(lsp_ctx *ctx) {
     return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
 }
 
+/* Threads of a block that marks so many columns, and blocks that a chip holds. */
+static inline int bits_threads(int64_t columns) { return columns < BITS_MANY ? BITS_NT : BITS_MANY_NT; }
+static inline int64_t bits_blocks(int64_t tasks, int threads) { return lsp_min(tasks, SMS * (BITS_THREADS / threads)); }
+
 #endif
