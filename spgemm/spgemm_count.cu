@@ -27,8 +27,7 @@ static __global__ void __launch_bounds__(G)
     sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
     for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
         const uint32_t row = rows[i], begin = job.A.rowptr[row], entries = job.A.rowptr[row + 1] - begin;
-        bool sorted = true;
-        const uint32_t total = count_row<G, VT>(job, {0, begin, entries, job.products[row]}, shared, &sorted);
+        const uint32_t total = count_row<G, VT>(job, {0, begin, entries, job.products[row]}, shared, NULL);
         if (threadIdx.x == 0) {
             job.rowptr[row + 1] = total;
         }

@@ -21,7 +21,7 @@ template <int G, int VT> struct sort_shape {
         parts = (capacity + 31) / 32,
         stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more: rows lie in different banks */
         padded = team * VT + team * VT / 8,     /* places for what is written VT items a lane: see word_place */
-        narrow_blocks = G == 8 ? 8 : 10,        /* more take 9 % longer there: less memory is left to the first cache */
+        narrow_blocks = G == 8 ? 8 : 10,        /* 8 lanes: ten took 9 % longer */
         wide_blocks = pieces ? 3 : 1024 / G,
         blocks = wide ? (int)wide_blocks : (int)narrow_blocks /* that a multiprocessor is to hold */
     };

@@ -296,7 +296,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
     spg_check *check = facts->check;
     look_faults faults = {};
     ull before = 0;
-    bool sorted = false; /* are columns of short rows, to be counted? */
+    bool sorted = false; /* see count_row */
     if (check_failed(check[1])) {
         if (blockIdx.x == 0) {
             tell(facts, told);

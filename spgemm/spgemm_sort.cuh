@@ -72,7 +72,8 @@ __device__ inline bool count_unsorted(const uint32_t (&w)[VT], uint32_t products
     return true;
 }
 
-/* The number of a row's entries in C. `sorted`: rows before had many columns twice, this one is sorted at once. */
+/* The number of a row's entries in C. `sorted`, of a warp's rows alone: those before had many columns twice, and this
+ * one is sorted at once. */
 template <int G, int VT>
 __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sort_shared<G, VT, no_value> &shared,
                                      bool *sorted) {
