@@ -134,7 +134,7 @@ __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t numbe
     }
 }
 __device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
-    return job.wide_col ? (uint32_t)((const int64_t *)job.col)[at] : ((const uint32_t *)job.col)[at];
+    return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of a wide one */
 }
 template <typename V> __device__ inline void put_value(const spg_job &job, int64_t at, V value) {
     if constexpr (value_kind<V>::valued) {

@@ -13,7 +13,8 @@ enum {
     WALK_MOST = 1024,     /* entries of C at a time */
     WALK_RANGE = 1 << 14, /* columns at a time */
     WALK_ENTRIES = 64,    /* of A, at a time */
-    WALK_STEPS = 4        /* of 32 products, on their way together */
+    WALK_STEPS = 4,       /* of 32 products, on their way together */
+    WALK_BATCH = 8        /* columns of C that a lane loads together */
 };
 
 /* Parts of rows of B, each to be multiplied by an entry of A; none is empty. */
@@ -68,6 +69,7 @@ template <typename V> struct walk_step {
     V a, b;
 
     __device__ void add(const spg_job &job, V *sums) const {
+#pragma unroll 1
         for (uint32_t k = 0; k < turns; k++) {
             if (turn == k && place != ~0u) {
                 sums[place] = add_times(job, a, b, sums[place]);
@@ -102,15 +104,16 @@ template <typename V> struct product_walk {
     }
     __device__ void load(const spg_job &job, walk_step<V> &step) {
         const uint32_t lane = threadIdx.x % WARP, upto = (2u << lane) - 1;
-        if (left == 0) {
+        if (left == 0 && part + begun < count) {
             open(job);
         }
         const uint32_t begin = start - first;
         const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
         const uint32_t mine = begun + (uint32_t)__popc(begins & upto) - 1;
         const uint32_t at = __shfl_sync(~0u, shift, mine % WARP) + first + lane;
-        step.turn = job.repeats ? lane : (uint32_t)__popc(begins & upto & ~1u);
-        step.turns = left == 0 ? 0 : job.repeats ? min(left, (uint32_t)WARP) : (uint32_t)__popc(begins & ~1u) + 1;
+        const unsigned turns = (job.repeats ? ~0u : begins) & ~1u; /* lanes whose turn is a later one than others' */
+        step.turn = (uint32_t)__popc(turns & upto);
+        step.turns = min(left, (uint32_t)__popc(turns) + 1);
         step.place = ~0u;
         if (lane < left) {
             step.place = __ldg(job.B.col + at);
@@ -128,34 +131,50 @@ template <typename V> struct walk_memory {
     walk_parts<V> *parts;
     uint32_t *bits;   /* a column each */
     uint16_t *before; /* the bits before each word */
+    uint32_t low, columns;
 
     /* For so many columns at a time, a multiple of 256. */
     __host__ __device__ static uint32_t bytes(uint32_t range) {
         return WALK_MOST * sizeof(V) + sizeof(walk_parts<V>) + range / 16 * 3;
     }
-    __device__ walk_memory(char *memory, uint32_t range)
+    __device__ walk_memory(char *memory, uint32_t range, uint32_t from, uint32_t to)
         : sums((V *)memory), parts((walk_parts<V> *)(sums + WALK_MOST)), bits((uint32_t *)(parts + 1)),
-          before((uint16_t *)(bits + range / 32)) {}
+          before((uint16_t *)(bits + range / 32)), low(from), columns(to - from) {}
 
-    /* Where a marked column, less the first, stands among these. */
-    __device__ uint32_t rank(uint32_t column) const {
-        return before[column / 32] + (uint32_t)__popc(bits[column / 32] & ((1u << (column % 32)) - 1));
+    /* Has each column a sum, whether C has it or not? */
+    __device__ bool dense() const { return columns <= WALK_MOST; }
+    /* Where the column's sum is. */
+    __device__ void find(walk_step<V> &step) const {
+        const bool some = step.place != ~0u;
+        uint32_t place = some ? step.place - low : 0;
+        if (!dense()) {
+            place = before[place / 32] + (uint32_t)__popc(bits[place / 32] & ((1u << (place % 32)) - 1));
+        }
+        step.place = some ? place : ~0u;
     }
-    /* Marks the columns of n entries of C and gives them sums of nothing. */
-    __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t low, uint32_t high) const {
-        const uint32_t lane = threadIdx.x % WARP, groups = (high - low + 127) / 128;
+    /* Gives n entries of C, from `at` on, sums of nothing. */
+    __device__ void open(const spg_job &job, int64_t at, uint32_t n) const {
+        const uint32_t lane = threadIdx.x % WARP, groups = dense() ? 0 : (columns + 127) / 128;
         __syncwarp();
+        for (uint32_t k = lane; k < (dense() ? columns : n); k += WARP) {
+            sums[k] = value_kind<V>::nothing(job);
+        }
         for (uint32_t g = lane; g < groups; g += WARP) {
             ((uint4 *)bits)[g] = make_uint4(0, 0, 0, 0);
         }
         __syncwarp();
-#pragma unroll 8
-        for (uint32_t k = lane; k < n; k += WARP) {
-            const uint32_t column = number_at(job, at + k) - low;
-            if (column < high - low) { /* always, unless somebody has changed C since */
-                atomicOr(bits + column / 32, 1u << (column % 32));
+        for (uint32_t first = dense() ? n : 0; first < n; first += WALK_BATCH * WARP) {
+            uint32_t column[WALK_BATCH];
+#pragma unroll
+            for (uint32_t k = 0; k < WALK_BATCH; k++) {
+                column[k] = number_at(job, at + min(first + k * WARP + lane, n - 1)) - low;
             }
-            sums[k] = value_kind<V>::nothing(job);
+#pragma unroll
+            for (uint32_t k = 0; k < WALK_BATCH; k++) {
+                if (first + k * WARP + lane < n && column[k] < columns) { /* the latter unless C has been changed */
+                    atomicOr(bits + column[k] / 32, 1u << (column[k] % 32));
+                }
+            }
         }
         __syncwarp();
         for (uint32_t g = lane, all = 0; g < groups + lane; g += WARP) {
@@ -175,28 +194,37 @@ template <typename V> struct walk_memory {
         }
         __syncwarp();
     }
+    /* The sums go to C. */
+    __device__ void close(const spg_job &job, int64_t at, uint32_t n) const {
+        __syncwarp();
+#pragma unroll 4
+        for (uint32_t k = threadIdx.x % WARP; k < n; k += WARP) {
+            const uint32_t place = dense() ? min(number_at(job, at + k) - low, (uint32_t)WALK_MOST - 1) : k;
+            put_value<V>(job, at + k, settled(sums[place]));
+        }
+        __syncwarp();
+    }
 };
 
-/* Adds all products of A's entries p .. end-1 in the columns low .. high-1. Some steps are on their way while another
- * is added. */
+/* Adds all products of A's entries p .. end-1 in the columns at hand. Some steps are on their way while another is
+ * added. */
 template <typename V>
-__device__ inline void walk_products(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
-                                     const walk_memory<V> &memory) {
-    const auto find = [&](walk_step<V> &step) { step.place = step.place != ~0u ? memory.rank(step.place - low) : ~0u; };
+__device__ inline void walk_products(const spg_job &job, uint32_t p, uint32_t end, const walk_memory<V> &memory) {
+    const uint32_t high = memory.low + memory.columns;
     for (; p < end; p += min(end - p, (uint32_t)WALK_ENTRIES)) {
-        product_walk<V> walk = {*memory.parts, memory.parts->read(job, p, end, low, high), 0, 0, 0, 0, 0, 0};
+        product_walk<V> walk = {*memory.parts, memory.parts->read(job, p, end, memory.low, high), 0, 0, 0, 0, 0, 0};
         walk_step<V> steps[WALK_STEPS];
 #pragma unroll
         for (int k = 0; k < WALK_STEPS - 1; k++) {
             walk.load(job, steps[k]);
         }
-        find(steps[0]);
+        memory.find(steps[0]);
         for (bool more = true; more;) {
 #pragma unroll
             for (int k = 0; k < WALK_STEPS && more; k++) {
                 more = steps[k].turns > 0;
                 walk.load(job, steps[(k + WALK_STEPS - 1) % WALK_STEPS]);
-                find(steps[(k + 1) % WALK_STEPS]);
+                memory.find(steps[(k + 1) % WALK_STEPS]);
                 steps[k].add(job, memory.sums);
             }
         }
@@ -234,14 +262,11 @@ __global__ void __launch_bounds__(WALK_NT, 10)
             const uint32_t low = number_at(job, at);
             n = columns_below(job, at, min(left, (uint32_t)WALK_MOST), (ull)low + range);
             if constexpr (value_kind<V>::valued) {
-                const walk_memory<V> memory(shared + warp * walk_memory<V>::bytes(range), range);
-                const uint32_t high = max(number_at(job, at + n - 1), low) + 1;
-                memory.open(job, at, n, low, high);
-                walk_products<V>(job, job.A.rowptr[piece.row], job.A.rowptr[piece.row + 1], low, high, memory);
-                __syncwarp();
-                for (uint32_t k = lane; k < n; k += WARP) {
-                    put_value<V>(job, at + k, settled(memory.sums[k]));
-                }
+                const walk_memory<V> memory(shared + warp * walk_memory<V>::bytes(range), range, low,
+                                            max(number_at(job, at + n - 1), low) + 1);
+                memory.open(job, at, n);
+                walk_products<V>(job, job.A.rowptr[piece.row], job.A.rowptr[piece.row + 1], memory);
+                memory.close(job, at, n);
             }
             for (uint32_t k = lane; job.names && k < n; k += WARP) {
                 put_col(job, at + k, number_at(job, at + k));
