@@ -52,7 +52,7 @@ enum {
     LSP_COLLECT_FROM = 2,           /* products a column: below, sorting them is cheaper */
     LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
     LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C: fewer are marked faster than looked for in a table */
-    LSP_SHARED_ROWS = 1024,         /* of more products than a block sorts: too few to keep all warps busy */
+    LSP_SHARED_ROWS = 1024,         /* of many products: too few to keep all warps busy */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };
@@ -125,10 +125,20 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     return LSP_BIN_BITS;
 }
 
-/* Where rows of more products than a block sorts are few, many warps share each. */
+/* Where rows of many products are few, many warps share each: rows of more products than this, or entries of A, where
+ * `bins` says how many are counted how. */
+static inline uint32_t lsp_shared_from(const uint32_t *bins) {
+    uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS];
+    uint32_t from = UINT32_MAX;
+    for (int bin = LSP_BIN_COUNT_512; bin >= LSP_BIN_COUNT_128 && rows <= LSP_SHARED_ROWS; bin--) {
+        from = 512u << (bin - LSP_BIN_COUNT_64); /* the most of that bin */
+        rows += bins[bin];
+    }
+    return from;
+}
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_shared_bin(lsp_spgemm_bin bin, uint32_t products, uint32_t entries,
-                                                           bool few) {
-    return few && bin != LSP_BIN_NONE && (products > LSP_SORT_MOST || entries > LSP_SORT_MOST) ? LSP_BIN_BITS : bin;
+                                                           uint32_t from) {
+    return bin != LSP_BIN_NONE && (products > from || entries > from) ? LSP_BIN_BITS : bin;
 }
 
 #endif

@@ -20,6 +20,8 @@ enum {
     BITS_MANY = 48 << 13,
     BITS_GROUP = 128,           /* columns that are cleared at a time */
     BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time, at most */
+    BITS_TILE = WARP * 32,      /* columns that a warp writes to C at a time */
+    BITS_STAGED = BITS_TILE / 4,
     BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
     BITS_STRIPE = 1024,         /* columns: they are no narrower */
     BITS_WALK_LENGTH = 2,       /* products of an entry of A in a piece that a warp takes, about */
@@ -40,59 +42,6 @@ typedef struct bits_plan {
     uint32_t *made, *sorted_made;   /* how many there are */
     ull *taken;                     /* pieces, or rows, that have been taken, of the kernel at hand */
 } bits_plan;
-
-/* Of up to NT entries of A's row those with products in the range: the part of B's row, and where its products begin
- * among all of these. */
-template <int NT> struct bits_entries {
-    uint32_t warp_sum[NT / WARP], warp_count[NT / WARP]; /* first: they are read 16 bytes at a time */
-    uint32_t at[NT], start[NT + 1];
-};
-
-/* Leaves those of entries p .. end-1, at most NT, all columns in low .. high-1; returns how many. */
-template <int NT>
-__device__ inline uint32_t bits_read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
-                                     bits_entries<NT> &entries) {
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t at = 0, length = 0, before = 0, count = 0, sum, start = 0, total = 0;
-    if (p + threadIdx.x < end) {
-        const uint32_t k = __ldg(job.A.col + p + threadIdx.x);
-        at = __ldg(job.B.rowptr + k);
-        length = __ldg(job.B.rowptr + k + 1) - at;
-        if (low > 0 || high < job.cols) {
-            const uint32_t outer[2] = {low, high};
-            uint32_t n[1] = {length}, ends[1][2] = {{at, at}};
-            lower_bounds<1, 2>(job.B.col, n, outer, ends);
-            at = ends[0][0];
-            length = ends[0][1] - at;
-        }
-    }
-    sum = length;
-    for (uint32_t d = 1; d < WARP; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= d ? other : 0;
-    }
-    const unsigned some = __ballot_sync(~0u, length > 0);
-    __syncthreads(); /* the entries before are done with */
-    if (lane == WARP - 1) {
-        entries.warp_sum[warp] = sum;
-        entries.warp_count[warp] = (uint32_t)__popc(some);
-    }
-    __syncthreads();
-    for (uint32_t k = 0; k < NT / WARP; k++) {
-        start += k < warp ? entries.warp_sum[k] : 0, before += k < warp ? entries.warp_count[k] : 0;
-        total += entries.warp_sum[k], count += entries.warp_count[k];
-    }
-    if (length > 0) {
-        const uint32_t e = before + (uint32_t)__popc(some & ((1u << lane) - 1));
-        entries.at[e] = at;
-        entries.start[e] = start + sum - length;
-    }
-    if (threadIdx.x == 0) {
-        entries.start[count] = total;
-    }
-    __syncthreads();
-    return count;
-}
 
 /* Where columns are marked, and, if `products` is not NULL, counted by stripe. */
 struct bits_marking {
@@ -120,27 +69,28 @@ struct bits_marking {
  * whatever the lengths of B's rows, 32 at a time: a bit tells where among these an entry's first product is. */
 template <int NT>
 __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
-                                     const bits_marking &marking, bits_entries<NT> &entries) {
+                                     const bits_marking &marking, part_list<NT> &parts) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     /* entries at a time: their products are fewer than 2^32, for columns are few, or where rows have them twice */
     const uint32_t take = job.repeats ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
-        const uint32_t count = bits_read<NT>(job, p, min(end - p, take) + p, low, high, entries);
-        const uint32_t total = entries.start[count], each = (total / NT + 1) * WARP;
+        uint32_t slot;
+        const uint32_t count = parts.read(job, p, min(end - p, take) + p, low, high, slot);
+        const uint32_t total = parts.start[count], each = (total / NT + 1) * WARP;
         uint32_t first = warp * each, left = first < total ? min(total - first, each) : 0;
         uint32_t e = 0; /* the last that begins before `first`, or there */
         for (uint32_t n = left > 0 ? count : 0; n > 1;) {
             const uint32_t half = n / 2;
-            e += entries.start[e + half] <= first ? half : 0;
+            e += parts.start[e + half] <= first ? half : 0;
             n -= half;
         }
         while (left > 0) {
-            const uint32_t begin = entries.start[min(e + 1 + lane, count)] - first;
+            const uint32_t begin = parts.start[min(e + 1 + lane, count)] - first;
             const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
             const uint32_t mine = e + (uint32_t)__popc(begins & ((2u << lane) - 1));
             uint32_t place = ~0u;
             if (lane < left) {
-                place = __ldg(job.B.col + (entries.at[mine] + (first + lane - entries.start[mine]))) - low;
+                place = __ldg(job.B.col + (parts.shift[mine] + first + lane)) - low;
                 marking.mark(place);
             }
             if (marking.products) {
@@ -168,16 +118,6 @@ template <int NT> __device__ inline uint32_t block_total(uint32_t x, uint32_t *w
     return x;
 }
 
-/* The next piece of work, the same for all threads. */
-__device__ inline ull take_next(ull *counter, ull *shared) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        *shared = atomicAdd(counter, 1ull);
-    }
-    __syncthreads();
-    return *shared;
-}
-
 __device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
     for (uint32_t i = threadIdx.x; i < (columns + BITS_GROUP - 1) / BITS_GROUP; i += blockDim.x) {
         ((uint4 *)bits)[i] = make_uint4(0, 0, 0, 0);
@@ -192,7 +132,7 @@ template <int NT>
 __global__ void __launch_bounds__(NT)
     kernel_bits_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<NT> entries;
+    __shared__ part_list<NT> parts;
     __shared__ uint32_t warp_sum[NT / WARP];
     __shared__ ull next;
     uint32_t *bits = (uint32_t *)memory;
@@ -203,7 +143,7 @@ __global__ void __launch_bounds__(NT)
         const uint32_t row = i < list.count ? list.rows[i] : rest.rows[i - list.count];
         uint32_t columns = min(job.cols - low, range), sum = 0;
         bits_clear(bits, columns);
-        bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 1}, entries);
+        bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 1}, parts);
         for (uint32_t k = threadIdx.x; k < (columns + 31) / 32; k += NT) {
             sum += (uint32_t)__popc(bits[k]);
         }
@@ -235,11 +175,13 @@ __device__ inline void put_pieces(const bits_plan &plan, uint32_t row, int64_t a
     }
 }
 
-/* Words of marks, 32 a tile: how many marks come before each tile. */
-struct bits_tiles {
-    uint32_t before[BITS_COUNT_RANGE / (WARP * 32) + 1];
+/* Words of marks, 32 a tile: how many marks come before each tile. Of a tile with few marks their places are collected,
+ * so that neighbours are written together. */
+template <int NT> struct bits_tiles {
+    uint32_t before[BITS_COUNT_RANGE / BITS_TILE + 1];
+    uint16_t staged[NT / WARP][BITS_STAGED];
 
-    template <int NT> __device__ void find(const uint32_t *bits, uint32_t words) {
+    __device__ void find(const uint32_t *bits, uint32_t words) {
         const uint32_t lane = threadIdx.x % WARP, tiles = (words + WARP - 1) / WARP;
         for (uint32_t tile = threadIdx.x / WARP; tile < tiles; tile += NT / WARP) {
             const uint32_t k = tile * WARP + lane;
@@ -263,6 +205,35 @@ struct bits_tiles {
         }
         __syncthreads();
     }
+    /* Writes the columns of a tile, from `low` on, to C from `at` on; the lane has a word of it. */
+    __device__ void put(const spg_job &job, uint32_t word, int64_t at, uint32_t low) {
+        const uint32_t lane = threadIdx.x % WARP;
+        uint16_t *mine = staged[threadIdx.x / WARP];
+        uint32_t upto = (uint32_t)__popc(word);
+        for (uint32_t d = 1; d < WARP; d *= 2) {
+            const uint32_t other = __shfl_up_sync(~0u, upto, d);
+            upto += lane >= d ? other : 0;
+        }
+        const uint32_t all = __shfl_sync(~0u, upto, WARP - 1);
+        uint32_t to = upto - (uint32_t)__popc(word);
+        if (all > BITS_STAGED) {
+            for (uint32_t k = 0; k < WARP; k++) {
+                const uint32_t its_word = __shfl_sync(~0u, word, k), its_to = __shfl_sync(~0u, to, k);
+                if (its_word >> lane & 1) {
+                    put_number(job, at + its_to + __popc(its_word & ((1u << lane) - 1)), low + k * 32 + lane);
+                }
+            }
+            return;
+        }
+        __syncwarp(); /* what was staged before is written */
+        for (; word; word &= word - 1) {
+            mine[to++] = (uint16_t)(lane * 32 + (uint32_t)__ffs((int)word) - 1);
+        }
+        __syncwarp();
+        for (uint32_t k = lane; k < all; k += WARP) {
+            put_number(job, at + k, low + mine[k]);
+        }
+    }
 };
 
 /* Writes the columns that are marked, to C from `at` on plus what comes before in the ranges before this one. Blocks
@@ -270,10 +241,10 @@ struct bits_tiles {
 template <int NT>
 __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t low, uint32_t columns,
                                         const uint32_t *bits, uint32_t *begin, bool first, bool last,
-                                        bits_tiles &tiles) {
+                                        bits_tiles<NT> &tiles) {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t words = (columns + 31) / 32, count = (words + WARP - 1) / WARP;
-    tiles.find<NT>(bits, words);
+    tiles.find(bits, words);
     const uint32_t all = tiles.before[count], from = (uint32_t)((ull)all * warp / (NT / WARP));
     const uint32_t end = (uint32_t)((ull)all * (warp + 1) / (NT / WARP));
     uint32_t known = 1, tile = 0; /* the first with as many marks before it */
@@ -291,16 +262,8 @@ __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t
     }
     for (; tile < count && tiles.before[tile] < end; tile++) {
         const uint32_t k = tile * WARP + lane;
-        uint32_t word = k < words ? bits[k] : 0;
-        const uint32_t mine = (uint32_t)__popc(word);
-        uint32_t upto = mine;
-        for (uint32_t d = 1; d < WARP; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, upto, d);
-            upto += lane >= d ? other : 0;
-        }
-        for (int64_t i = at + tiles.before[tile] + upto - mine; word; word &= word - 1, i++) {
-            put_number(job, i, low + k * 32 + (uint32_t)__ffs((int)word) - 1);
-        }
+        const uint32_t word = k < words ? bits[k] : 0;
+        tiles.put(job, word, at + tiles.before[tile], low + tile * BITS_TILE);
     }
     __syncthreads();
 }
@@ -319,9 +282,9 @@ __device__ inline bool too_many(const bits_plan &plan, const uint32_t *products,
 template <int NT>
 __global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_job job, bits_plan plan) {
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ bits_entries<NT> entries;
+    __shared__ part_list<NT> parts;
     __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_STRIPE], place;
-    __shared__ bits_tiles tiles;
+    __shared__ bits_tiles<NT> tiles;
     __shared__ ull next;
     uint32_t *bits = (uint32_t *)memory;
     const uint32_t range = plan.count_range / plan.stripe * plan.stripe, ranges = (job.cols - 1) / range + 1;
@@ -338,7 +301,7 @@ __global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_jo
             place = atomicAdd(plan.made, (n + plan.chunk - 1) / plan.chunk);
         }
         bits_clear(bits, columns);
-        bits_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, plan.stripe}, entries);
+        bits_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, plan.stripe}, parts);
         if (__syncthreads_or(!sorted || ranges > 1 || too_many(plan, products, columns))) {
             bits_put_columns<NT>(job, job.rowptr[row], low, columns, bits, plan.begins + (ull)i * ranges + r, r == 0,
                                  r + 1 == ranges, tiles);

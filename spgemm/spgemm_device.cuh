@@ -31,10 +31,10 @@ typedef struct spg_rest {
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
     bool repeats;             /* B has a column twice in a row */
-    bool few;                 /* are rows of very many products? see lsp_shared_bin */
     bool min_plus;            /* `extreme` values: the least a + b; else the largest a * b */
     const uint8_t *like;      /* NULL, or LIKE_...: has B's row the columns of the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
+    uint32_t shared_from;     /* products of a row, see lsp_shared_bin */
     const uint32_t *products; /* of each row */
     uint8_t *groups;          /* LSP_GROUPS_...: what counting learns of each row of C */
     int64_t *rowptr;          /* of C: counts at i + 1 while counting, then where rows begin */

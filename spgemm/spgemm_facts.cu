@@ -184,10 +184,12 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.products = (int64_t)here.products;
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
-    plan->gpu.few = here.bins[LSP_BIN_COUNT_HASH] + here.bins[LSP_BIN_BITS] <= LSP_SHARED_ROWS;
-    if (plan->gpu.few) {
-        here.bins[LSP_BIN_BITS] += here.bins[LSP_BIN_COUNT_HASH];
-        here.bins[LSP_BIN_COUNT_HASH] = 0;
+    plan->gpu.shared_from = lsp_shared_from(here.bins);
+    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
+        if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
+            here.bins[LSP_BIN_BITS] += here.bins[bin];
+            here.bins[bin] = 0;
+        }
     }
     memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
     plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;

@@ -191,7 +191,7 @@ template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t ro
     if (FILL) {
         bin = lsp_fill_bin(products, entries, (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]), groups, job.cols);
     }
-    return lsp_shared_bin(bin, products, entries, job.few);
+    return lsp_shared_bin(bin, products, entries, job.shared_from);
 }
 
 template <bool FILL> __global__ void __launch_bounds__(FACTS_NT) kernel_bins(spg_job job, uint32_t *bins) {

@@ -32,7 +32,7 @@ done:
 static bits_plan plan_bits(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     bits_plan bits = {};
     const int64_t stripe = lsp_max(lsp_ceil_div(lsp_max(cols, 1), BITS_STRIPES), BITS_STRIPE);
-    const int64_t chunk = lsp_max(plan->info.nnz / (SMS * WARP), WARP);
+    const int64_t chunk = lsp_max(plan->info.nnz / (SMS * WALK_BLOCKS), WARP);
     bits.valued = plan->type != LSP_NONE;
     bits.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)WALK_RANGE);
     bits.chunk = (uint32_t)lsp_min(chunk, (int64_t)WALK_MOST);

@@ -87,21 +87,21 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
     lsp_status status = LSP_OK;
     const bits_plan *bits = &work->bits;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int64_t walk_bytes = WALK_WARPS * (int64_t)walk_memory<V>::bytes(bits->range);
+    const int64_t walk_bytes = (int64_t)walk_memory<V>::bytes(bits->range);
     if (work->most_pieces == 0) {
         return LSP_OK;
     }
     if (bits->valued) {
         const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
         LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 32),
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 12),
                                   PIECE_G, sort_bytes, work->job, bits->pieces_end, bits->sorted_made));
     }
     if (bits->valued || work->job.names != NULL) {
-        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 1024), 32), 1) * chip->sms;
+        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 4096), 16), 1) * chip->sms;
         LSP_TRY(allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>,
-                                  lsp_min(lsp_ceil_div(work->most_pieces, WALK_WARPS), resident), WALK_NT,
+                                  lsp_min(work->most_pieces, resident), WALK_NT,
                                   (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range, bits->taken));
     }
 done:

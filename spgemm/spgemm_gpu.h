@@ -32,7 +32,7 @@ typedef struct lsp_spgemm_gpu {
     bool all_short, summed; /* every row is made by a warp, and nnz(C) known: rowptr need not be summed up */
     int64_t nnz;            /* then, of C */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
-    bool few;               /* rows of more products than a block sorts are */
+    uint32_t shared_from;   /* see lsp_shared_bin */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
 } lsp_spgemm_gpu;

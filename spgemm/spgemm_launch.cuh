@@ -53,7 +53,7 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_facto
     job.A = matrix_of(&factors->A);
     job.B = matrix_of(&factors->B);
     job.repeats = plan->gpu.repeats;
-    job.few = plan->gpu.few;
+    job.shared_from = plan->gpu.shared_from;
     job.cols = (uint32_t)factors->B.cols;
     job.products = plan->gpu.products;
     job.rowptr = plan->gpu.rowptr;

@@ -252,12 +252,25 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_count_bin(3, 100) == LSP_BIN_SORT_16 && lsp_count_bin(3, 1000) == LSP_BIN_COUNT_128);
     cr_assert(lsp_fill_bin(3, 1000, 3, 0, 100) == LSP_BIN_SORT_128);
     cr_assert(lsp_fill_bin(5, 5000, 5, 0, 100) == LSP_BIN_HASH_64_512);
-    /* where long rows are few they are shared out */
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, true) == LSP_BIN_BITS);
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, false) == LSP_BIN_COUNT_HASH);
-    cr_assert(lsp_shared_bin(LSP_BIN_HASH_64_512, 5, 4097, true) == LSP_BIN_BITS);
-    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 4096, 4096, true) == LSP_BIN_WIDE_512);
-    cr_assert(lsp_shared_bin(LSP_BIN_NONE, 4097, 1, true) == LSP_BIN_NONE);
+    /* where long rows are few they are shared out: those of 1024 products as soon as there are no more of these */
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, 4096) == LSP_BIN_BITS);
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_HASH);
+    cr_assert(lsp_shared_bin(LSP_BIN_HASH_64_512, 5, 4097, 4096) == LSP_BIN_BITS);
+    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 4096, 4096, 4096) == LSP_BIN_WIDE_512);
+    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 1025, 4, 1024) == LSP_BIN_BITS);
+    cr_assert(lsp_shared_bin(LSP_BIN_NONE, 4097, 1, 4096) == LSP_BIN_NONE);
+    uint32_t bins[LSP_BINS] = {0};
+    cr_assert(lsp_shared_from(bins) == 1024);
+    bins[LSP_BIN_COUNT_64] = bins[LSP_BIN_COUNT_128] = UINT32_MAX;
+    bins[LSP_BIN_BITS] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_HASH] = 10;
+    bins[LSP_BIN_COUNT_512] = 10, bins[LSP_BIN_COUNT_256] = 10;
+    cr_assert(lsp_shared_from(bins) == 1024);
+    bins[LSP_BIN_COUNT_256]++;
+    cr_assert(lsp_shared_from(bins) == 2048);
+    bins[LSP_BIN_COUNT_512] += 11;
+    cr_assert(lsp_shared_from(bins) == 4096);
+    bins[LSP_BIN_BITS] += 21;
+    cr_assert(lsp_shared_from(bins) == UINT32_MAX);
     /* few columns: in a window where they fit one, else a table if their products cannot be sorted */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
