@@ -102,14 +102,14 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
                                    {LSP_BIN_SORT_32, 10, 20, 50, 2},
                                    {LSP_BIN_SORT_64, 20, 20, 3000, 1},
                                    {LSP_BIN_SORT_128, 20, 40, 3000, 1},
-                                   {LSP_BIN_SORT_256, 20, 80, 5000, 3},
-                                   {LSP_BIN_SORT_512, 40, 80, 1000, 1},
+                                   {LSP_BIN_SORT_256, 20, 52, 5000, 3},
+                                   {LSP_BIN_SORT_512, 40, 52, 1000, 1},
                                    {LSP_BIN_NARROW_128, 20, 30, 100, 1},
-                                   {LSP_BIN_NARROW_512, 30, 60, 400, 10},
+                                   {LSP_BIN_NARROW_512, 20, 50, 300, 10},
                                    {LSP_BIN_WIDE_128, 20, 30, 100, 300},
                                    {LSP_BIN_WIDE_512, 20, 50, 200, 150},
-                                   {LSP_BIN_HASH_64_512, 60, 40, 50, 30000}, /* too many columns to be sorted */
-                                   {LSP_BIN_HASH_512_512, 60, 60, 200, 10000},
+                                   {LSP_BIN_HASH_64_512, 20, 50, 50, 100000}, /* too many columns to be sorted */
+                                   {LSP_BIN_HASH_512_512, 20, 50, 200, 30000},
                                    {LSP_BIN_BITS, 200, 22, 3000, 60}, /* pieces that are sorted */
                                    {LSP_BIN_BITS, 60, 70, 3000, 1},
                                    {LSP_BIN_BITS, 92, 92, 520, 100}}; /* and not */
@@ -117,9 +117,11 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         const shape s = shapes[k];
         uint64_t state = k + 1;
         char what[40];
-        lsp_csr A = make_rows(!reduced()                  ? 5
-                              : s.bin >= LSP_BIN_SORT_512 ? 1
-                                                          : 2,
+        const bool many = s.bin == LSP_BIN_SORT_256 || s.bin == LSP_BIN_SORT_512; /* few would be shared out */
+        lsp_csr A = make_rows(many                       ? LSP_SHARED_ROWS + 1
+                              : !reduced()               ? 5
+                              : s.bin > LSP_BIN_SORT_512 ? 1
+                                                         : 2,
                               s.a_entries, 2 * s.a_entries, 1, &state);
         lsp_csr B = make_rows(2 * s.a_entries, s.b_entries, s.distinct, s.step, &state);
         snprintf(what, sizeof what, "shape %zu", k);
