@@ -20,6 +20,7 @@ enum {
     BITS_MANY = 48 << 13,
     BITS_GROUP = 128,           /* columns that are cleared at a time */
     BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time, at most */
+    BITS_STRETCH = 4,           /* products of one entry of A that a lane marks together */
     BITS_TILE = WARP * 32,      /* columns that a warp writes to C at a time */
     BITS_STAGED = BITS_TILE / 4,
     BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
@@ -47,12 +48,11 @@ typedef struct bits_plan {
 struct bits_marking {
     uint32_t *bits, *products, low, stripe;
 
-    __device__ void mark(uint32_t place) const {
-        uint32_t *word = bits + place / 32, bit = 1u << (place % 32);
-        if (!(*(volatile uint32_t *)word & bit)) {
-            atomicOr(word, bit);
-        }
+    /* Is a column marked? Others mark meanwhile. */
+    __device__ bool has(uint32_t place) const {
+        return *(volatile uint32_t *)(bits + place / 32) >> (place % 32) & 1;
     }
+    __device__ void mark(uint32_t place) const { atomicOr(bits + place / 32, 1u << (place % 32)); }
     /* One of each lane, ~0 of those that have none; neighbours in a stripe are added at once. */
     __device__ void count(uint32_t place) const {
         const uint32_t lane = threadIdx.x % WARP, part = place == ~0u ? ~0u : place / stripe;
@@ -85,13 +85,39 @@ __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t 
             n -= half;
         }
         while (left > 0) {
+            if (min(parts.start[e + 1] - first, left) >= BITS_STRETCH * WARP) { /* all are of one part */
+                const uint32_t at = parts.shift[e] + first + lane;
+                uint32_t place[BITS_STRETCH];
+                bool marked[BITS_STRETCH];
+#pragma unroll
+                for (uint32_t k = 0; k < BITS_STRETCH; k++) {
+                    place[k] = __ldg(job.B.col + (at + k * WARP)) - low;
+                }
+#pragma unroll
+                for (uint32_t k = 0; k < BITS_STRETCH; k++) {
+                    marked[k] = marking.has(place[k]);
+                }
+#pragma unroll
+                for (uint32_t k = 0; k < BITS_STRETCH; k++) {
+                    if (!marked[k]) {
+                        marking.mark(place[k]);
+                    }
+                    if (marking.products) {
+                        marking.count(place[k]);
+                    }
+                }
+                first += BITS_STRETCH * WARP, left -= BITS_STRETCH * WARP;
+                continue;
+            }
             const uint32_t begin = parts.start[min(e + 1 + lane, count)] - first;
             const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
             const uint32_t mine = e + (uint32_t)__popc(begins & ((2u << lane) - 1));
             uint32_t place = ~0u;
             if (lane < left) {
                 place = __ldg(job.B.col + (parts.shift[mine] + first + lane)) - low;
-                marking.mark(place);
+                if (!marking.has(place)) {
+                    marking.mark(place);
+                }
             }
             if (marking.products) {
                 marking.count(place);
@@ -217,6 +243,7 @@ template <int NT> struct bits_tiles {
         const uint32_t all = __shfl_sync(~0u, upto, WARP - 1);
         uint32_t to = upto - (uint32_t)__popc(word);
         if (all > BITS_STAGED) {
+#pragma unroll 2
             for (uint32_t k = 0; k < WARP; k++) {
                 const uint32_t its_word = __shfl_sync(~0u, word, k), its_to = __shfl_sync(~0u, to, k);
                 if (its_word >> lane & 1) {
