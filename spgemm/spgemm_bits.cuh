@@ -23,10 +23,10 @@ enum {
     BITS_STRETCH = 4,           /* products of one entry of A that a lane marks together */
     BITS_TILE = WARP * 32,      /* columns that a warp writes to C at a time */
     BITS_STAGED = BITS_TILE / 4,
-    BITS_STRIPES = 256,         /* parts of the columns of which a long row's entries are counted, about */
-    BITS_STRIPE = 1024,         /* columns: they are no narrower */
-    BITS_WALK_LENGTH = 2,       /* products of an entry of A in a piece that a warp takes, about */
-    BITS_SORT_COMPRESSION = 16  /* products a column: more are not sorted */
+    BITS_STRIPES = 256,        /* parts of the columns of which a long row's entries are counted, about */
+    BITS_STRIPE = 1024,        /* columns: they are no narrower */
+    BITS_WALK_LENGTH = 2,      /* products of an entry of A in a piece that a warp takes, about */
+    BITS_SORT_COMPRESSION = 16 /* products a column: more are not sorted */
 };
 
 /* What the pieces are made from: the listed rows; of those that are sorted, how many entries of C and products they
@@ -49,9 +49,7 @@ struct bits_marking {
     uint32_t *bits, *products, low, stripe;
 
     /* Is a column marked? Others mark meanwhile. */
-    __device__ bool has(uint32_t place) const {
-        return *(volatile uint32_t *)(bits + place / 32) >> (place % 32) & 1;
-    }
+    __device__ bool has(uint32_t place) const { return *(volatile uint32_t *)(bits + place / 32) >> (place % 32) & 1; }
     __device__ void mark(uint32_t place) const { atomicOr(bits + place / 32, 1u << (place % 32)); }
     /* One of each lane, ~0 of those that have none; neighbours in a stripe are added at once. */
     __device__ void count(uint32_t place) const {

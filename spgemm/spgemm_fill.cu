@@ -57,7 +57,9 @@ static int64_t bits_ranges(const bits_plan *bits, int64_t cols) {
     return lsp_ceil_div(cols, bits->count_range / bits->stripe * bits->stripe);
 }
 
-/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small beside C. */
+/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small, or small beside C.
+ */
+enum { PIECES_SMALL = 4 << 20 };
 static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, bits_plan *bits, int64_t most) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -73,7 +75,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *bits->begins, (void **)&bits->begins));
         LSP_TRY(clear(ctx, bits->begins, (size_t)(rows * ranges) * sizeof *bits->begins));
     }
-    if (memory == NULL && bytes <= plan->info.nnz / 2 && job->names == NULL) {
+    if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu.pieces));
         memory = plan->gpu.pieces;
     } else if (memory == NULL) {

@@ -100,9 +100,9 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
     if (bits->valued || work->job.names != NULL) {
         const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 4096), 16), 1) * chip->sms;
         LSP_TRY(allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>,
-                                  lsp_min(work->most_pieces, resident), WALK_NT,
-                                  (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range, bits->taken));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>, lsp_min(work->most_pieces, resident),
+                                  WALK_NT, (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range,
+                                  bits->taken));
     }
 done:
     return status;

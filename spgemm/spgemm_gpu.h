@@ -10,13 +10,16 @@
 extern "C" {
 #endif
 
-/* Where the factors of each entry of C lie, and C's structure: all there, or all NULL. See spgemm_places.cuh. */
+/* Where the factors of each entry of C lie, and C's structure: all there, or all NULL, but for `large`. See
+ * spgemm_places.cuh. */
 typedef struct lsp_spgemm_places {
     void *place;
     uint16_t *counts;
     int64_t *ends;
     uint32_t *col;
-    void *rowptr; /* of C's type */
+    void *rowptr;    /* of C's type */
+    uint32_t *large; /* groups of entries of many products; NULL if there are none */
+    int64_t large_count;
 } lsp_spgemm_places;
 
 /* What a plan keeps of a product on the GPU. */

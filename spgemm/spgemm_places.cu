@@ -11,12 +11,13 @@ static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, PLACES_BLOCK) *
 
 static int64_t bytes_of(const lsp_spgemm_plan *plan, const lsp_csr *C) {
     const int64_t groups = groups_of(C->nnz);
-    return plan->facts.products * (int64_t)sizeof(spg_place) + groups * (PLACES_GROUP * (int64_t)sizeof(uint16_t) + 8) +
-           C->nnz * (int64_t)sizeof(uint32_t) + (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
+    return plan->facts.products * (int64_t)sizeof(spg_place) + plan->facts.products / PLACES_LARGE * 4 +
+           groups * (PLACES_GROUP * (int64_t)sizeof(uint16_t) + 8) + C->nnz * (int64_t)sizeof(uint32_t) +
+           (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
 }
 
 static spg_places places_of(const lsp_spgemm_places *kept, int64_t nnz) {
-    return (spg_places){(spg_place *)kept->place, kept->counts, kept->ends, kept->col, nnz};
+    return (spg_places){(spg_place *)kept->place, kept->counts, kept->ends, kept->large, kept->col, nnz};
 }
 
 /* Memory for all of it, and C's structure. */
@@ -41,21 +42,24 @@ done:
     return status;
 }
 
-/* *most: 0, or so many products have a place in one entry of C that they cannot be kept. */
 template <typename R>
-static lsp_status find_places(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, unsigned *most) {
+static lsp_status find_places(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, places_found *learned) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const spg_places places = places_of(&plan->gpu.places, nnz);
-    const R *rowptr = (const R *)plan->gpu.places.rowptr;
+    lsp_spgemm_places *kept = &plan->gpu.places;
+    spg_places places = places_of(kept, nnz);
+    const R *rowptr = (const R *)kept->rowptr;
     const int64_t blocks = lsp_ceil_div(nnz, PLACES_BLOCK * PLACES_WARPS);
-    unsigned *found;
+    places_found *found;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
     LSP_TRY(clear(ctx, found, sizeof *found));
     LSP_TRY(LSP_LAUNCH(ctx, (kernel_find_places<R, false>), blocks, PLACES_NT, 0, *job, rowptr, places, found));
     LSP_TRY(lsp_cuda_scan(ctx, places.ends, groups_of(nnz), NULL));
-    LSP_TRY(lsp_cuda_read(ctx, most, found, sizeof *found));
-    if (*most == 0) {
+    LSP_TRY(lsp_cuda_read(ctx, learned, found, sizeof *found));
+    if (learned->most == 0) {
+        kept->large_count = learned->large;
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, kept->large_count, sizeof *kept->large, (void **)&kept->large));
+        places = places_of(kept, nnz);
         LSP_TRY(LSP_LAUNCH(ctx, (kernel_find_places<R, true>), blocks, PLACES_NT, 0, *job, rowptr, places, found));
     }
 done:
@@ -68,6 +72,7 @@ extern "C" bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
     lsp_free(plan->ctx, kept->place);
     lsp_free(plan->ctx, kept->counts);
     lsp_free(plan->ctx, kept->ends);
+    lsp_free(plan->ctx, kept->large);
     lsp_free(plan->ctx, kept->col);
     lsp_free(plan->ctx, kept->rowptr);
     *kept = (lsp_spgemm_places){};
@@ -100,14 +105,14 @@ extern "C" lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgem
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     const spg_job job = job_of(plan, factors);
-    unsigned most = 0;
+    places_found found = {};
     if (worth_keeping(plan, factors, C)) {
         LSP_TRY(take_structure(plan, C));
-        LSP_TRY(C->rowptr_type == LSP_I64 ? find_places<int64_t>(plan, &job, C->nnz, &most)
-                                          : find_places<int32_t>(plan, &job, C->nnz, &most));
+        LSP_TRY(C->rowptr_type == LSP_I64 ? find_places<int64_t>(plan, &job, C->nnz, &found)
+                                          : find_places<int32_t>(plan, &job, C->nnz, &found));
     }
 done:
-    if (status != LSP_OK || most > 0) {
+    if (status != LSP_OK || found.most > 0) {
         lsp_spgemm_gpu_forget(plan);
     }
     lsp_scratch_release(ctx, mark);
@@ -116,10 +121,21 @@ done:
 
 template <typename V, typename I>
 static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure) {
+    lsp_status status = LSP_OK;
     const spg_places places = places_of(&plan->gpu.places, C->nnz);
-    return LSP_LAUNCH(plan->ctx, (kernel_fill_places<V, I>), lsp_ceil_div(C->nnz, PLACES_GROUP * PLACES_WARPS),
-                      PLACES_NT, PLACES_WARPS * sizeof(place_chunk<V>), job_of(plan, factors), places, (V *)C->val,
-                      structure ? (I *)C->col : NULL);
+    const spg_job job = job_of(plan, factors);
+    const int64_t blocks = lsp_ceil_div(C->nnz, PLACES_GROUP * PLACES_WARPS);
+    const size_t bytes = PLACES_WARPS * sizeof(place_chunk<V>);
+    I *col = structure ? (I *)C->col : NULL;
+    bool beside = false;
+    if (plan->gpu.places.large_count > 0) { /* first: its warps take longest */
+        LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_fill_large<V, I>), plan->gpu.places.large_count,
+                                  PLACES_GROUP, 0, job, places, (V *)C->val, col));
+    }
+    LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_fill_places<V, I>), blocks, PLACES_NT, bytes, job, places,
+                              (V *)C->val, col));
+done:
+    return status;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,

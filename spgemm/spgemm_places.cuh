@@ -9,10 +9,12 @@
 enum {
     PLACES_NT = 128,
     PLACES_WARPS = PLACES_NT / WARP,
-    PLACES_BLOCK = 256, /* entries of C whose products a warp looks for */
-    PLACES_GROUP = 128, /* entries of C that a warp sums up */
-    PLACES_CHUNK = 256, /* products that it has at hand */
-    PLACES_MOST = 65535 /* of one entry */
+    PLACES_BLOCK = 256,               /* entries of C whose products a warp looks for */
+    PLACES_GROUP = 128,               /* entries of C that a warp sums up */
+    PLACES_CHUNK = 256,               /* products that it has at hand */
+    PLACES_LARGE = 24 * PLACES_GROUP, /* products of a group: beyond, lanes read those of their own entries */
+    PLACES_AHEAD = 4,                 /* of these, on their way together */
+    PLACES_MOST = 65535               /* of one entry */
 };
 
 /* Of one product: entries of A and of B. */
@@ -24,9 +26,16 @@ typedef struct spg_places {
     spg_place *place;
     uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
     int64_t *ends;    /* where the products of each group end */
+    uint32_t *large;  /* groups of many products */
     uint32_t *col;    /* of C */
     int64_t nnz;      /* of C */
 } spg_places;
+
+/* What is learned while places are found. */
+typedef struct places_found {
+    unsigned most;          /* 0, or so many products of an entry are too many */
+    unsigned large, listed; /* groups of many products */
+} places_found;
 
 /* The sum of x over the lanes before this one. */
 __device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
@@ -106,11 +115,11 @@ template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t 
     return low;
 }
 
-/* First how many products each entry of C has, and each group: these are still to be summed up. *most is then what the
- * largest has, if that is too many. Then (PUT) where they are. */
+/* First how many products each entry of C has, and each group: these are still to be summed up. Then (PUT) where they
+ * are. */
 template <typename R, bool PUT>
 __global__ void __launch_bounds__(PLACES_NT)
-    kernel_find_places(spg_job job, const R *rowptr, spg_places places, unsigned *most) {
+    kernel_find_places(spg_job job, const R *rowptr, spg_places places, places_found *found) {
     __shared__ place_finder finders[PLACES_WARPS];
     enum { EACH = PLACES_BLOCK / WARP, GROUPS = PLACES_BLOCK / PLACES_GROUP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -135,6 +144,12 @@ __global__ void __launch_bounds__(PLACES_NT)
         find_products<PUT>(job, (uint32_t)row, i, last, finder, places.place + begin);
         i = last;
     }
+    if (PUT && lane < GROUPS) {
+        const int64_t group = block * GROUPS + lane;
+        if (places.ends[group] - (group > 0 ? places.ends[group - 1] : 0) > PLACES_LARGE) {
+            places.large[atomicAdd(&found->listed, 1u)] = (uint32_t)group;
+        }
+    }
     if (!PUT) {
         for (uint32_t i = lane, group = 0, total; i < PLACES_BLOCK; i += WARP) {
             const uint32_t count = finder.next[i];
@@ -142,10 +157,13 @@ __global__ void __launch_bounds__(PLACES_NT)
             group = i / WARP % (PLACES_GROUP / WARP) == 0 ? total : group + total;
             places.counts[base + i] = (uint16_t)min(count, (uint32_t)PLACES_MOST);
             if (count > PLACES_MOST) {
-                atomicMax(most, count);
+                atomicMax(&found->most, count);
             }
             if (lane == 0 && (i + WARP) % PLACES_GROUP == 0) {
                 places.ends[(base + i) / PLACES_GROUP] = group;
+                if (group > PLACES_LARGE) {
+                    atomicAdd(&found->large, 1u);
+                }
             }
         }
     }
@@ -180,11 +198,48 @@ template <typename V> struct place_chunk {
     }
 };
 
-/* The values of C, and if that is wanted its columns. */
+/* Adds the products first .. end-1, of one entry. */
+template <typename V>
+__device__ inline V add_own(const spg_job &job, const spg_place *place, uint32_t first, uint32_t end, V sum) {
+    uint2 at[PLACES_AHEAD];
+#pragma unroll
+    for (uint32_t k = 0; k < PLACES_AHEAD && first < end; k++) {
+        at[k] = __ldg((const uint2 *)place + min(first + k, end - 1));
+    }
+    for (; first < end; first += PLACES_AHEAD) {
+        V a[PLACES_AHEAD], b[PLACES_AHEAD];
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            a[k] = value_at<V>(job.A, at[k].x), b[k] = value_at<V>(job.B, at[k].y);
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            at[k] = __ldg((const uint2 *)place + min(first + PLACES_AHEAD + k, end - 1));
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            if (first + k < end) {
+                sum = add_times(job, a[k], b[k], sum);
+            }
+        }
+    }
+    return sum;
+}
+
 template <typename V, typename C>
-__global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg_places places, V *val, C *col) {
+__device__ inline void put_entry(const spg_places &places, V *val, C *col, int64_t i, V sum) {
+    if (i < places.nnz) {
+        val[i] = settled(sum);
+        if (col) {
+            col[i] = (C)places.col[i];
+        }
+    }
+}
+
+/* A warp's group of entries, unless it is large. */
+template <typename V, typename C>
+__device__ inline void fill_group(const spg_job &job, const spg_places &places, V *val, C *col, char *memory) {
     enum { EACH = PLACES_GROUP / WARP };
-    LSP_DYNAMIC_SHARED(memory);
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     place_chunk<V> &chunk = ((place_chunk<V> *)memory)[warp];
     const int64_t group = (int64_t)blockIdx.x * PLACES_WARPS + warp, base = group * PLACES_GROUP;
@@ -193,7 +248,11 @@ __global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg
     if (base >= places.nnz) {
         return;
     }
-    const spg_place *place = places.place + (group > 0 ? places.ends[group - 1] : 0);
+    const int64_t start = group > 0 ? places.ends[group - 1] : 0;
+    if (places.ends[group] - start > PLACES_LARGE) {
+        return;
+    }
+    const spg_place *place = places.place + start;
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         uint32_t total;
@@ -217,14 +276,32 @@ __global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg
     }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        const int64_t i = base + k * WARP + lane;
-        if (i < places.nnz) {
-            val[i] = settled(sum[k]);
-            if (col) {
-                col[i] = (C)places.col[i];
-            }
-        }
+        put_entry(places, val, col, base + k * WARP + lane, sum[k]);
     }
+}
+
+/* The values of C, and if that is wanted its columns. */
+template <typename V, typename C>
+__global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg_places places, V *val, C *col) {
+    LSP_DYNAMIC_SHARED(memory);
+    lsp_let_next_begin();
+    fill_group(job, places, val, col, memory);
+    lsp_end_after_previous();
+}
+
+/* The same of large groups, a block each: a lane reads the products of its entry. */
+template <typename V, typename C>
+__global__ void __launch_bounds__(PLACES_GROUP) kernel_fill_large(spg_job job, spg_places places, V *val, C *col) {
+    const int64_t group = places.large[blockIdx.x], i = group * PLACES_GROUP + threadIdx.x;
+    const spg_place *place = places.place + (group > 0 ? places.ends[group - 1] : 0);
+    const uint32_t count = places.counts[i];
+    uint32_t total, begin = sum_before(count, &total);
+    lsp_let_next_begin();
+    for (uint32_t before = threadIdx.x / WARP * WARP; before > 0; before -= WARP) { /* entries of the warps before */
+        begin += __reduce_add_sync(~0u, places.counts[i - before]);
+    }
+    put_entry(places, val, col, i, add_own(job, place, begin, begin + count, value_kind<V>::nothing(job)));
+    lsp_end_after_previous();
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* Pieces of the longest rows, each by a block: C has the columns already; they are marked, one bit each, and the bits
- * before a column say where its sum is. Warps take 32 neighbouring products each, of as many of A's entries as it takes,
- * the next ones on their way; they find the sums all at once, and add one warp after the other, and of a warp the
- * products of one entry of A after those of the one before: so every sum grows in the order of A's entries. */
+ * before a column say where its sum is. Warps take 32 neighbouring products each, of as many of A's entries as it
+ * takes, the next ones on their way; they find the sums all at once, and add one warp after the other, and of a warp
+ * the products of one entry of A after those of the one before: so every sum grows in the order of A's entries. */
 #ifndef LSP_SPGEMM_WALK_CUH
 #define LSP_SPGEMM_WALK_CUH
 
@@ -17,26 +17,19 @@ enum {
     WALK_BATCH = 8        /* columns of C that a thread loads together */
 };
 
-/* What warps take turns with: each waits for the one before it, but for the first step of all, and lets the next one go
- * on, but for the last. The compiler knows the barriers' numbers: otherwise it sets aside all that a block can have. */
+/* Warps take turns: each waits for the one before it, but for the first step of all, and lets the next one go on, but
+ * for the last. The compiler knows the barriers' numbers: otherwise it sets aside all that a block can have. */
 struct walk_turn {
     uint32_t warp;
 
+    template <typename F> __device__ static void with_barrier(uint32_t of, F use) {
+        of == 0 ? use(1) : of == 1 ? use(2) : of == 2 ? use(3) : use(WALK_WARPS);
+    }
     __device__ void await() const {
-        switch (warp) {
-        case 0: lsp_barrier(1, 2 * WARP); break;
-        case 1: lsp_barrier(2, 2 * WARP); break;
-        case 2: lsp_barrier(3, 2 * WARP); break;
-        default: lsp_barrier(WALK_WARPS, 2 * WARP);
-        }
+        with_barrier(warp, [](int id) { lsp_barrier(id, 2 * WARP); });
     }
     __device__ void pass() const {
-        switch (warp) {
-        case 0: lsp_barrier_arrive(2, 2 * WARP); break;
-        case 1: lsp_barrier_arrive(3, 2 * WARP); break;
-        case 2: lsp_barrier_arrive(WALK_WARPS, 2 * WARP); break;
-        default: lsp_barrier_arrive(1, 2 * WARP);
-        }
+        with_barrier((warp + 1) % WALK_WARPS, [](int id) { lsp_barrier_arrive(id, 2 * WARP); });
     }
 };
 
@@ -60,7 +53,7 @@ template <typename V> struct walk_step {
 /* A warp's way through the products of so many parts: every WALK_WARPS-th step is its own. */
 template <typename V> struct product_walk {
     const part_list<WALK_NT> &parts;
-    const V *a; /* of each part */
+    const V *a;                         /* of each part */
     uint32_t count, total, first, part; /* parts, products; of the next step: its first product, the part of it */
 
     __device__ void load(const spg_job &job, walk_step<V> &step) {

@@ -92,6 +92,34 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
+/* A, and as many more rows and columns, with one entry each that shares none of them. */
+static lsp_csr with_singles(const lsp_csr *A, int64_t more) {
+    lsp_csr S = *A;
+    S.rows += more, S.cols += more, S.nnz += more;
+    S.rowptr = malloc((size_t)(S.rows + 1) * 4), S.col = malloc((size_t)S.nnz * 4), S.val = malloc((size_t)S.nnz * 8);
+    memcpy(S.rowptr, A->rowptr, (size_t)(A->rows + 1) * 4);
+    memcpy(S.col, A->col, (size_t)A->nnz * 4);
+    memcpy(S.val, A->val, (size_t)A->nnz * 8);
+    for (int64_t i = 0; i < more; i++) {
+        ((int32_t *)S.rowptr)[A->rows + i + 1] = (int32_t)(A->nnz + i + 1);
+        ((int32_t *)S.col)[A->nnz + i] = (int32_t)(A->cols + i);
+        ((double *)S.val)[A->nnz + i] = 1;
+    }
+    return S;
+}
+
+/* Products are few for the entries of C in the mean, and many for some neighbours. */
+Test(device_plans, of_entries_of_very_many_products_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const recipe a = {6, 200, 150, LSP_I32, LSP_I32, LSP_F64, true, true, -1, -1, 0};
+    const recipe b = {200, 260, 130, LSP_I32, LSP_I32, LSP_F64, true, false, 7, 11, 0};
+    lsp_csr A = make(&a, 1), B = make(&b, 2), P = with_singles(&A, 4000), Q = with_singles(&B, 4000);
+    use_again(ctx, &P, &Q, (lsp_spgemm_options){0}, true, "some of many products");
+    use_again(ctx, &P, &Q, (lsp_spgemm_options){.semiring = LSP_MIN_PLUS, .types.col_type = LSP_I64}, true, "the same");
+    drop(&A), drop(&B), drop(&P), drop(&Q);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     recipe narrow = {60, 60, 120, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
