@@ -12,7 +12,7 @@ enum {
     PLACES_BLOCK = 256,               /* entries of C whose products a warp looks for */
     PLACES_GROUP = 128,               /* entries of C that a warp sums up */
     PLACES_CHUNK = 256,               /* products that it has at hand */
-    PLACES_LARGE = 24 * PLACES_GROUP, /* products of a group: beyond, lanes read those of their own entries */
+    PLACES_LARGE = 10 * PLACES_GROUP, /* products of a group: beyond, lanes read those of their own entries */
     PLACES_AHEAD = 4,                 /* of these, on their way together */
     PLACES_MOST = 65535               /* of one entry */
 };

@@ -11,7 +11,7 @@ enum {
     WALK_WARPS = 4, /* a block: see walk_turn */
     WALK_NT = WALK_WARPS * WARP,
     WALK_MOST = 2048,     /* entries of C at a time */
-    WALK_RANGE = 1 << 14, /* columns at a time */
+    WALK_RANGE = 1 << 15, /* columns at a time */
     WALK_BLOCKS = 16,     /* that a multiprocessor is to have, where entries are few */
     WALK_STEPS = 4,       /* of 32 products, on their way together */
     WALK_BATCH = 8        /* columns of C that a thread loads together */
@@ -219,7 +219,7 @@ __device__ inline uint32_t columns_below(const spg_job &job, int64_t at, uint32_
 }
 
 template <typename V>
-__global__ void __launch_bounds__(WALK_NT, 7)
+__global__ void __launch_bounds__(WALK_NT, 8)
     kernel_walk_pieces(spg_job job, const spg_piece *pieces, const uint32_t *made, uint32_t range, ull *taken) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ part_list<WALK_NT> parts;
