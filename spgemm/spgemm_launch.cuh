@@ -148,7 +148,7 @@ done:
 
 /* A kernel may take as much shared memory as it asks for. */
 template <typename Kernel> static lsp_status allow_shared(lsp_ctx *ctx, Kernel kernel, size_t bytes) {
-    return bytes <= 32 << 10
+    return bytes <= 24 << 10 /* static memory counts too */
                ? LSP_OK
                : LSP_CUDA_CALL(ctx,
                                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
