@@ -13,11 +13,6 @@ __device__ inline void lsp_barrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/* Is one of those that it waits for, and goes on. */
-__device__ inline void lsp_barrier_arrive(int id, int threads) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
 /* Brings the line of global memory near. */
 __device__ inline void lsp_prefetch(const void *line) { asm volatile("prefetch.global.L2 [%0];" ::"l"(line)); }
 
@@ -58,7 +53,6 @@ __device__ inline void lsp_end_after_previous() { /* one block is enough */
 static inline void lsp_let_next_begin() {}
 static inline void lsp_end_after_previous() {}
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
-static inline void lsp_barrier_arrive(int id, int threads) { emu_barrier_arrive(id, threads); }
 static inline void lsp_prefetch(const void *) {}
 template <typename T> static inline void lsp_settle(T &) {}
 static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned) {

@@ -17,20 +17,19 @@ enum {
     WALK_BATCH = 8        /* columns of C that a thread loads together */
 };
 
-/* Warps take turns: each waits for the one before it, but for the first step of all, and lets the next one go on, but
- * for the last. The compiler knows the barriers' numbers: otherwise it sets aside all that a block can have. */
+/* Warps take turns: each waits for the one before it, but for the first step of all, and for the one after it, but for
+ * the last. The compiler knows the barriers' numbers: otherwise it sets aside all that a block can have. */
 struct walk_turn {
     uint32_t warp;
 
-    template <typename F> __device__ static void with_barrier(uint32_t of, F use) {
-        of == 0 ? use(1) : of == 1 ? use(2) : of == 2 ? use(3) : use(WALK_WARPS);
+    __device__ static void meet(uint32_t later) {
+        later == 0   ? lsp_barrier(1, 2 * WARP)
+        : later == 1 ? lsp_barrier(2, 2 * WARP)
+        : later == 2 ? lsp_barrier(3, 2 * WARP)
+                     : lsp_barrier(WALK_WARPS, 2 * WARP);
     }
-    __device__ void await() const {
-        with_barrier(warp, [](int id) { lsp_barrier(id, 2 * WARP); });
-    }
-    __device__ void pass() const {
-        with_barrier((warp + 1) % WALK_WARPS, [](int id) { lsp_barrier_arrive(id, 2 * WARP); });
-    }
+    __device__ void await() const { meet(warp); }
+    __device__ void pass() const { meet((warp + 1) % WALK_WARPS); }
 };
 
 /* 32 products, one of each lane. */

@@ -191,7 +191,7 @@ static void arrive(int id) {
     suspend();
 }
 
-static void check_barrier(int id, int threads) {
+void emu_barrier(int id, int threads) {
     barrier *at = &here->barriers[id & (BARRIERS - 1)];
     if (id < 1 || id >= BARRIERS) {
         emu_fail("there is no barrier %d: 1 to %d can be named", id, BARRIERS - 1);
@@ -201,17 +201,7 @@ static void check_barrier(int id, int threads) {
         emu_fail("barrier %d is for %d threads, and others wait there for %d", id, threads, at->expected);
     }
     at->expected = threads;
-}
-
-void emu_barrier(int id, int threads) {
-    check_barrier(id, threads);
     arrive(id);
-}
-
-void emu_barrier_arrive(int id, int threads) {
-    check_barrier(id, threads);
-    here->barriers[id].arrived++;
-    open_barrier(here, id);
 }
 
 bool emu_vote(bool predicate) {

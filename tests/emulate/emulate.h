@@ -38,7 +38,6 @@ char *emu_shared();
 const unsigned long long *emu_collect(const char *name, unsigned mask, unsigned long long value);
 /* Barrier `id` of so many threads. */
 void emu_barrier(int id, int threads);
-void emu_barrier_arrive(int id, int threads);
 /* Barrier of all living threads of the block; has any brought a predicate other than 0? */
 bool emu_vote(bool predicate);
 /* Barrier of all threads of all blocks. */
