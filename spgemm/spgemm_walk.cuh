@@ -170,8 +170,10 @@ __device__ inline void walk_products(const spg_job &job, uint32_t row, const wal
     const uint32_t end = job.A.rowptr[row + 1];
     const walk_turn turn = {threadIdx.x / WARP};
     for (uint32_t p = job.A.rowptr[row], take; p < end; p += take) {
-        /* products of all together are fewer than 2^32, for columns are few, or where B's rows have them twice */
-        take = min(end - p, job.repeats ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)WALK_NT) : (uint32_t)WALK_NT);
+        /* products of all together, and a step more, are fewer than 2^32, for columns are few, or where B's rows have
+         * them twice */
+        take = job.repeats ? min((UINT32_MAX - WALK_NT) / (uint32_t)job.B.nnz, (uint32_t)WALK_NT) : (uint32_t)WALK_NT;
+        take = min(end - p, take);
         const V value = threadIdx.x < take ? value_at<V>(job.A, p + threadIdx.x) : V();
         uint32_t slot;
         const uint32_t count = parts.read(job, p, p + take, memory.low, memory.low + memory.columns, slot);
