@@ -13,10 +13,9 @@
 
 /* SORT_g: g lanes sort the products of a row, at most 8 each (SORT_512: 256 lanes, 16 each).
  * WINDOW: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at most n in
- * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time, and many warps
- * take a piece each. All three then add products in the order of A's entries.
- * COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table if columns are many, or
- * else as BITS. */
+ * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time, and many
+ * blocks take a piece each. All three then add products in the order of A's entries. COUNT_g: counted in a window, or
+ * where it is too small by SORT_g; COUNT_HASH: or in a table if columns are many, or else as BITS. */
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,
@@ -125,7 +124,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     return LSP_BIN_BITS;
 }
 
-/* Where rows of many products are few, many warps share each: rows of more products than this, or entries of A, where
+/* Where rows of many products are few, many blocks share each: rows of more products than this, or entries of A, where
  * `bins` says how many are counted how. */
 static inline uint32_t lsp_shared_from(const uint32_t *bins) {
     uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS];

@@ -1,6 +1,6 @@
 /* The longest rows: a block marks the columns of a range, one bit each, in shared memory, and counts, or writes them to
- * C. Then the row is cut into pieces of neighbouring columns. Where these take long parts of rows of B a warp adds them
- * up (spgemm_walk.cuh), else their products are sorted (spgemm_sort.cuh). Any row can be done so. */
+ * C. Then the row is cut into pieces of neighbouring columns. Where these take long parts of rows of B they are walked
+ * along (spgemm_walk.cuh), else their products are sorted (spgemm_sort.cuh). Any row can be done so. */
 #ifndef LSP_SPGEMM_BITS_CUH
 #define LSP_SPGEMM_BITS_CUH
 
@@ -25,7 +25,7 @@ enum {
     BITS_STAGED = BITS_TILE / 4,
     BITS_STRIPES = 256,        /* parts of the columns of which a long row's entries are counted, about */
     BITS_STRIPE = 1024,        /* columns: they are no narrower */
-    BITS_WALK_LENGTH = 2,      /* products of an entry of A in a piece that a warp takes, about */
+    BITS_WALK_LENGTH = 2,      /* products of an entry of A in a piece that is walked along, about */
     BITS_SORT_COMPRESSION = 16 /* products a column: more are not sorted */
 };
 
@@ -35,11 +35,11 @@ typedef struct bits_plan {
     spg_list list;
     bool valued;                    /* else columns are all there is */
     uint32_t stripe, stripes;       /* columns of a stripe, and stripes */
-    uint32_t range, chunk;          /* columns and entries of a piece for a warp, at most */
+    uint32_t range, chunk;          /* columns and entries of a piece to be walked along, at most */
     uint32_t count_range;           /* columns that are marked at a time: stripes do not straddle these ranges */
     uint32_t *counts, *products;    /* `stripes` each row */
     uint32_t *begins;               /* of each row and range: entries of C in those before, and one; 0: not yet known */
-    spg_piece *pieces, *pieces_end; /* for warps from the first on, to be sorted from the last */
+    spg_piece *pieces, *pieces_end; /* to be walked along from the first on, to be sorted from the last */
     uint32_t *made, *sorted_made;   /* how many there are */
     ull *taken;                     /* pieces, or rows, that have been taken, of the kernel at hand */
 } bits_plan;
@@ -189,8 +189,8 @@ __device__ inline bool row_is_sorted(const spg_job &job, const bits_plan &plan, 
            products < (ull)entries * pieces * BITS_WALK_LENGTH;
 }
 
-/* Pieces of a row for warps, from place `to` on: n entries of C from `at` on. Of the lanes that come here each is one
- * of `lanes`. */
+/* Pieces of a row to be walked along, from place `to` on: n entries of C from `at` on. Of the lanes that come here each
+ * is one of `lanes`. */
 __device__ inline void put_pieces(const bits_plan &plan, uint32_t row, int64_t at, uint32_t n, uint32_t to,
                                   uint32_t lane, uint32_t lanes) {
     for (uint32_t k = lane; k < (n + plan.chunk - 1) / plan.chunk; k += lanes) {
@@ -302,7 +302,7 @@ __device__ inline bool too_many(const bits_plan &plan, const uint32_t *products,
     return some;
 }
 
-/* The columns of what warps are to take go to C. Rows for these are cut, of others entries and products are counted by
+/* The columns of what is to be walked along go to C. Such rows are cut, of others entries and products are counted by
  * stripe. */
 template <int NT>
 __global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_job job, bits_plan plan) {
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_jo
 }
 
 /* Cuts each row that is to be sorted into pieces of neighbouring stripes, of at most PIECE_PRODUCTS products; a stripe
- * that has more is for warps. A warp a row. */
+ * that has more is to be walked along. A warp a row. */
 static __global__ void kernel_bits_cut(spg_job job, bits_plan plan) {
     const uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const uint32_t row = i < plan.list.count ? list_row(plan.list, i) : 0;

@@ -28,7 +28,8 @@ done:
     return status;
 }
 
-/* Stripes of columns, and how many pieces there can be at most. Where entries are few every warp is to have some. */
+/* Stripes of columns, and how many pieces there can be at most. Where entries are few every multiprocessor is to have
+ * some. */
 static bits_plan plan_bits(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     bits_plan bits = {};
     const int64_t stripe = lsp_max(lsp_ceil_div(lsp_max(cols, 1), BITS_STRIPES), BITS_STRIPE);

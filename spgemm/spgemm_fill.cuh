@@ -82,7 +82,7 @@ done:
 }
 
 /* As many blocks that walk as there is room for: those of the next kernel may begin beside them. What is sorted comes
- * first: a warp that walks along a row of very many entries takes long, and others can fill the time. */
+ * first: a block that walks along a row of very many entries takes long, and others can fill the time. */
 template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
     const bits_plan *bits = &work->bits;
