@@ -18,15 +18,15 @@ enum {
     BITS_NT = 512,       /* threads of a block that marks columns */
     BITS_MANY_NT = 1024, /* the same, where the marks of BITS_MANY columns leave room for few blocks */
     BITS_MANY = 48 << 13,
-    BITS_GROUP = 128,           /* columns that are cleared at a time */
-    BITS_COUNT_RANGE = 1 << 20, /* columns that are marked at a time, at most */
-    BITS_STRETCH = 4,           /* products of one entry of A that a lane marks together */
-    BITS_TILE = WARP * 32,      /* columns that a warp writes to C at a time */
-    BITS_STAGED = BITS_TILE / 4,
-    BITS_STRIPES = 256,        /* parts of the columns of which a long row's entries are counted, about */
-    BITS_STRIPE = 1024,        /* columns: they are no narrower */
-    BITS_WALK_LENGTH = 2,      /* products of an entry of A in a piece that is walked along, about */
-    BITS_SORT_COMPRESSION = 16 /* products a column: more are not sorted */
+    BITS_GROUP = 128,            /* columns that are cleared at a time */
+    BITS_COUNT_RANGE = 1 << 20,  /* columns that are marked at a time, at most */
+    BITS_STRETCH = 4,            /* products of one entry of A that a lane marks together */
+    BITS_TILE = WARP * 32,       /* columns that a warp writes to C at a time */
+    BITS_STAGED = BITS_TILE / 4, /* of a tile, at most, that are collected first */
+    BITS_STRIPES = 256,          /* parts of the columns of which a long row's entries are counted, about */
+    BITS_STRIPE = 1024,          /* columns: they are no narrower */
+    BITS_WALK_LENGTH = 2,        /* products of an entry of A in a piece that is walked along, about */
+    BITS_SORT_COMPRESSION = 16   /* products a column: more are not sorted */
 };
 
 /* What the pieces are made from: the listed rows; of those that are sorted, how many entries of C and products they

@@ -58,9 +58,10 @@ static int64_t bits_ranges(const bits_plan *bits, int64_t cols) {
     return lsp_ceil_div(cols, bits->count_range / bits->stripe * bits->stripe);
 }
 
-/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small, or small beside C.
- */
-enum { PIECES_SMALL = 4 << 20 };
+enum { PIECES_SMALL = 4 << 20 }; /* bytes that a plan keeps of them, however small C is */
+
+/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small, or small beside
+ * C. */
 static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, bits_plan *bits, int64_t most) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
