@@ -14,6 +14,7 @@ typedef struct lsp_cuda_state {
     cudaEvent_t idle[stages];
     long long *fault, *fault_there; /* one word of mapped host memory, and where the device sees it */
     char *note;                     /* pinned, behind that word: for what is read back in haste */
+    cudaEvent_t noted;              /* kernels have left there what they had to */
     lsp_cuda_chip chip;
 } lsp_cuda_state;
 
@@ -99,6 +100,8 @@ static lsp_status make_fault_word(lsp_ctx *ctx) {
     LSP_TRY(
         lsp_cuda_check(ctx, (int)cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
     state->fault_there = there;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming),
+                           "no event for reports of the GPU"));
 done:
     return status;
 }
@@ -166,6 +169,9 @@ void lsp_cuda_close(lsp_ctx *ctx) {
     }
     if (state->fault) {
         (void)cudaFreeHost(state->fault);
+    }
+    if (state->noted) {
+        (void)cudaEventDestroy(state->noted);
     }
     if (state->own_stream) {
         (void)cudaStreamDestroy(state->stream);
@@ -315,9 +321,14 @@ done:
     return status;
 }
 
+lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
+    return lsp_cuda_check(ctx, (int)cudaEventRecord(state_of(ctx)->noted, state_of(ctx)->stream),
+                          "a report of the GPU cannot be waited for");
+}
+
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
     lsp_status status = LSP_OK;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed"));
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->noted), "work on the GPU failed"));
     memcpy(to, state_of(ctx)->note, (size_t)bytes);
 done:
     return status;

@@ -41,7 +41,9 @@ lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes
  * copy. lsp_cuda_read uses them too. */
 enum { LSP_CUDA_NOTE_BYTES = 4096 };
 void *lsp_cuda_note(lsp_ctx *ctx);
-/* Waits for the stream, and reads what kernels have left there. */
+/* Kernels that are on the stream by now leave something there. */
+lsp_status lsp_cuda_end_note(lsp_ctx *ctx);
+/* Waits for these, not for what has come behind them, and reads it. */
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);

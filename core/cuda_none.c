@@ -54,6 +54,7 @@ void *lsp_cuda_note(lsp_ctx *ctx) {
     (void)ctx;
     return NULL;
 }
+lsp_status lsp_cuda_end_note(lsp_ctx *ctx) { return none(ctx); }
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
     (void)to, (void)bytes;
     return none(ctx);

@@ -86,9 +86,14 @@ static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
                                 .structure = structure};
 }
 
+/* To be read later. */
+static lsp_status look_at_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    return A->where == LSP_CUDA ? lsp_spgemm_gpu_look_at_structure(ctx, A, B) : LSP_OK;
+}
+
 static lsp_status read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
     if (A->where == LSP_CUDA) {
-        return lsp_spgemm_gpu_structure(ctx, A, B, structure);
+        return lsp_spgemm_gpu_read_structure(ctx, A, B, structure);
     }
     structure[0] = lsp_spgemm_structure(ctx, A);
     structure[1] = A == B ? structure[0] : lsp_spgemm_structure(ctx, B);
@@ -188,6 +193,7 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
                 "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(check_operands(ctx, A, B, options));
     LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
+    LSP_TRY(look_at_structures(ctx, A, B));
     LSP_TRY(read_structures(ctx, A, B, structure));
     made->A = outline_of(A, structure[0]);
     made->B = outline_of(B, structure[1]);
@@ -252,12 +258,11 @@ done:
     return status;
 }
 
-static lsp_status check_same(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+/* What was looked at is what was planned for. */
+static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     uint64_t structure[2];
-    LSP_TRY(check_outline(plan, "A", &plan->A, A));
-    LSP_TRY(check_outline(plan, "B", &plan->B, B));
     LSP_TRY(read_structures(ctx, A, B, structure));
     LSP_REQUIRE(structure[0] == plan->A.structure && structure[1] == plan->B.structure, LSP_ERR_ARGUMENT,
                 "the row pointers or the columns of %s have changed since the plan was made",
@@ -281,6 +286,14 @@ done:
     return status;
 }
 
+/* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
+ * these have changed. */
+static bool is_blind(const lsp_spgemm_plan *plan) {
+    return plan->where == LSP_CUDA && plan->gpu.places.place != NULL && !plan->gpu.unsorted &&
+           !plan->options.transpose_a && !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 &&
+           plan->A.col_type == LSP_I32 && plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
+}
+
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_spgemm_operands ops = {0};
@@ -291,14 +304,19 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
                 "a matrix to be multiplied, or the place for the product, is NULL");
-    LSP_TRY(check_same(plan, A, B));
+    LSP_TRY(check_outline(plan, "A", &plan->A, A));
+    LSP_TRY(check_outline(plan, "B", &plan->B, B));
     LSP_TRY(update ? check_result(plan, A, B, C) : LSP_OK);
+    const bool blind = update && is_blind(plan); /* the GPU need not wait for the host */
+    LSP_TRY(look_at_structures(ctx, A, B));
+    LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, &ops.factors));
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }
     LSP_TRY(lsp_spgemm_multiply(plan, &ops, update, C));
+    LSP_TRY(blind ? check_structures(plan, A, B) : LSP_OK);
 done:
     lsp_spgemm_release_operands(ctx, &ops);
     lsp_scratch_release(ctx, mark);

@@ -13,9 +13,10 @@
 
 /* SORT_g: g lanes sort the products of a row, at most 8 each (SORT_512: 256 lanes, 16 each).
  * WINDOW: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at most n in
- * at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time, and many
- * blocks take a piece each. All three then add products in the order of A's entries. COUNT_g: counted in a window, or
- * where it is too small by SORT_g; COUNT_HASH: or in a table if columns are many, or else as BITS. */
+ * at most g groups of 32 neighbours, in a table. MERGE: a warp merges a row of B and few other products. BITS: a block
+ * marks them, a range of columns at a time, and many blocks take a piece each. All three then add products in the order
+ * of A's entries. COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table if
+ * columns are many, or else as BITS. */
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,
@@ -33,6 +34,7 @@ typedef enum lsp_spgemm_bin {
     LSP_BIN_WIDE_512,
     LSP_BIN_HASH_64_512,
     LSP_BIN_HASH_512_512,
+    LSP_BIN_MERGE,
     LSP_BIN_COUNT_64,
     LSP_BIN_COUNT_128,
     LSP_BIN_COUNT_256,
@@ -45,20 +47,31 @@ typedef enum lsp_spgemm_bin {
 
 /* Tuned on an H200 with sparse-bench spgemm. */
 enum {
-    LSP_SORT_IN_WARP = 256,         /* products that a warp sorts */
-    LSP_SORT_MOST = 4096,           /* products that a block sorts */
-    LSP_COLLECT_MOST = 512,         /* columns of a row that a warp collects */
-    LSP_COLLECT_FROM = 2,           /* products a column: below, sorting them is cheaper */
+    LSP_SORT_IN_WARP = 256, /* products that a warp sorts */
+    LSP_SORT_MOST = 4096,   /* products that a block sorts */
+    LSP_COLLECT_MOST = 512, /* columns of a row that a warp collects */
+    LSP_COLLECT_FROM = 2,   /* products a column: below, sorting them is cheaper */
+    LSP_MERGE_BITS = 8,     /* products that are merged into a row of B: 2 to this power at most */
+    LSP_MERGE_MOST = 1 << LSP_MERGE_BITS,
     LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
     LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C: fewer are marked faster than looked for in a table */
     LSP_SHARED_ROWS = 1024,         /* of many products: too few to keep all warps busy */
+    LSP_MANY_ENTRIES = 128,         /* of A's row: with more of them one warp or block takes long */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };
 
 /* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it is made with the row before, which
- * has the same columns in A, or columns one less; it fits a window. */
-enum { LSP_GROUPS_MOST = 250, LSP_GROUPS_MORE, LSP_GROUPS_SAME, LSP_GROUPS_NEXT, LSP_GROUPS_NARROW, LSP_GROUPS_WIDE };
+ * has the same columns in A, or columns one less; it fits a window; MERGE: it is merged. */
+enum {
+    LSP_GROUPS_MOST = 249,
+    LSP_GROUPS_MORE,
+    LSP_GROUPS_MERGE,
+    LSP_GROUPS_SAME,
+    LSP_GROUPS_NEXT,
+    LSP_GROUPS_NARROW,
+    LSP_GROUPS_WIDE
+};
 LSP_BOTH_SIDES static inline bool lsp_follows(uint32_t groups) {
     return groups == LSP_GROUPS_SAME || groups == LSP_GROUPS_NEXT;
 }
@@ -108,6 +121,9 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     if (products == 0 || lsp_follows(groups)) {
         return LSP_BIN_NONE;
     }
+    if (groups == LSP_GROUPS_MERGE) {
+        return LSP_BIN_MERGE;
+    }
     if (sortable && items <= LSP_SORT_IN_WARP) {
         return lsp_sort_bin(items);
     }
@@ -124,14 +140,31 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     return LSP_BIN_BITS;
 }
 
+/* Is a row of C made by merging few products into the `longest` row of B? Column and product make a word. */
+LSP_BOTH_SIDES static inline bool lsp_merges(uint32_t products, uint32_t longest, uint32_t cols) {
+    const uint32_t others = products - longest;
+    return others <= LSP_MERGE_MOST && others <= longest / 3 && lsp_bits_below(cols) <= 32 - LSP_MERGE_BITS;
+}
+
+/* Of rows of more than 1024 products those with many entries are counted, by bin. */
+enum { LSP_MANY_BINS = LSP_BIN_BITS - LSP_BIN_COUNT_256 + 1 };
+LSP_BOTH_SIDES static inline bool lsp_has_many(int bin, uint32_t entries) {
+    return bin >= LSP_BIN_COUNT_256 && entries > LSP_MANY_ENTRIES;
+}
+
 /* Where rows of many products are few, many blocks share each: rows of more products than this, or entries of A, where
- * `bins` says how many are counted how. */
-static inline uint32_t lsp_shared_from(const uint32_t *bins) {
+ * `bins` says how many are counted how, and `many` how many of those have many entries. At least a quarter of them
+ * does: others are made faster at once (small finite elements). */
+static inline uint32_t lsp_shared_from(const uint32_t *bins, const uint32_t many[LSP_MANY_BINS]) {
     uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS];
+    uint64_t with_many =
+        (uint64_t)many[LSP_BIN_COUNT_HASH - LSP_BIN_COUNT_256] + many[LSP_BIN_BITS - LSP_BIN_COUNT_256];
     uint32_t from = UINT32_MAX;
-    for (int bin = LSP_BIN_COUNT_512; bin >= LSP_BIN_COUNT_128 && rows <= LSP_SHARED_ROWS; bin--) {
+    for (int bin = LSP_BIN_COUNT_512; bin >= LSP_BIN_COUNT_128 && rows <= LSP_SHARED_ROWS && rows <= 4 * with_many;
+         bin--) {
         from = 512u << (bin - LSP_BIN_COUNT_64); /* the most of that bin */
         rows += bins[bin];
+        with_many += bin >= LSP_BIN_COUNT_256 ? many[bin - LSP_BIN_COUNT_256] : 0;
     }
     return from;
 }

@@ -162,6 +162,7 @@ __global__ void __launch_bounds__(NT)
     uint32_t *bits = (uint32_t *)memory;
     const uint32_t ranges = (job.cols - 1) / range + 1;
     const ull tasks = (ull)(list.count + *rest.count) * ranges;
+    lsp_let_next_begin();
     for (ull task = take_next(taken, &next); task < tasks; task = take_next(taken, &next)) {
         const uint32_t i = (uint32_t)(task / ranges), low = (uint32_t)(task % ranges) * range;
         const uint32_t row = i < list.count ? list.rows[i] : rest.rows[i - list.count];
@@ -176,6 +177,7 @@ __global__ void __launch_bounds__(NT)
             atomicAdd((ull *)&job.rowptr[row + 1], (ull)sum);
         }
     }
+    lsp_end_after_previous();
 }
 
 /* ---- listing ---- */

@@ -81,7 +81,9 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         shared.words[word_place<VT>(lane * VT) + word_place<VT>(r)] = w[r];
     }
     sort_sync<G>();
-    for (int i = (t + 1) * VT, at = (lane + 1) * VT; more && i < (int)products; i += TAIL, at += TAIL) {
+    int i = (t + 1) * VT;
+    for (int at = (lane + 1) * VT, last = S::wide ? i + SORT_OWN : (int)products; more && i < min((int)products, last);
+         i += TAIL, at += TAIL) {
         V a[TAIL], its_b[TAIL];
         bool same[TAIL];
 #pragma unroll
@@ -99,6 +101,21 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
             sum = same[k] ? add_times(job, a[k], its_b[k], sum) : sum;
         }
         more = same[TAIL - 1];
+    }
+    if (S::wide) { /* long ones are read by all lanes of the warp */
+        for (unsigned left = __ballot_sync(~0u, more && i < (int)products); left; left &= left - 1) {
+            const uint32_t k = (uint32_t)__ffs((int)left) - 1, its_column = __shfl_sync(~0u, column, k);
+            V its_sum = value_of_lane(sum, k);
+            uint32_t n = WARP;
+            for (uint32_t from = __shfl_sync(~0u, (uint32_t)i, k); n == WARP; from += WARP) {
+                const uint32_t at = from + threadIdx.x % WARP;
+                const uint32_t word = shared.words[word_place<VT>(min(at, products - 1))];
+                n = (uint32_t)__popc(__ballot_sync(~0u, at < products && word >> bits == its_column));
+                its_sum = add_lanes(job, value_at<V>(job.A, begin + origin[word & mask]), b[word & mask].value(job), n,
+                                    its_sum);
+            }
+            sum = threadIdx.x % WARP == k ? its_sum : sum;
+        }
     }
     sums[VT - 1] = sum;
 }

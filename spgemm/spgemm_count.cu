@@ -5,8 +5,8 @@
 #include "spgemm_launch.cuh"
 
 /* The rows of that bin, and those that other kernels have given up, at most `more`. */
-static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, spg_list list, spg_rest rest, uint32_t more,
-                                spg_counting *counting) {
+static lsp_status count_by_bits(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
+                                uint32_t more, spg_counting *counting) {
     lsp_status status = LSP_OK;
     const uint32_t range = count_range(ctx);
     const int64_t columns = lsp_min(job->cols, range), tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
@@ -14,7 +14,8 @@ static lsp_status count_by_bits(lsp_ctx *ctx, const spg_job *job, spg_list list,
     const int nt = bits_threads(columns);
     const auto count_bits = nt == BITS_NT ? kernel_bits_count<BITS_NT> : kernel_bits_count<BITS_MANY_NT>;
     LSP_TRY(allow_shared(ctx, count_bits, bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, count_bits, bits_blocks(tasks, nt), nt, bytes, *job, list, rest, range, &counting->taken));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_bits, bits_blocks(tasks, nt), nt, bytes, *job, list, rest, range,
+                              &counting->taken));
 done:
     return status;
 }
@@ -25,6 +26,7 @@ static __global__ void __launch_bounds__(G)
     kernel_sort_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
+    lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
         const uint32_t row = rows[i], begin = job.A.rowptr[row], entries = job.A.rowptr[row + 1] - begin;
         const uint32_t total = count_row<G, VT>(job, {0, begin, entries, job.products[row]}, shared, NULL);
@@ -33,16 +35,18 @@ static __global__ void __launch_bounds__(G)
         }
         sort_sync<G>();
     }
+    lsp_end_after_previous();
 }
 
 template <int G, int VT>
-static lsp_status sort_again(lsp_ctx *ctx, const spg_job *job, const uint32_t *rows, uint32_t most,
+static lsp_status sort_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
                              const uint32_t *count) {
     lsp_status status = LSP_OK;
     const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
     if (most > 0) {
         LSP_TRY(allow_shared(ctx, kernel_sort_again<G, VT>, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_sort_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job, rows, count));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_sort_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job,
+                                  rows, count));
     }
 done:
     return status;
@@ -57,11 +61,14 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
     enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
     spg_rest rest = {}; /* to be counted by bits */
     window_counting work = {};
+    bool beside = false; /* the first kernel after the windows' needs what these have left, others nothing more */
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
     work.most = LSP_WINDOW_WIDE;
     work.again = by_bits + bins[LSP_BIN_BITS] + bins[LSP_BIN_COUNT_HASH];
     work.again_count = counting->retry;
+    work.merged = work.again + work.count;
+    work.merged_count = &counting->merged;
     for (int k = 0; k < LSP_COUNT_BINS; k++) {
         work.first[k + 1] = work.first[k] + bins[LSP_BIN_COUNT_64 + k];
     }
@@ -72,9 +79,12 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
         LSP_TRY(allow_shared(ctx, kernel_window_count, bytes));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count, lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), SMS * 16),
                            WINDOW_NT, bytes, *job, work));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_merge_count,
+                                  lsp_min(lsp_ceil_div(work.count, MERGE_WARPS), SMS * 8), MERGE_NT, 0, *job,
+                                  (spg_rest){work.merged, work.merged_count}));
     }
 #define COUNT_AGAIN(G, VT, k)                                                                                          \
-    LSP_TRY((sort_again<G, VT>(ctx, job, work.again + work.first[k], work.first[k + 1] - work.first[k],                \
+    LSP_TRY((sort_again<G, VT>(ctx, &beside, job, work.again + work.first[k], work.first[k + 1] - work.first[k],       \
                                counting->retry + (k))))
     COUNT_AGAIN(64, 8, 0);
     COUNT_AGAIN(128, 8, 1);
@@ -86,11 +96,13 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
         const hash_counting last = {rest.rows, rest.count, by_bits + bins[LSP_BIN_BITS], &counting->again};
         rest = (spg_rest){last.again, last.again_count};
         LSP_TRY(allow_shared(ctx, kernel_hash_count<BITS>, bytes));
+        beside = false;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
                            bytes, *job, last));
     }
     if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS] > 0) {
-        LSP_TRY(count_by_bits(ctx, job, list_of(lists, bins, LSP_BIN_BITS), rest, bins[LSP_BIN_COUNT_HASH], counting));
+        LSP_TRY(count_by_bits(ctx, &beside, job, list_of(lists, bins, LSP_BIN_BITS), rest, bins[LSP_BIN_COUNT_HASH],
+                              counting));
     }
 done:
     return status;

@@ -116,6 +116,28 @@ __device__ inline extreme<T> value_of_lane(extreme<T> value, uint32_t lane, unsi
 }
 template <int G = WARP> __device__ inline no_value value_of_lane(no_value value, uint32_t, unsigned) { return value; }
 
+/* The sum of x over the lanes before this one. */
+__device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
+    const int lane = (int)threadIdx.x % WARP;
+    uint32_t sum = x;
+    for (int d = 1; d < WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, sum, d);
+        sum += lane >= d ? other : 0;
+    }
+    *total = __shfl_sync(~0u, sum, WARP - 1);
+    return sum - x;
+}
+
+/* Adds the products of the first n lanes, in order; all lanes get the sum. */
+template <typename V> __device__ inline V add_lanes(const spg_job &job, V a, V b, uint32_t n, V sum) {
+#pragma unroll 8
+    for (uint32_t k = 0; k < WARP; k++) {
+        const V next = add_times(job, value_of_lane(a, k), value_of_lane(b, k), sum);
+        sum = k < n ? next : sum;
+    }
+    return sum;
+}
+
 /* ---- C ---- */
 
 __device__ inline void put_col(const spg_job &job, int64_t at, uint32_t column) {

@@ -6,7 +6,10 @@
 
 #include "spgemm_device.cuh"
 
-enum { SORT_MARKS = 512 }; /* words of bits of a warp, where columns are counted unsorted */
+enum {
+    SORT_MARKS = 512, /* words of bits of a warp, where columns are counted unsorted */
+    SORT_OWN = 16     /* products of a column that a lane adds up beyond its own words; more are read by its warp */
+};
 
 template <int G, int VT> struct sort_shape {
     enum {

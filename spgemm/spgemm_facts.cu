@@ -67,14 +67,26 @@ static structure_words words_of(const lsp_csr *A) {
             A->nnz * (A->col_type == LSP_I64 ? 2 : 1)};
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
-                                               uint64_t structure[2]) {
+static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
+    return A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_look_at_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    const bool same = A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
+    const int factors = same_structure(A, B) ? 1 : 2;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, factors * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
+                       (ull *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                                    uint64_t structure[2]) {
+    lsp_status status = LSP_OK;
+    const bool same = same_structure(A, B);
     ull sums[2][STRUCTURE_BLOCKS];
     static_assert(sizeof sums <= LSP_CUDA_NOTE_BYTES, "blocks leave their sums there");
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, (same ? 1 : 2) * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A),
-                       words_of(B), (ull *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_read_note(ctx, sums, sizeof sums));
     structure[0] = structure[1] = 0;
     for (int i = 0; i < STRUCTURE_BLOCKS; i++) {
@@ -88,6 +100,7 @@ done:
 /* ---- facts ---- */
 
 lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &factors->A;
     const spg_job job = job_of(plan, factors);
@@ -98,8 +111,11 @@ lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
     while (lanes < WARP && A->rows * lanes * 2 * LOOK_DEPTH < A->nnz) {
         lanes *= 2;
     }
-    return LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, lanes, plan->gpu.products,
-                      &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, lanes, plan->gpu.products,
+                       &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+done:
+    return status;
 }
 
 /* Sizes that the kernels can number. */
@@ -184,7 +200,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.products = (int64_t)here.products;
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
-    plan->gpu.shared_from = lsp_shared_from(here.bins);
+    plan->gpu.shared_from = lsp_shared_from(here.bins, here.many);
     for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
         if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
             here.bins[LSP_BIN_BITS] += here.bins[bin];

@@ -27,10 +27,11 @@ typedef struct spg_check {
 typedef struct spg_facts {
     spg_check check[2];
     ull products, nnz_bound, max_products;
-    ull nnz;                 /* of C, if all rows are short */
-    uint32_t bins[LSP_BINS]; /* rows by who counts them */
-    uint32_t unfit;          /* 1: a short row is not filled as one */
-    uint32_t blocks;         /* that have reported */
+    ull nnz;                      /* of C, if all rows are short */
+    uint32_t bins[LSP_BINS];      /* rows by who counts them */
+    uint32_t many[LSP_MANY_BINS]; /* of these, see lsp_shared_from */
+    uint32_t unfit;               /* 1: a short row is not filled as one */
+    uint32_t blocks;              /* that have reported */
 } spg_facts;
 
 typedef struct spg_counting {
@@ -39,6 +40,7 @@ typedef struct spg_counting {
     uint32_t placed[LSP_BINS];      /* rows of each bin that are in the list already */
     uint32_t retry[LSP_COUNT_BINS]; /* rows that fit no window */
     uint32_t again;                 /* rows given up, to be counted by bits */
+    uint32_t merged;                /* rows that are merged */
     ull taken;                      /* pieces of work that a block has taken */
 } spg_counting;
 

@@ -66,6 +66,18 @@ done:
     return status;
 }
 
+template <typename V> static lsp_status start_merge(lsp_ctx *ctx, spg_fill *work, spg_list list) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = MERGE_WARPS * sizeof(merge_shared<V>);
+    if (list.count > 0) {
+        LSP_TRY(allow_shared(ctx, kernel_merge_rows<V>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(list.count, MERGE_WARPS),
+                                  MERGE_NT, bytes, work->job, list));
+    }
+done:
+    return status;
+}
+
 /* Rows of at most MOST entries in windows of so many words. */
 template <typename V, int MOST>
 static lsp_status start_window(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
@@ -123,6 +135,7 @@ template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fi
     LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
     LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));
     LSP_TRY(start_pieces<V>(ctx, work));
+    LSP_TRY(start_merge<V>(ctx, work, list_of(lists, bins, LSP_BIN_MERGE)));
 #define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))
     LSP_TRY((start_sort<256, 16, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_512))));
     FILL_SORTED(256);

@@ -116,9 +116,10 @@ static inline uint32_t windowed(const uint32_t *bins) {
     return sum;
 }
 
-/* Places of the list; rows that fit no window are listed once more, and then perhaps among those counted by bits. */
+/* Places of the list; rows that fit no window are listed once more, and then perhaps among those counted by bits; or
+ * those that are merged. */
 static inline int64_t list_rows(const uint32_t *bins) {
-    int64_t sum = 2 * (int64_t)windowed(bins);
+    int64_t sum = 3 * (int64_t)windowed(bins);
     for (int bin = LSP_BIN_SORT_32 + 1; bin < LSP_BINS; bin++) {
         sum += bins[bin];
     }

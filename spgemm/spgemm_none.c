@@ -42,7 +42,11 @@ bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
     (void)plan;
     return false;
 }
-lsp_status lsp_spgemm_gpu_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
+lsp_status lsp_spgemm_gpu_look_at_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    (void)A, (void)B;
+    return refuse(ctx);
+}
+lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
     (void)A, (void)B, (void)structure;
     return refuse(ctx);
 }

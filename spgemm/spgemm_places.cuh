@@ -14,6 +14,8 @@ enum {
     PLACES_CHUNK = 256,               /* products that it has at hand */
     PLACES_LARGE = 10 * PLACES_GROUP, /* products of a group: beyond, lanes read those of their own entries */
     PLACES_AHEAD = 4,                 /* of these, on their way together */
+    PLACES_OWN = 64,                  /* of an entry: more are read by all lanes of its warp, */
+    PLACES_EACH = 16,                 /* unless the most are fewer than so many for each such entry */
     PLACES_MOST = 65535               /* of one entry */
 };
 
@@ -36,18 +38,6 @@ typedef struct places_found {
     unsigned most;          /* 0, or so many products of an entry are too many */
     unsigned large, listed; /* groups of many products */
 } places_found;
-
-/* The sum of x over the lanes before this one. */
-__device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
-    const int lane = (int)threadIdx.x % WARP;
-    uint32_t sum = x;
-    for (int d = 1; d < WARP; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= d ? other : 0;
-    }
-    *total = __shfl_sync(~0u, sum, WARP - 1);
-    return sum - x;
-}
 
 /* ---- finding ---- */
 
@@ -226,6 +216,45 @@ __device__ inline V add_own(const spg_job &job, const spg_place *place, uint32_t
     return sum;
 }
 
+/* The same by all lanes, which read neighbouring products; the next ones are on their way. */
+template <typename V>
+__device__ inline V add_together(const spg_job &job, const spg_place *place, uint32_t first, uint32_t end, V sum) {
+    const uint32_t lane = threadIdx.x % WARP;
+    uint2 at[PLACES_AHEAD];
+    V a[PLACES_AHEAD], b[PLACES_AHEAD];
+    const auto locate = [&](uint32_t from) {
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            at[k] = __ldg((const uint2 *)place + min(from + k * WARP + lane, end - 1));
+        }
+    };
+    const auto fetch = [&] {
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            a[k] = value_at<V>(job.A, at[k].x), b[k] = value_at<V>(job.B, at[k].y);
+        }
+    };
+    locate(first);
+    fetch();
+    locate(first + PLACES_AHEAD * WARP);
+    for (; first < end; first += PLACES_AHEAD * WARP) {
+        V its_a[PLACES_AHEAD], its_b[PLACES_AHEAD];
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            its_a[k] = a[k], its_b[k] = b[k];
+        }
+        fetch();
+        locate(first + 2 * PLACES_AHEAD * WARP);
+#pragma unroll
+        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+            if (first + k * WARP < end) {
+                sum = add_lanes(job, its_a[k], its_b[k], end - (first + k * WARP), sum);
+            }
+        }
+    }
+    return sum;
+}
+
 template <typename V, typename C>
 __device__ inline void put_entry(const spg_places &places, V *val, C *col, int64_t i, V sum) {
     if (i < places.nnz) {
@@ -289,18 +318,30 @@ __global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg
     lsp_end_after_previous();
 }
 
-/* The same of large groups, a block each: a lane reads the products of its entry. */
+/* The same of large groups, a block each: a lane reads the products of its entry, or all lanes do. */
 template <typename V, typename C>
 __global__ void __launch_bounds__(PLACES_GROUP) kernel_fill_large(spg_job job, spg_places places, V *val, C *col) {
     const int64_t group = places.large[blockIdx.x], i = group * PLACES_GROUP + threadIdx.x;
     const spg_place *place = places.place + (group > 0 ? places.ends[group - 1] : 0);
     const uint32_t count = places.counts[i];
     uint32_t total, begin = sum_before(count, &total);
+    V sum = value_kind<V>::nothing(job);
     lsp_let_next_begin();
     for (uint32_t before = threadIdx.x / WARP * WARP; before > 0; before -= WARP) { /* entries of the warps before */
         begin += __reduce_add_sync(~0u, places.counts[i - before]);
     }
-    put_entry(places, val, col, i, add_own(job, place, begin, begin + count, value_kind<V>::nothing(job)));
+    unsigned many = __ballot_sync(~0u, count > PLACES_OWN);
+    many = __reduce_max_sync(~0u, count) < PLACES_EACH * (uint32_t)__popc(many) ? 0 : many;
+    if (!(many >> threadIdx.x % WARP & 1)) {
+        sum = add_own(job, place, begin, begin + count, sum);
+    }
+    for (; many; many &= many - 1) {
+        const uint32_t k = (uint32_t)__ffs((int)many) - 1, first = __shfl_sync(~0u, begin, k);
+        const uint32_t end = first + __shfl_sync(~0u, count, k);
+        const V its_sum = add_together(job, place, first, end, value_kind<V>::nothing(job));
+        sum = threadIdx.x % WARP == k ? its_sum : sum;
+    }
+    put_entry(places, val, col, i, sum);
     lsp_end_after_previous();
 }
 

@@ -348,6 +348,9 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
             bin = lsp_count_bin(mine.products, mine.entries);
             products[row] = mine.products;
             job.groups[row] = 0;
+            if (lsp_has_many(bin, mine.entries)) {
+                atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
+            }
             if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
                 atomicMax(&facts->unfit, 1u);
             }

@@ -5,6 +5,7 @@
 #ifndef LSP_SPGEMM_WINDOW_CUH
 #define LSP_SPGEMM_WINDOW_CUH
 
+#include "spgemm_merge.cuh"
 #include "spgemm_runs.cuh"
 
 /* Blocks of one warp that an SM is to hold where rows have few entries: some chips hold 16 at most. */
@@ -154,6 +155,7 @@ struct window_counting {
     uint32_t first[LSP_COUNT_BINS + 1]; /* where each bin begins among `rows`, and in the list `again` */
     const uint32_t *listed;             /* of each bin: rows that follow others are not */
     uint32_t *again, *again_count;      /* a count each bin */
+    uint32_t *merged, *merged_count;    /* rows that are merged */
 };
 
 /* What was counted of the first row of a run holds for all; but only rows that are filled in a window stay a run. */
@@ -197,11 +199,13 @@ static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job 
         const uint32_t first = work.first[bin], listed = work.listed[bin];
         for (; i < listed; i += gridDim.x * WINDOW_WARPS) {
             const uint32_t row = work.rows[first + i], run = run_length(job, row);
-            if (!window_count_run(job, row, run, work.most, w)) {
-                uint32_t at = lane == 0 ? atomicAdd(&work.again_count[bin], run) : 0;
-                at = first + __shfl_sync(~0u, at, 0);
+            const bool merges =
+                !job.repeats && lsp_merges(job.products[row], read_merge_row(job, row).length, job.cols);
+            if (merges || !window_count_run(job, row, run, work.most, w)) {
+                uint32_t at = lane == 0 ? atomicAdd(merges ? work.merged_count : work.again_count + bin, run) : 0;
+                at = __shfl_sync(~0u, at, 0);
                 if (lane < run) {
-                    work.again[at + lane] = row + lane;
+                    (merges ? work.merged : work.again + first)[at + lane] = row + lane;
                     job.groups[row + lane] = 0;
                 }
             }

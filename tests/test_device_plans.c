@@ -117,6 +117,12 @@ Test(device_plans, of_entries_of_very_many_products_have_the_bits_of_the_referen
     use_again(ctx, &P, &Q, (lsp_spgemm_options){0}, true, "some of many products");
     use_again(ctx, &P, &Q, (lsp_spgemm_options){.semiring = LSP_MIN_PLUS, .types.col_type = LSP_I64}, true, "the same");
     drop(&A), drop(&B), drop(&P), drop(&Q);
+    const recipe row = {3, 3000, 5, LSP_I32, LSP_I32, LSP_F64, true, true, 1, -1, 0};
+    const recipe column = {3000, 60000, 1, LSP_I32, LSP_I32, LSP_F64, true, false, -1, 11, 0};
+    A = make(&row, 3), B = make(&column, 4);
+    use_again(ctx, &A, &B, (lsp_spgemm_options){0}, true, "one of many products");
+    use_again(ctx, &A, &B, (lsp_spgemm_options){.semiring = LSP_MAX_TIMES}, true, "the same");
+    drop(&A), drop(&B);
     lsp_ctx_destroy(ctx);
 }
 
@@ -214,6 +220,33 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_execute(plan, &a, &b, &C));
         must_fail(ctx, LSP_ERR_ARGUMENT, "GPU", lsp_spgemm_execute(plan, &A, &b, &C));
         cr_assert(C.rowptr == NULL);
+        col[B.nnz - 1] ^= 1; /* an update may have begun before it is noticed, with columns that are nowhere */
+        must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
+        must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
+        cr_assert(plan->gpu.places.place != NULL);
+        for (int64_t p = 0; p < B.nnz; p++) {
+            col[p] ^= INT32_MIN;
+        }
+        must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        for (int64_t i = 0; i <= A.rows; i++) {
+            row[i] ^= INT32_MIN;
+        }
+        must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, row, LSP_HOST, 4 * (A.rows + 1)));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        for (int64_t i = 0; i <= A.rows; i++) {
+            row[i] ^= INT32_MIN;
+        }
+        for (int64_t p = 0; p < B.nnz; p++) {
+            col[p] ^= INT32_MIN;
+        }
+        must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, row, LSP_HOST, 4 * (A.rows + 1)));
+        must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
+        must(ctx, lsp_spgemm_update(plan, &a, &b, &C));
+        must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, NULL));
+        lsp_csr here = download(ctx, &C);
+        same(ctx, &here, &right, "updated at last");
+        lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &here);
         lsp_spgemm_plan_destroy(plan);
         lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
         drop(&A), drop(&B);

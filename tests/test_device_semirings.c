@@ -104,6 +104,8 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
                                    {LSP_BIN_SORT_128, 20, 40, 3000, 1},
                                    {LSP_BIN_SORT_256, 20, 52, 5000, 3},
                                    {LSP_BIN_SORT_512, 40, 52, 1000, 1},
+                                   {LSP_BIN_SORT_128, 100, 10, 10, 6000}, /* sums of very many products */
+                                   {LSP_BIN_SORT_512, 120, 25, 25, 3000},
                                    {LSP_BIN_NARROW_128, 20, 30, 100, 1},
                                    {LSP_BIN_NARROW_512, 20, 50, 300, 10},
                                    {LSP_BIN_WIDE_128, 20, 30, 100, 300},
@@ -117,9 +119,7 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         const shape s = shapes[k];
         uint64_t state = k + 1;
         char what[40];
-        const bool many = s.bin == LSP_BIN_SORT_256 || s.bin == LSP_BIN_SORT_512; /* few would be shared out */
-        lsp_csr A = make_rows(many                       ? LSP_SHARED_ROWS + 1
-                              : !reduced()               ? 5
+        lsp_csr A = make_rows(!reduced()                 ? 5
                               : s.bin > LSP_BIN_SORT_512 ? 1
                                                          : 2,
                               s.a_entries, 2 * s.a_entries, 1, &state);
@@ -130,6 +130,59 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
             ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0];
             check_products(ctx, &A, &B, LSP_BIN_NONE, what);
         }
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* B has one row of `length` columns, `step` apart, others of `each` columns, of which about half are of the long row
+ * too; a row of A has the long row and `others` of these. */
+static lsp_csr make_long_row(int64_t rows, int64_t length, int64_t step, int64_t each, uint64_t *state) {
+    const int64_t nnz = length + (rows - 1) * each, cols = length * step;
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)nnz * 4), at = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t n = i == rows / 2 ? length : each;
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t column = k * (cols / n) + test_below(state, cols / n);
+            col[at++] = (int32_t)(n == length || column % 2 ? column / step * step : column);
+        }
+        rowptr[i + 1] = at;
+    }
+    return (lsp_csr){rows, cols, nnz, rowptr, col, malloc((size_t)nnz * 8), LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+}
+
+static lsp_csr make_with_long_row(int64_t rows, int64_t inner, int64_t others, uint64_t *state) {
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * (others + 1)) * 4), at = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t before = test_below(state, lsp_min(others, inner / 2) + 1); /* of the others */
+        before = lsp_max(before, others - (inner - inner / 2 - 1));
+        for (int64_t k = 0; k <= others; k++) {
+            col[at++] = (int32_t)(k < before ? k : inner / 2 + k - before);
+        }
+        rowptr[i + 1] = at;
+    }
+    return (lsp_csr){rows, inner, at, rowptr, col, malloc((size_t)at * 8), LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+}
+
+Test(device_semirings, rows_nearly_of_one_row_of_B_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const struct {
+        int64_t length, step, others, each;
+        int bin;
+    } kinds[] = {
+        {257, 1, 0, 1, LSP_BIN_MERGE},     {260, 3, 20, 4, LSP_BIN_MERGE},  {300, 7, 100, 1, LSP_BIN_MERGE},
+        {800, 1, 64, 4, LSP_BIN_MERGE},    {800, 40, 32, 8, LSP_BIN_MERGE}, {760, 40, 257, 1, LSP_BIN_SORT_128},
+        {240, 99, 27, 3, LSP_BIN_SORT_64}, {7000, 2, 50, 5, LSP_BIN_MERGE}, {600, 27962, 40, 5, LSP_BIN_MERGE},
+        {600, 27963, 40, 5, LSP_BIN_NONE}, {900, 3, 100, 2, LSP_BIN_MERGE}, {2000, 1, 1, 256, LSP_BIN_MERGE}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        uint64_t state = k + 1;
+        char what[40];
+        lsp_csr B = make_long_row(2 * kinds[k].others + 2, kinds[k].length, kinds[k].step, kinds[k].each, &state);
+        lsp_csr A = make_with_long_row(reduced() ? 2 : 9, B.rows, kinds[k].others, &state);
+        snprintf(what, sizeof what, "kind %zu", k);
+        check_products(ctx, &A, &B, kinds[k].bin, what);
+        ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0]; /* perhaps a column twice */
+        check_products(ctx, &A, &B, LSP_BIN_NONE, what);
         drop(&A), drop(&B);
     }
     lsp_ctx_destroy(ctx);

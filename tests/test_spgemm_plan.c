@@ -259,22 +259,39 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 4096, 4096, 4096) == LSP_BIN_WIDE_512);
     cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 1025, 4, 1024) == LSP_BIN_BITS);
     cr_assert(lsp_shared_bin(LSP_BIN_NONE, 4097, 1, 4096) == LSP_BIN_NONE);
-    uint32_t bins[LSP_BINS] = {0};
-    cr_assert(lsp_shared_from(bins) == 1024);
+    uint32_t bins[LSP_BINS] = {0}, many[LSP_MANY_BINS] = {9, 9, 9, LSP_SHARED_ROWS};
+    cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_64] = bins[LSP_BIN_COUNT_128] = UINT32_MAX;
     bins[LSP_BIN_BITS] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_HASH] = 10;
     bins[LSP_BIN_COUNT_512] = 10, bins[LSP_BIN_COUNT_256] = 10;
-    cr_assert(lsp_shared_from(bins) == 1024);
+    cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_256]++;
-    cr_assert(lsp_shared_from(bins) == 2048);
+    cr_assert(lsp_shared_from(bins, many) == 2048);
     bins[LSP_BIN_COUNT_512] += 11;
-    cr_assert(lsp_shared_from(bins) == 4096);
+    cr_assert(lsp_shared_from(bins, many) == 4096);
     bins[LSP_BIN_BITS] += 21;
-    cr_assert(lsp_shared_from(bins) == UINT32_MAX);
+    cr_assert(lsp_shared_from(bins, many) == UINT32_MAX);
+    /* and a quarter of them have many entries */
+    cr_assert(!lsp_has_many(LSP_BIN_COUNT_128, 999) && !lsp_has_many(LSP_BIN_BITS, LSP_MANY_ENTRIES));
+    cr_assert(lsp_has_many(LSP_BIN_COUNT_256, LSP_MANY_ENTRIES + 1));
+    memset(bins, 0, sizeof bins);
+    bins[LSP_BIN_COUNT_128] = 99, bins[LSP_BIN_COUNT_256] = bins[LSP_BIN_COUNT_512] = bins[LSP_BIN_BITS] = 40;
+    const struct {
+        uint32_t many[LSP_MANY_BINS], from;
+    } shared[] = {{{0, 0, 0, 9}, UINT32_MAX}, {{99, 99, 0, 9}, UINT32_MAX}, {{0, 0, 1, 9}, 4096},
+                  {{99, 0, 0, 19}, 4096},     {{9, 0, 0, 20}, 2048},        {{10, 0, 0, 20}, 1024}};
+    for (size_t k = 0; k < sizeof shared / sizeof *shared; k++) {
+        cr_assert(lsp_shared_from(bins, shared[k].many) == shared[k].from, "%zu", k);
+    }
     /* few columns: in a window where they fit one, else a table if their products cannot be sorted */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
     cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_SORT_128);
+    /* few products and a row of B are merged: 256 at most, a quarter of all, columns of 24 bits */
+    cr_assert(lsp_merges(257, 257, 1) && lsp_merges(1024, 768, 1 << 24) && lsp_merges(8192, 7936, 99));
+    cr_assert(!lsp_merges(1025, 768, 9) && !lsp_merges(768, 575, 9) && !lsp_merges(8192, 7935, 9));
+    cr_assert(!lsp_merges(1024, 768, (1 << 24) + 1));
+    cr_assert(lsp_fill_bin(900, 81, 800, LSP_GROUPS_MERGE, 1 << 20) == LSP_BIN_MERGE);
     /* rows that are made with the one before are in no bin */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_SAME, 1 << 20) == LSP_BIN_NONE);
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEXT, 1 << 20) == LSP_BIN_NONE);

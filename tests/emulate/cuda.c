@@ -102,6 +102,10 @@ done:
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
 }
+lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
+    (void)ctx;
+    return LSP_OK;
+}
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
     memcpy(to, lsp_cuda_note(ctx), (size_t)bytes);
     return LSP_OK;
