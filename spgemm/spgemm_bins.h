@@ -55,6 +55,7 @@ enum {
     LSP_MERGE_MOST = 1 << LSP_MERGE_BITS,
     LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
     LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C: fewer are marked faster than looked for in a table */
+    LSP_HASH_FILL_FROM = 48 << 10,  /* columns of C: of fewer, pieces are walked along faster */
     LSP_SHARED_ROWS = 1024,         /* of many products: too few to keep all warps busy */
     LSP_MANY_ENTRIES = 128,         /* of A's row: with more of them one warp or block takes long */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
@@ -135,7 +136,10 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
         return lsp_sort_bin(items);
     }
     if (nnz <= LSP_COLLECT_MOST && products <= LSP_HASH_COUNT_MOST) { /* beyond: one warp would take too long */
-        return (groups > 0 && groups <= 64) || nnz <= 64 ? LSP_BIN_HASH_64_512 : LSP_BIN_HASH_512_512;
+        if ((groups > 0 && groups <= 64) || nnz <= 64) {
+            return LSP_BIN_HASH_64_512;
+        }
+        return cols > LSP_HASH_FILL_FROM ? LSP_BIN_HASH_512_512 : LSP_BIN_BITS;
     }
     return LSP_BIN_BITS;
 }

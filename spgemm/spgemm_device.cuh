@@ -52,6 +52,13 @@ typedef struct spg_piece {
 
 __device__ inline uint32_t list_row(const spg_list &list, uint32_t i) { return list.rows ? list.rows[i] : i; }
 
+/* The upper bits say where a table has a key. Mixed twice: grids have keys in even steps, and one multiplication maps
+ * some steps to nearly one place. */
+__device__ inline uint32_t hash_of(uint32_t key) {
+    const uint32_t x = key * 0x9E3779B1u;
+    return (x ^ x >> 15) * 0x85EBCA77u;
+}
+
 /* ---- values ---- */
 
 struct no_value {}; /* of a pattern */

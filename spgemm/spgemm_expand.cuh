@@ -65,6 +65,7 @@ template <int G, int VT, typename V> struct sort_shared {
                     uint32_t starts[S::groups * S::parts]; /* a bit a slot: an entry begins there */
                 };
                 alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* of columns */
+                alignas(16) uint32_t table[valued || !S::wide ? 4 : 2 * S::capacity];
                 struct {
                     sort_factor<V, S::pieces> b[origins]; /* of the product in a slot */
                     uint32_t words[valued || S::wide ? S::padded : 1];

@@ -17,11 +17,7 @@ template <int BITS> struct hash_table {
     enum { places = 1 << BITS, most = places * 11 / 16 };
     ull groups[places]; /* key below marks */
 
-    /* Mixed twice: grids have keys in even steps, and one multiplication maps some steps to nearly one place. */
-    __device__ static uint32_t place_of(uint32_t key) {
-        const uint32_t x = key * 0x9E3779B1u;
-        return (x ^ x >> 15) * 0x85EBCA77u >> (32 - BITS);
-    }
+    __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
     __device__ static uint32_t next(uint32_t place) { return (place + 1) & (places - 1); }
     __device__ hash_group at(uint32_t place) const {
         const ull group = *(const volatile ull *)(groups + place);

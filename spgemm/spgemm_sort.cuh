@@ -72,6 +72,48 @@ __device__ inline bool count_unsorted(const uint32_t (&w)[VT], uint32_t products
     return true;
 }
 
+/* Different columns of a row, of more lanes than a warp: they are put in a table of twice as many places. */
+template <int G, int VT>
+__device__ inline uint32_t count_in_table(const uint32_t (&w)[VT], uint32_t products,
+                                          sort_shared<G, VT, no_value> &shared) {
+    enum { PLACES = 2 * G * VT };
+    const int t = sort_lane<G>();
+    uint32_t mine = 0, x = ~0u, place = 0, total;
+    unsigned left = 0; /* columns that have found another one in their place */
+    sort_sync<G>();
+#pragma unroll
+    for (int k = 0; k < PLACES / 4; k += G) {
+        ((uint4 *)shared.table)[k + t] = make_uint4(~0u, ~0u, ~0u, ~0u);
+    }
+    sort_sync<G>();
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        if (t + r * G < (int)products) {
+            const uint32_t other = atomicCAS(shared.table + __umulhi(hash_of(w[r]), PLACES), ~0u, w[r]);
+            mine += other == ~0u;
+            left |= other != ~0u && other != w[r] ? 1u << r : 0;
+        }
+    }
+    while (left) {
+        if (x == ~0u) { /* the next of these */
+#pragma unroll
+            for (int r = VT - 1; r >= 0; r--) {
+                x = left >> r & 1 ? w[r] : x;
+            }
+            place = __umulhi(hash_of(x), PLACES);
+        }
+        place = (place + 1) % PLACES;
+        const uint32_t other = atomicCAS(shared.table + place, ~0u, x);
+        mine += other == ~0u;
+        if (other == ~0u || other == x) {
+            left &= left - 1;
+            x = ~0u;
+        }
+    }
+    group_sum<G>(mine, shared.warp_sum, &total);
+    return total;
+}
+
 /* The number of a row's entries in C. `sorted`, of a warp's rows alone: those before had many columns twice, and this
  * one is sorted at once. */
 template <int G, int VT>
@@ -81,6 +123,9 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
     sort_factor<no_value, sort_shape<G, VT>::pieces> b[VT];
     read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
     expand<G, VT, no_value, true>(job, row.products, 0, 0, shared, w, b);
+    if constexpr (G > WARP) {
+        return count_in_table<G, VT>(w, row.products, shared);
+    }
     if constexpr (G >= 8 && G <= WARP) {
         if (!*sorted && count_unsorted<G, VT>(w, row.products, shared, &total)) {
             return total;

@@ -299,6 +299,8 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);
     cr_assert(lsp_fill_bin(6561, 81, 513, 36, 1 << 20) == LSP_BIN_BITS);
+    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM) == LSP_BIN_BITS);
+    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM + 1) == LSP_BIN_HASH_512_512);
     /* slot and column beyond 32 bits cannot be sorted */
     cr_assert(lsp_fill_bin(256, 16, 256, 0, 1 << 24) == LSP_BIN_SORT_32);
     cr_assert(lsp_fill_bin(256, 16, 256, 0, (1 << 24) + 1) == LSP_BIN_HASH_512_512);
