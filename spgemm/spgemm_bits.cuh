@@ -218,16 +218,12 @@ template <int NT> struct bits_tiles {
         }
         __syncthreads();
         for (uint32_t first = 0, all = 0; threadIdx.x < WARP && first <= tiles; first += WARP) {
-            const uint32_t mine = first + lane < tiles ? before[first + lane] : 0;
-            uint32_t sum = mine;
-            for (uint32_t d = 1; d < WARP; d *= 2) {
-                const uint32_t other = __shfl_up_sync(~0u, sum, d);
-                sum += lane >= d ? other : 0;
-            }
+            uint32_t of_warp;
+            const uint32_t sum = all + sum_before(first + lane < tiles ? before[first + lane] : 0, &of_warp);
             if (first + lane <= tiles) {
-                before[first + lane] = all + sum - mine;
+                before[first + lane] = sum;
             }
-            all += __shfl_sync(~0u, sum, WARP - 1);
+            all += of_warp;
         }
         __syncthreads();
     }
@@ -235,13 +231,7 @@ template <int NT> struct bits_tiles {
     __device__ void put(const spg_job &job, uint32_t word, int64_t at, uint32_t low) {
         const uint32_t lane = threadIdx.x % WARP;
         uint16_t *mine = staged[threadIdx.x / WARP];
-        uint32_t upto = (uint32_t)__popc(word);
-        for (uint32_t d = 1; d < WARP; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, upto, d);
-            upto += lane >= d ? other : 0;
-        }
-        const uint32_t all = __shfl_sync(~0u, upto, WARP - 1);
-        uint32_t to = upto - (uint32_t)__popc(word);
+        uint32_t all, to = sum_before((uint32_t)__popc(word), &all);
         if (all > BITS_STAGED) {
 #pragma unroll 2
             for (uint32_t k = 0; k < WARP; k++) {

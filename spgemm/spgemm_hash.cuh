@@ -183,12 +183,7 @@ __device__ inline void rank_groups(const spg_job &job, hash_shared<BITS, N, V> &
             sum += (uint32_t)__popc(group.marks);
         }
     }
-    uint32_t before = sum;
-    for (int d = 1; d < WARP; d *= 2) {
-        uint32_t other = __shfl_up_sync(~0u, before, d);
-        before += lane >= (uint32_t)d ? other : 0;
-    }
-    before -= sum;
+    uint32_t all, before = sum_before(sum, &all);
 #pragma unroll
     for (int r = 0; r < S::vt; r++) {
         if (lane * S::vt + (uint32_t)r < n) {

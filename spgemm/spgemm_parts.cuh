@@ -25,7 +25,7 @@ template <int NT> struct part_list {
     __device__ uint32_t read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
                              uint32_t &slot) {
         const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-        uint32_t at = 0, length = 0, before = 0, count = 0, sum, begin = 0, total = 0;
+        uint32_t at = 0, length = 0, before = 0, count = 0, total = 0, of_warp;
         if (p + threadIdx.x < end) {
             const uint32_t k = __ldg(job.A.col + p + threadIdx.x);
             at = __ldg(job.B.rowptr + k);
@@ -38,15 +38,11 @@ template <int NT> struct part_list {
                 length = ends[0][1] - at;
             }
         }
-        sum = length;
-        for (uint32_t d = 1; d < WARP; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, sum, d);
-            sum += lane >= d ? other : 0;
-        }
+        uint32_t begin = sum_before(length, &of_warp);
         const unsigned some = __ballot_sync(~0u, length > 0);
         __syncthreads(); /* the parts before are done with */
-        if (lane == WARP - 1) {
-            warp_sum[warp] = sum;
+        if (lane == 0) {
+            warp_sum[warp] = of_warp;
             warp_count[warp] = (uint32_t)__popc(some);
         }
         __syncthreads();
@@ -57,8 +53,8 @@ template <int NT> struct part_list {
         slot = ~0u;
         if (length > 0) {
             slot = before + (uint32_t)__popc(some & ((1u << lane) - 1));
-            start[slot] = begin + sum - length;
-            shift[slot] = at - (begin + sum - length);
+            start[slot] = begin;
+            shift[slot] = at - begin;
         }
         if (threadIdx.x == 0) {
             start[count] = total;

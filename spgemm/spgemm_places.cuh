@@ -14,7 +14,7 @@ enum {
     PLACES_CHUNK = 256,               /* products that it has at hand */
     PLACES_LARGE = 10 * PLACES_GROUP, /* products of a group: beyond, lanes read those of their own entries */
     PLACES_AHEAD = 4,                 /* of these, on their way together */
-    PLACES_OWN = 256,                  /* of an entry: more are read by all lanes of its warp, */
+    PLACES_OWN = 256,                 /* of an entry: more are read by all lanes of its warp, */
     PLACES_EACH = 16,                 /* unless the most are fewer than so many for each such entry */
     PLACES_MOST = 65535               /* of one entry */
 };

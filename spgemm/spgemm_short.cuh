@@ -14,8 +14,9 @@ enum {
     LOOK_TILES = 2,
     LOOK_WARPS = SHORT_WARPS * LOOK_TILES,
     LOOK_NT = SHORT_NT * LOOK_TILES,
-    LOOK_DEPTH = 4, /* entries on their way together */
-    LOOK_STEPS = 4  /* at most: how often a block that looks goes on to the next rows */
+    LOOK_DEPTH = 4,                    /* entries on their way together */
+    LOOK_WARP = 4 * LOOK_DEPTH * WARP, /* entries of a row that a warp looks at alone */
+    LOOK_STEPS = 4                     /* at most: how often a block that looks goes on to the next rows */
 };
 static_assert((int)LOOK_NT == (int)FACTS_NT, "block_scan has so many threads");
 
@@ -124,7 +125,8 @@ __device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t 
     return wrong ? (ull)1 << 54 : products; /* so many are nobody's to sort, and a block's sum does not overflow */
 }
 
-/* Rows of very many entries: a block looks at them together. */
+/* Rows of many entries: a warp looks at one, the block together at those of very many. Hubs often come first: then one
+ * block has hundreds of them. */
 struct look_long {
     uint32_t rows[LOOK_NT], count;
     ull products[LOOK_NT];
@@ -151,8 +153,19 @@ __device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t 
 /* The block comes here together. */
 __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_faults *faults) {
     __shared__ ull sums[LOOK_WARPS];
+    const uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += LOOK_WARPS) {
+        const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
+        if (end - begin <= LOOK_WARP) {
+            const ull p = warp_sum_of(look_at_entries(job, begin + lane, begin, end, WARP, faults));
+            longs.products[k] = p; /* all lanes have the same */
+        }
+    }
     for (uint32_t k = 0; k < longs.count; k++) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
+        if (end - begin <= LOOK_WARP) {
+            continue;
+        }
         const ull p = warp_sum_of(look_at_entries(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
         if (threadIdx.x % WARP == 0) {
             sums[threadIdx.x / WARP] = p;
@@ -167,6 +180,7 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
         }
         __syncthreads();
     }
+    __syncthreads();
 }
 
 /* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
@@ -391,20 +405,16 @@ __device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_
         return;
     }
     const uint32_t count = there ? (uint32_t)job.rowptr[row + 1] : 0;
-    uint32_t sum = count;
-    for (int d = 1; d < WARP; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= d ? other : 0;
-    }
-    if (lane == WARP - 1) {
-        sums[warp] = sum;
+    uint32_t of_warp, before = sum_before(count, &of_warp);
+    if (lane == 0) {
+        sums[warp] = of_warp;
     }
     __syncthreads();
     for (int w = 0; w < warp; w++) {
-        sum += sums[w];
+        before += sums[w];
     }
-    *end = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (LOOK_TILES * (uint32_t)deal.steps)]) + sum;
-    *at = *end - count;
+    *at = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (LOOK_TILES * (uint32_t)deal.steps)]) + before;
+    *end = *at + count;
 }
 
 template <typename R> __device__ inline void put_start(R *rowptr, int64_t row, int64_t end) {

@@ -104,7 +104,7 @@ template <typename V> struct walk_memory {
     }
     /* Gives n entries of C, from `at` on, sums of nothing. */
     __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t *warp_sum) const {
-        const uint32_t lane = threadIdx.x % WARP, groups = dense() ? 0 : (columns + 127) / 128;
+        const uint32_t groups = dense() ? 0 : (columns + 127) / 128;
         for (uint32_t k = threadIdx.x; k < (dense() ? columns : n); k += WALK_NT) {
             sums[k] = value_kind<V>::nothing(job);
         }
@@ -130,17 +130,12 @@ template <typename V> struct walk_memory {
             const uint32_t g = first + threadIdx.x;
             const uint4 word = g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0);
             const uint32_t x = (uint32_t)__popc(word.x), y = x + (uint32_t)__popc(word.y),
-                           z = y + (uint32_t)__popc(word.z), mine = z + (uint32_t)__popc(word.w);
-            uint32_t sum = mine;
-            for (uint32_t d = 1; d < WARP; d *= 2) {
-                const uint32_t other = __shfl_up_sync(~0u, sum, d);
-                sum += lane >= d ? other : 0;
-            }
-            if (lane == WARP - 1) {
-                warp_sum[threadIdx.x / WARP] = sum;
+                           z = y + (uint32_t)__popc(word.z);
+            uint32_t of_warp, begin = all + sum_before(z + (uint32_t)__popc(word.w), &of_warp);
+            if (threadIdx.x % WARP == 0) {
+                warp_sum[threadIdx.x / WARP] = of_warp;
             }
             __syncthreads();
-            uint32_t begin = all + sum - mine;
             for (uint32_t k = 0; k < WALK_WARPS; k++) {
                 begin += k < threadIdx.x / WARP ? warp_sum[k] : 0;
                 all += warp_sum[k];

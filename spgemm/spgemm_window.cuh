@@ -235,20 +235,14 @@ __device__ inline void window_rank(const window &w, uint32_t *columns) {
     __syncwarp();
     for (uint32_t i = lane; i < words + lane; i += WARP) {
         const window_slot slot = i < words ? w.slots[i] : window_slot{0, 0};
-        const uint32_t mine = (uint32_t)__popc(slot.marks);
-        uint32_t sum = mine;
-        for (int d = 1; d < WARP; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, sum, d);
-            sum += lane >= (uint32_t)d ? other : 0;
-        }
-        uint32_t at = before + sum - mine;
+        uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
         if (i < words) {
             w.slots[i].before_word = slot.before_word | at;
         }
         for (uint32_t marks = slot.marks; marks; marks &= marks - 1) {
             columns[at++] = (slot.before_word >> 16) * 32 + (uint32_t)__ffs((int)marks) - 1;
         }
-        before += __shfl_sync(~0u, sum, WARP - 1);
+        before += all;
     }
     __syncwarp();
 }
