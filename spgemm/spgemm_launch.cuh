@@ -71,10 +71,11 @@ static inline bool chooses(const lsp_spgemm_plan *plan) {
 
 /* ---- short rows ---- */
 
-/* Rows a warp: no more than keep the whole chip busy. */
+/* Rows a warp: no more than keep the whole chip busy; 32 if that leaves twice as many warps, for the longest rows are
+ * often neighbours. */
 static inline int rows_each(int64_t rows) {
     int each = 1;
-    while (each < WARP && rows > (int64_t)each * SMS * 40) {
+    while (each < WARP && rows > (int64_t)each * SMS * (each < WARP / 2 ? 40 : 80)) {
         each *= 2;
     }
     return each;
