@@ -12,11 +12,11 @@
 #endif
 
 /* SORT_g: g lanes sort the products of a row, at most 8 each (SORT_512: 256 lanes, 16 each).
- * WINDOW: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at most n in
- * at most g groups of 32 neighbours, in a table. MERGE: a warp merges a row of B and few other products. BITS: a block
- * marks them, a range of columns at a time, and many blocks take a piece each. All three then add products in the order
- * of A's entries. COUNT_g: counted in a window, or where it is too small by SORT_g; COUNT_HASH: or in a table if
- * columns are many, or else as BITS. */
+ * NARROW_n, WIDE_n: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at
+ * most n in at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time, and
+ * many blocks take a piece each. All three then add products in the order of A's entries. MERGE: a warp merges a row of
+ * B and few other products. COUNT_g: counted in a window, or where it is too small in a table, as many products as g
+ * lanes sort; COUNT_HASH: or in a table of groups if columns are many, or else as BITS. */
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,

@@ -20,7 +20,7 @@ done:
     return status;
 }
 
-/* Counts rows that fit no window by sorting; how many they are only the GPU knows. */
+/* Counts rows that fit no window by a table of columns; how many they are only the GPU knows. */
 template <int G, int VT>
 static __global__ void __launch_bounds__(G)
     kernel_sort_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
@@ -52,8 +52,8 @@ done:
     return status;
 }
 
-/* Rows of more products than a warp sorts: what fits no window is sorted, or collected in a table if
- * columns are many, or left to bits. */
+/* Rows of more products than a warp sorts: what fits no window is put in a table, of groups of columns if products are
+ * more than a block has, or left to bits. */
 static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                              spg_counting *counting) {
     lsp_status status = LSP_OK;

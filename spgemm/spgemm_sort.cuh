@@ -1,5 +1,5 @@
-/* Rows whose products are sorted: expand, sort, compress without leaving the chip. If hardly any column is there twice,
- * those of a short row are counted without a sort. */
+/* Rows whose products are sorted: expand, sort, compress without leaving the chip. The columns of a row that a block
+ * sorts are counted by a table, of one that a warp sorts by bits if hardly any is there twice. */
 #ifndef LSP_SPGEMM_SORT_CUH
 #define LSP_SPGEMM_SORT_CUH
 
