@@ -3,6 +3,7 @@
 #include "spgemm_bits.cuh"
 #include "spgemm_hash.cuh"
 #include "spgemm_launch.cuh"
+#include "spgemm_window_count.cuh"
 
 /* The rows of that bin, and those that other kernels have given up, at most `more`. */
 static lsp_status count_by_bits(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,

@@ -135,6 +135,15 @@ __device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
     return sum - x;
 }
 
+/* The last lane with no more than i products before it, where a lane has `before` of them. */
+__device__ inline uint32_t lane_of_product(uint32_t before, uint32_t i) {
+    uint32_t e = 0;
+    for (uint32_t step = WARP / 2; step > 0; step /= 2) {
+        e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
+    }
+    return e;
+}
+
 /* Adds the products of the first n lanes, in order; all lanes get the sum. */
 template <typename V> __device__ inline V add_lanes(const spg_job &job, V a, V b, uint32_t n, V sum) {
 #pragma unroll 8

@@ -6,6 +6,7 @@
 #include "spgemm_bits.cuh"
 #include "spgemm_hash.cuh"
 #include "spgemm_launch.cuh"
+#include "spgemm_merge.cuh"
 
 /* What is ready before values are looked at. */
 typedef struct spg_fill {

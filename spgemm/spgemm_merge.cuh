@@ -64,10 +64,7 @@ __device__ inline uint32_t expand_others(const spg_job &job, const merge_row &m,
         *ahead += __reduce_add_sync(~0u, p + lane < m.longest ? length : 0);
         total = min(total, LSP_MERGE_MOST - n); /* always: such rows alone are merged */
         for (uint32_t i = lane; i < total + lane; i += WARP) {
-            uint32_t e = 0; /* the last entry of A with no more than i products before it */
-            for (uint32_t step = WARP / 2; step > 0; step /= 2) {
-                e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
-            }
+            const uint32_t e = lane_of_product(before, i); /* the entry of A */
             const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
             if (i < total) {
                 shared.words[n + i] = __ldg(job.B.col + q) << LSP_MERGE_BITS | (n + i);

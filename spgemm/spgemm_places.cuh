@@ -75,10 +75,7 @@ __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t 
         const uint32_t at = p + lane < end ? part_of_row(job, __ldg(job.A.col + p + lane), low, high, &length) : 0;
         const uint32_t before = sum_before(length, &total);
         for (uint32_t i = lane; i < total + lane; i += WARP) {
-            uint32_t e = 0; /* the last entry of A with no more than i products before it */
-            for (uint32_t step = WARP / 2; step > 0; step /= 2) {
-                e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
-            }
+            const uint32_t e = lane_of_product(before, i); /* the entry of A */
             const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
             const uint32_t place = i < total ? finder.find(first, last, __ldg(job.B.col + q)) : ~0u;
             const unsigned same = __match_any_sync(~0u, place);

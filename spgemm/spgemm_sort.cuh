@@ -124,16 +124,17 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
     read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
     expand<G, VT, no_value, true>(job, row.products, 0, 0, shared, w, b);
     if constexpr (G > WARP) {
-        return count_in_table<G, VT>(w, row.products, shared);
-    }
-    if constexpr (G >= 8 && G <= WARP) {
-        if (!*sorted && count_unsorted<G, VT>(w, row.products, shared, &total)) {
-            return total;
+        total = count_in_table<G, VT>(w, row.products, shared);
+    } else {
+        if constexpr (G >= 8) {
+            if (!*sorted && count_unsorted<G, VT>(w, row.products, shared, &total)) {
+                return total;
+            }
+            *sorted = true;
         }
-        *sorted = true;
+        const unsigned heads = sort_products<G, VT, no_value>(job, row.products, 0, w, shared);
+        group_sum<G>((uint32_t)__popc(heads), shared.warp_sum, &total);
     }
-    const unsigned heads = sort_products<G, VT, no_value>(job, row.products, 0, w, shared);
-    group_sum<G>((uint32_t)__popc(heads), shared.warp_sum, &total);
     return total;
 }
 
