@@ -53,8 +53,8 @@ static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
  * that finds nothing to do costs more than it is worth. */
 static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
-    const bool fit =
-        list_group_bytes<32, LIST_LARGE>(LIST_LARGE, item_bytes) + 1024 <= lsp_cuda_get_chip(ctx)->shared_block_bytes;
+    const bool fit = list_group_bytes<32, LIST_LARGE>(list_fewest(32, LIST_LARGE), item_bytes) + 1024 <=
+                     lsp_cuda_get_chip(ctx)->shared_block_bytes;
     const bool rare = are_few(ctx, args) && args->n / lsp_max(args->segments, 1) <= LIST_LONGEST;
     return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
@@ -140,10 +140,8 @@ done:
 template <int VT, int WIDE, typename KK> static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int nt = list_threads(WIDE);
-    const int G = WIDE == LIST_LARGE ? (int)LIST_LARGE
-                  : WIDE             ? WARP
-                                     : 4; /* the fewest: most groups, each with some room */
+    const int nt = list_threads(VT, WIDE);
+    const int G = list_fewest(VT, WIDE); /* most groups, each with some room */
     const int bytes = nt / G * list_group_bytes<VT, WIDE>(G, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
     const int64_t resident =
         lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
@@ -157,7 +155,7 @@ done:
 
 /* Can there be segments in the classes of VT words a lane? */
 static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
-    for (int c = lists_first(VT, wide); c < lists_end(VT, wide); c += 4) {
+    for (int c = lists_first(VT, wide); c <= lists_last(VT, wide); c += 4) {
         const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
         if (shortest > 0 && shortest <= job->longest) {
             return true;
@@ -178,17 +176,18 @@ template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg
         return start_lists<BRIEF_WORDS, LIST_BRIEF, KK>(ctx, job, &beside);
     }
     LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<16, LIST_WIDE, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<24, LIST_WIDE, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<20, LIST_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<32, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<28, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<24, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<20, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<16, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<14, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<12, 0, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<10, 0, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<32, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<28, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<24, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<20, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<16, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<14, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<12, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<10, LIST_NARROW, KK>(ctx, job, &beside)));
 done:
     return status;
 }

@@ -81,11 +81,15 @@ __device__ inline int entry_from(unsigned long long entry) { return (int)(entry 
 __device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
 
 /* Lanes and words a lane of a class; the most items that a segment of it can have. Few words a lane leave room for more
- * lanes at work, which short segments need: they wait much. */
+ * lanes at work, which short segments need: they wait much. Two classes of several warps have few, too: half as much
+ * code stays at hand, and is run through twice as fast. */
 enum { NARROW_CLASS = 8, WIDE_CLASS = 16, LARGE_CLASS = 32 }; /* the first with 20 words; with 32 lanes; with 512 */
-__host__ __device__ inline int class_lanes(int c) { return (c < NARROW_CLASS ? 4 : 2) << c / 4; }
-__host__ __device__ inline int class_words(int c) { return (5 + c % 4) * (c < NARROW_CLASS ? 2 : 4); }
-__host__ __device__ inline int class_capacity(int c) { return class_lanes(c) * class_words(c); }
+__host__ __device__ constexpr bool class_has_few(int c) {
+    return c < NARROW_CLASS || c == WIDE_CLASS + 3 || c == WIDE_CLASS + 7;
+}
+__host__ __device__ constexpr int class_lanes(int c) { return (class_has_few(c) ? 4 : 2) << c / 4; }
+__host__ __device__ constexpr int class_words(int c) { return (5 + c % 4) * (class_has_few(c) ? 2 : 4); }
+__host__ __device__ constexpr int class_capacity(int c) { return class_lanes(c) * class_words(c); }
 
 /* Where items are few in all latency is what counts, and that is code, which is not at hand when it is needed: all
  * classes but those of 512 lanes are sorted by the same, by many lanes of few words. */

@@ -16,30 +16,53 @@ struct list_segment {
     int low, high; /* the bits in which its keys differ are low .. high-1 */
 };
 
-enum {
-    LIST_WIDE = 256,
-    LIST_LARGE = 512,
-    LIST_BRIEF = 1024
-}; /* threads of a block; as many lanes its longest
-      segments have */
+/* Kinds of groups. Narrow: up to 16 lanes, and what a warp's groups do they do in step. The others: 32 lanes or more,
+ * which read keys straight to registers and merge through shared memory. Brief: of any class; they have BRIEF_WORDS. */
+enum { LIST_NARROW = 0, LIST_WIDE, LIST_LARGE, LIST_BRIEF };
+
+/* The classes of VT words a lane are first, first + 4, ... last; where lists are brief all are sorted alike. */
+__host__ __device__ constexpr int lists_first(int VT, int wide) {
+    return wide == LIST_BRIEF   ? 0
+           : wide == LIST_LARGE ? LARGE_CLASS + VT / 4 - 5
+           : wide && VT == 32   ? LARGE_CLASS - 5
+           : wide               ? WIDE_CLASS + (VT == 16 ? 3 : VT / 4 - 5)
+           : VT < 20            ? VT / 2 - 5
+                                : NARROW_CLASS + VT / 4 - 5;
+}
+__host__ __device__ constexpr int lists_last(int VT, int wide) {
+    return wide == LIST_BRIEF             ? LARGE_CLASS - 1
+           : wide == LIST_LARGE           ? lists_first(VT, wide)
+           : wide && VT >= 20 && VT <= 28 ? lists_first(VT, wide) + 12
+                                          : lists_first(VT, wide) + 4;
+}
+/* Lanes of a group, at least and at most; threads of a block. */
+__host__ __device__ constexpr int list_fewest(int VT, int wide) {
+    return wide == LIST_BRIEF ? (int)WARP : class_lanes(lists_first(VT, wide));
+}
+__host__ __device__ constexpr int list_most(int VT, int wide) {
+    return wide == LIST_BRIEF ? 1024 : class_lanes(lists_last(VT, wide));
+}
+__host__ __device__ constexpr int list_threads(int VT, int wide) {
+    return wide == LIST_NARROW ? 128 : wide == LIST_WIDE ? (VT == 16 ? 512 : 256) : list_most(VT, wide);
+}
 
 /* Where place e lies: rows of 32 begin in different banks. */
 template <int VT, int WIDE> __host__ __device__ inline int place_at(int e) {
     return WIDE && VT == 32 ? e + e / 64 * 8 : e;
 }
 
-/* The lanes that sort a segment together. WIDE: 32 lanes or more, in blocks of so many threads, which read keys
- * straight to registers and merge through shared memory; 0: up to 16, and what a warp's groups do they do in step. */
+/* The lanes that sort a segment together; WIDE: of which kind. */
 template <int VT, int WIDE> struct list_group {
     int G, t; /* lanes, which of them this is */
     volatile list_segment *segment;
     char *items;      /* shared memory: keys, later values; in WIDE groups words on their way */
     uint16_t *places; /* positions in sorted order */
-    uint32_t *sums;   /* of WIDE groups: SPREAD_SUMS */
     unsigned long long *warp_or;
 
     __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the barrier */
-    __device__ void sync() const { WIDE ? group_sync(G, id()) : __syncwarp(); }
+    static constexpr bool many = list_fewest(VT, WIDE) > WARP;     /* they are several warps, whatever the class */
+    __device__ bool is_many() const { return WIDE && (many || G > WARP); }
+    __device__ void sync() const { is_many() ? lsp_barrier(id(), G) : __syncwarp(); }
 
     __device__ uint16_t &place(int e) const { return places[place_at<VT, WIDE>(e)]; }
 
@@ -55,7 +78,7 @@ template <int VT, int WIDE> struct list_group {
                 x |= __shfl_xor_sync(~0u, x, mask);
             }
         }
-        if (WIDE && G > WARP) {
+        if (is_many()) {
             int warp = threadIdx.x / WARP, first = ((int)threadIdx.x - t) / WARP;
             if (threadIdx.x % WARP == 0) {
                 warp_or[warp] = x;
@@ -80,8 +103,9 @@ __host__ __device__ inline int list_items_bytes(int G, int VT, int item_bytes) {
     return (G * VT + (G < 4 ? 4 : G > 16 ? 16 : G)) * item_bytes;
 }
 template <int VT, int WIDE> __host__ __device__ inline int list_group_bytes(int G, int item_bytes) {
-    return list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2 +
-           (WIDE ? SPREAD_SUMS * (int)sizeof(uint32_t) : 0);
+    const int places = list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2;
+    const int spread = WIDE == LIST_WIDE || WIDE == LIST_LARGE ? spread_bytes(VT, G) : 0;
+    return places > spread ? places : spread;
 }
 
 /* ---- the items of a lane: t, t + G, t + 2G, ... ---- */
@@ -98,26 +122,23 @@ template <int VT, int LANES, bool SURE> struct group_rows {
 template <int N> struct constant {
     enum { value = N };
 };
-template <int WIDE, typename F> __device__ inline void with_lanes(int G, F f) {
-    enum { least = WIDE ? WARP : 4 };
-    if constexpr (WIDE == LIST_LARGE) {
-        f(constant<LIST_LARGE>());
-    } else if (G == least) {
-        f(constant<least>());
-    } else if (G == 2 * least) {
-        f(constant<2 * least>());
-    } else if (G == 4 * least || !WIDE) {
-        f(constant<4 * least>());
-    } else {
-        f(constant<8 * least>());
+template <int LEAST, int MOST, typename F> __device__ inline void with_lanes(int G, F f) {
+    if (LEAST == MOST || G == LEAST) {
+        f(constant<LEAST>());
+    } else if constexpr (LEAST < MOST) {
+        with_lanes<2 * LEAST, MOST>(G, f);
     }
 }
 /* f of the rows of n items, of which this lane has the `first` of each: mostly n is what the class lets expect. */
 template <int VT, int WIDE, typename F>
 __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, int first, F f) {
-    const bool expected = WIDE != LIST_BRIEF && n >= group_rows<VT, 0, true>::sure * g.G;
-    if (WIDE ? expected : __all_sync(~0u, expected)) {
-        with_lanes<WIDE>(g.G, [&](auto lanes) { f(group_rows<VT, decltype(lanes)::value, true>{n - first, 0}); });
+    const bool expected = n >= group_rows<VT, 0, true>::sure * g.G;
+    if constexpr (WIDE == LIST_BRIEF) { /* any n */
+        f(group_rows<VT, 0, false>{n - first, fresh(g.G)});
+    } else if (WIDE ? expected : __all_sync(~0u, expected)) {
+        with_lanes<list_fewest(VT, WIDE), list_most(VT, WIDE)>(g.G, [&](auto lanes) {
+            f(group_rows<VT, decltype(lanes)::value, true>{n - first, 0});
+        });
     } else {
         f(group_rows<VT, 0, false>{n - first, fresh(g.G)});
     }
@@ -170,6 +191,22 @@ template <int VT, int WIDE> __device__ inline void bring(const list_group<VT, WI
     enum { line = 128 };
     for (int i = g.t * line; i < bytes; i += g.G * line) {
         lsp_prefetch(from + i);
+    }
+}
+
+/* And the sectors of the output that the segment shares with its neighbours: one that is not near when a part of it is
+ * written costs more than all the others of a short segment. */
+template <int VT, int WIDE>
+__device__ inline void bring_borders(const seg_job &job, const list_group<VT, WIDE> &g, int key_bytes) {
+    const bool of_keys = g.t < 2;
+    if (of_keys || (g.t < 4 && job.value_bytes > 0)) {
+        const seg_arrays &to = job.arrays[FROM_OUTPUT];
+        const char *border =
+            (const char *)(of_keys ? to.keys : to.values) +
+            (g.segment->begin + (g.t % 2 ? g.segment->n : 0)) * (of_keys ? key_bytes : job.value_bytes);
+        if ((uintptr_t)border % SECTOR != 0) {
+            lsp_prefetch(border - 1);
+        }
     }
 }
 

@@ -11,11 +11,11 @@
 
 enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread puts in order */
 
-/* Threads of a block, and blocks of an SM. */
-__host__ __device__ constexpr int list_threads(int wide) { return wide ? wide : 128; }
+/* Blocks of an SM. */
 __host__ __device__ constexpr int list_blocks(int VT, int wide, int key_bytes) {
     return wide == LIST_BRIEF   ? 1
            : wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
+           : wide && VT == 16   ? 2
            : wide               ? (VT == 20 ? 4 : 3)
            : VT == 10           ? 12
            : VT < 16            ? 10
@@ -227,8 +227,9 @@ template <int VT, int WIDE>
 __device__ inline bool sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
     uint32_t *items = (uint32_t *)g.items;
     if constexpr (WIDE && WIDE != LIST_BRIEF) {
-        const spread_memory<VT> memory = {items, (uint32_t *)g.places, g.sums};
-        if (g.segment->high > g.segment->low && spread_group(w, g.segment->n, g.G, g.t, g.id(), memory, ones)) {
+        if (g.segment->high > g.segment->low &&
+            spread_group<VT, list_group<VT, WIDE>::many>(w, g.segment->n, g.G, g.t, g.id(),
+                                                         spread_memory<VT>(items, g.G), ones)) {
             return true;
         }
     }
@@ -252,6 +253,9 @@ __device__ inline bool sort_segment(const seg_job &job, const list_group<VT, WID
             g.sync();
         }
         if (pass == 0) {
+            if (WIDE == LIST_NARROW) {
+                bring_borders(job, g, (int)sizeof(K));
+            }
             find_bits<VT, WIDE, KK>(w, job, g, g.segment->n, keys);
             if (WIDE && !(job.positions && g.segment->from == FROM_INPUT)) {
                 bring(g, (const char *)job.arrays[g.segment->from].values + g.segment->begin * job.value_bytes,
@@ -328,12 +332,11 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     int item_bytes = list_item_bytes(sizeof(typename KK::K), job.value_bytes);
     g.G = WIDE == LIST_BRIEF ? brief_lanes(c) : class_lanes(c);
     g.t = (int)threadIdx.x % g.G;
-    int group = (int)threadIdx.x / g.G, groups = list_threads(WIDE) / g.G;
+    int group = (int)threadIdx.x / g.G, groups = list_threads(VT, WIDE) / g.G;
     g.segment = segments + group;
     g.warp_or = warp_or;
     g.items = shared + group * list_group_bytes<VT, WIDE>(g.G, item_bytes);
     g.places = (uint16_t *)(g.items + list_items_bytes(g.G, VT, item_bytes));
-    g.sums = (uint32_t *)(g.places + place_at<VT, WIDE>(g.G * VT));
     const int64_t step = (int64_t)gridDim.x * groups;
     int64_t first = (int64_t)blockIdx.x * groups + group;
     if (WIDE == LIST_BRIEF) { /* as many blocks as there can be, and of other classes others */
@@ -344,8 +347,10 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
         g.segment->at = first - step;
     }
     take_segment(job, g, c, step, (int64_t)count[c]);
-    /* The groups of a warp go on together; wide ones of a block too, or their warps push each other's code away. */
-    while (WIDE ? __syncthreads_or(g.segment->n > 0) : __any_sync(~0u, g.segment->n > 0)) {
+    /* The groups of a warp go on together; wide ones of a block too, or their warps push each other's code away, if it
+     * is long. */
+    constexpr bool alone = WIDE == LIST_WIDE && VT == 16;
+    while (alone ? g.segment->n > 0 : WIDE ? __syncthreads_or(g.segment->n > 0) : __any_sync(~0u, g.segment->n > 0)) {
         if (sort_segment<VT, WIDE, KK>(job, g)) {
             copy_wait<0>(); /* the next entry has come */
             if (g.t == 0) {
@@ -357,35 +362,19 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     }
 }
 
-/* The classes of VT words a lane are first, first + 4, ... before end; where lists are brief all are sorted alike. */
-__host__ __device__ constexpr int lists_first(int VT, int wide) {
-    return wide == LIST_BRIEF   ? 0
-           : wide == LIST_LARGE ? LARGE_CLASS + VT / 4 - 5
-           : wide               ? WIDE_CLASS + VT / 4 - 5
-           : VT < 20            ? VT / 2 - 5
-                                : NARROW_CLASS + VT / 4 - 5;
-}
-__host__ __device__ constexpr int lists_end(int VT, int wide) {
-    return wide == LIST_LARGE ? (int)LIST_CLASSES
-           : wide             ? (int)LARGE_CLASS
-           : VT < 20          ? (int)NARROW_CLASS
-                              : (int)WIDE_CLASS;
-}
-
 /* Takes the classes of VT words a lane. */
 template <int VT, int WIDE, typename KK>
-__global__ void __launch_bounds__(list_threads(WIDE), list_blocks(VT, WIDE, sizeof(typename KK::K)))
+__global__ void __launch_bounds__(list_threads(VT, WIDE), list_blocks(VT, WIDE, sizeof(typename KK::K)))
     kernel_lists(seg_job job) {
     LSP_DYNAMIC_SHARED(shared);
-    __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(WIDE) / WARP];
-    __shared__ list_segment segments[list_threads(WIDE) / (WIDE ? WARP : 4)];
+    __shared__ unsigned long long count[LIST_CLASSES], warp_or[list_threads(VT, WIDE) / WARP];
+    __shared__ list_segment segments[list_threads(VT, WIDE) / (WIDE ? WARP : 4)];
     lsp_let_next_begin();
     if (threadIdx.x < LIST_CLASSES) {
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
     __syncthreads();
-    constexpr int first = lists_first(VT, WIDE), step = WIDE == LIST_BRIEF ? 1 : 4;
-    for (int c = lists_end(VT, WIDE) - 4 + first % 4 + (4 - step); c >= first; c -= step) {
+    for (int c = lists_last(VT, WIDE); c >= lists_first(VT, WIDE); c -= WIDE == LIST_BRIEF ? 1 : 4) {
         if (WIDE != LIST_BRIEF || count[c] > 0) {
             sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         }

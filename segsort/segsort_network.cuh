@@ -132,9 +132,9 @@ template <int VT> __device__ inline int word_place(int e) {
     return e + e / (VT % WARP == 0 ? WARP : VT % 8 == 0 ? 8 : 4);
 }
 
-/* Barrier of the G threads that sort together: a warp or less, or `id` of several warps. */
-__device__ inline void group_sync(int G, int id) {
-    if (G <= WARP) {
+/* Barrier of the G threads that sort together: a warp or less, or `id` of several warps, as MANY promises. */
+template <bool MANY = false> __device__ inline void group_sync(int G, int id) {
+    if (!MANY && G <= WARP) {
         __syncwarp();
     } else {
         lsp_barrier(id, G);
