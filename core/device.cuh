@@ -16,6 +16,14 @@ __device__ inline void lsp_barrier(int id, int threads) {
 /* Brings the line of global memory near. */
 __device__ inline void lsp_prefetch(const void *line) { asm volatile("prefetch.global.L2 [%0];" ::"l"(line)); }
 
+/* Brings near the 32 bytes that lie across `border`, at which one of those who write ends and another begins: to write
+ * a part of them while they are not takes several times as long as to write them whole. */
+__device__ inline void lsp_prefetch_border(const void *border) {
+    if ((size_t)border % 32 != 0) {
+        lsp_prefetch((const char *)border - 1);
+    }
+}
+
 /* The compiler must have x ready here, and knows nothing of it afterwards: else it may keep all operands of a long sum
  * to add them in another order. */
 __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
@@ -54,6 +62,7 @@ static inline void lsp_let_next_begin() {}
 static inline void lsp_end_after_previous() {}
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
 static inline void lsp_prefetch(const void *) {}
+static inline void lsp_prefetch_border(const void *) {}
 template <typename T> static inline void lsp_settle(T &) {}
 static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned) {
     mine = (mine < other) != upper ? mine : other;

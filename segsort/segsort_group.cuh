@@ -194,19 +194,15 @@ template <int VT, int WIDE> __device__ inline void bring(const list_group<VT, WI
     }
 }
 
-/* And the sectors of the output that the segment shares with its neighbours: one that is not near when a part of it is
- * written costs more than all the others of a short segment. */
+/* And what the output shares with its neighbours. */
 template <int VT, int WIDE>
 __device__ inline void bring_borders(const seg_job &job, const list_group<VT, WIDE> &g, int key_bytes) {
-    const bool of_keys = g.t < 2;
-    if (of_keys || (g.t < 4 && job.value_bytes > 0)) {
-        const seg_arrays &to = job.arrays[FROM_OUTPUT];
-        const char *border =
-            (const char *)(of_keys ? to.keys : to.values) +
-            (g.segment->begin + (g.t % 2 ? g.segment->n : 0)) * (of_keys ? key_bytes : job.value_bytes);
-        if ((uintptr_t)border % SECTOR != 0) {
-            lsp_prefetch(border - 1);
-        }
+    const seg_arrays &to = job.arrays[FROM_OUTPUT];
+    const int64_t border = g.segment->begin + (g.t % 2 ? g.segment->n : 0);
+    if (g.t < 2) {
+        lsp_prefetch_border((const char *)to.keys + border * key_bytes);
+    } else if (g.t < 4 && job.value_bytes > 0) {
+        lsp_prefetch_border((const char *)to.values + border * job.value_bytes);
     }
 }
 

@@ -13,6 +13,8 @@ enum {
     TILE_ROW = TILE_EACH * TILE_NT, /* segments of a row at most */
     TILE_BLOCKS = 8,                /* an SM */
     TILE_VT = 8,                    /* items a lane */
+    RUN_LANES = 8,                  /* of a short run */
+    RUN_SHORT = 100,                /* items: runs of fewer, on average, are short */
     TILE_SLACK = TILE_LONGEST + 8,  /* items that may be read beyond the last one */
     TILE_BITS = 6,                  /* of a position: TILE_LONGEST items */
     TILE_GROUP_BITS = 3,            /* of a segment's place among those of up to 8 lanes */
@@ -286,10 +288,13 @@ template <typename K> __device__ inline void next_part(tile_row<K> *row) {
 /* ---- in and out ---- */
 
 /* f(step, first, place, at, count): this thread's items are first, first + step, ... of `count` items that lie from
- * `place` on in shared memory and from `at` on in global memory. A run is a warp's, or the block's if there is one. */
+ * `place` on in shared memory and from `at` on in global memory; `first` may be negative, so that threads begin where
+ * sectors of 4-byte items do. A run is for RUN_LANES, which read and write a sector at a time, if runs are short, or a
+ * warp, or for the block if it is the only one. */
 template <typename K, typename F> __device__ inline void each_run(const seg_job &job, const tile_row<K> &row, F f) {
     if (row.runs == 1) {
-        f(TILE_NT, (int)threadIdx.x, row.skew, row.base + row.at[row.j0], row.items);
+        const int64_t at = row.base + row.at[row.j0];
+        f(TILE_NT, (int)threadIdx.x - (int)(at % RUN_LANES), row.skew, at, row.items);
         return;
     }
     int low = 0, high = row.runs;
@@ -301,12 +306,14 @@ template <typename K, typename F> __device__ inline void each_run(const seg_job 
             high = middle;
         }
     }
-    for (int h = low + (int)threadIdx.x / WARP; h < row.runs && row.head[h] < row.j1; h += TILE_NT / WARP) {
+    const int lanes = row.items < RUN_SHORT * row.runs ? (int)RUN_LANES : (int)WARP;
+    for (int h = low + (int)threadIdx.x / lanes; h < row.runs && row.head[h] < row.j1; h += TILE_NT / lanes) {
         uint32_t run = row.at[row.head[h]], from = max(run, row.at[row.j0]);
         uint32_t to = min(row.at[h + 1 < row.runs ? row.head[h + 1] : row.segments], row.at[row.j1]);
         int64_t begin, end;
         segment_at(job, row.s0 + row.head[h], &begin, &end);
-        f(WARP, (int)threadIdx.x % WARP, (int)(from - row.at[row.j0]) + row.skew, begin + (from - run),
+        begin += from - run;
+        f(lanes, (int)threadIdx.x % lanes - (int)(begin % RUN_LANES), (int)(from - row.at[row.j0]) + row.skew, begin,
           (int)to - (int)from);
     }
 }
@@ -332,7 +339,7 @@ template <typename T, typename K>
 __device__ inline void stage_runs(const seg_job &job, const tile_row<K> &row, T *to, const void *from, int parts) {
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
         const T *source = (const T *)from + at * parts;
-        for (int i = first; i < count * parts; i += step) {
+        for (int i = first < 0 ? first + step : first; i < count * parts; i += step) {
             copy_async(to + place * parts + i, source + i);
         }
     });
@@ -361,12 +368,12 @@ template <typename V, typename K> __device__ inline void write_part(const seg_jo
         V *to_values = (V *)job.arrays[FROM_OUTPUT].values + (valued ? at + first : 0);
         const V *values = (const V *)row.values;
         const uint16_t *source = row.source + place + first;
-        for (int left = count - first; left > 0; left -= sweep * step) {
+        for (int left = count - first; left > 0; left -= sweep * step) { /* at first more than `count`, perhaps */
             K key[sweep];
             V value[sweep];
 #pragma unroll
             for (int k = 0; k < sweep; k++) {
-                if (left > k * step) {
+                if (k > 0 ? left > k * step : left <= count) {
                     int from = source[k * step];
                     key[k] = row.keys[from];
                     if constexpr (valued) {
@@ -376,7 +383,7 @@ template <typename V, typename K> __device__ inline void write_part(const seg_jo
             }
 #pragma unroll
             for (int k = 0; k < sweep; k++) {
-                if (left > k * step) {
+                if (k > 0 ? left > k * step : left <= count) {
                     to[k * step] = key[k];
                     if constexpr (valued) {
                         to_values[k * step] = value[k];
@@ -389,7 +396,7 @@ template <typename V, typename K> __device__ inline void write_part(const seg_jo
 }
 template <typename K> __device__ inline void write_positions(const seg_job &job, const tile_row<K> &row) {
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
-        for (int i = first; i < count; i += step) {
+        for (int i = first < 0 ? first + step : first; i < count; i += step) {
             int from = row.source[place + i], start = place + i; /* of the segment, if that is asked for */
             if (!job.global_positions) {
                 start = row.start_of(row.last_at(row.at[row.j0] + (uint32_t)(place + i - row.skew), row.j0, row.j1));
