@@ -405,10 +405,10 @@ typedef struct lsp_segsort_table {
     int32_t few_items;    /* so few in all are sorted by few kernels, in classes of their own */
     int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
     int32_t class_longest[LSP_SORT_CLASSES]; /* never falling. Class 4k + q sorts with 2^(k+1) lanes of 20 + 4q words,
-                                                the first eight with twice the lanes of half the words; that is the most
-                                                it takes, and what the last one and class 31 must take: the four after
-                                                it are not for all segments. A class with the limit of the one before is
-                                                not used */
+                                                the first eight, 19 and 23 with twice the lanes of half the words; that
+                                                is the most it takes, and what the last one and class 31 must take: the
+                                                four after it are not for all segments. A class with the limit of the
+                                                one before is not used */
 } lsp_segsort_table;
 
 /* The most items that a segment in class c can have. Of 512 lanes 24 and 32 words are offered only: classes 32 and 34
