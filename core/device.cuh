@@ -17,7 +17,7 @@ __device__ inline void lsp_barrier(int id, int threads) {
 __device__ inline void lsp_prefetch(const void *line) { asm volatile("prefetch.global.L2 [%0];" ::"l"(line)); }
 
 /* Brings near the 32 bytes that lie across `border`, at which one of those who write ends and another begins: to write
- * a part of them while they are not takes several times as long as to write them whole. */
+ * a part of them while they are not takes long. */
 __device__ inline void lsp_prefetch_border(const void *border) {
     if ((size_t)border % 32 != 0) {
         lsp_prefetch((const char *)border - 1);

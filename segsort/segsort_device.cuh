@@ -81,8 +81,8 @@ __device__ inline int entry_from(unsigned long long entry) { return (int)(entry 
 __device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
 
 /* Lanes and words a lane of a class; the most items that a segment of it can have. Few words a lane leave room for more
- * lanes at work, which short segments need: they wait much. Two classes of several warps have few, too: half as much
- * code stays at hand, and is run through twice as fast. */
+ * lanes at work, which short segments need: they wait much. Two classes of several warps have few, too: so their
+ * code is half as long, and stays at hand. */
 enum { NARROW_CLASS = 8, WIDE_CLASS = 16, LARGE_CLASS = 32 }; /* the first with 20 words; with 32 lanes; with 512 */
 __host__ __device__ constexpr bool class_has_few(int c) {
     return c < NARROW_CLASS || c == WIDE_CLASS + 3 || c == WIDE_CLASS + 7;

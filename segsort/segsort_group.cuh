@@ -22,18 +22,18 @@ enum { LIST_NARROW = 0, LIST_WIDE, LIST_LARGE, LIST_BRIEF };
 
 /* The classes of VT words a lane are first, first + 4, ... last; where lists are brief all are sorted alike. */
 __host__ __device__ constexpr int lists_first(int VT, int wide) {
-    return wide == LIST_BRIEF   ? 0
-           : wide == LIST_LARGE ? LARGE_CLASS + VT / 4 - 5
-           : wide && VT == 32   ? LARGE_CLASS - 5
-           : wide               ? WIDE_CLASS + (VT == 16 ? 3 : VT / 4 - 5)
-           : VT < 20            ? VT / 2 - 5
-                                : NARROW_CLASS + VT / 4 - 5;
+    int c = wide == LIST_LARGE ? LARGE_CLASS : wide == LIST_WIDE ? WIDE_CLASS : 0;
+    while (wide != LIST_BRIEF && class_words(c) != VT) {
+        c++;
+    }
+    return c;
 }
 __host__ __device__ constexpr int lists_last(int VT, int wide) {
-    return wide == LIST_BRIEF             ? LARGE_CLASS - 1
-           : wide == LIST_LARGE           ? lists_first(VT, wide)
-           : wide && VT >= 20 && VT <= 28 ? lists_first(VT, wide) + 12
-                                          : lists_first(VT, wide) + 4;
+    int c = (wide == LIST_LARGE ? (int)LIST_CLASSES : wide ? (int)LARGE_CLASS : (int)WIDE_CLASS) - 1;
+    while (wide != LIST_BRIEF && class_words(c) != VT) {
+        c--;
+    }
+    return c;
 }
 /* Lanes of a group, at least and at most; threads of a block. */
 __host__ __device__ constexpr int list_fewest(int VT, int wide) {

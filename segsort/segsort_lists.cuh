@@ -374,7 +374,8 @@ __global__ void __launch_bounds__(list_threads(VT, WIDE), list_blocks(VT, WIDE, 
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
     __syncthreads();
-    for (int c = lists_last(VT, WIDE); c >= lists_first(VT, WIDE); c -= WIDE == LIST_BRIEF ? 1 : 4) {
+    constexpr int first = lists_first(VT, WIDE), last = lists_last(VT, WIDE);
+    for (int c = last; c >= first; c -= WIDE == LIST_BRIEF ? 1 : 4) {
         if (WIDE != LIST_BRIEF || count[c] > 0) {
             sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         }

@@ -25,6 +25,7 @@ template <int VT> struct spread_memory {
         : words(shared), counters(words + G * VT), borders(counters + G * spread_row(VT)),
           sums(borders + G / WARP * VT / 2), uneven(sums + SPREAD_SUMS) {}
 };
+/* A multiple of 16; of the last four words one is needed. */
 __host__ __device__ constexpr int spread_bytes(int VT, int G) {
     return (G * VT + G * spread_row(VT) + G / WARP * VT / 2 + SPREAD_SUMS + 4) / 4 * 16;
 }
