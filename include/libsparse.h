@@ -399,7 +399,7 @@ LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_s
 LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
 /* How a GPU's sort chooses its kernels, all in items. Never a matter of the result. */
-enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 16384 };
+enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 65536 };
 typedef struct lsp_segsort_table {
     int32_t small_items;  /* so few in all are sorted by a single kernel; at most LSP_SORT_SMALL_ITEMS */
     int32_t few_items;    /* so few in all are sorted by few kernels, in classes of their own */

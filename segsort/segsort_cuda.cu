@@ -76,14 +76,16 @@ static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
 
 static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
     const lsp_segsort_table table = table_for(ctx, args);
-    const bool giants = longest > LIST_LONGEST, is_few = is_small(ctx, args);
+    const bool giants = longest > LIST_LONGEST;
     const int64_t n = args->n;
-    job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
-    if (args->change || args->change_at || args->change_count) {
+    const bool small = is_small(ctx, args), changes = args->change || args->change_at || args->change_count;
+    if (!small || changes) {
+        job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
+    }
+    if (changes) {
         job->changes = (unsigned long long *)take(l, changes_words(args), sizeof(unsigned long long));
     }
-    if (is_few) {
-        job->small_ordered = take(l, n, (int64_t)lsp_type_bytes(args->key_type));
+    if (small) {
         return;
     }
     for (int c = 0; c < LIST_CLASSES; c++) {
@@ -207,13 +209,13 @@ done:
 template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
     typedef typename KK::K K;
     lsp_status status = LSP_OK;
-    const bool changes = job->change || job->change_at || job->change_count, small = job->small_ordered != NULL;
+    const bool changes = job->change || job->change_at || job->change_count;
     const int sms = lsp_cuda_get_chip(ctx)->sms;
-    if ((job->longest > job->tile_longest && !small) || changes) {
+    if ((job->longest > job->tile_longest && !job->small) || changes) {
         LSP_TRY(LSP_CUDA_CALL(
             ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
     }
-    if (small) {
+    if (job->small) {
         LSP_TRY(start_small<KK>(ctx, job));
     } else {
         LSP_TRY(start_tile<KK>(ctx, job));
@@ -248,6 +250,7 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     job.length = args->length;
     job.longest = longest;
     const lsp_segsort_table table = table_for(ctx, args);
+    job.small = is_small(ctx, args);
     job.few = are_few(ctx, args);
     job.large_longest = large_longest(ctx, args);
     job.tile_longest = table.tile_longest;

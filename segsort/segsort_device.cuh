@@ -48,7 +48,7 @@ typedef struct seg_job {
     int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
     int large_longest; /* LARGE_LONGEST or, see large_longest(), LIST_LONGEST: longer segments are giants */
     int tile_longest;  /* items: longer segments are listed */
-    bool few;          /* items in all: lists are brief */
+    bool small, few;   /* items in all: one kernel sorts them; lists are brief */
     uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
     const void *offsets, *ends;           /* NULL: segments of `length` */
     bool wide_offsets;                    /* int64 */
@@ -64,7 +64,6 @@ typedef struct seg_job {
     struct split_tile *tiles;               /* of this round */
     int64_t *counts;                        /* by part and digit */
     uint32_t *rows;                         /* by tile or giant, and digit */
-    void *small_ordered;                    /* scratch of the kernel for few items: n numbers */
     unsigned char *change;                  /* outputs of the search for changes, or NULL */
     void *change_at, *change_count;
     unsigned long long *changes; /* its scratch */
@@ -130,18 +129,20 @@ __device__ inline void list_together(const seg_job &job, int64_t begin, int from
 
 /* ---- segments and keys ---- */
 
+/* Number s of the offsets or ends. */
+__device__ inline int64_t bound_at(const seg_job &job, const void *bounds, int64_t s) {
+    return job.wide_offsets ? ((const int64_t *)bounds)[s] : ((const int32_t *)bounds)[s];
+}
+
 /* Segment s; a malformed one is reported and comes out empty. */
 __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin, int64_t *end) {
     int64_t b, e;
     if (!job.offsets) {
         b = s * job.length;
         e = min(b + job.length, job.n);
-    } else if (job.wide_offsets) {
-        b = ((const int64_t *)job.offsets)[s];
-        e = job.ends ? ((const int64_t *)job.ends)[s] : ((const int64_t *)job.offsets)[s + 1];
     } else {
-        b = ((const int32_t *)job.offsets)[s];
-        e = job.ends ? ((const int32_t *)job.ends)[s] : ((const int32_t *)job.offsets)[s + 1];
+        b = bound_at(job, job.offsets, s);
+        e = job.ends ? bound_at(job, job.ends, s) : bound_at(job, job.offsets, s + 1);
     }
     if (b < 0 || e < b || e > job.n || e - b > job.longest) {
         *job.fault = s + 1;

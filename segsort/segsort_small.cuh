@@ -1,6 +1,7 @@
-/* Few items in all: one kernel sorts them, for what such a call costs is launches. It counts. Each item finds its rank
- * among the items of its tile by comparing with all of them; tiles in order go to the scratch; after a barrier over the
- * grid the item finds its rank in each other tile of its segment by bisection. The sum is its place. */
+/* Few items in all: one kernel sorts them, for what such a call costs is launches, and code that is not at hand: so the
+ * code is short. A block owns some items that follow each other, and finds the rank of each among them. Only the
+ * segments of the first and of the last one go on beyond the block: their other items are read, and each is looked up
+ * among those of the block in order, to say before which ones it comes. The sums are the places. */
 #ifndef LSP_SEGSORT_SMALL_CUH
 #define LSP_SEGSORT_SMALL_CUH
 
@@ -10,24 +11,51 @@
 #include <cooperative_groups.h>
 
 enum {
-    SMALL_ITEMS = 1 << 14,    /* at most */
-    SMALL_SEGMENTS = 1 << 11, /* at most */
+    SMALL_ITEMS = LSP_SORT_SMALL_ITEMS, /* at most */
+    SMALL_SEGMENTS = 1 << 11,           /* at most */
     SMALL_NT = 1024,
-    SMALL_SHARE = 8,                    /* threads that rank an item together */
-    SMALL_OWN = SMALL_NT / SMALL_SHARE, /* items of a block */
-    SMALL_TILE = 2 * SMALL_OWN          /* items of a tile */
+    SMALL_BLOCKS = 128,  /* about: so many share the items */
+    SMALL_LOG_LEAST = 1, /* logarithm of the threads that rank an item together */
+    SMALL_LOG_MOST = 5,
+    SMALL_OWN = SMALL_NT >> SMALL_LOG_LEAST, /* items of a block at most */
+    SMALL_MANY = 1 << 13                     /* of more, a thread looks up four at a time, not two */
 };
 
-/* The block's segments, and its tile. */
+/* Items of a segment that lie beyond the block on one side, and the places among the block's that its items have. */
+typedef struct small_beyond {
+    int first, items;
+    int low, high;
+} small_beyond;
+
+/* The segments; the block's items. */
 template <typename K> struct small_shared {
-    uint16_t begin[SMALL_SEGMENTS], end[SMALL_SEGMENTS];
-    K tile[SMALL_TILE];
-    int first, last; /* items of all segments that the block's items belong to */
+    int begin[SMALL_SEGMENTS], end[SMALL_SEGMENTS];
+    K numbers[SMALL_OWN];                            /* as they came */
+    K rows[SMALL_OWN + SMALL_OWN / WARP + 2 * WARP]; /* each 32 in order within each segment: small_shift */
+    K tree[2][SMALL_OWN];                            /* those of the first and of the last segment: small_node */
+    K last[2];                                       /* the last ones of these */
+    int before[SMALL_OWN];                           /* items from beyond that come just before a place */
+    small_beyond beyond[2];
 };
+
+/* Each thread reads some segments. True if one does not begin after the one before it. */
+__device__ inline bool small_read_segments(const seg_job &job, int *begins, int *ends) {
+    bool wrong = false;
+#pragma unroll 1
+    for (int s = (int)threadIdx.x; s < (int)job.segments; s += SMALL_NT) {
+        int64_t begin, end;
+        segment_at(job, s, &begin, &end);
+        begins[s] = (int)begin;
+        ends[s] = (int)end;
+        wrong |=
+            s > 0 && job.offsets && begin < (job.ends ? bound_at(job, job.ends, s - 1) : bound_at(job, job.offsets, s));
+    }
+    return wrong;
+}
 
 /* The segment that holds item i, which is empty if there is none: the first one, if segments were malformed. */
-__device__ inline void small_segment(const uint16_t *begins, const uint16_t *ends, int segments, bool sound, int i,
-                                     int *begin, int *end) {
+__device__ inline void small_segment(const int *begins, const int *ends, int segments, bool sound, int i, int *begin,
+                                     int *end) {
     int s = 0, high = segments;
     if (sound) {
         while (high - s > 1) { /* the last that begins at i or before it */
@@ -50,171 +78,266 @@ __device__ inline void small_segment(const uint16_t *begins, const uint16_t *end
     }
 }
 
-/* Where number j lies in shared memory: a bisection would meet in one bank without the gaps. */
-__host__ __device__ inline int small_place(int j) { return j + j / WARP; }
+/* How far the items of a row lie from their place in the block: bisections of many would else meet in one bank. */
+__device__ inline int small_shift(int row) { return row / WARP; }
 
-/* How many of the n <= SMALL_TILE ascending numbers from place `from` on are not greater than `most`. */
-template <typename K> __device__ inline int small_until(const K *numbers, int from, int n, K most) {
+/* How many of the at most WARP ordered numbers list[from .. end-1] come before `number`; `equal`: also those that are
+ * equal. Looks at up to 2 WARP numbers from `from` on. */
+template <typename K> __device__ inline int small_until(const K *list, int from, int end, K number, bool equal) {
+    K bound = number + (K)equal;
     int at = from;
-#pragma unroll
-    for (int step = SMALL_TILE; step > 0; step /= 2) {
+    lsp_settle(bound);
+#pragma unroll 1
+    for (int step = WARP; step > 0; step /= 2) {
         const int last = at + step - 1;
-        if (last < from + n && numbers[small_place(last)] <= most) {
-            at += step;
-        }
+        at += (last < end) & (list[last] < bound) ? step : 0;
     }
-    return at - from;
-}
-
-__device__ inline uint4 small_load_value(const seg_job &job, int i) {
-    const void *values = job.arrays[FROM_INPUT].values;
-    if (job.positions || job.value_bytes == 0) {
-        return make_uint4(0, 0, 0, 0);
-    } else if (job.value_bytes == 4) {
-        return make_uint4(((const uint32_t *)values)[i], 0, 0, 0);
-    } else if (job.value_bytes == 8) {
-        uint2 value = ((const uint2 *)values)[i];
-        return make_uint4(value.x, value.y, 0, 0);
-    }
-    const uint2 *half = (const uint2 *)values + (int64_t)i * 2; /* values need be aligned to 8 bytes only */
-    return make_uint4(half[0].x, half[0].y, half[1].x, half[1].y);
-}
-__device__ inline void small_store_value(const seg_job &job, int i, uint4 value) {
-    void *values = job.arrays[FROM_OUTPUT].values;
-    if (job.value_bytes == 4) {
-        ((uint32_t *)values)[i] = value.x;
-    } else if (job.value_bytes >= 8) {
-        uint2 *at = (uint2 *)values + (int64_t)i * (job.value_bytes / 8);
-        at[0] = make_uint2(value.x, value.y);
-        if (job.value_bytes == 16) {
-            at[1] = make_uint2(value.z, value.w);
-        }
-    }
+    return bound < number ? max(end - from, 0) : at - from; /* none is greater */
 }
 
 /* Sum over the threads that rank an item together. */
-__device__ inline int small_sum(int x) {
-    for (int mask = 1; mask < SMALL_SHARE; mask *= 2) {
+__device__ inline int small_sum_parts(int x, int share) {
+#pragma unroll 1
+    for (int mask = 1; mask < share; mask *= 2) {
         x += __shfl_xor_sync(~0u, x, mask);
     }
     return x;
 }
 
-template <typename KK> __global__ void __launch_bounds__(SMALL_NT) kernel_small(seg_job job) {
-    typedef typename KK::K K;
-    LSP_DYNAMIC_SHARED(memory);
-    __shared__ small_shared<K> sh;
-    K *tiles = (K *)memory;              /* those that the block needs, each in order */
-    K *ordered = (K *)job.small_ordered; /* all of them */
-    const K *keys = (const K *)job.arrays[FROM_INPUT].keys;
-    const int n = (int)job.n, segments = (int)job.segments, t = (int)threadIdx.x, part = t % SMALL_SHARE;
-    const int i = (int)blockIdx.x * SMALL_OWN + t / SMALL_SHARE, tile = i / SMALL_TILE * SMALL_TILE;
-    const bool here = i < n;
-    const K key = here ? keys[i] : (K)0;
-    const uint4 value = here && part == 0 ? small_load_value(job, i) : make_uint4(0, 0, 0, 0);
-    if (t < SMALL_TILE) {
-        sh.tile[t] = tile + t < n ? KK::number(keys[tile + t], job.order) : (K)0;
+/* Rank of the number of item o among those of its segment, the block's items low .. high-1. By comparing with all in
+ * its row of 32; once rows are in order, by bisection in the others. */
+template <typename K>
+__device__ inline int small_rank(small_shared<K> &sh, int own, int o, int low, int high, K number, int part,
+                                 int share) {
+    const int row = o & -WARP;
+    int rank = 0, more = 0;
+#pragma unroll 1
+    for (int j = max(low, row) + part; j < min(high, row + WARP); j += share) {
+        const K other = sh.numbers[j];
+        rank += other < number || (other == number && j < o);
     }
-    for (int s = t; s < segments; s += SMALL_NT) {
-        int64_t begin, end;
-        segment_at(job, s, &begin, &end);
-        sh.begin[s] = (uint16_t)begin;
-        sh.end[s] = (uint16_t)end;
-    }
-    if (t == 0) {
-        sh.first = n;
-        sh.last = 0;
-    }
-    __syncthreads();
-    bool wrong = false;
-    for (int s = t; s < segments; s += SMALL_NT) {
-        wrong |= s > 0 && sh.begin[s] < sh.end[s - 1];
-    }
-    const bool sound = !__syncthreads_or(wrong);
-    /* among the items of its tile */
-    int begin, end, rank = 0;
-    small_segment(sh.begin, sh.end, segments, sound, i, &begin, &end);
-    const int low = max(begin, tile), high = min(end, tile + SMALL_TILE);
-    const K number = KK::number(key, job.order);
-#pragma unroll 4
-    for (int j = low + part; j < i; j += SMALL_SHARE) {
-        rank += sh.tile[j - tile] <= number;
-    }
-#pragma unroll 4
-    for (int j = i + 1 + part; j < high; j += SMALL_SHARE) {
-        rank += sh.tile[j - tile] < number;
-    }
-    rank = small_sum(rank);
-    if (gridDim.x > 1) {
-        if (here && part == 0) {
-            ordered[low + rank] = number;
-            if (begin < tile || end > tile + SMALL_TILE) {
-                atomicMin(&sh.first, begin);
-                atomicMax(&sh.last, end);
-            }
-        }
-        cooperative_groups::this_grid().sync();
-        /* among the items of the other tiles */
-        const int first = sh.first, last = sh.last;
-#pragma unroll 8
-        for (int j = first + t; j < last; j += SMALL_NT) {
-            tiles[small_place(j)] = __ldcg(ordered + j);
+    rank = small_sum_parts(rank, share);
+    if (own > WARP) {
+        if (part == 0) {
+            sh.rows[max(low, row) + rank + small_shift(row)] = number;
         }
         __syncthreads();
-        int more = 0;
-        for (int other = begin / SMALL_TILE * SMALL_TILE + part * SMALL_TILE; other < end;
-             other += SMALL_SHARE * SMALL_TILE) {
-            const int from = max(begin, other);
-            if (other < tile) {
-                more += small_until(tiles, from, min(end, other + SMALL_TILE) - from, number);
-            } else if (other > tile && number > 0) {
-                more += small_until(tiles, from, min(end, other + SMALL_TILE) - from, (K)(number - 1));
+#pragma unroll 1
+        for (int other = part * WARP; other < own; other += share * WARP) {
+            const int from = max(low, other), end = other == row ? from : min(high, other + WARP);
+            const int shift = small_shift(other);
+            more += small_until(sh.rows, from + shift, end + shift, number, other < row);
+        }
+        rank += small_sum_parts(more, share);
+    }
+    return rank;
+}
+
+/* Levels of a tree for all but the last of so many numbers; where the one at `place` in order stands. From node 1 on,
+ * 2 j and 2 j + 1 below j: so what a warp looks up at one level is spread over the banks. */
+__device__ inline int small_levels(int numbers) { return 32 - __clz(numbers - 1); }
+__device__ inline int small_node(int place, int levels) {
+    const int next = place + 1;
+    return (next + (1 << levels)) >> __ffs(next);
+}
+
+/* Items from beyond that a thread looks up: number `at`, at + stride, ... of one side. */
+typedef struct small_others {
+    int side, at, stride, items;
+} small_others;
+
+/* A warp has items of one side; both sides have as many warps as they have items. */
+__device__ inline small_others small_share_out(const small_beyond beyond[2]) {
+    static_assert(SMALL_NT == WARP * WARP, "a lane for each warp");
+    const int left = beyond[0].items, all = left + beyond[1].items, t = (int)threadIdx.x;
+    int split = __popc(__ballot_sync(~0u, t % WARP * all < WARP * left));
+    split = left < all ? min(split, WARP - 1) : split;
+    const int side = t / WARP >= split, before = side ? split * WARP : 0;
+    return {side, t - before, side ? SMALL_NT - before : split * WARP, beyond[side].items};
+}
+
+/* Reads the next keys. */
+template <int EACH, typename K>
+__device__ inline void small_read_others(K (&key)[EACH], const K *keys, const small_others &others) {
+#pragma unroll
+    for (int u = 0; u < EACH; u++) {
+        const int k = others.at + u * others.stride;
+        key[u] = k < others.items ? keys[(unsigned)k] : (K)0;
+    }
+}
+
+/* Looks them up, and counts each where it comes. */
+template <int EACH, typename KK>
+__device__ inline void small_look_up(const seg_job &job, small_shared<typename KK::K> &sh, small_others others,
+                                     const typename KK::K *keys, typename KK::K (&key)[EACH]) {
+    typedef typename KK::K K;
+    const small_beyond beyond = sh.beyond[others.side];
+    const K last = sh.last[others.side], later = (K)others.side;
+    const int levels = small_levels(beyond.high - beyond.low);
+    int left = -others.side * SMALL_OWN * (int)sizeof(K), right = left + (int)sizeof(K);
+    lsp_settle(right); /* one instruction chooses, not two */
+#pragma unroll 1
+    while (others.at < others.items) {
+        const int at = others.at;
+        K after[EACH];  /* it comes after all that is smaller than this */
+        int node[EACH]; /* in bytes from the first tree: the one below is at twice that, + left or right */
+#pragma unroll
+        for (int u = 0; u < EACH; u++) {
+            after[u] = KK::number(key[u], job.order) + later;
+            node[u] = (int)sizeof(K) - left;
+        }
+        others.at += EACH * others.stride;
+        small_read_others(key, keys, others);
+#pragma unroll 1
+        for (int level = levels; level > 0; level--) {
+#pragma unroll
+            for (int u = 0; u < EACH; u++) {
+                const K passed = *(const K *)((const char *)sh.tree + node[u]);
+                node[u] = 2 * node[u] + (passed < after[u] ? right : left);
             }
         }
-        rank += small_sum(more);
+#pragma unroll
+        for (int u = 0; u < EACH; u++) {
+            if (at + u * others.stride < others.items && after[u] <= last && after[u] >= later) {
+                const int leaf = (int)((unsigned)(node[u] + left) / sizeof(K));
+                atomicAdd(&sh.before[beyond.low + leaf - (1 << levels)], 1);
+            }
+        }
     }
-    if (here && part == 0 && begin < end) {
-        const int to = begin + rank;
-        ((K *)job.arrays[FROM_OUTPUT].keys)[to] = key;
-        if (job.positions) {
-            put_position(job, to, begin, i - begin);
-        } else {
-            small_store_value(job, to, value);
+}
+
+/* How many of the items from beyond come before `place`, which belongs to a segment whose first place is `low`. */
+template <typename K> __device__ inline int small_sum(small_shared<K> &sh, int own, int low, int place) {
+    const int t = (int)threadIdx.x;
+    int sum = t < own ? sh.before[t] : 0; /* from the first of each 32 on */
+#pragma unroll 1
+    for (int step = 1; step < WARP; step *= 2) {
+        const int other = __shfl_up_sync(~0u, sum, step);
+        sum += t % WARP >= step ? other : 0;
+    }
+    if (t < own) {
+        sh.before[t] = sum;
+    }
+    __syncthreads();
+    sum = sh.before[place] - (low % WARP != 0 ? sh.before[low - 1] : 0);
+#pragma unroll 1
+    for (int row = low / WARP; row < place / WARP; row++) {
+        sum += sh.before[row * WARP + WARP - 1];
+    }
+    return sum;
+}
+
+/* 2^log_share threads, neighbours, rank the same item. In place no block writes before all have read. */
+template <int EACH, typename KK>
+__global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log_share, bool in_place) {
+    typedef typename KK::K K;
+    __shared__ small_shared<K> sh;
+    const int n = (int)job.n, segments = (int)job.segments, words = job.value_bytes / 4;
+    const int share = 1 << log_share, own = SMALL_NT >> log_share, t = (int)threadIdx.x, part = t & (share - 1),
+              o = t >> log_share;
+    const int first = (int)blockIdx.x * own, after = min(first + own, n), i = first + o;
+    const bool here = i < n, reads = here && !job.positions;
+    const K *keys = (const K *)job.arrays[FROM_INPUT].keys;
+    const uint32_t *values = (const uint32_t *)job.arrays[FROM_INPUT].values + (int64_t)i * words + part;
+    const K key = here ? keys[i] : (K)0;
+    uint32_t value = reads && part < words ? values[0] : 0;
+    const uint32_t more = reads && part + share < words ? values[share] : 0;
+    const K number = KK::number(key, job.order);
+    const bool wrong = small_read_segments(job, sh.begin, sh.end);
+    if (part == 0) {
+        sh.numbers[o] = number;
+        sh.before[o] = 0;
+    }
+    ((K *)sh.tree)[t] = (K)-1;
+    const bool sound = !__syncthreads_or(wrong);
+    int begin, end;
+    small_segment(sh.begin, sh.end, segments, sound, i, &begin, &end);
+    const int low = max(begin, first) - first, high = min(end, after) - first;
+    if (t == 0) {
+        sh.beyond[0] = {begin, first - begin, 0, high};
+    }
+    if (o == max(after - first, 1) - 1 && part == 0) {
+        sh.beyond[1] = {after, max(end - after, 0), low, after - first};
+    }
+    __syncthreads();
+    const bool beyond = sh.beyond[0].items + sh.beyond[1].items > 0;
+    const small_others others = small_share_out(sh.beyond);
+    const K *from = keys + sh.beyond[others.side].first;
+    K other[EACH];
+    small_read_others(other, from, others);
+    int rank = small_rank(sh, own, o, low, high, number, part, share);
+    if (beyond) {
+        const int place = low + rank;
+        if (here && part < 2) {
+            const small_beyond side = sh.beyond[part];
+            if (side.items > 0 && place >= side.low && place < side.high - 1) {
+                sh.tree[part][small_node(place - side.low, small_levels(side.high - side.low))] = number;
+            } else if (side.items > 0 && place == side.high - 1) {
+                sh.last[part] = number;
+            }
+        }
+        __syncthreads();
+        small_look_up<EACH, KK>(job, sh, others, from, other);
+        __syncthreads();
+        rank += small_sum(sh, own, low, place);
+    }
+    if (in_place) {
+        cooperative_groups::this_grid().sync();
+    }
+    const int to = begin + rank;
+    if (here && to < end) { /* segments that overlap may lead beyond */
+        if (part == 0) {
+            ((K *)job.arrays[FROM_OUTPUT].keys)[to] = key;
+            value = job.positions ? (uint32_t)(job.global_positions ? i : i - begin) : value;
+        }
+        uint32_t *values_out = (uint32_t *)job.arrays[FROM_OUTPUT].values + (int64_t)to * words + part;
+        if (part < words) {
+            values_out[0] = value;
+        }
+        if (part + share < words) {
+            values_out[share] = more;
         }
     }
 }
 
 /* ---- the host's side ---- */
 
-static inline int64_t small_blocks(int64_t n) { return lsp_max(lsp_ceil_div(n, SMALL_OWN), 1); }
+/* The logarithm of the threads for an item: as many as leave all items to about SMALL_BLOCKS blocks, all of them at
+ * work at the same time.
+ */
+static inline int small_log_share(int64_t n, const lsp_cuda_chip *chip) {
+    int log = SMALL_LOG_MOST;
+    while (log > SMALL_LOG_LEAST && n > (SMALL_NT >> log) * lsp_min(SMALL_BLOCKS, chip->sms)) {
+        log--;
+    }
+    return log;
+}
+static inline int64_t small_blocks(int64_t n, const lsp_cuda_chip *chip) {
+    return lsp_max(lsp_ceil_div(n, SMALL_NT >> small_log_share(n, chip)), 1);
+}
 
 /* Can a single kernel do it, on such a chip? */
 static inline bool small_fits(const lsp_segsort_args *args, const lsp_cuda_chip *chip) {
-    const int64_t bytes = args->n > SMALL_ITEMS
-                              ? 0
-                              : small_place((int)args->n + 1) * (int64_t)lsp_type_bytes(args->key_type) + (16 << 10);
-    return args->n <= SMALL_ITEMS && args->segments <= SMALL_SEGMENTS && small_blocks(args->n) <= chip->sms &&
-           bytes <= chip->shared_block_bytes;
+    return args->n <= SMALL_ITEMS && args->segments <= SMALL_SEGMENTS && small_blocks(args->n, chip) <= chip->sms;
 }
 
 template <typename KK> static lsp_status start_small(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
-    void (*kernel)(seg_job) = kernel_small<KK>;
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const seg_arrays *from = &job->arrays[FROM_INPUT], *to = &job->arrays[FROM_OUTPUT];
+    const bool in_place = from->keys == to->keys || (job->value_bytes > 0 && from->values == to->values);
+    const int log_share = small_log_share(job->n, chip);
     cudaLaunchAttribute together = {};
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)small_blocks(job->n));
+    config.gridDim = dim3((unsigned)small_blocks(job->n, chip));
     config.blockDim = dim3(SMALL_NT);
-    config.dynamicSmemBytes = (size_t)small_place((int)job->n + 1) * sizeof(typename KK::K);
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
     config.attrs = &together;
-    config.numAttrs = config.gridDim.x > 1;
-    LSP_TRY(LSP_CUDA_CALL(
-        ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job)));
-done:
-    return status;
+    config.numAttrs = in_place;
+    return job->n > SMALL_MANY
+               ? LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel_small<4, KK>, *job, log_share, in_place))
+               : LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel_small<2, KK>, *job, log_share, in_place));
 }
 
 #endif

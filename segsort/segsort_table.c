@@ -11,7 +11,7 @@ static const struct {
 } shipped[] = {
     /* NVIDIA H200 */
     {90,
-     {.small_items = 16384,
+     {.small_items = 65536,
       .few_items = 1048576,
       .tile_longest = 64,
       .class_longest = {40,   48,   48,   64,   80,   96,   96,   128,  160,  192,   224,   256,

@@ -102,6 +102,28 @@ TEST_ON_BOTH(segsort, every_single_length_up_to_300_agrees) {
     }
 }
 
+/* A GPU's blocks share few items out: segments lie in a block, across a border, over many blocks. */
+TEST_ON_BOTH(segsort, few_items_agree_wherever_segments_begin_and_end) {
+    static const int64_t sizes[] = {33, 4095, 4097, 8193, 16385, 32769, 65500};
+    uint64_t state = 27;
+    for (int i = 0; i < (one_in == 1 ? 7 : 5); i++) {
+        for (int shape = 0; shape < 8; shape++) {
+            int64_t lengths[2000], count = 0;
+            for (int64_t left = sizes[i]; left > 0 && count < 2000; left -= lengths[count++]) {
+                const int64_t most = shape == 0 ? left : shape < 3 ? 1 + sizes[i] / 3 : shape < 5 ? 700 : 40;
+                lengths[count] = shape == 0 ? left : lsp_min(left, test_below(&state, most + 1));
+            }
+            layout where = shape % 2 == 0 ? layout_of("few items", lengths, count)
+                                          : layout_of_pairs("few items", lengths, count, (uint64_t)i);
+            request what = any_request(&state);
+            what.planned = false;
+            what.seed -= (what.seed + (uint64_t)where.n / 3) % 4; /* which asks for the shipped table */
+            check_case(ctx, &where, what);
+            layout_free(&where);
+        }
+    }
+}
+
 TEST_ON_BOTH(segsort, long_segments_agree_around_every_limit) {
     int64_t lengths[3 * LONG_LIMITS], count = 0;
     for (int i = 0; i < LONG_LIMITS; i++) {
