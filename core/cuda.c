@@ -15,6 +15,7 @@ typedef struct lsp_cuda_state {
     long long *fault, *fault_there; /* one word of mapped host memory, and where the device sees it */
     char *note;                     /* pinned, behind that word: for what is read back in haste */
     cudaEvent_t noted;              /* kernels have left there what they had to */
+    int outer;                      /* the caller's device, from lsp_cuda_enter to lsp_cuda_leave */
     lsp_cuda_chip chip;
 } lsp_cuda_state;
 
@@ -71,6 +72,13 @@ static void leave(const lsp_ctx *ctx, int before) {
 }
 
 static lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
+
+void lsp_cuda_enter(lsp_ctx *ctx) { state_of(ctx)->outer = enter(ctx); }
+
+lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what) {
+    leave(ctx, state_of(ctx)->outer);
+    return lsp_cuda_check(ctx, error, what);
+}
 
 void *lsp_cuda_stream(lsp_ctx *ctx) { return state_of(ctx)->stream; }
 

@@ -47,6 +47,9 @@ lsp_status lsp_cuda_end_note(lsp_ctx *ctx);
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);
+/* Around calls that depend on the current device, as launches do: makes it the context's, and puts the caller's back. */
+void lsp_cuda_enter(lsp_ctx *ctx);
+lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what); /* lsp_cuda_check(ctx, error, what) */
 /* Turns a cudaError_t into a sentence: "what: the driver's words". 0 is LSP_OK. */
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
 

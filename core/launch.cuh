@@ -8,12 +8,14 @@
 /* An expression of type lsp_status. `shared` is the dynamic shared memory in bytes. */
 #ifdef __CUDACC__
 #define LSP_LAUNCH(ctx, kernel, blocks, threads, shared, ...)                                                          \
-    (kernel<<<(unsigned)(blocks), (unsigned)(threads), (shared), (cudaStream_t)lsp_cuda_stream(ctx)>>>(__VA_ARGS__),   \
-     lsp_cuda_check((ctx), (int)cudaGetLastError(), #kernel " could not be started"))
+    (lsp_cuda_enter(ctx),                                                                                              \
+     kernel<<<(unsigned)(blocks), (unsigned)(threads), (shared), (cudaStream_t)lsp_cuda_stream(ctx)>>>(__VA_ARGS__),   \
+     lsp_cuda_leave((ctx), (int)cudaGetLastError(), #kernel " could not be started"))
 #else
 #define LSP_LAUNCH(ctx, kernel, blocks, threads, shared, ...)                                                          \
-    lsp_cuda_check((ctx), emu_start(kernel, (unsigned)(blocks), (unsigned)(threads), (shared), false, __VA_ARGS__),    \
-                   #kernel " could not be started")
+    (lsp_cuda_enter(ctx),                                                                                              \
+     lsp_cuda_leave((ctx), emu_start(kernel, (unsigned)(blocks), (unsigned)(threads), (shared), false, __VA_ARGS__),   \
+                    #kernel " could not be started"))
 #endif
 
 /* The same, of kernels that need nothing of each other: but for the first one, which sets *beside, each may begin as
@@ -33,13 +35,14 @@ static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const cha
     config.attrs = &overlap;
     config.numAttrs = *beside && lsp_cuda_get_chip(ctx)->compute >= 90;
     *beside = true;
-    return lsp_cuda_check(ctx, (int)cudaLaunchKernelEx(&config, kernel, arguments...), failed);
+    lsp_cuda_enter(ctx);
+    return lsp_cuda_leave(ctx, (int)cudaLaunchKernelEx(&config, kernel, arguments...), failed);
 }
 #define LSP_LAUNCH_BESIDE(ctx, beside, kernel, blocks, threads, shared, ...)                                           \
     lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel, (blocks), (threads), (shared),         \
                       __VA_ARGS__)
 
 /* Calls of the runtime in a launcher: LSP_TRY(LSP_CUDA_CALL(ctx, ...)). */
-#define LSP_CUDA_CALL(ctx, call) lsp_cuda_check((ctx), (int)(call), #call)
+#define LSP_CUDA_CALL(ctx, call) (lsp_cuda_enter(ctx), lsp_cuda_leave((ctx), (int)(call), #call))
 
 #endif

@@ -49,6 +49,34 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
     lsp_ctx_destroy(ctx);
 }
 
+/* Whatever device is the caller's current one: here it is the first. */
+Test(device, a_context_on_the_second_gpu_works_there) {
+    lsp_ctx *first = test_gpu_ctx_or_skip(), *ctx = NULL;
+    lsp_csr A = {0}, near = {0}, there = {0}, C = {0}, back = {0};
+    lsp_csr_difference difference;
+    char error[256];
+    if (lsp_cuda_device_count() < 2) {
+        lsp_ctx_destroy(first);
+        cr_skip_test("one GPU only");
+    }
+    lsp_status status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .ordinal = 1}, error, sizeof error);
+    cr_assert(status == LSP_OK, "%s", error);
+    must(first, lsp_generate(first, "rmat:12:8", 1, NULL, &A));
+    must(first, lsp_spgemm(first, &A, &A, NULL, &near, NULL));
+    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &there));
+    must(ctx, lsp_spgemm(ctx, &there, &there, NULL, &C, NULL));
+    must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){.where = LSP_HOST}, &back));
+    must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
+    cr_assert(difference.same_bits);
+    lsp_csr_free(first, &A);
+    lsp_csr_free(first, &near);
+    lsp_csr_free(ctx, &there);
+    lsp_csr_free(ctx, &C);
+    lsp_csr_free(ctx, &back);
+    lsp_ctx_destroy(ctx);
+    lsp_ctx_destroy(first);
+}
+
 Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     int64_t rowptr[] = {0, 2}, col[] = {5, (int64_t)1 << 33};

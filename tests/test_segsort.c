@@ -104,9 +104,9 @@ TEST_ON_BOTH(segsort, every_single_length_up_to_300_agrees) {
 
 /* A GPU's blocks share few items out: segments lie in a block, across a border, over many blocks. */
 TEST_ON_BOTH(segsort, few_items_agree_wherever_segments_begin_and_end) {
-    static const int64_t sizes[] = {33, 4095, 4097, 8193, 16385, 32769, 65500};
+    static const int64_t sizes[] = {33, 700, 1537, 3000, 4097, 8193, 12200, 16385, 32769, 65500};
     uint64_t state = 27;
-    for (int i = 0; i < (one_in == 1 ? 7 : 5); i++) {
+    for (int i = 0; i < (one_in == 1 ? 10 : 7); i++) {
         for (int shape = 0; shape < 8; shape++) {
             int64_t lengths[2000], count = 0;
             for (int64_t left = sizes[i]; left > 0 && count < 2000; left -= lengths[count++]) {

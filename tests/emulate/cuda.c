@@ -32,6 +32,15 @@ lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
     return error == 0 ? LSP_OK : lsp_fail(ctx, LSP_ERR_DEVICE, "%s (CUDA error %d of an emulated GPU)", what, error);
 }
 
+void lsp_cuda_enter(lsp_ctx *ctx) {
+    (void)ctx;
+    emu_set_current(true);
+}
+lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what) {
+    emu_set_current(false);
+    return lsp_cuda_check(ctx, error, what);
+}
+
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     const lsp_allocator *allocator = &ctx->options.allocator;

@@ -373,9 +373,14 @@ static size_t shared_most(const void *kernel) {
                                                                             : found->second;
 }
 
+static thread_local bool is_current;
+extern "C" void emu_set_current(bool current) { is_current = current; }
+
 int emu_launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared, bool together,
                const std::function<void()> &thread) {
-    if (blocks == 0 || threads == 0 || threads > EMU_THREADS || blocks > INT32_MAX) {
+    if (!is_current) {
+        return cudaErrorInvalidResourceHandle;
+    } else if (blocks == 0 || threads == 0 || threads > EMU_THREADS || blocks > INT32_MAX) {
         return cudaErrorInvalidConfiguration;
     } else if (shared > shared_most(kernel)) {
         return cudaErrorInvalidValue;

@@ -7,6 +7,7 @@
 #ifndef LSP_EMULATE_H
 #define LSP_EMULATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -18,6 +19,13 @@ enum {
 };
 
 #ifdef __cplusplus
+extern "C" {
+#endif
+/* Is a GPU the calling thread's current device? Else nothing can be started there. */
+void emu_set_current(bool current);
+
+#ifdef __cplusplus
+}
 #include <functional>
 
 struct emu_index {

@@ -68,6 +68,7 @@ int main(int count, char **words) {
     unsigned memory[4] = {};
     const char *fault = count > 1 ? words[1] : "";
     const bool large = strcmp(fault, "large") == 0;
+    emu_set_current(true);
     if (fork() == 0) {
         const int error =
             emu_start<const char *, unsigned *>(kernel_fault, large ? 0 : 2, 64, 64 * 4, false, fault, memory);
