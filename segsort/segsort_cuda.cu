@@ -8,7 +8,11 @@
 #include "segsort_small.cuh"
 #include "segsort_tile.cuh"
 
-enum { TILE_SHARED_BYTES = 27 << 10 }; /* of a block of the tile kernel: TILE_BLOCKS to an SM. Tuned on an H200 */
+enum {
+    TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM. Tuned on an H200 */
+    BRIEF_MANY = 1 << 11,         /* segments, where items are few */
+    BRIEF_SHORT = 256             /* items */
+};
 
 /* ---- scratch ---- */
 
@@ -31,14 +35,20 @@ static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->few_items;
 }
 
+/* The first class that is sorted as brief lists are: short segments, if there are many, take fewer lanes, and a kernel
+ * more. */
+static int brief_first(const lsp_segsort_args *args) {
+    const int64_t mean = args->n / lsp_max(args->segments, 1);
+    return args->segments >= BRIEF_MANY && mean > TILE_LONGEST / 2 && mean <= BRIEF_SHORT ? (int)NARROW_CLASS : 0;
+}
+
 /* The table for this sort: where items are few, of classes that as many lanes sort the last one takes all. */
 static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
-    if (are_few(ctx, args)) {
-        for (int c = 0; c < LARGE_CLASS; c++) {
-            const bool last = c == LARGE_CLASS - 1 || brief_lanes(c) < brief_lanes(c + 1);
-            table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
-        }
+    const int first = brief_first(args);
+    for (int c = 0; are_few(ctx, args) && c < LARGE_CLASS; c++) {
+        const bool last = c == LARGE_CLASS - 1 || c == first - 1 || (c >= first && brief_lanes(c) < brief_lanes(c + 1));
+        table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
     }
     return table;
 }
@@ -55,7 +65,8 @@ static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
     const bool fit = list_group_bytes<32, LIST_LARGE>(list_fewest(32, LIST_LARGE), item_bytes) + 1024 <=
                      lsp_cuda_get_chip(ctx)->shared_block_bytes;
-    const bool rare = are_few(ctx, args) && args->n / lsp_max(args->segments, 1) <= LIST_LONGEST;
+    const int64_t mean = args->n / lsp_max(args->segments, 1);
+    const bool rare = are_few(ctx, args) && (mean <= LIST_LONGEST || mean > LARGE_LONGEST);
     return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
 
@@ -174,8 +185,12 @@ static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *besid
 template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     bool beside = false;
-    if (job->few) { /* a kernel more would take longer */
-        return start_lists<BRIEF_WORDS, LIST_BRIEF, KK>(ctx, job, &beside);
+    if (job->few) { /* more kernels would take longer */
+        LSP_TRY((start_lists<BRIEF_WORDS, LIST_BRIEF, KK>(ctx, job, &beside)));
+        if (job->brief_first > 0) {
+            LSP_TRY((start_lists<BRIEF_WORDS, LIST_NARROW, KK>(ctx, job, &beside)));
+        }
+        return LSP_OK;
     }
     LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<16, LIST_WIDE, KK>(ctx, job, &beside)));
@@ -252,6 +267,7 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     const lsp_segsort_table table = table_for(ctx, args);
     job.small = is_small(ctx, args);
     job.few = are_few(ctx, args);
+    job.brief_first = brief_first(args);
     job.large_longest = large_longest(ctx, args);
     job.tile_longest = table.tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {

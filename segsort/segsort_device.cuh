@@ -48,7 +48,8 @@ typedef struct seg_job {
     int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
     int large_longest; /* LARGE_LONGEST or, see large_longest(), LIST_LONGEST: longer segments are giants */
     int tile_longest;  /* items: longer segments are listed */
-    bool small, few;   /* items in all: one kernel sorts them; lists are brief */
+    bool small, few;   /* items in all: one kernel sorts them; lists are brief, */
+    int brief_first;   /* those from this class on */
     uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
     const void *offsets, *ends;           /* NULL: segments of `length` */
     bool wide_offsets;                    /* int64 */
@@ -91,15 +92,15 @@ __host__ __device__ constexpr int class_words(int c) { return (5 + c % 4) * (cla
 __host__ __device__ constexpr int class_capacity(int c) { return class_lanes(c) * class_words(c); }
 
 /* Where items are few in all latency is what counts, and that is code, which is not at hand when it is needed: all
- * classes but those of 512 lanes are sorted by the same, by many lanes of few words. */
-enum { BRIEF_WORDS = 8 };
+ * classes but those of segments above LIST_LONGEST are sorted by the same, a power of two of lanes with as many words.
+ */
+enum { BRIEF_WORDS = 16 };
 __host__ __device__ inline int brief_lanes(int c) {
-    const int lanes = class_capacity(c) / BRIEF_WORDS;
-    return lanes <= WARP        ? WARP
-           : lanes <= 4 * WARP  ? 4 * WARP
-           : lanes <= 8 * WARP  ? 8 * WARP
-           : lanes <= 16 * WARP ? 16 * WARP
-                                : 32 * WARP;
+    int lanes = WARP;
+    while (lanes * BRIEF_WORDS < class_capacity(c)) {
+        lanes *= 2;
+    }
+    return lanes;
 }
 
 /* The class of a listed length, 1 .. LIST_LONGEST. */

@@ -40,7 +40,7 @@ __host__ __device__ constexpr int list_fewest(int VT, int wide) {
     return wide == LIST_BRIEF ? (int)WARP : class_lanes(lists_first(VT, wide));
 }
 __host__ __device__ constexpr int list_most(int VT, int wide) {
-    return wide == LIST_BRIEF ? 1024 : class_lanes(lists_last(VT, wide));
+    return wide == LIST_BRIEF ? 16 * WARP : class_lanes(lists_last(VT, wide));
 }
 __host__ __device__ constexpr int list_threads(int VT, int wide) {
     return wide == LIST_NARROW ? 128 : wide == LIST_WIDE ? (VT == 16 ? 512 : 256) : list_most(VT, wide);
@@ -104,7 +104,7 @@ __host__ __device__ inline int list_items_bytes(int G, int VT, int item_bytes) {
 }
 template <int VT, int WIDE> __host__ __device__ inline int list_group_bytes(int G, int item_bytes) {
     const int places = list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2;
-    const int spread = WIDE == LIST_WIDE || WIDE == LIST_LARGE ? spread_bytes(VT, G) : 0;
+    const int spread = WIDE ? spread_bytes(VT, G) : 0;
     return places > spread ? places : spread;
 }
 

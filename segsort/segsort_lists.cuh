@@ -13,17 +13,18 @@ enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread put
 
 /* Blocks of an SM. */
 __host__ __device__ constexpr int list_blocks(int VT, int wide, int key_bytes) {
-    return wide == LIST_BRIEF   ? 1
-           : wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
-           : wide && VT == 16   ? 2
-           : wide               ? (VT == 20 ? 4 : 3)
-           : VT == 10           ? 12
-           : VT < 16            ? 10
-           : VT == 16           ? 9
-           : VT == 20           ? 8
-           : VT == 24           ? 7
-           : VT == 28           ? 6
-                                : 5;
+    return wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
+           : wide && VT == 16 ? 2
+           : wide             ? (VT == 20                    ? 4
+                                 : VT == 32 && key_bytes > 4 ? 2
+                                                             : 3)
+           : VT == 10         ? 12
+           : VT < 16          ? 10
+           : VT == 16         ? 9
+           : VT == 20         ? 8
+           : VT == 24         ? 7
+           : VT == 28         ? 6
+                              : 5;
 }
 
 /* ---- words and places ---- */
@@ -226,10 +227,11 @@ __device__ inline const K *stage_keys(const seg_job &job, const list_group<VT, W
 template <int VT, int WIDE>
 __device__ inline bool sort_words_of(uint32_t (&w)[VT], const list_group<VT, WIDE> &g, const network_ones &ones) {
     uint32_t *items = (uint32_t *)g.items;
-    if constexpr (WIDE && WIDE != LIST_BRIEF) {
+    if constexpr (WIDE != LIST_NARROW) {
+        constexpr int full = WIDE == LIST_BRIEF ? VT / 2 : spread_full(VT);
         if (g.segment->high > g.segment->low &&
-            spread_group<VT, list_group<VT, WIDE>::many>(w, g.segment->n, g.G, g.t, g.id(),
-                                                         spread_memory<VT>(items, g.G), ones)) {
+            spread_group<VT, full, list_group<VT, WIDE>::many>(w, g.segment->n, g.G, g.t, g.id(),
+                                                               spread_memory<VT>(items, g.G), ones)) {
             return true;
         }
     }
@@ -349,7 +351,7 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     take_segment(job, g, c, step, (int64_t)count[c]);
     /* The groups of a warp go on together; wide ones of a block too, or their warps push each other's code away, if it
      * is long. */
-    constexpr bool alone = WIDE == LIST_WIDE && VT == 16;
+    constexpr bool alone = WIDE && VT == 16;
     while (alone ? g.segment->n > 0 : WIDE ? __syncthreads_or(g.segment->n > 0) : __any_sync(~0u, g.segment->n > 0)) {
         if (sort_segment<VT, WIDE, KK>(job, g)) {
             copy_wait<0>(); /* the next entry has come */
@@ -376,7 +378,7 @@ __global__ void __launch_bounds__(list_threads(VT, WIDE), list_blocks(VT, WIDE, 
     __syncthreads();
     constexpr int first = lists_first(VT, WIDE), last = lists_last(VT, WIDE);
     for (int c = last; c >= first; c -= WIDE == LIST_BRIEF ? 1 : 4) {
-        if (WIDE != LIST_BRIEF || count[c] > 0) {
+        if (WIDE != LIST_BRIEF || (c >= job.brief_first && count[c] > 0)) {
             sort_class<VT, WIDE, KK>(job, c, count, shared, segments, warp_or);
         }
         __syncthreads();

@@ -9,7 +9,6 @@
 enum {
     GIANT_WIDTH = 4,       /* bits that a giant is split by at least, if as many are left */
     GIANT_MERGED = 1024,   /* items: shorter buckets share an entry */
-    GIANT_FINER = 3,       /* bits more where lists are brief */
     GIANT_RECOUNT = 3,     /* leading bits that do not differ: then digits are chosen again */
     GIANT_BLOCKS = 1024,   /* at most */
     GIANT_COUNT_BITS = 28, /* of seg_counters.giants */
@@ -44,12 +43,11 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
 }
 
 /* The digit to split by: buckets are to have at most five eighths of what a list takes, in as few rounds as the length
- * asks for, of as few bits each; where lists are brief of as many, to have short ones. */
-__device__ inline void choose_digit(const seg_job &job, seg_split *g) {
+ * asks for, of as few bits each. */
+__device__ inline void choose_digit(seg_split *g) {
     const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / (LIST_LONGEST / 8 * 5)));
     const int rounds = (bits + SPLIT_BITS - 1) / SPLIT_BITS;
-    const int each = job.few ? min(bits + GIANT_FINER, (int)SPLIT_BITS) : (bits + rounds - 1) / rounds;
-    g->width = min(max(each, (int)GIANT_WIDTH), g->high - g->low);
+    g->width = min(max((bits + rounds - 1) / rounds, (int)GIANT_WIDTH), g->high - g->low);
     g->shift = g->high - g->width;
 }
 

@@ -13,6 +13,9 @@ enum { SPREAD_SUMS = 16 }; /* warps at most */
 __host__ __device__ constexpr int spread_mean(int VT) { return VT >= 24 ? 4 : 2; }
 __host__ __device__ constexpr int spread_row(int VT) { return VT / spread_mean(VT); }
 
+/* Rows of words that are full where a class has what it may expect. */
+__host__ __device__ constexpr int spread_full(int VT) { return VT < 20 ? VT - 4 : VT - 8; }
+
 /* Shared memory of G lanes with VT words each. */
 template <int VT> struct spread_memory {
     uint32_t *words;    /* G * VT */
@@ -177,16 +180,15 @@ __device__ inline void spread_rows(uint32_t (&w)[VT], int G, int t, int id, cons
 
 /* Sorts the words of G lanes, 32 or more: word r of lane t is the one at t + r * G, of which those from n on are the
  * largest, and in order; lane t ends with the words t*VT .. in order, as after sort_group. False, and the words as they
- * were, if they lie too unevenly, or are too few for so many lanes. */
-template <int VT, bool MANY>
+ * were, if they lie too unevenly, or are too few to fill SURE rows. */
+template <int VT, int SURE, bool MANY>
 __device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int id, const spread_memory<VT> &memory,
                                     const network_ones &ones) {
     enum {
         H = VT / 2,
         ROW = spread_row(VT),
-        SURE = VT < 20 ? VT - 4 : VT - 8,
-        N = 4
-    };                          /* rows that are full; at a time */
+        N = 4 /* at a time */
+    };
     t = fresh(t), G = fresh(G); /* nothing is found beforehand, for all segments: it would not fit registers */
     const uint32_t buckets = (uint32_t)(G * ROW);
     if (n < SURE * G) {
