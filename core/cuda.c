@@ -5,17 +5,18 @@
 #include <cuda_runtime_api.h>
 #include <string.h>
 
-enum { stage_bytes = 8 << 20, stages = 2, note_bytes = LSP_CUDA_NOTE_BYTES };
+enum { stage_bytes = 8 << 20, stages = 2, note_bytes = LSP_CUDA_NOTE_BYTES, kernels_kept = 128 };
 
 typedef struct lsp_cuda_state {
     cudaStream_t stream;
     bool own_stream;
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
-    long long *fault, *fault_there; /* one word of mapped host memory, and where the device sees it */
-    char *note;                     /* pinned, behind that word: for what is read back in haste */
-    cudaEvent_t noted;              /* kernels have left there what they had to */
-    int outer;                      /* the caller's device, from lsp_cuda_enter to lsp_cuda_leave */
+    long long *fault, *fault_there;    /* one word of mapped host memory, and where the device sees it */
+    char *note;                        /* pinned, behind that word: for what is read back in haste */
+    cudaEvent_t noted;                 /* kernels have left there what they had to */
+    const void *allowed[kernels_kept]; /* kernels that lsp_cuda_allow_shared has seen to, by their address */
+    int outer;                         /* the caller's device, from lsp_cuda_enter to lsp_cuda_leave */
     lsp_cuda_chip chip;
 } lsp_cuda_state;
 
@@ -94,6 +95,25 @@ bool lsp_cuda_recording(lsp_ctx *ctx) {
         (void)cudaGetLastError();
     }
     return capture != cudaStreamCaptureStatusNone;
+}
+
+lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    const void **kept = &state->allowed[(uintptr_t)kernel / 16 % kernels_kept];
+    if (*kept == kernel) {
+        return LSP_OK;
+    }
+    struct cudaFuncAttributes attributes;
+    const int before = enter(ctx);
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
+    const int most = state->chip.shared_block_bytes - (int)attributes.sharedSizeBytes;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                           "a kernel cannot have its shared memory"));
+    *kept = kernel;
+done:
+    leave(ctx, before);
+    return status;
 }
 
 static lsp_status make_fault_word(lsp_ctx *ctx) {

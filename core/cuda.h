@@ -50,6 +50,8 @@ void *lsp_cuda_stream(lsp_ctx *ctx);
 /* Around calls that depend on the current device, as launches do: makes it the context's, and puts the caller's back. */
 void lsp_cuda_enter(lsp_ctx *ctx);
 lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what); /* lsp_cuda_check(ctx, error, what) */
+/* A kernel may be given as much dynamic shared memory as the GPU has for a block; the GPU is asked once. */
+lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel);
 /* Turns a cudaError_t into a sentence: "what: the driver's words". 0 is LSP_OK. */
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
 

@@ -14,6 +14,10 @@ lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what) {
     (void)error, (void)what;
     return none(ctx);
 }
+lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
+    (void)kernel;
+    return none(ctx);
+}
 void lsp_cuda_enter(lsp_ctx *ctx) { (void)ctx; }
 lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what) { return lsp_cuda_check(ctx, error, what); }
 void *lsp_cuda_stream(lsp_ctx *ctx) {

@@ -42,6 +42,11 @@ static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const cha
     lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel, (blocks), (threads), (shared),         \
                       __VA_ARGS__)
 
+/* A kernel may take so much dynamic shared memory. */
+template <typename Kernel> static inline lsp_status lsp_allow_shared(lsp_ctx *ctx, Kernel *kernel, size_t bytes) {
+    return bytes <= 24 << 10 ? LSP_OK /* static memory counts too */ : lsp_cuda_allow_shared(ctx, (const void *)kernel);
+}
+
 /* Calls of the runtime in a launcher: LSP_TRY(LSP_CUDA_CALL(ctx, ...)). */
 #define LSP_CUDA_CALL(ctx, call) (lsp_cuda_enter(ctx), lsp_cuda_leave((ctx), (int)(call), #call))
 

@@ -160,7 +160,7 @@ template <int VT, int WIDE, typename KK> static lsp_status start_lists(lsp_ctx *
         lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
     void (*kernel)(seg_job) = kernel_lists<VT, WIDE, KK>;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)));
+    LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)bytes));
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job));
 done:
     return status;

@@ -394,16 +394,16 @@ template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, co
     lsp_status status = LSP_OK;
     const size_t shared = sizeof(giants_shared) + split_bytes(sizeof(typename KK::K), V);
     void (*kernel)(seg_job) = kernel_giants<KK, V>;
-    int resident = 0;
+    const int64_t fit = lsp_cuda_get_chip(ctx)->shared_sm_bytes / (int64_t)(shared + 2048); /* and static memory */
+    const int64_t resident = lsp_min(fit, SPLIT_BLOCKS);
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, SPLIT_NT, shared)));
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
     LSP_REQUIRE(resident > 0, LSP_ERR_DEVICE,
                 "a block of %d threads with %zu bytes of shared memory does not fit the GPU", (int)SPLIT_NT, shared);
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    config.gridDim = dim3((unsigned)lsp_min((int64_t)resident * sms, giants_blocks(job->n, job->giant_tile)));
+    config.gridDim = dim3((unsigned)lsp_min(resident * sms, giants_blocks(job->n, job->giant_tile)));
     config.blockDim = dim3(SPLIT_NT);
     config.dynamicSmemBytes = shared;
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);

@@ -14,7 +14,7 @@ static lsp_status count_by_bits(lsp_ctx *ctx, bool *beside, const spg_job *job, 
     const size_t bytes = (size_t)lsp_ceil_div(columns, BITS_GROUP) * BITS_GROUP / 8;
     const int nt = bits_threads(columns);
     const auto count_bits = nt == BITS_NT ? kernel_bits_count<BITS_NT> : kernel_bits_count<BITS_MANY_NT>;
-    LSP_TRY(allow_shared(ctx, count_bits, bytes));
+    LSP_TRY(lsp_allow_shared(ctx, count_bits, bytes));
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_bits, bits_blocks(tasks, nt), nt, bytes, *job, list, rest, range,
                               &counting->taken));
 done:
@@ -45,7 +45,7 @@ static lsp_status sort_again(lsp_ctx *ctx, bool *beside, const spg_job *job, con
     lsp_status status = LSP_OK;
     const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
     if (most > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_sort_again<G, VT>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_again<G, VT>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_sort_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job,
                                   rows, count));
     }
@@ -77,7 +77,7 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
     rest = (spg_rest){work.again + work.first[LAST], counting->retry + LAST};
     if (work.count > 0) {
         const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
-        LSP_TRY(allow_shared(ctx, kernel_window_count, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_window_count, bytes));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count, lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), SMS * 16),
                            WINDOW_NT, bytes, *job, work));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_merge_count,
@@ -96,7 +96,7 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
         const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
         const hash_counting last = {rest.rows, rest.count, by_bits + bins[LSP_BIN_BITS], &counting->again};
         rest = (spg_rest){last.again, last.again_count};
-        LSP_TRY(allow_shared(ctx, kernel_hash_count<BITS>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_hash_count<BITS>, bytes));
         beside = false;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
                            bytes, *job, last));

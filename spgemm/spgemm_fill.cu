@@ -86,7 +86,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     LSP_TRY(clear(ctx, memory, PIECES_HEAD));
     use_pieces(bits, memory, most);
     bits->taken = taken;
-    LSP_TRY(allow_shared(ctx, list_bits, shared));
+    LSP_TRY(lsp_allow_shared(ctx, list_bits, shared));
     LSP_TRY(LSP_LAUNCH(ctx, list_bits, bits_blocks(rows * ranges, nt), nt, shared, *job, *bits));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *bits));
 done:

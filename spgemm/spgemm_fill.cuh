@@ -26,7 +26,7 @@ template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, 
     lsp_status status = LSP_OK;
     const size_t bytes = S::nt / S::team * sizeof(sort_shared<G, VT, V>);
     if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
                                   S::nt, bytes, work->job, list));
     }
@@ -38,7 +38,7 @@ template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx
     lsp_status status = LSP_OK;
     const size_t bytes = HASH_WARPS * sizeof(hash_shared<BITS, N, V>);
     if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_hash_fill<BITS, N, V>),
                                   lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes, work->job, list));
     }
@@ -59,7 +59,7 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
-        LSP_TRY(allow_shared(ctx, kernel_short<V>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes,
                                   work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
@@ -71,7 +71,7 @@ template <typename V> static lsp_status start_merge(lsp_ctx *ctx, spg_fill *work
     lsp_status status = LSP_OK;
     const size_t bytes = MERGE_WARPS * sizeof(merge_shared<V>);
     if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_merge_rows<V>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_merge_rows<V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(list.count, MERGE_WARPS),
                                   MERGE_NT, bytes, work->job, list));
     }
@@ -86,7 +86,7 @@ static lsp_status start_window(lsp_ctx *ctx, spg_fill *work, spg_list list, uint
     const window_shape shape = {words, MOST, MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
     if (list.count > 0) {
-        LSP_TRY(allow_shared(ctx, kernel_window_fill<V, MOST>, bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST>), list.count, WARP, bytes, work->job,
                                   list, shape));
     }
@@ -106,13 +106,13 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
     }
     if (bits->valued) {
         const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-        LSP_TRY(allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 12),
                                   PIECE_G, sort_bytes, work->job, bits->pieces_end, bits->sorted_made));
     }
     if (bits->valued || work->job.names != NULL) {
         const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 4096), 16), 1) * chip->sms;
-        LSP_TRY(allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>, lsp_min(work->most_pieces, resident),
                                   WALK_NT, (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range,
                                   bits->taken));

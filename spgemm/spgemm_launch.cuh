@@ -148,14 +148,6 @@ done:
 
 /* ---- kernels that count and fill ---- */
 
-/* A kernel may take as much shared memory as it asks for. */
-template <typename Kernel> static lsp_status allow_shared(lsp_ctx *ctx, Kernel kernel, size_t bytes) {
-    return bytes <= 24 << 10 /* static memory counts too */
-               ? LSP_OK
-               : LSP_CUDA_CALL(ctx,
-                               cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-}
-
 /* Columns that are counted at a time at most: one bit each in the shared memory of a block of this chip. */
 static inline uint32_t count_range(lsp_ctx *ctx) {
     const int most = BITS_COUNT_RANGE / 8 + (16 << 10);

@@ -16,7 +16,7 @@ static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int
     LSP_TRY(LSP_LAUNCH(ctx, kernel_mask_extra<K>, blocks_for(rows), NT, 0, *job, *mask, extra, (uint32_t)Group::most));
     LSP_TRY(lsp_cuda_scan(ctx, extra, rows, NULL));
     mask->extra = extra;
-    LSP_TRY(allow_shared(ctx, kernel_masked<G, K, V>, bytes));
+    LSP_TRY(lsp_allow_shared(ctx, kernel_masked<G, K, V>, bytes));
     LSP_TRY(
         LSP_LAUNCH(ctx, (kernel_masked<G, K, V>), lsp_ceil_div(most, Group::together), MASK_NT, bytes, *job, *mask));
 done:

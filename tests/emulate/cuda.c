@@ -41,6 +41,10 @@ lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what) {
     return lsp_cuda_check(ctx, error, what);
 }
 
+lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
+    return lsp_cuda_check(ctx, emu_allow_shared(kernel, EMU_SHARED_BYTES), "a kernel cannot have its shared memory");
+}
+
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     const lsp_allocator *allocator = &ctx->options.allocator;

@@ -65,8 +65,6 @@ enum {
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorCooperativeLaunchTooLarge = 720
 };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
 enum cudaLaunchAttributeID {
     cudaLaunchAttributeCooperative = 2,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6
@@ -87,19 +85,6 @@ struct cudaLaunchConfig_t {
 
 static inline cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t) {
     memset(to, byte, bytes);
-    return cudaSuccess;
-}
-static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
-    *value = attribute == cudaDevAttrMultiProcessorCount ? (int)EMU_SMS : (int)EMU_SHARED_BYTES;
-    return cudaSuccess;
-}
-template <typename... P>
-static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute, int bytes) {
-    return emu_allow_shared((const void *)kernel, bytes);
-}
-template <typename... P>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*)(P...), int, size_t) {
-    *blocks = 1;
     return cudaSuccess;
 }
 

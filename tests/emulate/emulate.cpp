@@ -384,7 +384,7 @@ int emu_launch(const void *kernel, unsigned blocks, unsigned threads, size_t sha
         return cudaErrorInvalidConfiguration;
     } else if (shared > shared_most(kernel)) {
         return cudaErrorInvalidValue;
-    } else if (together && blocks > EMU_SMS) {
+    } else if (together && blocks > EMU_BLOCKS) {
         return cudaErrorCooperativeLaunchTooLarge;
     }
     grid all;

@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 enum {
-    EMU_SMS = 24, /* so many blocks of a cooperative kernel at most */
+    EMU_SMS = 24,
+    EMU_BLOCKS = 2 * EMU_SMS, /* of a cooperative kernel at most */
     EMU_SHARED_BYTES = 227 << 10,
     EMU_SHARED_USUAL_BYTES = 48 << 10, /* more only where a kernel was allowed to */
     EMU_THREADS = 1024,
