@@ -53,6 +53,20 @@ __device__ inline bool small_read_segments(const seg_job &job, int *begins, int 
     return wrong;
 }
 
+/* All threads, of segments that do not come in order: do they have more items together than there are? */
+__device__ inline bool small_overlap(const int *begins, const int *ends, int segments, int n) {
+    __shared__ unsigned long long sum;
+    if (threadIdx.x == 0) {
+        sum = 0;
+    }
+    __syncthreads();
+    for (int s = (int)threadIdx.x; s < segments; s += SMALL_NT) {
+        atomicAdd(&sum, (unsigned long long)(ends[s] - begins[s]));
+    }
+    __syncthreads();
+    return sum > (unsigned long long)n;
+}
+
 /* The segment that holds item i, which is empty if there is none: the first one, if segments were malformed. */
 __device__ inline void small_segment(const int *begins, const int *ends, int segments, bool sound, int i, int *begin,
                                      int *end) {
@@ -250,6 +264,9 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
     }
     ((K *)sh.tree)[t] = (K)-1;
     const bool sound = !__syncthreads_or(wrong);
+    if (!sound && small_overlap(sh.begin, sh.end, segments, n)) {
+        *job.fault = 1;
+    }
     int begin, end;
     small_segment(sh.begin, sh.end, segments, sound, i, &begin, &end);
     const int low = max(begin, first) - first, high = min(end, after) - first;

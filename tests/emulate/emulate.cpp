@@ -357,7 +357,7 @@ static void run_block(unsigned id, unsigned threads, size_t shared, const std::f
 static std::mutex allowed_mutex;
 static std::map<const void *, size_t> allowed;
 
-int emu_allow_shared(const void *kernel, int bytes) {
+extern "C" int emu_allow_shared(const void *kernel, int bytes) {
     std::lock_guard<std::mutex> lock(allowed_mutex);
     if (bytes < 0 || bytes > EMU_SHARED_BYTES) {
         return cudaErrorInvalidValue;

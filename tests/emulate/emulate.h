@@ -24,6 +24,8 @@ extern "C" {
 #endif
 /* Is a GPU the calling thread's current device? Else nothing can be started there. */
 void emu_set_current(bool current);
+/* Such a kernel may have so much dynamic shared memory. A cudaError_t. */
+int emu_allow_shared(const void *kernel, int bytes);
 
 #ifdef __cplusplus
 }
@@ -37,8 +39,6 @@ extern thread_local emu_index threadIdx, blockIdx, blockDim, gridDim;
 /* Runs the blocks; a cudaError_t. `kernel` is the kernel's address, `thread` what one thread does. */
 int emu_launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared, bool together,
                const std::function<void()> &thread);
-/* Such a kernel may have so much dynamic shared memory. */
-int emu_allow_shared(const void *kernel, int bytes);
 /* The block's dynamic shared memory: exactly as much as was asked for. */
 char *emu_shared();
 
