@@ -45,8 +45,8 @@ static int brief_first(const lsp_segsort_args *args) {
 /* The table for this sort: where items are few, of classes that as many lanes sort the last one takes all. */
 static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
-    const int first = brief_first(args);
-    for (int c = 0; are_few(ctx, args) && c < LARGE_CLASS; c++) {
+    const int first = brief_first(args), classes = are_few(ctx, args) ? (int)LARGE_CLASS : 0;
+    for (int c = 0; c < classes; c++) {
         const bool last = c == LARGE_CLASS - 1 || c == first - 1 || (c >= first && brief_lanes(c) < brief_lanes(c + 1));
         table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
     }
@@ -86,7 +86,6 @@ static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
 }
 
 static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
-    const lsp_segsort_table table = table_for(ctx, args);
     const bool giants = longest > LIST_LONGEST;
     const int64_t n = args->n;
     const bool small = is_small(ctx, args), changes = args->change || args->change_at || args->change_count;
@@ -99,6 +98,7 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
     if (small) {
         return;
     }
+    const lsp_segsort_table table = table_for(ctx, args);
     for (int c = 0; c < LIST_CLASSES; c++) {
         job->list[c] =
             (unsigned long long *)take(l, class_entries(args, &table, c, longest), sizeof(unsigned long long));

@@ -95,13 +95,11 @@ __host__ __device__ constexpr int class_capacity(int c) { return class_lanes(c) 
  * classes but those of segments above LIST_LONGEST are sorted by the same, a power of two of lanes with as many words.
  */
 enum { BRIEF_WORDS = 16 };
-__host__ __device__ inline int brief_lanes(int c) {
-    int lanes = WARP;
-    while (lanes * BRIEF_WORDS < class_capacity(c)) {
-        lanes *= 2;
-    }
-    return lanes;
-}
+__host__ __device__ constexpr int brief_lanes(int c) { return c < WIDE_CLASS ? (int)WARP : 4 << c / 4; }
+static_assert(brief_lanes(15) * BRIEF_WORDS == class_capacity(15) &&
+                  brief_lanes(16) * BRIEF_WORDS == class_capacity(19) &&
+                  brief_lanes(31) * BRIEF_WORDS == class_capacity(31),
+              "lanes hold the longest segments that they sort");
 
 /* The class of a listed length, 1 .. LIST_LONGEST. */
 __device__ inline int class_of(const seg_job &job, int length) {
