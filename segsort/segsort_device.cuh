@@ -128,20 +128,18 @@ __device__ inline void list_together(const seg_job &job, int64_t begin, int from
 
 /* ---- segments and keys ---- */
 
-/* Number s of the offsets or ends. */
-__device__ inline int64_t bound_at(const seg_job &job, const void *bounds, int64_t s) {
-    return job.wide_offsets ? ((const int64_t *)bounds)[s] : ((const int32_t *)bounds)[s];
-}
-
 /* Segment s; a malformed one is reported and comes out empty. */
 __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin, int64_t *end) {
     int64_t b, e;
     if (!job.offsets) {
         b = s * job.length;
         e = min(b + job.length, job.n);
+    } else if (job.wide_offsets) {
+        b = ((const int64_t *)job.offsets)[s];
+        e = job.ends ? ((const int64_t *)job.ends)[s] : ((const int64_t *)job.offsets)[s + 1];
     } else {
-        b = bound_at(job, job.offsets, s);
-        e = job.ends ? bound_at(job, job.ends, s) : bound_at(job, job.offsets, s + 1);
+        b = ((const int32_t *)job.offsets)[s];
+        e = job.ends ? ((const int32_t *)job.ends)[s] : ((const int32_t *)job.offsets)[s + 1];
     }
     if (b < 0 || e < b || e > job.n || e - b > job.longest) {
         *job.fault = s + 1;

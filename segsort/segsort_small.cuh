@@ -38,6 +38,11 @@ template <typename K> struct small_shared {
     small_beyond beyond[2];
 };
 
+/* Number s of the offsets or ends. */
+__device__ inline int64_t small_bound(const seg_job &job, const void *bounds, int s) {
+    return job.wide_offsets ? ((const int64_t *)bounds)[s] : ((const int32_t *)bounds)[s];
+}
+
 /* Each thread reads some segments. True if one does not begin after the one before it. */
 __device__ inline bool small_read_segments(const seg_job &job, int *begins, int *ends) {
     bool wrong = false;
@@ -47,8 +52,8 @@ __device__ inline bool small_read_segments(const seg_job &job, int *begins, int 
         segment_at(job, s, &begin, &end);
         begins[s] = (int)begin;
         ends[s] = (int)end;
-        wrong |=
-            s > 0 && job.offsets && begin < (job.ends ? bound_at(job, job.ends, s - 1) : bound_at(job, job.offsets, s));
+        wrong |= s > 0 && job.offsets &&
+                 begin < (job.ends ? small_bound(job, job.ends, s - 1) : small_bound(job, job.offsets, s));
     }
     return wrong;
 }
