@@ -47,7 +47,8 @@ lsp_status lsp_cuda_end_note(lsp_ctx *ctx);
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);
-/* Around calls that depend on the current device, as launches do: makes it the context's, and puts the caller's back. */
+/* Around calls that depend on the current device, as launches do: makes it the context's, and puts the caller's back.
+ */
 void lsp_cuda_enter(lsp_ctx *ctx);
 lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what); /* lsp_cuda_check(ctx, error, what) */
 /* A kernel may be given as much dynamic shared memory as the GPU has for a block; the GPU is asked once. */

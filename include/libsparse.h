@@ -68,7 +68,7 @@ typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
 /* All zero means: the CPU, all its threads, the library's own memory, no limit, silence. */
 typedef struct lsp_ctx_options {
     lsp_where device;        /* what computes */
-    int ordinal;             /* which GPU, from 0 */
+    int ordinal;             /* which GPU, from 0, whatever the caller's current device is */
     int threads;             /* host threads; 0: as many as OpenMP would take */
     int64_t max_bytes;       /* bytes the context may hold, on the host and on the GPU each; 0: no limit */
     lsp_allocator allocator; /* both functions or neither */

@@ -7,7 +7,6 @@
 
 #include "core/launch.cuh"
 #include "segsort_device.cuh"
-#include "segsort_move.cuh"
 #include <cooperative_groups.h>
 
 enum {
@@ -72,7 +71,7 @@ __device__ inline bool small_overlap(const int *begins, const int *ends, int seg
     return sum > (unsigned long long)n;
 }
 
-/* The segment that holds item i, which is empty if there is none: the first one, if segments were malformed. */
+/* The segment that holds item i, an empty one if none does. `sound`: they come in order; else all are looked at. */
 __device__ inline void small_segment(const int *begins, const int *ends, int segments, bool sound, int i, int *begin,
                                      int *end) {
     int s = 0, high = segments;
@@ -324,9 +323,8 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
 
 /* ---- the host's side ---- */
 
-/* The logarithm of the threads for an item: as many as leave all items to about SMALL_BLOCKS blocks, all of them at
- * work at the same time.
- */
+/* The logarithm of the threads for an item: as many as leave work for about SMALL_BLOCKS blocks, if the chip has so
+ * many multiprocessors. */
 static inline int small_log_share(int64_t n, const lsp_cuda_chip *chip) {
     int log = SMALL_LOG_MOST;
     while (log > SMALL_LOG_LEAST && n > (SMALL_NT >> log) * lsp_min(SMALL_BLOCKS, chip->sms)) {
