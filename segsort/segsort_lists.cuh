@@ -15,9 +15,8 @@ enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread put
 __host__ __device__ constexpr int list_blocks(int VT, int wide, int key_bytes) {
     return wide == LIST_LARGE ? (key_bytes > 4 ? 1 : 2)
            : wide && VT == 16 ? 2
-           : wide             ? (VT == 20                    ? 4
-                                 : VT == 32 && key_bytes > 4 ? 2
-                                                             : 3)
+           : wide && VT == 20 ? 4
+           : wide             ? (VT == 32 && key_bytes > 4 ? 2 : 3)
            : VT == 10         ? 12
            : VT < 16          ? 10
            : VT == 16         ? 9

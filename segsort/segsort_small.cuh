@@ -225,7 +225,7 @@ __device__ inline void small_look_up(const seg_job &job, small_shared<typename K
 }
 
 /* How many of the items from beyond come before `place`, which belongs to a segment whose first place is `low`. */
-template <typename K> __device__ inline int small_sum(small_shared<K> &sh, int own, int low, int place) {
+template <typename K> __device__ inline int small_before(small_shared<K> &sh, int own, int low, int place) {
     const int t = (int)threadIdx.x;
     int sum = t < own ? sh.before[t] : 0; /* from the first of each 32 on */
 #pragma unroll 1
@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
         __syncthreads();
         small_look_up<EACH, KK>(job, sh, others, from, other);
         __syncthreads();
-        rank += small_sum(sh, own, low, place);
+        rank += small_before(sh, own, low, place);
     }
     if (in_place) {
         cooperative_groups::this_grid().sync();

@@ -124,6 +124,18 @@ TEST_ON_BOTH(segsort, few_items_agree_wherever_segments_begin_and_end) {
     }
 }
 
+/* On a GPU few items in many short segments have a kernel more than few items in long ones. */
+TEST_ON_BOTH(segsort, many_short_segments_of_few_items_agree) {
+    uint64_t state = 28;
+    for (int most = 70; most < 600; most += 170) {
+        layout where = layout_of_random("many short", 2100, most, state);
+        request what = any_request(&state);
+        what.seed -= (what.seed + (uint64_t)where.n / 3) % 4; /* which asks for the shipped table */
+        check_case(ctx, &where, what);
+        layout_free(&where);
+    }
+}
+
 TEST_ON_BOTH(segsort, long_segments_agree_around_every_limit) {
     int64_t lengths[3 * LONG_LIMITS], count = 0;
     for (int i = 0; i < LONG_LIMITS; i++) {
