@@ -4,6 +4,7 @@
 #include "core/launch.cuh"
 #include "segsort_changes.cuh"
 #include "segsort_giants.cuh"
+#include "segsort_listing.cuh"
 #include "segsort_lists.cuh"
 #include "segsort_small.cuh"
 #include "segsort_tile.cuh"
@@ -70,19 +71,27 @@ static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
 
-/* Entries of a class at most. */
-static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest) {
+static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
+}
+
+/* So few items and segments that one block lists all, which is sooner done than to sort the few short ones apart. */
+static bool one_lists(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+    return are_few(ctx, args) && !is_small(ctx, args) && args->segments <= LISTING_SEGMENTS &&
+           args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
+}
+
+/* Entries of a class at most; `shorts` of them may be of segments that elsewhere are not listed. */
+static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest,
+                             int64_t shorts) {
     const bool giants = longest > LIST_LONGEST;
     const int shortest = class_shortest(table, c, giants);
     const int64_t whole = args->n / lsp_max(shortest, table->tile_longest + 1);
     if (shortest == 0 || shortest > longest) {
         return 0;
     }
-    return shortest > table->tile_longest ? whole : lsp_min(args->n, whole + giants_short_entries(args));
-}
-
-static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
+    shorts += shortest > table->tile_longest ? 0 : giants_short_entries(args);
+    return lsp_min(args->n, whole + shorts);
 }
 
 static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
@@ -99,9 +108,10 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
         return;
     }
     const lsp_segsort_table table = table_for(ctx, args);
+    const int64_t shorts = one_lists(ctx, args, longest) ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
         job->list[c] =
-            (unsigned long long *)take(l, class_entries(args, &table, c, longest), sizeof(unsigned long long));
+            (unsigned long long *)take(l, class_entries(args, &table, c, longest, shorts), sizeof(unsigned long long));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
@@ -226,14 +236,18 @@ template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job)
     lsp_status status = LSP_OK;
     const bool changes = job->change || job->change_at || job->change_count;
     const int sms = lsp_cuda_get_chip(ctx)->sms;
-    if ((job->longest > job->tile_longest && !job->small) || changes) {
+    if (((job->longest > job->tile_longest && !job->small) || changes) && !job->one_lists) {
         LSP_TRY(LSP_CUDA_CALL(
             ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
     }
     if (job->small) {
         LSP_TRY(start_small<KK>(ctx, job));
     } else {
-        LSP_TRY(start_tile<KK>(ctx, job));
+        if (job->one_lists) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_listing, 1, LISTING_NT, 0, *job));
+        } else {
+            LSP_TRY(start_tile<KK>(ctx, job));
+        }
         if (job->longest > LIST_LONGEST) {
             LSP_TRY(start_large<KK>(ctx, job));
             LSP_TRY(start_giants<KK>(ctx, job, sms));
@@ -269,7 +283,8 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     job.few = are_few(ctx, args);
     job.brief_first = brief_first(args);
     job.large_longest = large_longest(ctx, args);
-    job.tile_longest = table.tile_longest;
+    job.one_lists = one_lists(ctx, args, longest);
+    job.tile_longest = job.one_lists ? 0 : table.tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {
         job.class_longest[c] = (uint16_t)table.class_longest[c];
     }

@@ -49,7 +49,8 @@ typedef struct seg_job {
     int large_longest; /* LARGE_LONGEST or, see large_longest(), LIST_LONGEST: longer segments are giants */
     int tile_longest;  /* items: longer segments are listed */
     bool small, few;   /* items in all: one kernel sorts them; lists are brief, */
-    int brief_first;   /* those from this class on */
+    int brief_first;   /* those from this class on; */
+    bool one_lists;    /* segments are few, too: one block lists all */
     uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
     const void *offsets, *ends;           /* NULL: segments of `length` */
     bool wide_offsets;                    /* int64 */
