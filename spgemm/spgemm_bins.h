@@ -62,11 +62,13 @@ enum {
     LSP_WINDOW_WIDE = 40960 / 32
 };
 
-/* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it is made with the row before, which
- * has the same columns in A, or columns one less; it fits a window; MERGE: it is merged. */
+/* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it is short, and like its neighbours
+ * (spgemm_alike.cuh); it is merged; it is made with the row before, which has the same columns in A, or columns one
+ * less; it fits a window. */
 enum {
-    LSP_GROUPS_MOST = 249,
+    LSP_GROUPS_MOST = 248,
     LSP_GROUPS_MORE,
+    LSP_GROUPS_ALIKE,
     LSP_GROUPS_MERGE,
     LSP_GROUPS_SAME,
     LSP_GROUPS_NEXT,
@@ -119,7 +121,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
                                                          uint32_t groups, uint32_t cols) {
     uint32_t items = products > entries ? products : entries;
     bool sortable = lsp_bits_below(products) + lsp_bits_below(cols) <= 32 && items <= LSP_SORT_MOST;
-    if (products == 0 || lsp_follows(groups)) {
+    if (products == 0 || lsp_follows(groups) || groups == LSP_GROUPS_ALIKE) {
         return LSP_BIN_NONE;
     }
     if (groups == LSP_GROUPS_MERGE) {

@@ -210,6 +210,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
     plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
     plan->gpu.nnz = (int64_t)here.nnz;
+    plan->gpu.alike = here.alike;
 done:
     return status;
 }

@@ -31,6 +31,7 @@ typedef struct spg_facts {
     uint32_t bins[LSP_BINS];      /* rows by who counts them */
     uint32_t many[LSP_MANY_BINS]; /* of these, see lsp_shared_from */
     uint32_t unfit;               /* 1: a short row is not filled as one */
+    uint32_t alike;               /* rows, see spgemm_alike.cuh */
     uint32_t blocks;              /* that have reported */
 } spg_facts;
 

@@ -2,10 +2,10 @@
  * filled by its own kernel. Nothing waits. */
 #include "spgemm_fill.cuh"
 
-/* The bin of all rows, if it is one of those that a warp sorts and they are very many. */
+/* The bin of all rows, if it is one of those that a warp sorts, they are very many, and not alike. */
 static int only_bin(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
-        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP &&
+        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP && plan->gpu.alike < plan->facts.rows / 2 &&
             plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
             return bin;
         }

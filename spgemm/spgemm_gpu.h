@@ -36,6 +36,7 @@ typedef struct lsp_spgemm_gpu {
     int64_t nnz;            /* then, of C */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
     uint32_t shared_from;   /* see lsp_shared_bin */
+    uint32_t alike;         /* rows of C, see spgemm_alike.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
 } lsp_spgemm_gpu;

@@ -92,8 +92,9 @@ static inline int64_t short_blocks(int64_t rows) {
 static inline spg_deal deal_of(const lsp_spgemm_plan *plan) {
     const int64_t rows = plan->facts.rows, blocks = look_blocks(rows);
     ull *starts = (ull *)plan->gpu.tiles;
-    return (spg_deal){rows_each(rows), look_steps(rows), starts + blocks, starts,
-                      plan->gpu.summed ? plan->gpu.rowptr : NULL};
+    return (spg_deal){
+        rows_each(rows),    look_steps(rows), starts + blocks, starts, plan->gpu.summed ? plan->gpu.rowptr : NULL,
+        plan->gpu.alike > 0};
 }
 
 /* ---- lists of rows ---- */

@@ -5,6 +5,7 @@
 #ifndef LSP_SPGEMM_SHORT_CUH
 #define LSP_SPGEMM_SHORT_CUH
 
+#include "spgemm_alike.cuh"
 #include "spgemm_facts.cuh"
 #include "spgemm_sort.cuh"
 
@@ -27,6 +28,7 @@ typedef struct spg_deal {
     ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
     ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
     const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
+    bool alike;            /* some rows are */
 } spg_deal;
 
 /* ---- sorting ---- */
@@ -41,6 +43,7 @@ template <typename V> struct short_shared {
         sort_shared<8, 8, V> of_8;
         sort_shared<16, 8, V> of_16;
         sort_shared<32, 8, V> of_32;
+        alike_shared<V> of_alike;
     };
 };
 
@@ -214,11 +217,12 @@ __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
 /* Of the block's rows: products, most entries of C, products of a row at most. */
 struct look_sums {
     ull products, bound, most;
+    uint32_t alike;
 };
 
 /* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report, its sums to the
  * block's. */
-__device__ inline void note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
+__device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
     ull all = 0, bound = min(products, (ull)job.cols), most = products;
@@ -243,6 +247,7 @@ __device__ inline void note_warp(const spg_job &job, ull products, const look_fa
     if (__any_sync(~0u, faults.repeats) && leads) {
         atomicMax(&check->repeats, (ull)1);
     }
+    return most >= ALIKE_LEAST;
 }
 
 /* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
@@ -287,6 +292,9 @@ __device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *en
 __device__ inline void report_sums(const look_sums &sums, spg_facts *facts) {
     atomicAdd(&facts->products, sums.products);
     atomicAdd(&facts->nnz_bound, sums.bound);
+    if (sums.alike > 0) {
+        atomicAdd(&facts->alike, sums.alike);
+    }
     if (sums.most > __ldcg(&facts->max_products)) {
         atomicMax(&facts->max_products, sums.most);
     }
@@ -308,7 +316,6 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
     const bin_counter counter = {bins};
     const int lane = (int)threadIdx.x % WARP;
     spg_check *check = facts->check;
-    look_faults faults = {};
     ull before = 0;
     bool sorted = false; /* see count_row */
     if (check_failed(check[1])) {
@@ -329,6 +336,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
     for (int step = 0; step < deal.steps; step++) {
         const int64_t row = step_row(deal, step) + lane;
         const bool there = lane < deal.rows_each && row < job.A.rows;
+        look_faults faults = {};
         spg_row mine = {};
         uint32_t end = 0, place = 0;
         int bin = -1;
@@ -361,7 +369,6 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
             mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
             bin = lsp_count_bin(mine.products, mine.entries);
             products[row] = mine.products;
-            job.groups[row] = 0;
             if (lsp_has_many(bin, mine.entries)) {
                 atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
             }
@@ -374,10 +381,18 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
-        note_warp(job, p, faults, sums, check);
-        sort_short<no_value, true>(job, known ? -1 : bin, shared, &sorted);
+        const bool alike = note_warp(job, p, faults, sums, check) && look_alike(job, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
+        const unsigned all_alike = __ballot_sync(~0u, alike);
+        if (lane == 0 && all_alike != 0) {
+            atomicAdd(&sums.alike, (uint32_t)__popc(all_alike));
+        }
+        if (alike) {
+            shared.rows[lane].at = place;
+        }
+        sort_short<no_value, true>(job, known || alike ? -1 : bin, shared, &sorted);
         const uint32_t count = (uint32_t)shared.rows[lane].at;
         if (there) {
+            job.groups[row] = alike ? LSP_GROUPS_ALIKE : 0;
             job.rowptr[row + 1] = count;
         }
         sum_step(count, deal, step, &before);
@@ -457,7 +472,8 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     } else if (job.A.rows == 0) {
         wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
     }
-    int bin = there ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
+    const bool alike = deal.alike && there && job.groups[row] == LSP_GROUPS_ALIKE;
+    int bin = there && !alike ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
     if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
@@ -465,6 +481,10 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
         bin = -1;
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
+    if (__any_sync(~0u, alike)) {
+        fill_alike<V>(job, alike, mine.begin, mine.entries, mine.products, mine.at, (uint32_t)(end - mine.at),
+                      shared.of_alike);
+    }
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);
     lsp_end_after_previous();
