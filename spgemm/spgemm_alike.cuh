@@ -7,7 +7,6 @@
 #include "spgemm_device.cuh"
 
 enum {
-    ALIKE_LANE = 16,      /* with its row the others are compared: the first and last are more often borders */
     ALIKE_ROWS = 8,       /* of a warp at least, or it is not worth it */
     ALIKE_ENTRIES = WARP, /* of A's row at most */
     ALIKE_LEAST = 9,      /* products of a row: fewer are sorted by one lane */
@@ -30,22 +29,25 @@ template <typename V> struct alike_shared {
         V sums[value_kind<V>::valued ? (int)ALIKE_SUMS : 1];
     };
 };
-/* The row of lane ALIKE_LANE: lane p has A's entry p, the row of B it leads to, and how many products come before. */
+/* The row that the others are compared with, a lane's in the middle, for the first and last are more often borders:
+ * lane p has A's entry p, the row of B it leads to, and how many products come before. */
 struct alike_row {
+    int lane;
     uint32_t entries, products;
     uint32_t k, begin, length, before;
 };
 
 /* All lanes have `begin`, `entries` and `products` of their own row. */
 template <typename V>
-__device__ inline alike_row alike_read(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t products,
-                                       alike_shared<V> &shared) {
+__device__ inline alike_row alike_read(const spg_job &job, int its_lane, uint32_t begin, uint32_t entries,
+                                       uint32_t products, alike_shared<V> &shared) {
     const uint32_t lane = threadIdx.x % WARP;
     alike_row row = {};
     uint32_t all;
-    begin = __shfl_sync(~0u, begin, ALIKE_LANE);
-    row.entries = __shfl_sync(~0u, entries, ALIKE_LANE);
-    row.products = __shfl_sync(~0u, products, ALIKE_LANE);
+    begin = __shfl_sync(~0u, begin, its_lane);
+    row.lane = its_lane;
+    row.entries = __shfl_sync(~0u, entries, its_lane);
+    row.products = __shfl_sync(~0u, products, its_lane);
     if (lane < row.entries) {
         row.k = __ldg(job.A.col + begin + lane);
         row.begin = __ldg(job.B.rowptr + row.k);
@@ -63,14 +65,14 @@ __device__ inline alike_row alike_read(const spg_job &job, uint32_t begin, uint3
     return row;
 }
 
-/* Where the lane's row differs from the one in that all its columns are so many more. */
-__device__ inline uint32_t alike_shift() { return threadIdx.x % WARP - (uint32_t)ALIKE_LANE; }
+/* If a lane's row is like that one, all its columns are so many more. */
+__device__ inline uint32_t alike_shift(uint32_t lane, int its_lane) { return lane - (uint32_t)its_lane; }
 
 /* Is the lane's row like that one, which is shifted to be it? Nothing is fetched under a condition. */
 template <typename V>
 __device__ inline bool alike_compare(const spg_job &job, bool alike, uint32_t begin, const alike_row &row,
                                      const alike_shared<V> &shared) {
-    const uint32_t shift = alike_shift();
+    const uint32_t shift = alike_shift(threadIdx.x % WARP, row.lane);
     uint32_t s = 0;
     for (uint32_t p = 0; p < row.entries && __any_sync(~0u, alike); p++) {
         const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.length, (int)p);
@@ -122,21 +124,23 @@ template <typename V> __device__ inline void alike_place(uint32_t products, alik
     __syncwarp();
 }
 
-/* The first kernel: which of the warp's rows are alike. Those have *count entries in C. */
-__device__ inline bool look_alike(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t products,
-                                  alike_shared<no_value> &shared, uint32_t *count) {
-    const uint32_t its_products = __shfl_sync(~0u, products, ALIKE_LANE);
+/* The first kernel: is the lane's row alike those of others, of so many that the warp has? Then it has *count entries
+ * in C. */
+__device__ inline bool look_alike(const spg_job &job, int rows_each, uint32_t begin, uint32_t entries,
+                                  uint32_t products, alike_shared<no_value> &shared, uint32_t *count) {
+    const int its_lane = rows_each / 2;
+    const uint32_t its_products = __shfl_sync(~0u, products, its_lane);
     if (its_products < ALIKE_LEAST || its_products > ALIKE_MOST) {
         return false;
     }
-    const uint32_t its_entries = __shfl_sync(~0u, entries, ALIKE_LANE);
-    const uint32_t column = __ldg(job.A.col + (products > 0 ? begin : 0)) - alike_shift();
-    const uint32_t its_column = __shfl_sync(~0u, column, ALIKE_LANE);
+    const uint32_t its_entries = __shfl_sync(~0u, entries, its_lane);
+    const uint32_t column = __ldg(job.A.col + (products > 0 ? begin : 0)) - alike_shift(threadIdx.x % WARP, its_lane);
+    const uint32_t its_column = __shfl_sync(~0u, column, its_lane);
     bool alike = entries == its_entries && products == its_products && column == its_column;
     if (its_entries > ALIKE_ENTRIES || __popc(__ballot_sync(~0u, alike)) < ALIKE_ROWS) {
         return false;
     }
-    const alike_row row = alike_read(job, begin, entries, products, shared);
+    const alike_row row = alike_read(job, its_lane, begin, entries, products, shared);
     alike = alike_compare(job, alike, begin, row, shared);
     if (__popc(__ballot_sync(~0u, alike)) < ALIKE_ROWS) {
         return false;
@@ -147,20 +151,21 @@ __device__ inline bool look_alike(const spg_job &job, uint32_t begin, uint32_t e
 
 /* The second: the lane's row, if it is alike, begins at `at` in C and has `count` entries. */
 template <typename V>
-__device__ inline void fill_alike(const spg_job &job, bool alike, uint32_t begin, uint32_t entries, uint32_t products,
-                                  int64_t at, uint32_t count, alike_shared<V> &shared) {
-    const uint32_t lane = threadIdx.x % WARP, shift = alike_shift();
-    const alike_row row = alike_read(job, begin, entries, products, shared);
+__device__ inline void fill_alike(const spg_job &job, int rows_each, bool alike, uint32_t begin, uint32_t entries,
+                                  uint32_t products, int64_t at, uint32_t count, alike_shared<V> &shared) {
+    const uint32_t lane = threadIdx.x % WARP;
+    const alike_row row = alike_read(job, rows_each / 2, begin, entries, products, shared);
+    const uint32_t shift = alike_shift(lane, row.lane);
     const unsigned all = __ballot_sync(~0u, alike);
     alike_count(row.products, shared);
     alike_place(row.products, shared);
-    count = __shfl_sync(~0u, count, ALIKE_LANE);
+    count = __shfl_sync(~0u, count, row.lane);
     const uint32_t stride = count | 1; /* in different banks */
     uint32_t width = WARP;             /* rows at a time */
     while (value_kind<V>::valued && width * stride > ALIKE_SUMS) {
         width /= 2;
     }
-    for (uint32_t first = 0; first < WARP; first += width) {
+    for (uint32_t first = 0; first < (uint32_t)rows_each; first += width) {
         const bool mine = alike && lane - first < width;
         if constexpr (value_kind<V>::valued) {
             V *const sums = shared.sums + lane % width * stride;
@@ -193,7 +198,7 @@ __device__ inline void fill_alike(const spg_job &job, bool alike, uint32_t begin
             const uint32_t from = first + (r < width ? r : 0);
             const int64_t its_at = __shfl_sync(~0u, at, (int)from);
             if (r < width && (all >> from & 1)) {
-                put_col(job, its_at + j, shared.columns[j] + from - (uint32_t)ALIKE_LANE);
+                put_col(job, its_at + j, shared.columns[j] + alike_shift(from, row.lane));
                 if constexpr (value_kind<V>::valued) {
                     put_value<V>(job, its_at + j, settled(shared.sums[r * stride + j]));
                 }

@@ -126,7 +126,7 @@ template <int G, int VT, typename V, bool PLAIN>
 __device__ inline void copy_out(const spg_job &job, int64_t at, int first, int end, int t, int step, uint32_t low,
                                 const sort_shared<G, VT, V> &shared) {
     uint32_t *const col = (uint32_t *)job.col + at;
-    V *const val = (V *)job.val + at;
+    V *const val = value_kind<V>::valued ? (V *)job.val + at : NULL;
 #pragma unroll 1
     for (int begin = step < WARP ? first : first - (int)((uint32_t)(at + first) % WARP); begin < end; begin += step) {
         const int i = begin + t;

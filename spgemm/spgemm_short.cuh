@@ -221,7 +221,7 @@ struct look_sums {
 };
 
 /* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report, its sums to the
- * block's. */
+ * block's. True if rows of so many products may be alike. */
 __device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
@@ -381,7 +381,9 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
-        const bool alike = note_warp(job, p, faults, sums, check) && look_alike(job, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
+        const bool may_be = note_warp(job, p, faults, sums, check);
+        const bool alike =
+            may_be && look_alike(job, deal.rows_each, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
         const unsigned all_alike = __ballot_sync(~0u, alike);
         if (lane == 0 && all_alike != 0) {
             atomicAdd(&sums.alike, (uint32_t)__popc(all_alike));
@@ -482,8 +484,8 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
     if (__any_sync(~0u, alike)) {
-        fill_alike<V>(job, alike, mine.begin, mine.entries, mine.products, mine.at, (uint32_t)(end - mine.at),
-                      shared.of_alike);
+        fill_alike<V>(job, deal.rows_each, alike, mine.begin, mine.entries, mine.products, mine.at,
+                      (uint32_t)(end - mine.at), shared.of_alike);
     }
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);
