@@ -7,9 +7,10 @@
 #include "spgemm_device.cuh"
 
 enum {
-    ALIKE_ROWS = 8,       /* of a warp at least, or it is not worth it */
+    ALIKE_ROWS = 8,       /* of a warp at least, or it is not worth it; of twice as many or more */
     ALIKE_ENTRIES = WARP, /* of A's row at most */
-    ALIKE_LEAST = 9,      /* products of a row: fewer are sorted by one lane */
+    ALIKE_LEAST = 9,      /* products of a row: fewer are sorted by one lane; */
+    ALIKE_LEAST_FEW = 33, /* where a warp has fewer than 32 rows */
     ALIKE_MOST = 128,
     ALIKE_COLUMNS = 63, /* of C's row */
     ALIKE_FIRST = 64,   /* in a byte with a place among these */
@@ -130,7 +131,7 @@ __device__ inline bool look_alike(const spg_job &job, int rows_each, uint32_t be
                                   uint32_t products, alike_shared<no_value> &shared, uint32_t *count) {
     const int its_lane = rows_each / 2;
     const uint32_t its_products = __shfl_sync(~0u, products, its_lane);
-    if (its_products < ALIKE_LEAST || its_products > ALIKE_MOST) {
+    if (its_products < (rows_each < WARP ? ALIKE_LEAST_FEW : ALIKE_LEAST) || its_products > ALIKE_MOST) {
         return false;
     }
     const uint32_t its_entries = __shfl_sync(~0u, entries, its_lane);

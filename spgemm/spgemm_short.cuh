@@ -381,7 +381,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
-        const bool may_be = note_warp(job, p, faults, sums, check);
+        const bool may_be = note_warp(job, p, faults, sums, check) && deal.rows_each >= 2 * ALIKE_ROWS;
         const bool alike =
             may_be && look_alike(job, deal.rows_each, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
         const unsigned all_alike = __ballot_sync(~0u, alike);

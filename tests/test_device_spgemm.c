@@ -261,19 +261,23 @@ Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every
     lsp_ctx_destroy(ctx);
 }
 
-/* Groups of 64 rows whose columns are one more in each, between rows without entries, of so many in all that a warp
- * takes 32 of them. Some rows are unlike: they lack an entry, or have another column. */
+/* Groups of 64 rows whose columns are one more in each, between rows without entries. Some rows are unlike: they lack
+ * the last entry, have it in another column, or have one more. */
 static lsp_csr make_neighbours(int64_t rows, int64_t cols, const int32_t (*steps)[12], int kinds, int apart, int jump,
                                lsp_type type) {
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows / apart + 64) * 12 * 4), nnz = 0;
     uint64_t state = 8;
     for (int64_t i = 0; i < rows; i++) {
-        const int64_t group = i / 64, kind = group / apart % kinds;
-        const bool unlike = group / apart % 3 == 2;
-        for (int k = 0; k < 12 && steps[kind][k] >= 0 && group % apart == 0; k++) {
-            if (!unlike || i % 64 != 5 || k > 0) {
-                col[nnz++] = (int32_t)(group * jump % (cols / 2) + i % 64 + steps[kind][k] +
-                                       (unlike && i % 64 == 40 && steps[kind][k + 1] < 0));
+        const int64_t group = i / 64, first = group * jump % (cols / 2) + i % 64;
+        const int32_t *its = steps[group / apart % kinds];
+        const int64_t unlike = group / apart % 3 == 2 ? i % 64 : 0;
+        for (int k = 0; its[k] >= 0 && group % apart == 0; k++) {
+            const bool last = its[k + 1] < 0;
+            if (!last || unlike != 5) {
+                col[nnz++] = (int32_t)(first + its[k] + (last && unlike == 20) * 64);
+            }
+            if (last && unlike == 40) {
+                col[nnz++] = (int32_t)(first + its[k] + 5);
             }
         }
         rowptr[i + 1] = nnz;
@@ -286,25 +290,27 @@ static lsp_csr make_neighbours(int64_t rows, int64_t cols, const int32_t (*steps
     return (lsp_csr){rows, cols, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
 }
 
+/* So many rows that a warp takes 32 of them, or 16. */
 Test(device_spgemm, rows_that_are_their_neighbours_shifted_have_the_bits_of_the_reference) {
-    enum { ROWS = 170000, INNER = 2000, KINDS = 6 };
+    enum { ROWS = 170000, FEWER = 100000, INNER = 2000, KINDS = 6 };
     static const int32_t steps[KINDS][12] = {{0, 1, 2, -1},
-                                             {0, 3, -1},
+                                             {0, 35, -1},
                                              {0, 1, 2, 3, 40, -1},
-                                             {0, 9, 70, 90, 110, 200, 310, 500, 700, 900, -1},
+                                             {0, 9, 70, 90, 110, 200, 310, 500, 700, 800, -1},
                                              {0, -1},
                                              {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}};
     static const int32_t b_steps[][1][12] = {{{0, 1, 2, 3, 4, -1}},
                                              {{0, 30, 31, -1}},
                                              {{7, 5, 5, 0, -1}}, /* in no order, a column twice */
                                              {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}},
-                                             {{0, 50, 90, 300, 310, 400, -1}}};
-    static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_NONE, LSP_F64, LSP_F64};
+                                             {{0, 50, 90, 300, 310, 400, -1}},
+                                             {{0, 1, 1, 1, 1, 1, -1}}}; /* a row goes on as the next one begins */
+    static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_NONE, LSP_F64, LSP_F64, LSP_F64};
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 6; k++) {
         char what[40];
-        lsp_csr A = make_neighbours(ROWS, INNER, steps, KINDS, 50, 13, types[k]);
-        lsp_csr B = make_neighbours(INNER, 2 * INNER, b_steps[k], 1, 1, 64, types[k]);
+        lsp_csr A = make_neighbours(k == 3 ? FEWER : ROWS, INNER, steps, KINDS, 50, 13, types[k]);
+        lsp_csr B = make_neighbours(INNER, 2 * INNER, b_steps[k], 1, 1, k == 1 ? 0 : 64, types[k]);
         snprintf(what, sizeof what, "rows of B of kind %d", k);
         check_product(ctx, &A, &B, (lsp_spgemm_options){.semiring = k == 4 ? LSP_MIN_PLUS : LSP_PLUS_TIMES}, what);
         drop(&A), drop(&B);
