@@ -30,6 +30,7 @@ template <typename V> struct alike_shared {
         V sums[value_kind<V>::valued ? (int)ALIKE_SUMS : 1];
     };
 };
+
 /* The row that the others are compared with, a lane's in the middle, for the first and last are more often borders:
  * lane p has A's entry p, the row of B it leads to, and how many products come before. */
 struct alike_row {
@@ -125,8 +126,7 @@ template <typename V> __device__ inline void alike_place(uint32_t products, alik
     __syncwarp();
 }
 
-/* The first kernel: is the lane's row alike those of others, of so many that the warp has? Then it has *count entries
- * in C. */
+/* The first kernel: is the lane's row, one of rows_each, like others of the warp? Then it has *count entries in C. */
 __device__ inline bool look_alike(const spg_job &job, int rows_each, uint32_t begin, uint32_t entries,
                                   uint32_t products, alike_shared<no_value> &shared, uint32_t *count) {
     const int its_lane = rows_each / 2;
