@@ -136,4 +136,25 @@ static inline lsp_csr download(lsp_ctx *ctx, const lsp_csr *A) {
     return here;
 }
 
+/* Multiplies on the GPU and compares with the reference on the host. */
+static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,
+                                 const char *what) {
+    lsp_csr a = upload(ctx, A), b = A == B ? a : upload(ctx, B), C = {0}, right = {0};
+    lsp_spgemm_info info, expected;
+    must(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, &info));
+    lsp_csr here = download(ctx, &C);
+    options.method = LSP_SPGEMM_REFERENCE;
+    must(ctx, lsp_spgemm(ctx, A, B, &options, &right, &expected));
+    cr_assert(C.rowptr_type == right.rowptr_type && C.col_type == right.col_type, "%s: types", what);
+    cr_assert(info.products == expected.products && info.nnz == expected.nnz && info.nnz_bound == expected.nnz_bound &&
+                  info.max_row_products == expected.max_row_products,
+              "%s: facts", what);
+    same(ctx, &here, &right, what);
+    must(ctx, lsp_csr_check(ctx, &here, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
+    lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &a);
+    if (A != B) {
+        lsp_csr_free(ctx, &b);
+    }
+}
+
 #endif
