@@ -118,7 +118,7 @@ static void describe_choice(lsp_spgemm_plan *plan, const lsp_csr *B) {
 }
 
 /* The same on a GPU: how many rows are made in which way. */
-static void describe_bins(lsp_spgemm_plan *plan) {
+static void describe_ways(lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.count_bins;
     int64_t few = 0, more = 0;
     for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_BITS; bin++) {
@@ -126,7 +126,13 @@ static void describe_bins(lsp_spgemm_plan *plan) {
     }
     plan->info.method = LSP_SPGEMM_SORT;
     plan->info.blocks = 1;
-    plan->info.scratch_bytes = plan->facts.rows * 17;
+    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu.strips.bytes;
+    if (plan->gpu.strips.count > 0) {
+        snprintf(plan->info.reason, sizeof plan->info.reason,
+                 "on the GPU; B is nearly dense: each row in %lld strips of 32 columns",
+                 (long long)plan->gpu.strips.count);
+        return;
+    }
     snprintf(plan->info.reason, sizeof plan->info.reason,
              "on the GPU; %lld rows sorted by a warp or less, %lld of more products, %lld of very many", (long long)few,
              (long long)more, (long long)bins[LSP_BIN_BITS]);
@@ -136,7 +142,7 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     const lsp_spgemm_facts *facts = &plan->facts;
     plan->masked = lsp_spgemm_choose_masked(plan);
     if (!plan->masked && plan->where == LSP_CUDA) {
-        describe_bins(plan);
+        describe_ways(plan);
     } else if (!plan->masked) {
         describe_choice(plan, B);
     }
@@ -222,6 +228,8 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->gpu.like);
         lsp_free(ctx, plan->gpu.pieces);
         lsp_free(ctx, plan->gpu.tiles);
+        lsp_free(ctx, plan->gpu.strips.B);
+        lsp_free(ctx, plan->gpu.strips.C);
         lsp_free(ctx, plan->gpu.report);
         lsp_free(ctx, plan);
     }
@@ -289,9 +297,10 @@ done:
 /* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
  * these have changed. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
-    return plan->where == LSP_CUDA && plan->gpu.places.place != NULL && !plan->gpu.unsorted &&
-           !plan->options.transpose_a && !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 &&
-           plan->A.col_type == LSP_I32 && plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
+    return plan->where == LSP_CUDA && (plan->gpu.places.place != NULL || plan->gpu.strips.C != NULL) &&
+           !plan->gpu.unsorted && !plan->options.transpose_a && !plan->options.transpose_b &&
+           plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 && plan->B.rowptr_type == LSP_I32 &&
+           plan->B.col_type == LSP_I32;
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {

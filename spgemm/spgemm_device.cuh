@@ -174,6 +174,12 @@ __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t numbe
 __device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
     return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of a wide one */
 }
+template <typename R> __device__ inline void put_start(R *rowptr, int64_t row, int64_t end) {
+    if (row == 0) {
+        rowptr[0] = 0;
+    }
+    rowptr[row + 1] = (R)end;
+}
 template <typename V> __device__ inline void put_value(const spg_job &job, int64_t at, V value) {
     if constexpr (value_kind<V>::valued) {
         ((V *)job.val)[at] = value;

@@ -1,6 +1,7 @@
 /* C = A*B on a GPU, before anything is multiplied: are the factors matrices, how many products has every row. The host
  * waits once. */
 #include "spgemm_launch.cuh"
+#include "spgemm_strips.cuh"
 #include <stdio.h>
 
 /* ---- is it a matrix? ---- */
@@ -211,6 +212,13 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
     plan->gpu.nnz = (int64_t)here.nnz;
     plan->gpu.alike = here.alike;
+    if (!plan->gpu.all_short && !plan->gpu.repeats && factors->names == NULL &&
+        lsp_by_strips((lsp_strips_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
+                                         rows, factors->B.rows, factors->B.cols})) {
+        lsp_spgemm_strips *strips = &plan->gpu.strips;
+        strips->count = (uint32_t)lsp_ceil_div(factors->B.cols, WARP);
+        strips->bytes = (rows + factors->B.rows) * strips->count * (int64_t)sizeof(spg_strip);
+    }
 done:
     return status;
 }

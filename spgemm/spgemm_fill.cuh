@@ -57,6 +57,9 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                 : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
                 : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
+    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(C->rows) == WARP) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
+                           work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
         LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));

@@ -1,5 +1,5 @@
-/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu, _masked.cu and
- * _places.cu, or spgemm_none.c in a build without CUDA. */
+/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu, _masked.cu
+ * _places.cu and _strips.cu, or spgemm_none.c in a build without CUDA. */
 #ifndef LSP_SPGEMM_GPU_H
 #define LSP_SPGEMM_GPU_H
 
@@ -22,6 +22,13 @@ typedef struct lsp_spgemm_places {
     int64_t large_count;
 } lsp_spgemm_places;
 
+/* Which columns of each strip of 32 the rows have: there once C was counted so. See spgemm_strips.cuh. */
+typedef struct lsp_spgemm_strips {
+    uint32_t count; /* of a row; 0: C is made in other ways */
+    int64_t bytes;  /* that both take */
+    void *B, *C;
+} lsp_spgemm_strips;
+
 /* What a plan keeps of a product on the GPU. */
 typedef struct lsp_spgemm_gpu {
     int64_t *rowptr;        /* there, rows + 1: nnz of row i at i + 1, or (summed) where C's rows begin */
@@ -39,6 +46,7 @@ typedef struct lsp_spgemm_gpu {
     uint32_t alike;         /* rows of C, see spgemm_alike.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
+    lsp_spgemm_strips strips;
 } lsp_spgemm_gpu;
 
 /* op(A) and op(B) as the kernels take them: 32 bits an index, values of the type of the arithmetic, B's rows sorted. In

@@ -434,13 +434,6 @@ __device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_
     *end = *at + count;
 }
 
-template <typename R> __device__ inline void put_start(R *rowptr, int64_t row, int64_t end) {
-    if (row == 0) {
-        rowptr[0] = 0;
-    }
-    rowptr[row + 1] = (R)end;
-}
-
 /* To job.rowptr, if that has counts yet, and to C's. */
 template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, spg_deal deal, R *rowptr) {
     const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
@@ -490,6 +483,70 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);
     lsp_end_after_previous();
+}
+
+/* ---- no row has two products ---- */
+
+enum { SINGLE_TILES = 4 /* of a block: so many rows a thread are on their way together */ };
+
+/* Fills such a C, of tiles of 32 rows a warp: permuted rows or columns, or a diagonal. */
+template <typename V>
+__global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+    __shared__ uint32_t counts[SINGLE_TILES][SHORT_WARPS];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t last = job.A.rows - 1, tile = (int64_t)blockIdx.x * SINGLE_TILES, row = tile * SHORT_NT + threadIdx.x;
+    uint32_t before[SINGLE_TILES], p[SINGLE_TILES], q[SINGLE_TILES];
+    bool has[SINGLE_TILES];
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        const int64_t i = min(row + t * SHORT_NT, last);
+        has[t] = job.products[i] > 0 && row + t * SHORT_NT <= last;
+        p[t] = job.A.rowptr[i];
+        q[t] = job.A.rowptr[i + 1];
+    }
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        const unsigned some = __ballot_sync(~0u, has[t]);
+        before[t] = (uint32_t)__popc(some & ((1u << lane) - 1));
+        counts[t][warp] = (uint32_t)__popc(some);
+        while (has[t] && q[t] - p[t] > 1) { /* most of its entries lead to rows of B without any */
+            const uint32_t k = __ldg(job.A.col + p[t]);
+            if (__ldg(job.B.rowptr + k) < __ldg(job.B.rowptr + k + 1)) {
+                break;
+            }
+            p[t]++;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        p[t] = min(p[t], (uint32_t)job.A.nnz - 1);
+        q[t] = min(__ldg(job.B.rowptr + __ldg(job.A.col + p[t])), (uint32_t)job.B.nnz - 1);
+        for (uint32_t w = 0; w < warp; w++) {
+            before[t] += counts[t][w];
+        }
+    }
+    uint32_t column[SINGLE_TILES];
+    V a[SINGLE_TILES], b[SINGLE_TILES];
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        column[t] = __ldg(job.B.col + q[t]);
+        a[t] = value_at<V>(job.A, p[t]), b[t] = value_at<V>(job.B, q[t]);
+    }
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        if (row + t * SHORT_NT <= last) {
+            const int64_t at =
+                (int64_t)(deal.tiles[tile + t] + deal.blocks[(tile + t) / (LOOK_TILES * (uint32_t)deal.steps)]) +
+                before[t];
+            if (has[t]) {
+                put_col(job, at, column[t]);
+                put_value<V>(job, at, settled(times(job, a[t], b[t])));
+            }
+            wide_rowptr ? put_start((int64_t *)rowptr, row + t * SHORT_NT, at + has[t])
+                        : put_start((int32_t *)rowptr, row + t * SHORT_NT, at + has[t]);
+        }
+    }
 }
 
 #endif

@@ -82,7 +82,7 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
         }
         drop(&A), drop(&B);
     }
-    static const char *const specs[] = {"perm:700", "poisson2d:12", "rmat:6:8", "web:300:1.8:100"};
+    static const char *const specs[] = {"perm:700", "poisson2d:12", "rmat:8:8", "web:300:1.8:100"};
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         lsp_csr A = {0};
         must(ctx, lsp_generate(ctx, specs[k], 1, NULL, &A));
@@ -132,7 +132,9 @@ Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
     recipe empty = {300, 300, 0, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     recipe pattern = {300, 300, 4, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0};
     lsp_csr A = make(&narrow, 1), E = make(&empty, 2), P = make(&pattern, 3);
-    use_again(ctx, &A, &A, (lsp_spgemm_options){0}, false, "many products an entry");
+    use_again(ctx, &A, &A, (lsp_spgemm_options){0}, false, "many products an entry: strips");
+    use_again(ctx, &A, &A, (lsp_spgemm_options){.semiring = LSP_MIN_PLUS}, false, "the same");
+    use_again(ctx, &A, &A, (lsp_spgemm_options){.types.val_type = LSP_F32}, false, "narrower");
     use_again(ctx, &E, &E, (lsp_spgemm_options){0}, false, "nothing");
     use_again(ctx, &P, &P, (lsp_spgemm_options){0}, false, "a pattern");
     drop(&A), drop(&E), drop(&P);
@@ -189,8 +191,10 @@ Test(device_plans, refuse_to_update_what_they_have_not_made) {
 
 Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    for (int turned = 0; turned < 3; turned++) {
-        recipe r = {400, 400, 6, LSP_I32, LSP_I32, LSP_F64, turned < 2, false, -1, -1, 0};
+    for (int turned = 0; turned < 4; turned++) { /* B transposed; unsorted; by strips, B being nearly dense */
+        const bool strips = turned == 3;
+        recipe r = {400, 400, 6, LSP_I32, LSP_I32, LSP_F64, turned != 2, false, -1, -1, 0};
+        r = strips ? (recipe){99, 99, 50, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0} : r;
         lsp_csr A = make(&r, 5), B = make(&r, 6), right = {0}, C = {0}, a = upload(ctx, &A), b = upload(ctx, &B);
         lsp_spgemm_options options = {.transpose_b = turned == 1}, reference = options;
         reference.method = LSP_SPGEMM_REFERENCE;
@@ -223,7 +227,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         col[B.nnz - 1] ^= 1; /* an update may have begun before it is noticed, with columns that are nowhere */
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
         must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
-        cr_assert(plan->gpu.places.place != NULL);
+        cr_assert((strips ? plan->gpu.strips.C : plan->gpu.places.place) != NULL);
         for (int64_t p = 0; p < B.nnz; p++) {
             col[p] ^= INT32_MIN;
         }
