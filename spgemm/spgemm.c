@@ -295,12 +295,12 @@ done:
 }
 
 /* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
- * these have changed. */
+ * these have changed. Not in the second use, which may read what it learns of places. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
-    return plan->where == LSP_CUDA && (plan->gpu.places.place != NULL || plan->gpu.strips.C != NULL) &&
-           !plan->gpu.unsorted && !plan->options.transpose_a && !plan->options.transpose_b &&
-           plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 && plan->B.rowptr_type == LSP_I32 &&
-           plan->B.col_type == LSP_I32;
+    const bool by_number = plan->gpu.places.place != NULL || (plan->gpu.strips.C != NULL && plan->uses > 1);
+    return plan->where == LSP_CUDA && by_number && !plan->gpu.unsorted && !plan->options.transpose_a &&
+           !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
+           plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {

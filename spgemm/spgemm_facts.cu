@@ -107,12 +107,13 @@ lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
     const spg_job job = job_of(plan, factors);
     const spg_deal deal = deal_of(plan);
     const size_t bytes = LOOK_WARPS * sizeof(short_shared<no_value>);
-    int lanes = WARP / deal.rows_each;
+    int log_lanes = 0; /* of those of a row */
     static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
-    while (lanes < WARP && A->rows * lanes * 2 * LOOK_DEPTH < A->nnz) {
-        lanes *= 2;
+    while (1 << log_lanes < WARP / deal.rows_each ||
+           (1 << log_lanes < WARP && (A->rows * 2 * LOOK_DEPTH) << log_lanes < A->nnz)) {
+        log_lanes++;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, lanes, plan->gpu.products,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, log_lanes, plan->gpu.products,
                        &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:

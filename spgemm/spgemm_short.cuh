@@ -89,40 +89,43 @@ __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &
 /* ---- the first kernel ---- */
 
 /* What a thread has seen of A. */
+enum { LOOK_DESCENTS = 1, LOOK_REPEATS = 2 };
 struct look_faults {
-    bool descents, repeats;
-    ull outside; /* ~ the first entry with such a column; 0: none */
+    uint32_t seen;    /* LOOK_... */
+    uint32_t outside; /* the first entry with such a column; ~0: none */
 };
 
-/* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. */
+/* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. What is behind
+ * the last entry is the last once more: loads under a condition would be waited for one by one. */
+template <int DEPTH>
 __device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
                                       look_faults *faults) {
     const uint32_t most = (uint32_t)job.B.nnz, rows = (uint32_t)job.B.rows;
     ull products = 0;
     bool wrong = false;
-    for (; at < end; at += LOOK_DEPTH * step) {
-        uint32_t k[LOOK_DEPTH], before[LOOK_DEPTH];
+    for (; at < end; at += DEPTH * step) {
+        uint32_t k[DEPTH], before[DEPTH], from[DEPTH], to[DEPTH];
 #pragma unroll
-        for (int i = 0; i < LOOK_DEPTH; i++) {
-            const uint32_t p = at + (uint32_t)i * step;
-            k[i] = p < end ? __ldg(job.A.col + p) : 0;
-            before[i] = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : p < end && p > begin ? __ldg(job.A.col + p - 1) : 0;
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            const uint32_t p = min(at + i * step, end - 1);
+            k[i] = __ldg(job.A.col + p);
+            if (i == 0 || step != 1) {
+                before[i] = __ldg(job.A.col + (p > begin ? p - 1 : p));
+            }
         }
 #pragma unroll
-        for (int i = 0; i < LOOK_DEPTH; i++) {
-            const uint32_t p = at + (uint32_t)i * step;
-            if (p < end) {
-                faults->descents |= p > begin && before[i] > k[i];
-                faults->repeats |= p > begin && before[i] == k[i];
-                if (k[i] >= rows) {
-                    faults->outside = max(faults->outside, ~(ull)p);
-                    wrong = true;
-                } else {
-                    const uint32_t from = __ldg(job.B.rowptr + k[i]), to = __ldg(job.B.rowptr + k[i] + 1);
-                    products += to - from;
-                    wrong |= from > to || to > most;
-                }
-            }
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            from[i] = __ldg(job.B.rowptr + min(k[i], rows));
+            to[i] = __ldg(job.B.rowptr + min(k[i] + 1, rows));
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            const uint32_t p = at + i * step, last = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : before[i];
+            const bool there = p < end;
+            faults->seen |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? LOOK_DESCENTS : LOOK_REPEATS;
+            faults->outside = k[i] >= rows ? min(faults->outside, p) : faults->outside;
+            wrong |= k[i] >= rows || from[i] > to[i] || to[i] > most;
+            products += there ? to[i] - from[i] : 0;
         }
     }
     return wrong ? (ull)1 << 54 : products; /* so many are nobody's to sort, and a block's sum does not overflow */
@@ -135,19 +138,22 @@ struct look_long {
     ull products[LOOK_NT];
 };
 
-/* Products of the rows of the warp's lanes, `lanes` lanes at a time to a row; 0 for long ones. */
-__device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t end, int lanes, int rows_each,
+/* Products of the rows of the warp's lanes, 2^log_lanes lanes at a time to a row; 0 for long ones. */
+__device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
                                    look_faults *faults) {
-    const int lane = (int)threadIdx.x % WARP, together = WARP / lanes;
+    const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;
     ull products = 0;
     for (int first = 0; first < rows_each; first += together) {
-        const int from = first + lane / lanes;
+        const int from = first + (lane >> log_lanes);
         const uint32_t its_begin = __shfl_sync(~0u, begin, from), its_end = __shfl_sync(~0u, end, from);
-        ull p = look_at_entries(job, its_begin + (uint32_t)(lane % lanes), its_begin, its_end, (uint32_t)lanes, faults);
+        const uint32_t at = its_begin + (uint32_t)(lane & (lanes - 1)), step = (uint32_t)lanes;
+        ull p = __any_sync(~0u, its_end - its_begin > step)
+                    ? look_at_entries<LOOK_DEPTH>(job, at, its_begin, its_end, step, faults)
+                    : look_at_entries<1>(job, at, its_begin, its_end, step, faults);
         for (int mask = 1; mask < lanes; mask *= 2) {
             p += __shfl_xor_sync(~0u, p, mask);
         }
-        const ull own = __shfl_sync(~0u, p, (lane - first) * lanes & (WARP - 1));
+        const ull own = __shfl_sync(~0u, p, (lane - first) << log_lanes & (WARP - 1));
         products = lane >= first && lane < first + together ? own : products;
     }
     return products;
@@ -160,7 +166,7 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
     for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += LOOK_WARPS) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
         if (end - begin <= LOOK_WARP) {
-            const ull p = warp_sum_of(look_at_entries(job, begin + lane, begin, end, WARP, faults));
+            const ull p = warp_sum_of(look_at_entries<LOOK_DEPTH>(job, begin + lane, begin, end, WARP, faults));
             longs.products[k] = p; /* all lanes have the same */
         }
     }
@@ -169,7 +175,7 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
         if (end - begin <= LOOK_WARP) {
             continue;
         }
-        const ull p = warp_sum_of(look_at_entries(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
+        const ull p = warp_sum_of(look_at_entries<LOOK_DEPTH>(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
         if (threadIdx.x % WARP == 0) {
             sums[threadIdx.x / WARP] = p;
         }
@@ -214,14 +220,14 @@ __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
     }
 }
 
-/* Of the block's rows: products, most entries of C, products of a row at most. */
+/* Of the warp's rows: products, most entries of C, products of a row at most. */
 struct look_sums {
     ull products, bound, most;
     uint32_t alike;
 };
 
-/* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report, its sums to the
- * block's. True if rows of so many products may be alike. */
+/* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report. True if rows of so
+ * many products may be alike. */
 __device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
@@ -236,16 +242,19 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const look_fa
         most = __reduce_max_sync(~0u, (uint32_t)most);
     }
     if (leads) {
-        atomicAdd(&sums.products, all), atomicAdd(&sums.bound, bound), atomicMax(&sums.most, most);
+        sums.products += all, sums.bound += bound, sums.most = max(sums.most, most);
     }
-    if (faults.outside != 0) {
-        atomicMax(&check->outside, faults.outside);
+    if (faults.outside != ~0u) {
+        atomicMax(&check->outside, ~(ull)faults.outside);
     }
-    if (__any_sync(~0u, faults.descents) && leads) {
-        atomicMax(&check->descents, (ull)1);
-    }
-    if (__any_sync(~0u, faults.repeats) && leads) {
-        atomicMax(&check->repeats, (ull)1);
+    const unsigned seen = __reduce_or_sync(~0u, faults.seen);
+    if (seen != 0 && leads) {
+        if (seen & LOOK_DESCENTS) {
+            atomicMax(&check->descents, (ull)1);
+        }
+        if (seen & LOOK_REPEATS) {
+            atomicMax(&check->repeats, (ull)1);
+        }
     }
     return most >= ALIKE_LEAST;
 }
@@ -289,14 +298,19 @@ __device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *en
 }
 
 /* What the block's rows add up to. By one thread. */
-__device__ inline void report_sums(const look_sums &sums, spg_facts *facts) {
-    atomicAdd(&facts->products, sums.products);
-    atomicAdd(&facts->nnz_bound, sums.bound);
-    if (sums.alike > 0) {
-        atomicAdd(&facts->alike, sums.alike);
+__device__ inline void report_sums(const look_sums (&sums)[LOOK_WARPS], spg_facts *facts) {
+    look_sums all = {};
+    for (const look_sums &its : sums) {
+        all.products += its.products, all.bound += its.bound, all.most = max(all.most, its.most);
+        all.alike += its.alike;
     }
-    if (sums.most > __ldcg(&facts->max_products)) {
-        atomicMax(&facts->max_products, sums.most);
+    atomicAdd(&facts->products, all.products);
+    atomicAdd(&facts->nnz_bound, all.bound);
+    if (all.alike > 0) {
+        atomicAdd(&facts->alike, all.alike);
+    }
+    if (all.most > __ldcg(&facts->max_products)) {
+        atomicMax(&facts->max_products, all.most);
     }
 }
 
@@ -308,10 +322,10 @@ __device__ inline int64_t step_row(const spg_deal &deal, int step) {
 
 /* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
 static __global__ void __launch_bounds__(LOOK_NT, 5)
-    kernel_look(spg_job job, spg_deal deal, int lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
+    kernel_look(spg_job job, spg_deal deal, int log_lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
     __shared__ uint32_t bins[LSP_BINS];
     __shared__ look_long longs;
-    __shared__ look_sums sums;
+    __shared__ look_sums sums[LOOK_WARPS];
     LSP_DYNAMIC_SHARED(memory);
     const bin_counter counter = {bins};
     const int lane = (int)threadIdx.x % WARP;
@@ -324,8 +338,8 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         }
         return;
     }
-    if (threadIdx.x == 0) {
-        sums = {};
+    if (threadIdx.x < LOOK_WARPS) {
+        sums[threadIdx.x] = {};
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         check->start_wrong = job.A.rowptr[0] != 0;
@@ -336,7 +350,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
     for (int step = 0; step < deal.steps; step++) {
         const int64_t row = step_row(deal, step) + lane;
         const bool there = lane < deal.rows_each && row < job.A.rows;
-        look_faults faults = {};
+        look_faults faults = {0, ~0u};
         spg_row mine = {};
         uint32_t end = 0, place = 0;
         int bin = -1;
@@ -352,14 +366,14 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         if (threadIdx.x == 0) {
             longs.count = 0;
         }
-        const bool is_long = end - mine.begin > (uint32_t)(FACTS_LONG * lanes);
+        const bool is_long = end - mine.begin > (uint32_t)FACTS_LONG << log_lanes;
         const bool any_long = __syncthreads_or(is_long);
         if (is_long) {
             place = atomicAdd(&longs.count, 1u);
             longs.rows[place] = (uint32_t)row;
         }
         mine.entries = end - mine.begin;
-        ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, lanes, deal.rows_each, &faults);
+        ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, deal.rows_each, &faults);
         if (any_long) {
             __syncthreads();
             look_at_long(job, longs, &faults);
@@ -381,12 +395,13 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
-        const bool may_be = note_warp(job, p, faults, sums, check) && deal.rows_each >= 2 * ALIKE_ROWS;
+        const bool may_be =
+            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && deal.rows_each >= 2 * ALIKE_ROWS;
         const bool alike =
             may_be && look_alike(job, deal.rows_each, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
         const unsigned all_alike = __ballot_sync(~0u, alike);
         if (lane == 0 && all_alike != 0) {
-            atomicAdd(&sums.alike, (uint32_t)__popc(all_alike));
+            sums[threadIdx.x / WARP].alike += (uint32_t)__popc(all_alike);
         }
         if (alike) {
             shared.rows[lane].at = place;

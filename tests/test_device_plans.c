@@ -66,6 +66,7 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
         {600, 600, 3, LSP_I32, LSP_I32, LSP_F64, false, false, 500, 11, 0}, /* and in three */
         {600, 600, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 300, 17, 0},  /* most rows are empty, or of one entry */
         {1, 1, 1, LSP_I32, LSP_I32, LSP_F64, true, false, 0, -1, 0},
+        {200, 200, 25, LSP_I32, LSP_I32, LSP_F64, true, true, -1, -1, 0}, /* strips first */
     };
     static const lsp_spgemm_options options[] = {{.types.rowptr_type = LSP_I64},
                                                  {.transpose_a = true, .types.val_type = LSP_F32},

@@ -113,7 +113,12 @@ done:
 }
 
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
+    lsp_status status = LSP_OK;
+    void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* what was there is gone */
+    LSP_TRY(lsp_cuda_copy(ctx, by, LSP_HOST, from, LSP_CUDA, bytes));
+    memmove(to, by, (size_t)bytes);
+done:
+    return status;
 }
 lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
     (void)ctx;
