@@ -275,10 +275,22 @@ static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64
     return other == 0;
 }
 
+/* Copies so many segments together, if none is longer than one item; else false. */
+ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched,
+                                  const int64_t *begin, const int64_t *end, int64_t count) {
+    const bool single = KEY_NAME(all_single)(begin, end, count);
+    if (single && end[count - 1] > begin[0]) {
+        lsp_sort_place at = lsp_sort_place_at(sort, place, begin[0]);
+        KEY_NAME(fetch)(sort, place, fetched, end[count - 1] + FETCH_AHEAD);
+        lsp_sort_copy(sort, &at, end[count - 1] - begin[0]);
+    }
+    return single;
+}
+
 /* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all, and
- * segments of one item are copied together. */
+ * segments of one item are copied together: as many, or where most are such, eight. */
 static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *room, int64_t first, int64_t last) {
-    enum { PART = 128 };
+    enum { PART = 128, FEW = 8 };
     const lsp_segsort_args *args = sort->args;
     lsp_sort_place place = lsp_sort_whole(sort);
     KEY_NAME(queue) queue;
@@ -297,15 +309,16 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *r
                 lsp_segsort_bounds(args, part + s, &begins[s], &ends[s]);
             }
         }
-        if (joined && KEY_NAME(all_single)(begin, end, count)) {
-            if (end[count - 1] > begin[0]) {
-                lsp_sort_place at = lsp_sort_place_at(sort, &place, begin[0]);
-                KEY_NAME(fetch)(sort, &place, &fetched, end[count - 1] + FETCH_AHEAD);
-                lsp_sort_copy(sort, &at, end[count - 1] - begin[0]);
-            }
+        if (joined && KEY_NAME(copy_single)(sort, &place, &fetched, begin, end, count)) {
             continue;
         }
+        const bool mostly = joined && end[count - 1] - begin[0] < count + count / 4;
         for (int64_t s = 0; s < count; s++) {
+            if (mostly && s % FEW == 0 && count - s >= FEW &&
+                KEY_NAME(copy_single)(sort, &place, &fetched, begin + s, end + s, FEW)) {
+                s += FEW - 1;
+                continue;
+            }
             KEY_NAME(fetch)(sort, &place, &fetched, end[s] + FETCH_AHEAD);
             if (end[s] - begin[s] <= sort->giant) {
                 KEY_NAME(sort_items)(sort, room, &place, &queue, begin[s], end[s] - begin[s]);
