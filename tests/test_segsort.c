@@ -137,6 +137,23 @@ TEST_ON_BOTH(segsort, many_short_segments_of_few_items_agree) {
     }
 }
 
+/* On a CPU neighbours of one item are copied together. */
+TEST_ON_BOTH(segsort, segments_of_one_item_between_others_agree) {
+    enum { SEGMENTS = 700 };
+    uint64_t state = 31;
+    for (int k = 0; k < 12; k++) { /* every so many on average is empty, of two items, or of three */
+        int64_t lengths[SEGMENTS];
+        for (int s = 0; s < SEGMENTS; s++) {
+            const bool other = test_below(&state, 5 + 8 * (k / 2)) == 0;
+            lengths[s] = other ? (test_below(&state, 4) + 2) % 4 : 1;
+        }
+        layout where = layout_of("mostly one", lengths, SEGMENTS - k);
+        request what = any_request(&state);
+        check_case(ctx, &where, what);
+        layout_free(&where);
+    }
+}
+
 TEST_ON_BOTH(segsort, long_segments_agree_around_every_limit) {
     int64_t lengths[3 * LONG_LIMITS], count = 0;
     for (int i = 0; i < LONG_LIMITS; i++) {
