@@ -151,7 +151,7 @@ template <typename V> struct strip_walk {
         const unsigned some = __ballot_sync(~0u, b.columns != 0);
         const uint32_t n = (uint32_t)__popc(some), before = (uint32_t)__popc(some & ((1u << lane) - 1));
         __syncwarp(); /* those before are done with */
-        entries[b.columns != 0 ? before : n + lane - before] = {b.columns != 0 ? b : spg_strip{}, a};
+        entries[b.columns != 0 ? before : n + lane - before] = {b, a};
         __syncwarp();
         return n;
     }

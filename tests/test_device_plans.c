@@ -234,6 +234,16 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         }
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
         must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        int32_t *a_col = A.col;
+        for (int64_t p = 0; p < A.nnz; p++) {
+            a_col[p] ^= 0x12345678;
+        }
+        must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, a_col, LSP_HOST, 4 * A.nnz));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        for (int64_t p = 0; p < A.nnz; p++) {
+            a_col[p] ^= 0x12345678;
+        }
+        must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, a_col, LSP_HOST, 4 * A.nnz));
         for (int64_t i = 0; i <= A.rows; i++) {
             row[i] ^= INT32_MIN;
         }
