@@ -7,12 +7,12 @@
 #include <string.h>
 
 /* SORT_NETWORK, SORT_DIGIT and SORT_BUCKET: the best of a few tried on an AMD EPYC of the fifth generation (AVX-512,
- * 48 KiB and 1 MiB of cache a core) with 32-bit keys and values; SORT_FAR of four; the others follow from the sizes of
+ * 48 KiB and 1 MiB of cache a core) with 32-bit keys and values; SORT_FAR of five; the others follow from the sizes of
  * caches and lines. `sparse-bench segsort --device cpu` shows what a change does. */
 enum {
     SORT_NETWORK = 1 << 13, /* items; longer segments are split by their leading digit */
     SORT_DIGIT = 9,         /* most bits of that digit */
-    SORT_FAR = 1 << 21,     /* items; so many to move are moved by lines of */
+    SORT_FAR = 1 << 18,     /* items; so many to move are moved by lines of */
     SORT_NEAR = 3 << 15,    /* items that the cache of a core holds */
     SORT_LINE = 16,         /* items, and then */
     SORT_FAR_DIGIT = 8,     /* the digit has at most so many bits */
