@@ -7,7 +7,7 @@
 #include "spgemm_bits.cuh"
 #include "spgemm_factors.cuh"
 #include "spgemm_facts.cuh"
-#include "spgemm_short.cuh"
+#include "spgemm_look.cuh"
 #include "spgemm_window.cuh"
 
 /* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
