@@ -264,9 +264,13 @@ Test(device_spgemm, malformed_matrices_and_mixed_places_are_refused_as_on_the_ho
     }
     cr_assert(C.rows == 4711 && C.rowptr == NULL);
     check_product(ctx, &A, &A, (lsp_spgemm_options){0}, "as it was");
-    char first[512]; /* of several columns that are nowhere the first one is named */
-    for (int64_t p = A.nnz / 3; p < A.nnz; p++) {
-        ((int32_t *)A.col)[p] = (int32_t)(p % 7 == 0 ? -1 : p + 10);
+    lsp_csr_free(ctx, &a);
+    drop(&A);
+    char first[512]; /* of several columns that are nowhere the first one is named, in a row longer than a warp too */
+    r.rows = r.cols = 40, r.dense_row = 5;
+    A = make(&r, 8), a = upload(ctx, &A);
+    for (int64_t p = ((int32_t *)A.rowptr)[5]; p < A.nnz; p++) {
+        ((int32_t *)A.col)[p] = (int32_t)(p % 7 == 0 ? -1 : p + 40);
     }
     must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, A.col, LSP_HOST, 4 * A.nnz));
     cr_assert(lsp_spgemm(ctx, &A, &A, NULL, &C, NULL) == LSP_ERR_FORMAT);
