@@ -69,16 +69,19 @@ static lsp_ctx_options context_options(cli_job *job) {
                              .hook_user = &job->progress};
 }
 
-int cli_open_gpu(cli_job *job, bool quietly) {
-    char error[1024] = "";
+bool cli_gpu_begin(cli_job *job) {
     lsp_ctx_options wanted = context_options(job);
     wanted.device = LSP_CUDA;
     wanted.ordinal = job->options.ordinal;
-    if (lsp_ctx_create(&job->gpu, &wanted, error, sizeof error) != LSP_OK) {
-        job->gpu = NULL;
-        return quietly ? CLI_DEVICE : cli_fail(CLI_DEVICE, "%s", error);
-    }
-    return CLI_DONE;
+    return cli_loader_begin(&job->loader, &wanted);
+}
+
+bool cli_gpu_end(cli_job *job) {
+    cli_progress_begin(&job->progress, "copying", "to the GPU");
+    job->gpu = cli_loader_end(&job->loader) ? job->loader.ctx : NULL;
+    cli_progress_end(&job->progress);
+    job->copy_ms = job->loader.copy_ms;
+    return job->gpu != NULL;
 }
 
 static int open_context(cli_job *job) {
@@ -86,8 +89,8 @@ static int open_context(cli_job *job) {
     char error[1024] = "";
     job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
     job->progress.verbose = o->verbose;
-    if (o->device == CLI_CUDA || o->compare >= 0) {
-        CLI_STEP(cli_open_gpu(job, false));
+    if ((o->device == CLI_CUDA || o->compare >= 0) && !cli_gpu_begin(job)) {
+        return cli_fail(CLI_DEVICE, "%s", job->loader.error);
     }
     if (o->compare >= 0 && !(job->cusparse = peer_cusparse_open(o->ordinal, error, sizeof error))) {
         return cli_fail(CLI_DEVICE, "%s", error);
@@ -117,6 +120,9 @@ static int run(cli_job *job) {
     const cli_options *o = &job->options;
     CLI_STEP(open_context(job));
     CLI_STEP(cli_read(job));
+    if (job->loader.begun && !cli_gpu_end(job)) {
+        return cli_fail(CLI_DEVICE, "%s", job->loader.error);
+    }
     CLI_STEP(o->info ? cli_info(job) : cli_product(job));
     if (o->spy) {
         CLI_STEP(spy(job));
@@ -158,7 +164,8 @@ int main(int argc, char **argv) {
         code = run(&job);
     }
     peer_cusparse_close(job.cusparse);
-    lsp_ctx_destroy(job.gpu);
+    (void)cli_loader_end(&job.loader);
+    lsp_ctx_destroy(job.loader.ctx);
     lsp_ctx_destroy(job.ctx);
     return close_output(code);
 }

@@ -80,8 +80,9 @@ static int64_t count_products(const cli_job *job) {
 /* With --device auto: a GPU if there is one and the job is worth it. A GPU that cannot be used is none. */
 static void choose_device(cli_job *job) {
     if (job->options.device == CLI_AUTO && !job->gpu && lsp_cuda_device_count() > 0 &&
-        count_products(job) >= WORTH_A_GPU) {
-        (void)cli_open_gpu(job, true);
+        count_products(job) >= WORTH_A_GPU && cli_gpu_begin(job)) {
+        cli_read_there(job);
+        (void)cli_gpu_end(job);
     }
     (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
 }
@@ -90,43 +91,20 @@ static void choose_device(cli_job *job) {
 typedef struct factors {
     lsp_ctx *ctx;
     lsp_csr A, B, mask;
-    bool copied_a, copied_b, copied_mask;
 } factors;
 
-static void drop_factors(factors *f) {
-    if (f->copied_a) {
-        lsp_csr_free(f->ctx, &f->A);
-    }
-    if (f->copied_b) {
-        lsp_csr_free(f->ctx, &f->B);
-    }
-    if (f->copied_mask) {
-        lsp_csr_free(f->ctx, &f->mask);
-    }
+static lsp_status find_factors(const cli_job *job, factors *f) {
+    const lsp_csr *there = job->loader.there;
+    const bool two = job->second != &job->A;
+    *f = job->gpu ? (factors){job->gpu, there[0], there[two], there[1 + two]}
+                  : (factors){job->ctx, job->A.csr, job->second->csr, job->mask.csr};
+    return job->gpu ? job->loader.status : LSP_OK;
 }
 
-static lsp_status place_factors(cli_job *job, factors *f) {
-    *f =
-        (factors){.ctx = job->gpu ? job->gpu : job->ctx, .A = job->A.csr, .B = job->second->csr, .mask = job->mask.csr};
-    if (!job->gpu) {
-        return LSP_OK;
-    }
-    const lsp_csr_types there = {.where = LSP_CUDA};
-    cli_progress_begin(&job->progress, "copying", "to the GPU");
-    lsp_status status = lsp_csr_copy(f->ctx, &job->A.csr, &there, &f->A);
-    f->copied_a = status == LSP_OK;
-    if (status == LSP_OK && job->second == &job->A) {
-        f->B = f->A;
-    } else if (status == LSP_OK) {
-        status = lsp_csr_copy(f->ctx, &job->second->csr, &there, &f->B);
-        f->copied_b = status == LSP_OK;
-    }
-    if (status == LSP_OK && job->options.mask && !job->options.dry_run) {
-        status = lsp_csr_copy(f->ctx, &job->mask.csr, &there, &f->mask);
-        f->copied_mask = status == LSP_OK;
-    }
-    job->copy_ms += cli_progress_end(&job->progress);
-    return status;
+/* Does anything but its file want C in the host's memory? */
+static bool wanted_here(const cli_job *job) {
+    const cli_options *o = &job->options;
+    return o->check || o->spy || job->cusparse || o->semiring || (o->json && !o->output);
 }
 
 /* C comes to the host. */
@@ -204,17 +182,17 @@ static int multiply(cli_job *job) {
     }
     factors f;
     lsp_csr C = {0};
-    lsp_status status = place_factors(job, &f);
+    lsp_status status = find_factors(job, &f);
     for (int64_t i = 0; i < job->repeats && status == LSP_OK; i++) {
         status = multiply_once(job, &f, &C, &ms[i]);
     }
-    if (status == LSP_OK && job->gpu && !job->options.dry_run) {
+    if (status == LSP_OK && job->gpu && !job->options.dry_run && wanted_here(job)) {
         status = fetch_product(job, &C);
         lsp_csr_free(f.ctx, &C);
     } else {
         job->C = C;
     }
-    drop_factors(&f);
+    cli_loader_drop(&job->loader);
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
         status = stream(job, f.ctx);
     }
@@ -265,13 +243,19 @@ static void note_peak(cli_job *job) {
 
 static int write_product(cli_job *job) {
     const char *path = job->options.output;
+    const bool there = job->C.where == LSP_CUDA;
+    lsp_ctx *ctx = there ? job->gpu : job->ctx;
     cli_progress_begin(&job->progress, "writing", path);
     cli_guard_output(path);
-    lsp_status status = lsp_mtx_write(job->ctx, path, &job->C, NULL);
+    lsp_status status = lsp_mtx_write(ctx, path, &job->C, NULL);
     cli_guard_end();
     job->write_ms = cli_progress_end(&job->progress);
     job->written = status == LSP_OK;
-    return status == LSP_OK ? CLI_DONE : cli_failed(job, status);
+    if (status == LSP_ERR_MEMORY && there && can_stream(job)) {
+        lsp_csr_free(ctx, &job->C);
+        status = stream(job, ctx);
+    }
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(job, ctx, status);
 }
 
 int cli_product(cli_job *job) {

@@ -63,13 +63,36 @@ static int read_mask(cli_job *job) {
     return CLI_DONE;
 }
 
+/* What was read is copied to the GPU, if one is asked for, while the next file is read. */
+static void give(cli_job *job, const cli_matrix *matrix) {
+    if (job->loader.begun && !job->options.info) {
+        cli_loader_give(&job->loader, &matrix->csr);
+    }
+}
+
+void cli_read_there(cli_job *job) {
+    give(job, &job->A);
+    if (job->second != &job->A) {
+        give(job, &job->B);
+    }
+    if (job->options.mask) {
+        give(job, &job->mask);
+    }
+}
+
 int cli_read(cli_job *job) {
     const cli_options *o = &job->options;
     CLI_STEP(o->generate ? generate(job, &job->A) : read_file(job, o->a, true, &job->A));
+    give(job, &job->A);
     job->second = o->b ? &job->B : &job->A;
     if (o->b) {
         CLI_STEP(read_file(job, o->b, true, &job->B));
+        give(job, &job->B);
     }
     job->held_bytes = bytes_of(&job->A.csr) + (o->b ? bytes_of(&job->B.csr) : 0);
-    return o->mask ? read_mask(job) : CLI_DONE;
+    if (o->mask) {
+        CLI_STEP(read_mask(job));
+        give(job, &job->mask);
+    }
+    return CLI_DONE;
 }

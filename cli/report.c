@@ -161,7 +161,8 @@ static void time_rows(const cli_job *job) {
         cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
     }
     if (job->gpu) {
-        cli_table_row(to, "copy", cli_time(job->copy_ms).text, "to the GPU and back");
+        cli_table_row(to, "copy", cli_time(job->copy_ms).text, "to the GPU, beside reading%s",
+                      job->C.where == LSP_HOST && !job->streamed ? ", and back" : "");
     }
     if (job->written) {
         cli_table_row(to, "write", cli_time(job->write_ms).text, "%s%s",
@@ -268,7 +269,8 @@ static void filter_json(cli_json *json, const cli_job *job) {
 
 /* A whole number is written as one, for shells that count with no others. */
 static void sum_json(cli_json *json, const cli_job *job) {
-    const double sum = job->multiplied && !job->streamed ? sum_of(&job->C) : (double)NAN;
+    const bool here = job->multiplied && !job->streamed && job->C.where == LSP_HOST;
+    const double sum = here ? sum_of(&job->C) : (double)NAN;
     if (is_whole(sum)) {
         cli_json_integer(json, "sum", (int64_t)sum);
     } else {

@@ -3,6 +3,7 @@
 #define LSP_CLI_SPGEMM_H
 
 #include "libsparse.h"
+#include "loader.h"
 #include "options.h"
 #include "peer_cusparse.h"
 #include "progress.h"
@@ -28,12 +29,13 @@ typedef struct cli_job {
     cli_options options;
     cli_progress progress;
     lsp_ctx *ctx;
-    lsp_ctx *gpu;         /* what multiplies; NULL: the CPU, with `ctx` */
+    cli_loader loader;    /* begun: of a GPU */
+    lsp_ctx *gpu;         /* what multiplies, of the loader; NULL: the CPU, with `ctx` */
     lsp_ctx_info machine; /* of what multiplies */
     cli_matrix A, B;
     const cli_matrix *second; /* &B, or &A when there is no B */
     cli_matrix mask;          /* a pattern; of A's own file A's arrays */
-    lsp_csr C;
+    lsp_csr C;                /* on the GPU still, if only its file wants it */
     bool multiplied, written;
     bool streamed; /* C did not fit the memory: it was written in blocks, and only its size is known */
     lsp_spgemm_info plan;
@@ -102,8 +104,11 @@ const char *cli_field_name(lsp_mtx_field field);
 int cli_failed(cli_job *job, lsp_status status);
 int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status);
 
-/* Makes job->gpu. Returns an exit code; says what is wrong unless `quietly`. */
-int cli_open_gpu(cli_job *job, bool quietly);
+/* A GPU is opened beside all else; once _end has waited for it and for what it was given, it is job->gpu. False: it
+ * cannot be used, and job->loader.error says why. */
+bool cli_gpu_begin(cli_job *job);
+bool cli_gpu_end(cli_job *job);
+void cli_read_there(cli_job *job); /* between the two: what was read before _begin is given to it */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The pattern of a matrix as a picture: an SVG file that appears complete or not at all, or characters. */

@@ -5,7 +5,12 @@
 #include <cuda_runtime_api.h>
 #include <string.h>
 
-enum { stage_bytes = 8 << 20, stages = 2, note_bytes = LSP_CUDA_NOTE_BYTES, kernels_kept = 128 };
+enum {
+    stage_bytes = LSP_CUDA_STAGE_BYTES,
+    stages = LSP_CUDA_STAGES,
+    note_bytes = LSP_CUDA_NOTE_BYTES,
+    kernels_kept = 128
+};
 
 typedef struct lsp_cuda_state {
     cudaStream_t stream;
@@ -311,23 +316,37 @@ done:
     return status;
 }
 
+lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    const int before = enter(ctx);
+    LSP_TRY(make_stages(ctx));
+    LSP_TRY(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
+done:
+    leave(ctx, before);
+    return status;
+}
+
+lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
+    *memory = state_of(ctx)->stage[stage];
+    return lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->idle[stage]), "a copy from the GPU failed");
+}
+
 /* The device to pageable host memory: empty one stage while the other one travels. */
 static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
     lsp_status status = LSP_OK;
-    lsp_cuda_state *state = state_of(ctx);
     size_t pieces = (bytes + stage_bytes - 1) / stage_bytes;
     for (size_t p = 0; p <= pieces; p++) { /* piece p leaves the device, piece p-1 leaves its stage */
         if (p < pieces) {
             size_t piece = p + 1 < pieces ? stage_bytes : bytes - p * stage_bytes;
-            LSP_TRY(copy_async(ctx, state->stage[p % stages], from + p * stage_bytes, piece));
-            LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[p % stages], state->stream),
-                                   "a copy from the GPU failed"));
+            LSP_TRY(lsp_cuda_fetch(ctx, (int)(p % stages), 0, from + p * stage_bytes, (int64_t)piece));
         }
         if (p > 0) {
             size_t last = p - 1, piece = last + 1 < pieces ? stage_bytes : bytes - last * stage_bytes;
-            LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state->idle[last % stages]),
-                                   "a copy from the GPU failed"));
-            memcpy(to + last * stage_bytes, state->stage[last % stages], piece);
+            const void *stage;
+            LSP_TRY(lsp_cuda_fetched(ctx, (int)(last % stages), &stage));
+            memcpy(to + last * stage_bytes, stage, piece);
         }
     }
 done:

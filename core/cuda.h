@@ -35,6 +35,11 @@ void lsp_cuda_free(lsp_ctx *ctx, void *memory);
  * returns with the host memory free to use. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes);
+/* What comes from the GPU in pieces, one read while the next is on its way: each in a stage, pinned memory of so many
+ * bytes. _fetch begins to fill it, from byte `at` on; _fetched waits for all of it, and says where it lies. */
+enum { LSP_CUDA_STAGES = 2, LSP_CUDA_STAGE_BYTES = 8 << 20 };
+lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes);
+lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory);
 /* The same for a few bytes of the GPU that the host waits for. */
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
 /* So many bytes of host memory at the address that the GPU has for them: what a kernel writes there is read without a

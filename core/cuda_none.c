@@ -52,6 +52,14 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
     (void)to, (void)to_where, (void)from, (void)from_where, (void)bytes;
     return none(ctx);
 }
+lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
+    (void)stage, (void)at, (void)from, (void)bytes;
+    return none(ctx);
+}
+lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
+    (void)stage, (void)memory;
+    return none(ctx);
+}
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     (void)to, (void)from, (void)bytes;
     return none(ctx);

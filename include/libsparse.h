@@ -331,7 +331,8 @@ typedef struct lsp_mtx_write_options {
 
 /* Writes A as a coordinate file: real, pattern (LSP_NONE) or complex (C64), each number in the fewest digits that read
  * back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A file appears complete or
- * not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. `options` may be NULL. Host matrices. */
+ * not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the GPU comes in pieces,
+ * each while the one before is written. `options` may be NULL. */
 LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
                                  const lsp_mtx_write_options *options);
 

@@ -28,7 +28,7 @@ lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink)
 int lsp_mtx_sink_put(lsp_mtx_sink *sink, const char *text, size_t bytes);
 
 /* A general matrix in blocks of rows: `sizes` says rows, columns, entries and the type of values, and has no arrays.
- * After _open, which takes scratch too, the blocks in order, then lsp_mtx_sink_finish. */
+ * After _open, which takes scratch too, the blocks in order, each in either place, then lsp_mtx_sink_finish. */
 lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const char *comment,
                              lsp_mtx_sink *sink);
 lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows, lsp_mtx_sink *sink);

@@ -1,4 +1,6 @@
-/* Writing: every thread prints a run of entries into a buffer of its own, and the runs go out in their order. */
+/* Writing: every thread prints a run of entries into a buffer of its own, and the runs go out in their order. What lies
+ * on the GPU comes in stretches: while one is printed, the next is on its way. */
+#include "core/cuda.h"
 #include "matrices.h"
 #include "mtx_sink.h"
 #include "number_text.h"
@@ -14,11 +16,19 @@ enum {
 };
 
 typedef struct writing {
-    const lsp_csr *A;
+    const lsp_csr *A;  /* its row pointers on the host */
     int64_t first_row; /* that of the file in which A begins */
     lsp_symmetry symmetry;
     int64_t entries; /* lines to write */
+    int threads;
+    char *texts; /* run_bytes for each of them */
+    int64_t run_bytes;
 } writing;
+
+typedef struct stretch { /* the entries begin .. end-1 of A, on the host */
+    int64_t begin, end;
+    const void *col, *val;
+} stretch;
 
 /* ---- entries ---- */
 
@@ -44,8 +54,8 @@ LSP_INLINE char *put_value(char *text, lsp_type type, const void *val, int64_t k
 }
 
 /* Prints the entries begin .. end-1 that are to be written; returns the end of the text. */
-LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const writing *work, int64_t begin, int64_t end,
-                           char *text) {
+LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const writing *work, const stretch *part,
+                           int64_t begin, int64_t end, char *text) {
     const lsp_csr *A = work->A;
     bool lower = work->symmetry != LSP_GENERAL;
     int64_t row = begin < end ? lsp_csr_row_of(A, begin) : 0;
@@ -54,14 +64,14 @@ LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const writing *
         char name[lsp_number_bytes];
         int length = (int)(put_index(name, work->first_row + row, ' ') - name);
         for (; begin < stop; begin++) {
-            int64_t col = lsp_index_at(A->col, col_type, begin);
+            int64_t col = lsp_index_at(part->col, col_type, begin - part->begin);
             if (lower && col > row) {
                 continue;
             }
             memcpy(text, name, 24);
             text = put_index(text + length, col, val_type == LSP_NONE ? '\n' : ' ');
             if (val_type != LSP_NONE) {
-                text = put_value(text, val_type, A->val, begin);
+                text = put_value(text, val_type, part->val, begin - part->begin);
             }
         }
         row++;
@@ -69,8 +79,8 @@ LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const writing *
     return text;
 }
 
-static char *print_entries(const writing *work, int64_t begin, int64_t end, char *text) {
-#define RUN(col, val) print_run(col, val, work, begin, end, text)
+static char *print_entries(const writing *work, const stretch *part, int64_t begin, int64_t end, char *text) {
+#define RUN(col, val) print_run(col, val, work, part, begin, end, text)
 #define RUN_BY_COL(val) (work->A->col_type == LSP_I32 ? RUN(LSP_I32, val) : RUN(LSP_I64, val))
     switch (work->A->val_type) {
     case LSP_F64:
@@ -84,30 +94,72 @@ static char *print_entries(const writing *work, int64_t begin, int64_t end, char
     }
 }
 
-static lsp_status write_entries(lsp_ctx *ctx, const writing *work, lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
-    int64_t nnz = work->A->nnz, runs = lsp_ceil_div(nnz, run_entries), run_bytes = run_entries * entry_bytes;
-    int threads = (int)lsp_min(ctx->options.threads, lsp_max(runs, 1)), error = 0;
-    char *texts;
-    run_bytes = lsp_min(run_bytes, nnz * entry_bytes) + slack_bytes;
-    if (ctx->options.max_bytes > 0) { /* rather fewer threads than none */
-        threads = (int)lsp_max(lsp_min(threads, lsp_available_bytes(ctx, LSP_HOST) / run_bytes), 1);
-    }
-    LSP_TRY(LSP_SCRATCH(ctx, threads * run_bytes, &texts));
-#pragma omp parallel for num_threads(threads) schedule(static, 1) ordered
+static lsp_status write_stretch(lsp_ctx *ctx, const writing *work, const stretch *part, lsp_mtx_sink *sink) {
+    int error = 0;
+    const int64_t runs = lsp_ceil_div(part->end - part->begin, run_entries);
+#pragma omp parallel for num_threads(work->threads) schedule(static, 1) ordered
     for (int64_t r = 0; r < runs; r++) {
-        char *text = texts + omp_get_thread_num() * run_bytes;
-        int64_t begin = r * run_entries, end = lsp_min(begin + run_entries, nnz);
-        char *stop = print_entries(work, begin, end, text);
+        char *text = work->texts + omp_get_thread_num() * work->run_bytes;
+        int64_t begin = part->begin + r * run_entries, end = lsp_min(begin + run_entries, part->end);
+        char *stop = print_entries(work, part, begin, end, text);
 #pragma omp ordered
         { error = error ? error : lsp_mtx_sink_put(sink, text, (size_t)(stop - text)); }
         if (omp_get_thread_num() == 0) {
-            lsp_progress(ctx, "write", (double)end / (double)nnz);
+            lsp_progress(ctx, "write", (double)end / (double)work->A->nnz);
         }
     }
-    if (error) {
-        status = lsp_mtx_sink_fail(sink, error);
+    return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
+}
+
+/* The stretch from `begin` on of a matrix on the GPU: columns, then, `length` of them later, values. */
+static lsp_status fetch_stretch(lsp_ctx *ctx, const lsp_csr *A, int stage, int64_t begin, int64_t length) {
+    lsp_status status = LSP_OK;
+    const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
+    const int64_t count = lsp_min(length, A->nnz - begin);
+    LSP_TRY(lsp_cuda_fetch(ctx, stage, 0, (const char *)A->col + begin * col, count * col));
+    if (val > 0) {
+        LSP_TRY(lsp_cuda_fetch(ctx, stage, length * col, (const char *)A->val + begin * val, count * val));
     }
+done:
+    return status;
+}
+
+static lsp_status write_from_gpu(lsp_ctx *ctx, const writing *work, lsp_mtx_sink *sink) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = work->A;
+    const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
+    const int64_t runs = LSP_CUDA_STAGE_BYTES / (col + val) / run_entries;
+    const int64_t length = (runs - runs % lsp_min(work->threads, runs)) * run_entries; /* as many for each thread */
+    LSP_TRY(fetch_stretch(ctx, A, 0, 0, length));
+    for (int64_t begin = 0, s = 0; begin < A->nnz; begin += length, s++) {
+        stretch part = {.begin = begin, .end = lsp_min(begin + length, A->nnz)};
+        if (part.end < A->nnz) {
+            LSP_TRY(fetch_stretch(ctx, A, (int)((s + 1) % LSP_CUDA_STAGES), part.end, length));
+        }
+        LSP_TRY(lsp_cuda_fetched(ctx, (int)(s % LSP_CUDA_STAGES), &part.col));
+        part.val = (const char *)part.col + length * col;
+        LSP_TRY(write_stretch(ctx, work, &part, sink));
+    }
+done:
+    return status;
+}
+
+static lsp_status write_entries(lsp_ctx *ctx, writing *work, lsp_mtx_sink *sink) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = work->A;
+    const int64_t runs = lsp_ceil_div(A->nnz, run_entries);
+    if (A->nnz == 0) {
+        goto done;
+    }
+    work->threads = (int)lsp_min(ctx->options.threads, runs);
+    work->run_bytes = lsp_min(run_entries, A->nnz) * entry_bytes + slack_bytes;
+    if (ctx->options.max_bytes > 0) { /* rather fewer threads than none */
+        const int64_t affordable = lsp_available_bytes(ctx, LSP_HOST) / work->run_bytes;
+        work->threads = (int)lsp_max(lsp_min(work->threads, affordable), 1);
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, work->threads * work->run_bytes, &work->texts));
+    LSP_TRY(A->where == LSP_CUDA ? write_from_gpu(ctx, work, sink)
+                                 : write_stretch(ctx, work, &(stretch){0, A->nnz, A->col, A->val}, sink));
 done:
     return status;
 }
@@ -205,6 +257,19 @@ done:
     return status;
 }
 
+/* The row pointers of a matrix on the GPU come to the host; its entries stay. */
+static lsp_status bring_rows(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    const int64_t bytes = (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type);
+    const void *there = A->rowptr;
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_scratch_bytes(ctx, bytes, 1, false, &A->rowptr));
+        LSP_TRY(lsp_cuda_copy(ctx, A->rowptr, LSP_HOST, there, LSP_CUDA, bytes));
+    }
+done:
+    return status;
+}
+
 lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_mtx_write_options *options) {
     lsp_status status = LSP_OK;
     if (!ctx) {
@@ -212,20 +277,28 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     }
     size_t mark = lsp_scratch_mark(ctx);
     lsp_mtx_sink sink = {.fd = -1};
+    lsp_csr here = {0}, copy = {0};
+    const lsp_symmetry symmetry = options ? options->symmetry : LSP_GENERAL;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
-    writing work = {.A = A, .symmetry = options ? options->symmetry : LSP_GENERAL, .entries = A->nnz};
-    LSP_REQUIRE((int)work.symmetry >= LSP_GENERAL && (int)work.symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT,
-                "%d is no symmetry", (int)work.symmetry);
-    if (work.symmetry != LSP_GENERAL) {
+    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
+                (int)symmetry);
+    if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */
+        LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
+    }
+    here = copy.rowptr ? copy : *A;
+    LSP_TRY(bring_rows(ctx, &here));
+    writing work = {.A = &here, .symmetry = symmetry, .entries = here.nnz};
+    if (symmetry != LSP_GENERAL) {
         LSP_TRY(check_symmetry(ctx, &work));
     }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    LSP_TRY(write_header(A, work.symmetry, work.entries, options ? options->comment : NULL, &sink));
+    LSP_TRY(write_header(&here, symmetry, work.entries, options ? options->comment : NULL, &sink));
     LSP_TRY(write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
 done:
     lsp_mtx_sink_drop(&sink);
+    lsp_csr_free(ctx, &copy);
     lsp_scratch_release(ctx, mark);
     return status;
 }
@@ -243,9 +316,13 @@ done:
 }
 
 lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows, lsp_mtx_sink *sink) {
+    lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    const writing work = {.A = rows, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = rows->nnz};
-    lsp_status status = rows->nnz > 0 ? write_entries(ctx, &work, sink) : LSP_OK;
+    lsp_csr here = *rows;
+    LSP_TRY(bring_rows(ctx, &here));
+    writing work = {.A = &here, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = here.nnz};
+    LSP_TRY(write_entries(ctx, &work, sink));
+done:
     lsp_scratch_release(ctx, mark);
     return status;
 }

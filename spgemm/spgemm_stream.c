@@ -11,7 +11,8 @@ typedef struct streaming {
     lsp_csr A, B;             /* op(A), op(B) on the host; of matrices on the GPU their patterns */
     lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
     bool made_a, made_b, made_a_there, made_b_there;
-    bool on_gpu, given_there; /* blocks are multiplied on the GPU; A and B were given there, and C's rows stay there */
+    bool on_gpu, given_there;   /* blocks are multiplied on the GPU; A and B were given there */
+    bool stays_there;           /* C's rows are handed over on the GPU */
     lsp_spgemm_options product; /* nothing transposed */
     lsp_csr mask;               /* its own copy of the filter's, if that was not sorted */
     lsp_csr mask_rows;          /* of the filter's mask the row pointers, on the host */
@@ -136,7 +137,7 @@ static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, l
         LSP_TRY(slice_there(ctx, rows, first, &s->A, &s->A_there, &there));
     }
     LSP_TRY(lsp_spgemm_at_once(ctx, s->on_gpu ? &there : rows, s->on_gpu ? &s->B_there : &s->B, &options, C, info));
-    if (copied) {
+    if (s->on_gpu && !s->stays_there) {
         const lsp_csr_types types = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
         LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
         lsp_csr_free(ctx, C);
@@ -279,15 +280,12 @@ static void drop_operands(streaming *s) {
     }
 }
 
-lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                             int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
+/* `stays_there`: rows made on a GPU are handed over there, wherever A and B were given. */
+static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
+                            lsp_spgemm_info *info) {
     enum { USUAL_BLOCK = 1 << 30 };
     lsp_status status = LSP_OK;
-    const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    options = options != NULL ? options : &defaults;
     streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user};
     size_t mark = lsp_scratch_mark(ctx);
     s.product.transpose_a = s.product.transpose_b = false;
@@ -295,6 +293,7 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
     s.given_there = A->where == LSP_CUDA;
     s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
+    s.stays_there = s.on_gpu && (s.given_there || stays_there);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
     LSP_TRY(take_operands(&s, A, B, options));
     LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
@@ -320,6 +319,14 @@ done:
     return status;
 }
 
+lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                             int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
+    const lsp_spgemm_options defaults = {0};
+    return ctx == NULL
+               ? LSP_ERR_ARGUMENT
+               : do_stream(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false, sink, user, info);
+}
+
 /* ---- C into a file ---- */
 
 typedef struct counting {
@@ -339,17 +346,8 @@ typedef struct filing {
 } filing;
 
 static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
-    lsp_status status = LSP_OK;
     filing *file = user;
-    lsp_csr here = {0};
-    if (rows->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_copy(file->ctx, rows, NULL, &here));
-        rows = &here;
-    }
-    status = lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
-done:
-    lsp_csr_free(file->ctx, &here);
-    return status;
+    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
 }
 
 lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
@@ -370,13 +368,13 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
         pattern.types.drop_values = true;
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_spgemm_stream(ctx, A, B, &pattern, block_bytes, count_entries, &count, NULL));
+    LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = count.nnz,
                            .val_type = lsp_spgemm_result_type(A, B, &options->types)};
     LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, comment, &file.sink));
-    LSP_TRY(lsp_spgemm_stream(ctx, A, B, options, block_bytes, write_rows, &file, info));
+    LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
     LSP_TRY(lsp_mtx_sink_finish(&file.sink));
 done:
     lsp_mtx_sink_drop(&file.sink);

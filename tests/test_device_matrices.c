@@ -138,6 +138,49 @@ Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_
     lsp_ctx_destroy(ctx);
 }
 
+Test(device_matrices, files_are_those_of_the_host) {
+    static const lsp_type values[] = {LSP_F64, LSP_NONE, LSP_F32, LSP_C64};
+    /* nothing, a little, what comes in one piece, and what comes in several */
+    static const char *const kinds[] = {"er:9:0", "er:300:5", "er:20000:8", "er:130000:12"};
+    for (int kind = 0; kind < 16; kind++) {
+        const lsp_type index = kind % 3 ? LSP_I32 : LSP_I64, type = values[kind % 4];
+        const lsp_csr_types types = {.rowptr_type = index, .col_type = index, .val_type = type};
+        lsp_ctx *ctx = test_gpu_ctx_or_skip(), *host = test_ctx(1 + kind % 5), *some = NULL;
+        lsp_csr made, A, there;
+        const char *here_path = "device_here.mtx", *path = "device_there.mtx";
+        const lsp_ctx_options options = {.device = LSP_CUDA, .threads = 1 + kind % 5};
+        must(ctx, lsp_ctx_create(&some, &options, NULL, 0));
+        must(host, lsp_generate(host, kinds[kind / 4], 1, NULL, &made));
+        made.val_type = type == LSP_C64 ? LSP_NONE : made.val_type;
+        made.val = type == LSP_C64 ? NULL : made.val;
+        must(host,
+             lsp_csr_copy(host, &made, type == LSP_NONE ? &(lsp_csr_types){index, index, 0, true, 0} : &types, &A));
+        there = upload(some, &A);
+        must(host, lsp_mtx_write(host, here_path, &A, &(lsp_mtx_write_options){.comment = "both"}));
+        must(some, lsp_mtx_write(some, path, &there, &(lsp_mtx_write_options){.comment = "both"}));
+        same_files(here_path, path);
+        must_fail(host, LSP_ERR_DEVICE, "on the GPU", lsp_mtx_write(host, path, &there, NULL));
+        must_fail(some, LSP_ERR_IO, "no/such", lsp_mtx_write(some, "no/such/place", &there, NULL));
+        remove(here_path), remove(path);
+        lsp_ctx_destroy(some), lsp_ctx_destroy(host), lsp_ctx_destroy(ctx);
+    }
+}
+
+Test(device_matrices, a_symmetric_one_is_written_as_on_the_host) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip(), *host = test_ctx(2);
+    const lsp_mtx_write_options lower = {.symmetry = LSP_SYMMETRIC}, skew = {.symmetry = LSP_SKEW};
+    lsp_csr A, there;
+    must(host, lsp_generate(host, "poisson2d:20", 1, NULL, &A));
+    there = upload(ctx, &A);
+    must(host, lsp_mtx_write(host, "device_here.mtx", &A, &lower));
+    must(ctx, lsp_mtx_write(ctx, "device_there.mtx", &there, &lower));
+    same_files("device_here.mtx", "device_there.mtx");
+    must_fail(ctx, LSP_ERR_ARGUMENT, "skew", lsp_mtx_write(ctx, "device_never.mtx", &there, &skew));
+    remove("device_here.mtx"), remove("device_there.mtx");
+    lsp_csr_free(ctx, &there);
+    lsp_ctx_destroy(ctx), lsp_ctx_destroy(host);
+}
+
 Test(device_matrices, malformed_ones_are_refused_before_their_entries_are_read) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const struct {
@@ -156,6 +199,8 @@ Test(device_matrices, malformed_ones_are_refused_before_their_entries_are_read) 
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, bad[i].rowptr, LSP_HOST, sizeof bad[i].rowptr));
         must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, bad[i].col, LSP_HOST, sizeof bad[i].col));
         must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_csr_sort(ctx, &a));
+        must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_mtx_write(ctx, "device_never.mtx", &a, NULL));
+        cr_assert(fopen("device_never.mtx", "r") == NULL);
         must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_csr_add(ctx, 1, &fine, 1, &a, &C));
         must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_csr_filter(ctx, &a, &(lsp_filter){.drop = true}, &C));
         must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_csr_filter(ctx, &fine, &(lsp_filter){.mask = &a}, &C));

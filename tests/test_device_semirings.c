@@ -279,6 +279,10 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
         must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, "a product", NULL));
         must(ctx, lsp_spgemm_write(ctx, path_there, &a, &a, &options, 1000, "a product", NULL));
         same_files(path, path_there);
+        lsp_spgemm_options how = options; /* factors of the host, multiplied there */
+        how.types.where = LSP_CUDA;
+        must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000, "a product", NULL));
+        same_files(path, path_there);
     }
     remove(path), remove(path_there);
     lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &d), lsp_csr_free(ctx, &p);

@@ -9,8 +9,9 @@
 static const int64_t memory_bytes = (int64_t)8 << 30; /* of one allocation at most */
 static const lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES};
 
-/* ctx->cuda is this word, and the note behind it. */
-static const size_t state_bytes = sizeof(long long) + LSP_CUDA_NOTE_BYTES;
+/* ctx->cuda is this word, and behind it the note and the stages. */
+static const size_t state_bytes =
+    sizeof(long long) + LSP_CUDA_NOTE_BYTES + (size_t)LSP_CUDA_STAGES * LSP_CUDA_STAGE_BYTES;
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return ctx->cuda; }
 void *lsp_cuda_note(lsp_ctx *ctx) { return lsp_cuda_fault(ctx) + 1; }
 
@@ -112,6 +113,17 @@ done:
     return status;
 }
 
+/* What is asked for comes at once, and pushes out what was asked for before. */
+static char *stage_of(lsp_ctx *ctx, int stage) {
+    return (char *)lsp_cuda_note(ctx) + LSP_CUDA_NOTE_BYTES + (ptrdiff_t)stage * LSP_CUDA_STAGE_BYTES;
+}
+lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
+    return lsp_cuda_copy(ctx, stage_of(ctx, stage) + at, LSP_HOST, from, LSP_CUDA, bytes);
+}
+lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
+    *memory = stage_of(ctx, stage);
+    return LSP_OK;
+}
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     lsp_status status = LSP_OK;
     void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* what was there is gone */
