@@ -8,6 +8,7 @@
 enum {
     stage_bytes = LSP_CUDA_STAGE_BYTES,
     stages = LSP_CUDA_STAGES,
+    part_bytes = 512 << 10, /* of a stage, for a thread */
     note_bytes = LSP_CUDA_NOTE_BYTES,
     kernels_kept = 128
 };
@@ -301,6 +302,26 @@ static lsp_status copy_async(lsp_ctx *ctx, void *to, const void *from, size_t by
                           "a copy failed");
 }
 
+typedef struct span {
+    char *to;
+    const char *from;
+    size_t bytes;
+} span;
+
+static void copy_part(void *data, int64_t part, int thread) {
+    const span *all = data;
+    const size_t begin = (size_t)part * part_bytes;
+    (void)thread;
+    memcpy(all->to + begin, all->from + begin, all->bytes - begin < part_bytes ? all->bytes - begin : part_bytes);
+}
+
+/* Into a stage or out of it: one thread alone would not keep up with the bus, least of all in memory that is new. */
+static void copy_here(const lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+    span all = {to, from, bytes};
+    const int64_t parts = (int64_t)((bytes + part_bytes - 1) / part_bytes);
+    lsp_for_parts(parts, (int)lsp_min(ctx->options.threads, parts), copy_part, &all);
+}
+
 /* Pageable host memory to the device: fill one stage while the other one travels. */
 static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
     lsp_status status = LSP_OK;
@@ -308,7 +329,7 @@ static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes
     for (size_t done = 0, s = 0; done < bytes; done += stage_bytes, s = (s + 1) % stages) {
         size_t piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
         LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state->idle[s]), "a copy to the GPU failed"));
-        memcpy(state->stage[s], from + done, piece);
+        copy_here(ctx, state->stage[s], from + done, piece);
         LSP_TRY(copy_async(ctx, to + done, state->stage[s], piece));
         LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[s], state->stream), "a copy to the GPU failed"));
     }
@@ -346,7 +367,7 @@ static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t byt
             size_t last = p - 1, piece = last + 1 < pieces ? stage_bytes : bytes - last * stage_bytes;
             const void *stage;
             LSP_TRY(lsp_cuda_fetched(ctx, (int)(last % stages), &stage));
-            memcpy(to + last * stage_bytes, stage, piece);
+            copy_here(ctx, to + last * stage_bytes, stage, piece);
         }
     }
 done:
