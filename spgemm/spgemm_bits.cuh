@@ -22,9 +22,10 @@ enum {
     BITS_COUNT_RANGE = 1 << 20,  /* columns that are marked at a time, at most */
     BITS_STRETCH = 4,            /* products of one entry of A that a lane marks together */
     BITS_TILE = WARP * 32,       /* columns that a warp writes to C at a time */
-    BITS_STAGED = BITS_TILE / 4, /* of a tile, at most, that are collected first */
-    BITS_STRIPES = 256,          /* parts of the columns of which a long row's entries are counted, about */
-    BITS_STRIPE = 1024,          /* columns: they are no narrower */
+    BITS_TILES = 4,              /* of few marks together, BITS_GROUP columns a lane */
+    BITS_STAGED = BITS_TILE / 4, /* marks of tiles, at most, that are collected first */
+    BITS_STRIPES = 384,          /* parts of the columns of which a long row's entries are counted, at most */
+    BITS_STRIPE = 1024,          /* columns: they are no narrower; a power of two */
     BITS_WALK_LENGTH = 2,        /* products of an entry of A in a piece that is walked along, about */
     BITS_SORT_COMPRESSION = 16   /* products a column: more are not sorted */
 };
@@ -44,16 +45,16 @@ typedef struct bits_plan {
     ull *taken;                     /* pieces, or rows, that have been taken, of the kernel at hand */
 } bits_plan;
 
-/* Where columns are marked, and, if `products` is not NULL, counted by stripe. */
+/* Where columns are marked, and, if `products` is not NULL, counted by stripe, of so many bits of a column's number. */
 struct bits_marking {
-    uint32_t *bits, *products, low, stripe;
+    uint32_t *bits, *products, low, stripe_bits;
 
     /* Is a column marked? Others mark meanwhile. */
     __device__ bool has(uint32_t place) const { return *(volatile uint32_t *)(bits + place / 32) >> (place % 32) & 1; }
     __device__ void mark(uint32_t place) const { atomicOr(bits + place / 32, 1u << (place % 32)); }
     /* One of each lane, ~0 of those that have none; neighbours in a stripe are added at once. */
     __device__ void count(uint32_t place) const {
-        const uint32_t lane = threadIdx.x % WARP, part = place == ~0u ? ~0u : place / stripe;
+        const uint32_t lane = threadIdx.x % WARP, part = place == ~0u ? ~0u : place >> stripe_bits;
         const uint32_t other = __shfl_up_sync(~0u, part, 1);
         const bool head = lane == 0 || part != other;
         const unsigned heads = __ballot_sync(~0u, head), later = heads & ~((2u << lane) - 1);
@@ -149,6 +150,12 @@ __device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
     __syncthreads();
 }
 
+/* Marks of a group, of which bits_clear has cleared all. */
+__device__ inline uint32_t count_group(const uint32_t *bits, uint32_t group) {
+    const uint4 marks = ((const uint4 *)bits)[group];
+    return (uint32_t)(__popc(marks.x) + __popc(marks.y) + __popc(marks.z) + __popc(marks.w));
+}
+
 /* ---- counting ---- */
 
 /* Adds the entries of every listed row, of both lists, to rowptr[row + 1]. */
@@ -168,9 +175,9 @@ __global__ void __launch_bounds__(NT)
         const uint32_t row = i < list.count ? list.rows[i] : rest.rows[i - list.count];
         uint32_t columns = min(job.cols - low, range), sum = 0;
         bits_clear(bits, columns);
-        bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 1}, parts);
-        for (uint32_t k = threadIdx.x; k < (columns + 31) / 32; k += NT) {
-            sum += (uint32_t)__popc(bits[k]);
+        bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 0}, parts);
+        for (uint32_t k = threadIdx.x; k < (columns + BITS_GROUP - 1) / BITS_GROUP; k += NT) {
+            sum += count_group(bits, k);
         }
         sum = block_total<NT>(sum, warp_sum);
         if (threadIdx.x == 0 && sum > 0) {
@@ -201,19 +208,23 @@ __device__ inline void put_pieces(const bits_plan &plan, uint32_t row, int64_t a
     }
 }
 
-/* Words of marks, 32 a tile: how many marks come before each tile. Of a tile with few marks their places are collected,
- * so that neighbours are written together. */
+/* Groups of marks, eight a tile: how many marks come before each tile. Of tiles with few marks their places are
+ * collected, so that neighbours are written together. */
 template <int NT> struct bits_tiles {
     uint32_t before[BITS_COUNT_RANGE / BITS_TILE + 1];
     uint16_t staged[NT / WARP][BITS_STAGED];
 
-    __device__ void find(const uint32_t *bits, uint32_t words) {
-        const uint32_t lane = threadIdx.x % WARP, tiles = (words + WARP - 1) / WARP;
-        for (uint32_t tile = threadIdx.x / WARP; tile < tiles; tile += NT / WARP) {
-            const uint32_t k = tile * WARP + lane;
-            const uint32_t sum = __reduce_add_sync(~0u, k < words ? (uint32_t)__popc(bits[k]) : 0);
-            if (lane == 0) {
-                before[tile] = sum;
+    __device__ void find(const uint32_t *bits, uint32_t groups, uint32_t tiles) {
+        enum { EACH = WARP / BITS_TILES };
+        const uint32_t lane = threadIdx.x % WARP;
+        for (uint32_t tile = threadIdx.x / WARP * BITS_TILES; tile < tiles; tile += NT / WARP * BITS_TILES) {
+            const uint32_t g = tile * EACH + lane;
+            uint32_t sum = g < groups ? count_group(bits, g) : 0;
+            for (int mask = 1; mask < EACH; mask *= 2) {
+                sum += __shfl_xor_sync(~0u, sum, mask);
+            }
+            if (lane % EACH == 0 && g < groups) {
+                before[tile + lane / EACH] = sum;
             }
         }
         __syncthreads();
@@ -230,7 +241,6 @@ template <int NT> struct bits_tiles {
     /* Writes the columns of a tile, from `low` on, to C from `at` on; the lane has a word of it. */
     __device__ void put(const spg_job &job, uint32_t word, int64_t at, uint32_t low) {
         const uint32_t lane = threadIdx.x % WARP;
-        uint16_t *mine = staged[threadIdx.x / WARP];
         uint32_t all, to = sum_before((uint32_t)__popc(word), &all);
         if (all > BITS_STAGED) {
 #pragma unroll 2
@@ -243,12 +253,30 @@ template <int NT> struct bits_tiles {
             return;
         }
         __syncwarp(); /* what was staged before is written */
-        for (; word; word &= word - 1) {
-            mine[to++] = (uint16_t)(lane * 32 + (uint32_t)__ffs((int)word) - 1);
-        }
+        stage(word, lane * 32, &to);
+        put_staged(job, all, at, low);
+    }
+    /* The same for BITS_TILES tiles of few marks; the lane has a group of them. */
+    __device__ void put_few(const spg_job &job, uint4 group, int64_t at, uint32_t low) {
+        const uint32_t first = threadIdx.x % WARP * BITS_GROUP;
+        uint32_t all, to = (uint32_t)(__popc(group.x) + __popc(group.y) + __popc(group.z) + __popc(group.w));
+        to = sum_before(to, &all);
         __syncwarp();
-        for (uint32_t k = lane; k < all; k += WARP) {
-            put_number(job, at + k, low + mine[k]);
+        stage(group.x, first, &to);
+        stage(group.y, first + 32, &to);
+        stage(group.z, first + 64, &to);
+        stage(group.w, first + 96, &to);
+        put_staged(job, all, at, low);
+    }
+    __device__ void stage(uint32_t word, uint32_t first, uint32_t *to) {
+        for (; word; word &= word - 1) {
+            staged[threadIdx.x / WARP][(*to)++] = (uint16_t)(first + (uint32_t)__ffs((int)word) - 1);
+        }
+    }
+    __device__ void put_staged(const spg_job &job, uint32_t all, int64_t at, uint32_t low) {
+        __syncwarp();
+        for (uint32_t k = threadIdx.x % WARP; k < all; k += WARP) {
+            put_number(job, at + k, low + staged[threadIdx.x / WARP][k]);
         }
     }
 };
@@ -260,8 +288,8 @@ __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t
                                         const uint32_t *bits, uint32_t *begin, bool first, bool last,
                                         bits_tiles<NT> &tiles) {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t words = (columns + 31) / 32, count = (words + WARP - 1) / WARP;
-    tiles.find(bits, words);
+    const uint32_t groups = (columns + BITS_GROUP - 1) / BITS_GROUP, count = (columns + BITS_TILE - 1) / BITS_TILE;
+    tiles.find(bits, groups, count);
     const uint32_t all = tiles.before[count], from = (uint32_t)((ull)all * warp / (NT / WARP));
     const uint32_t end = (uint32_t)((ull)all * (warp + 1) / (NT / WARP));
     uint32_t known = 1, tile = 0; /* the first with as many marks before it */
@@ -277,10 +305,18 @@ __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t
         tile += tiles.before[tile + half - 1] < from ? half : 0;
         n /= 2;
     }
-    for (; tile < count && tiles.before[tile] < end; tile++) {
-        const uint32_t k = tile * WARP + lane;
-        const uint32_t word = k < words ? bits[k] : 0;
-        tiles.put(job, word, at + tiles.before[tile], low + tile * BITS_TILE);
+    for (uint32_t next; tile < count && tiles.before[tile] < end; tile = next) {
+        const int64_t to = at + tiles.before[tile];
+        next = min(tile + BITS_TILES, count);
+        if (tiles.before[next - 1] < end && tiles.before[next] - tiles.before[tile] <= BITS_STAGED) {
+            const uint32_t g = tile * (BITS_TILE / BITS_GROUP) + lane;
+            tiles.put_few(job, g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0), to,
+                          low + tile * BITS_TILE);
+        } else {
+            const uint32_t k = tile * WARP + lane;
+            tiles.put(job, k < groups * (BITS_GROUP / 32) ? bits[k] : 0, to, low + tile * BITS_TILE);
+            next = tile + 1;
+        }
     }
     __syncthreads();
 }
@@ -304,6 +340,7 @@ __global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_jo
     __shared__ bits_tiles<NT> tiles;
     __shared__ ull next;
     uint32_t *bits = (uint32_t *)memory;
+    const uint32_t stripe_bits = (uint32_t)__ffs((int)plan.stripe) - 1;
     const uint32_t range = plan.count_range / plan.stripe * plan.stripe, ranges = (job.cols - 1) / range + 1;
     const ull tasks = (ull)plan.list.count * ranges;
     for (ull task = take_next(plan.taken, &next); task < tasks; task = take_next(plan.taken, &next)) {
@@ -318,7 +355,7 @@ __global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_jo
             place = atomicAdd(plan.made, (n + plan.chunk - 1) / plan.chunk);
         }
         bits_clear(bits, columns);
-        bits_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, plan.stripe}, parts);
+        bits_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, stripe_bits}, parts);
         if (__syncthreads_or(!sorted || ranges > 1 || too_many(plan, products, columns))) {
             bits_put_columns<NT>(job, job.rowptr[row], low, columns, bits, plan.begins + (ull)i * ranges + r, r == 0,
                                  r + 1 == ranges, tiles);

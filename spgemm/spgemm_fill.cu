@@ -32,12 +32,13 @@ done:
  * some. */
 static bits_plan plan_bits(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     bits_plan bits = {};
-    const int64_t stripe = lsp_max(lsp_ceil_div(lsp_max(cols, 1), BITS_STRIPES), BITS_STRIPE);
     const int64_t chunk = lsp_max(plan->info.nnz / (SMS * WALK_BLOCKS), WARP);
     bits.valued = plan->type != LSP_NONE;
     bits.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)WALK_RANGE);
     bits.chunk = (uint32_t)lsp_min(chunk, (int64_t)WALK_MOST);
-    bits.stripe = (uint32_t)lsp_min(lsp_ceil_div(stripe, WARP) * WARP, (int64_t)PIECE_RANGE / 4);
+    for (bits.stripe = BITS_STRIPE; bits.stripe < PIECE_RANGE / 4 && bits.stripe * (int64_t)BITS_STRIPES < cols;) {
+        bits.stripe *= 2;
+    }
     bits.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), bits.stripe);
     *most = rows == 0 ? 0
                       : plan->info.nnz / bits.chunk + plan->facts.products / (PIECE_PRODUCTS / 4) +
