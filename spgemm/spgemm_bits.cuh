@@ -24,6 +24,7 @@ enum {
     BITS_TILE = WARP * 32,       /* columns that a warp writes to C at a time */
     BITS_TILES = 4,              /* of few marks together, BITS_GROUP columns a lane */
     BITS_STAGED = BITS_TILE / 4, /* marks of tiles, at most, that are collected first */
+    BITS_TILE_COST = 64,         /* marks of a tile that take as long as the tile does without any */
     BITS_STRIPES = 384,          /* parts of the columns of which a long row's entries are counted, at most */
     BITS_STRIPE = 1024,          /* columns: they are no narrower; a power of two */
     BITS_WALK_LENGTH = 2,        /* products of an entry of A in a piece that is walked along, about */
@@ -213,7 +214,11 @@ __device__ inline void put_pieces(const bits_plan &plan, uint32_t row, int64_t a
 template <int NT> struct bits_tiles {
     uint32_t before[BITS_COUNT_RANGE / BITS_TILE + 1];
     uint16_t staged[NT / WARP][BITS_STAGED];
+    uint32_t sums[NT / WARP];
+    static_assert((NT == BITS_NT ? BITS_MANY : BITS_COUNT_RANGE) <= NT * BITS_TILE, "a thread has at most a tile");
 
+    /* What comes before a tile, for sharing: one costs as much as so many marks more, whether it has any or not. */
+    __device__ uint32_t cost_before(uint32_t tile) const { return before[tile] + tile * BITS_TILE_COST; }
     __device__ void find(const uint32_t *bits, uint32_t groups, uint32_t tiles) {
         enum { EACH = WARP / BITS_TILES };
         const uint32_t lane = threadIdx.x % WARP;
@@ -228,13 +233,18 @@ template <int NT> struct bits_tiles {
             }
         }
         __syncthreads();
-        for (uint32_t first = 0, all = 0; threadIdx.x < WARP && first <= tiles; first += WARP) {
-            uint32_t of_warp;
-            const uint32_t sum = all + sum_before(first + lane < tiles ? before[first + lane] : 0, &of_warp);
-            if (first + lane <= tiles) {
-                before[first + lane] = sum;
-            }
-            all += of_warp;
+        const uint32_t mine = threadIdx.x < tiles ? before[threadIdx.x] : 0, warp = threadIdx.x / WARP;
+        uint32_t of_warp, sum = sum_before(mine, &of_warp);
+        if (lane == 0) {
+            sums[warp] = of_warp;
+        }
+        __syncthreads();
+        sum += __reduce_add_sync(~0u, lane < warp ? sums[lane] : 0);
+        if (threadIdx.x < tiles) {
+            before[threadIdx.x] = sum;
+        }
+        if (threadIdx.x + 1 == tiles) {
+            before[tiles] = sum + mine;
         }
         __syncthreads();
     }
@@ -282,7 +292,7 @@ template <int NT> struct bits_tiles {
 };
 
 /* Writes the columns that are marked, to C from `at` on plus what comes before in the ranges before this one. Blocks
- * take ranges in order: so waiting for the one before comes to an end. Warps take tiles with about as many marks. */
+ * take ranges in order: so waiting for the one before comes to an end. Warps take tiles that cost about as much. */
 template <int NT>
 __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t low, uint32_t columns,
                                         const uint32_t *bits, uint32_t *begin, bool first, bool last,
@@ -290,8 +300,8 @@ __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t groups = (columns + BITS_GROUP - 1) / BITS_GROUP, count = (columns + BITS_TILE - 1) / BITS_TILE;
     tiles.find(bits, groups, count);
-    const uint32_t all = tiles.before[count], from = (uint32_t)((ull)all * warp / (NT / WARP));
-    const uint32_t end = (uint32_t)((ull)all * (warp + 1) / (NT / WARP));
+    const uint32_t all = tiles.before[count], cost = tiles.cost_before(count) / (NT / WARP) + 1;
+    const uint32_t from = cost * warp, end = from + cost;
     uint32_t known = 1, tile = 0; /* the first with as many marks before it */
     while (!first && (known = *(volatile uint32_t *)begin) == 0) {
         __nanosleep(100);
@@ -302,13 +312,13 @@ __device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t
     at += known - 1;
     for (uint32_t n = count; n > 0;) {
         const uint32_t half = (n + 1) / 2;
-        tile += tiles.before[tile + half - 1] < from ? half : 0;
+        tile += tiles.cost_before(tile + half - 1) < from ? half : 0;
         n /= 2;
     }
-    for (uint32_t next; tile < count && tiles.before[tile] < end; tile = next) {
+    for (uint32_t next; tile < count && tiles.cost_before(tile) < end; tile = next) {
         const int64_t to = at + tiles.before[tile];
         next = min(tile + BITS_TILES, count);
-        if (tiles.before[next - 1] < end && tiles.before[next] - tiles.before[tile] <= BITS_STAGED) {
+        if (tiles.cost_before(next - 1) < end && tiles.before[next] - tiles.before[tile] <= BITS_STAGED) {
             const uint32_t g = tile * (BITS_TILE / BITS_GROUP) + lane;
             tiles.put_few(job, g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0), to,
                           low + tile * BITS_TILE);

@@ -82,19 +82,28 @@ done:
     return status;
 }
 
-/* Rows of at most MOST entries in windows of so many words. */
-template <typename V, int MOST>
-static lsp_status start_window(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
+/* Rows of at most MOST entries in windows of so many words, each by WARPS warps. */
+template <typename V, int MOST, int WARPS>
+static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
     lsp_status status = LSP_OK;
-    const window_shape shape = {words, MOST, MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4};
+    const uint32_t sums = MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
+    const window_shape shape = {words, MOST, sums, WARPS};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
-    if (list.count > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST>), list.count, WARP, bytes, work->job,
-                                  list, shape));
-    }
+    LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS>, bytes));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS>), list.count, WARP * WARPS, bytes,
+                              work->job, list, shape));
 done:
     return status;
+}
+
+/* The same: few rows are shared by warps, if B's are long enough for that. */
+template <typename V, int MOST>
+static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
+                               uint32_t words) {
+    const bool shared = list.count < SMS * WINDOW_SHARED && plan->facts.products > (WARP + 8) * work->job.A.nnz;
+    return list.count == 0 ? LSP_OK
+           : shared        ? start_window_of<V, MOST, WINDOW_SHARE>(ctx, work, list, words)
+                           : start_window_of<V, MOST, 1>(ctx, work, list, words);
 }
 
 /* As many blocks that walk as there is room for: those of the next kernel may begin beside them. What is sorted comes
@@ -130,7 +139,8 @@ template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fi
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu.fill_bins;
 #define FILL_WINDOW(WIDTH, MOST)                                                                                       \
-    LSP_TRY((start_window<V, MOST>(ctx, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
+    LSP_TRY(                                                                                                           \
+        (start_window<V, MOST>(ctx, plan, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
     FILL_WINDOW(WIDE, 512);
     FILL_WINDOW(WIDE, 128);
     FILL_WINDOW(NARROW, 512);

@@ -1,7 +1,9 @@
 /* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
  * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
  * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a run
- * (spgemm_runs.cuh) have their products in the same places: these are found once for all of them. */
+ * (spgemm_runs.cuh) have their products in the same places: these are found once for all of them. Where rows are few,
+ * and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's columns.
+ */
 #ifndef LSP_SPGEMM_WINDOW_CUH
 #define LSP_SPGEMM_WINDOW_CUH
 
@@ -19,15 +21,17 @@ enum {
     WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
     WINDOW_FEW = 128,                /* entries of a row of C */
     WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
+    WINDOW_SHARE = 2,                /* warps that share a row, where rows are few: */
+    WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
     WINDOW_TOGETHER = 4              /* rows of a run that are made at a time, at most */
 };
 
-/* A warp's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
+/* A block's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
  * words that have any are kept apart, and in their place come the row's columns; then sums and factors. */
 struct window_shape {
-    uint32_t words, most, sums;
+    uint32_t words, most, sums, warps;
     __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
-        const uint32_t values = (sums + WARP * WINDOW_TOGETHER) * value_bytes,
+        const uint32_t values = (sums + warps * WARP * WINDOW_TOGETHER) * value_bytes,
                        least = (words > most ? words : most) * 4;
         return values > least ? values : least;
     }
@@ -56,21 +60,36 @@ struct window {
 
 /* Up to 32 entries of A's row: each lane knows one. */
 struct entry_pack {
-    uint32_t at, length; /* of B's row */
+    uint32_t at, length; /* of B's row, or of the part of it that is wanted */
+    uint32_t whole;      /* length of the row */
 };
 __device__ inline entry_pack read_pack(const spg_job &job, uint32_t p, uint32_t end) {
-    entry_pack pack = {0, 0};
+    entry_pack pack = {0, 0, 0};
     if (p < end) {
         uint32_t k = __ldg(job.A.col + p);
         pack.at = __ldg(job.B.rowptr + k);
-        pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
+        pack.length = pack.whole = __ldg(job.B.rowptr + k + 1) - pack.at;
     }
+    return pack;
+}
+
+/* A warp's share of a row of C: entries first .. first+n-1, of columns in low .. high-1. */
+struct window_part {
+    uint32_t first, n, low, high;
+};
+__device__ inline entry_pack read_part(const spg_job &job, uint32_t p, uint32_t end, const window_part &part) {
+    entry_pack pack = read_pack(job, p, end);
+    const uint32_t outer[2] = {part.low, part.high};
+    uint32_t n[1] = {pack.length}, ends[1][2] = {{pack.at, pack.at}};
+    lower_bounds<1, 2>(job.B.col, n, outer, ends);
+    pack.at = ends[0][0];
+    pack.length = ends[0][1] - pack.at;
     return pack;
 }
 
 /* The same for marking only: rows of B that have the columns of the entry before are left out. */
 __device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint32_t end) {
-    entry_pack pack = {0, 0};
+    entry_pack pack = {0, 0, 0};
     const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
     const bool first = threadIdx.x % WARP == 0 || before != k - 1;
     if (p < end && (first || !job.like || job.like[k] != LIKE_SAME)) {
@@ -78,6 +97,13 @@ __device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint3
         pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
     }
     return pack;
+}
+
+/* The block's warps wait for each other. */
+template <int WARPS> __device__ inline void window_sync() {
+    if (WARPS > 1) {
+        __syncthreads();
+    }
 }
 
 /* Finds the window of a row of C and clears its marks; false if it does not fit. */
@@ -106,13 +132,21 @@ __device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t 
     return true;
 }
 
-/* Marks the columns of a row of C, those of a few rows of B at once. */
+/* Marks the columns of a row of C, those of a few rows of B at once; of WARPS warps each takes some of these. */
+template <int WARPS>
 __device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
     enum { EACH = 4 };
-    const uint32_t lane = threadIdx.x % WARP;
+    const uint32_t lane = threadIdx.x % WARP, warp = WARPS > 1 ? threadIdx.x / WARP : 0;
     for (uint32_t p = begin; p < end; p += WARP) {
         const entry_pack pack = read_new_pack(job, p + lane, end);
-        for (unsigned left = __ballot_sync(~0u, pack.length > 0); left;) {
+        unsigned left = __ballot_sync(~0u, pack.length > 0);
+        for (uint32_t turn = 0; left; turn++) {
+            if (WARPS > 1 && turn % WARPS != warp) {
+                for (int t = 0; t < EACH; t++) {
+                    left &= left - 1;
+                }
+                continue;
+            }
             uint32_t at[EACH], length[EACH], longest = 0;
 #pragma unroll
             for (int t = 0; t < EACH; t++) {
@@ -234,8 +268,9 @@ template <typename V> struct window_step {
 
 /* Walks through a pack of A's entries, for R rows: `NEXT` if each has columns one further than the one before, else
  * they have the same, and entries that join are taken together. Lanes without a product load what the last one does. */
-template <typename V, int R, bool NEXT> struct window_walk {
+template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     const window &w;
+    const window_part &part;
     const entry_pack pack;
     const unsigned joins; /* entries whose row of B has the columns of the one before */
     const uint32_t count;
@@ -249,6 +284,7 @@ template <typename V, int R, bool NEXT> struct window_walk {
         e += turn ? together : 0, q = turn ? 0 : q;
         const uint32_t from = __shfl_sync(~0u, pack.at, e % WARP);
         length = __shfl_sync(~0u, pack.length, e % WARP);
+        const uint32_t whole = WARPS > 1 ? __shfl_sync(~0u, pack.whole, e % WARP) : length;
         together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(joins >> e % WARP >> 1)));
         step.entry = e, step.together = together, step.some = q + lane < length;
         if (e < count && length > 0) {
@@ -257,9 +293,9 @@ template <typename V, int R, bool NEXT> struct window_walk {
 #pragma unroll
             for (uint32_t t = 0; t < (NEXT ? R : 3); t++) {
                 if (NEXT) {
-                    step.b[t] = value_at<V>(job.B, at + (rows.first + min(t, rows.count - 1)) * length);
+                    step.b[t] = value_at<V>(job.B, at + (rows.first + min(t, rows.count - 1)) * whole);
                 } else if (t == 0 || t < together) {
-                    step.b[t] = value_at<V>(job.B, at + t * length);
+                    step.b[t] = value_at<V>(job.B, at + t * whole);
                 }
             }
         }
@@ -269,7 +305,7 @@ template <typename V, int R, bool NEXT> struct window_walk {
     __device__ void add(const spg_job &job, const window_step<V> &step, const window_factors<V> *factors,
                         const window_sums<V, R> &sums) const {
         if (step.some) {
-            const uint32_t place = w.place(step.column - w.low);
+            const uint32_t place = w.place(step.column - w.low) - (WARPS > 1 ? part.first : 0);
             V x[R];
             sums.get(place, x);
 #pragma unroll
@@ -289,8 +325,8 @@ template <typename V, int R, bool NEXT> struct window_walk {
 };
 
 /* Adds all products of a pack, entry by entry; two steps are on their way while another is added. */
-template <typename V, int R, bool NEXT>
-__device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT> walk,
+template <typename V, int R, bool NEXT, int WARPS>
+__device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT, WARPS> walk,
                                        const window_factors<V> *factors, const window_sums<V, R> &sums) {
     window_step<V> steps[3];
     walk.load(job, steps[0]);
@@ -307,18 +343,20 @@ __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEX
     }
 }
 
-/* Makes R rows of C; of these only rows.count are there, the others do what the last one does. */
-template <typename V, int R, bool NEXT>
-__device__ inline void window_make(const spg_job &job, const window &w, const window_rows &rows, int64_t to, uint32_t n,
-                                   window_factors<V> *factors, V *memory) {
+/* Makes R rows of C, n entries each, of these the warp's part; only rows.count are there, the others do what the last
+ * one does. */
+template <typename V, int R, bool NEXT, int WARPS>
+__device__ inline void window_make(const spg_job &job, const window &w, const window_part &part,
+                                   const window_rows &rows, int64_t to, uint32_t n, window_factors<V> *factors,
+                                   V *memory) {
     const uint32_t lane = threadIdx.x % WARP, end = rows.begin + rows.entries;
-    const window_sums<V, R> sums = {memory, n};
+    const window_sums<V, R> sums = {memory + R * part.first, part.n};
     __syncwarp();
-    for (uint32_t k = lane; k < R * n; k += WARP) {
-        memory[k] = value_kind<V>::nothing(job);
+    for (uint32_t k = lane; k < R * part.n; k += WARP) {
+        sums.at[k] = value_kind<V>::nothing(job);
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
-        const entry_pack pack = read_pack(job, p + lane, end);
+        const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
         const unsigned joins = NEXT ? 0 : joined_entries(job, p + lane, end);
         if (p + lane < end) {
 #pragma unroll
@@ -329,12 +367,12 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
         }
         __syncwarp();
         const uint32_t count = min(end - p, (uint32_t)WARP);
-        window_add_pack<V, R, NEXT>(job, {w, pack, joins, count, rows, 0, 0, 0, 0}, factors, sums);
+        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, joins, count, rows, 0, 0, 0, 0}, factors, sums);
         __syncwarp();
     }
     for (uint32_t r = 0; r < rows.count; r++) {
-        for (uint32_t k = lane; k < n; k += WARP) {
-            put_value<V>(job, to + (int64_t)(rows.first + r) * n + k, settled(*sums.of(r, k)));
+        for (uint32_t k = lane; k < part.n; k += WARP) {
+            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, settled(*sums.of(r, k)));
         }
     }
 }
@@ -370,37 +408,41 @@ __device__ inline void window_make_repeated(const spg_job &job, const window &w,
     }
 }
 
-/* Makes all rows of a run. */
-template <typename V>
-__device__ inline void window_make_run(const spg_job &job, const window &w, bool next, uint32_t run, uint32_t most,
-                                       window_rows rows, int64_t to, uint32_t n, window_factors<V> *factors, V *sums) {
+/* Makes all rows of a run, of these the warp's part. */
+template <typename V, int WARPS>
+__device__ inline void window_make_run(const spg_job &job, const window &w, const window_part &part, bool next,
+                                       uint32_t run, uint32_t most, window_rows rows, int64_t to, uint32_t n,
+                                       window_factors<V> *factors, V *sums) {
     for (; rows.first < run; rows.first += rows.count) {
         const uint32_t left = run - rows.first;
         if (next && left > 2 && 4 * n <= most) {
             rows.count = min(left, 4u);
-            window_make<V, 4, true>(job, w, rows, to, n, factors, sums);
+            window_make<V, 4, true, WARPS>(job, w, part, rows, to, n, factors, sums);
         } else if (next) {
             rows.count = min(left, 2u);
-            window_make<V, 2, true>(job, w, rows, to, n, factors, sums);
+            window_make<V, 2, true, WARPS>(job, w, part, rows, to, n, factors, sums);
         } else {
             rows.count = 3 * n <= most ? window_share(left) : min(left, 2u);
             if (rows.count == 3) {
-                window_make<V, 3, false>(job, w, rows, to, n, factors, sums);
+                window_make<V, 3, false, WARPS>(job, w, part, rows, to, n, factors, sums);
             } else if (rows.count == 2) {
-                window_make<V, 2, false>(job, w, rows, to, n, factors, sums);
+                window_make<V, 2, false, WARPS>(job, w, part, rows, to, n, factors, sums);
             } else {
-                window_make<V, 1, false>(job, w, rows, to, n, factors, sums);
+                window_make<V, 1, false, WARPS>(job, w, part, rows, to, n, factors, sums);
             }
         }
+        window_sync<WARPS>(); /* the next rows' sums lie elsewhere */
     }
 }
 
 /* MOST entries a row: as many blocks at a time as there is shared memory for. */
-template <typename V, int MOST>
-__global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS : 16)
+template <typename V, int MOST, int WARPS>
+__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? 12
+                                               : MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS
+                                                                    : 16)
     kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
     LSP_DYNAMIC_SHARED(memory);
-    const uint32_t lane = threadIdx.x, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
+    const uint32_t warp = WARPS > 1 ? threadIdx.x / WARP : 0, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
     const uint32_t row = list_row(list, blockIdx.x), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
     const int64_t to = job.rowptr[row];
     const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), run = run_length(job, row);
@@ -411,21 +453,32 @@ __global__ void __launch_bounds__(WARP, MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS :
     if (!window_open(job, begin, end, shape.words, &w)) { /* never: the bins see to it */
         return;
     }
-    window_mark(job, begin, end, w);
+    window_sync<WARPS>();
+    window_mark<WARPS>(job, begin, end, w);
+    window_sync<WARPS>();
     uint32_t *columns = (uint32_t *)memory;
-    window_rank(w, columns);
+    if (warp == 0) {
+        window_rank(w, columns);
+    }
+    window_sync<WARPS>();
     for (uint32_t r = 0; r < run; r++) {
-        for (uint32_t k = lane; k < n; k += WARP) {
+        for (uint32_t k = threadIdx.x; k < n; k += WARP * WARPS) {
             put_col(job, to + (int64_t)r * n + k, w.low + columns[k] + (next ? r : 0));
         }
     }
     if constexpr (value_kind<V>::valued) {
         V *sums = (V *)memory;
+        const uint32_t first = n * warp / WARPS, after = n * (warp + 1) / WARPS;
+        const window_part part = {first, after - first, WARPS > 1 && first < n ? w.low + columns[first] : 0,
+                                  WARPS > 1 && after < n ? w.low + columns[after] : ~0u};
+        window_sync<WARPS>();
         if (job.repeats) {
-            window_make_repeated<V>(job, w, begin, end, to, n, sums);
+            if (warp == 0) {
+                window_make_repeated<V>(job, w, begin, end, to, n, sums);
+            }
         } else {
-            window_make_run<V>(job, w, next, run, shape.sums, {begin, end - begin, 0, 0}, to, n,
-                               (window_factors<V> *)(sums + shape.sums), sums);
+            window_make_run<V, WARPS>(job, w, part, next, run, shape.sums, {begin, end - begin, 0, 0}, to, n,
+                                      (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
         }
     }
     lsp_end_after_previous();

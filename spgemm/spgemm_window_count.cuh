@@ -34,7 +34,7 @@ __device__ inline bool window_count_run(const spg_job &job, uint32_t row, uint32
     if (!window_open(job, begin, end, most, &w)) {
         return false;
     }
-    window_mark(job, begin, end, w);
+    window_mark<1>(job, begin, end, w);
     uint32_t sum = 0; /* columns, and above them words that have some: fewer than 2^16 and 2^11 */
     for (uint32_t k = lane; k < w.words; k += WARP) {
         sum += (uint32_t)__popc(w.marks[k]) | (w.marks[k] != 0) << 20;
