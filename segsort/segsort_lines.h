@@ -48,12 +48,22 @@ ALWAYS vec load_half(const uint32_t *p, uint32_t n, const uint32_t *q, uint32_t 
     __m256i high = _mm256_maskz_loadu_epi32((__mmask8)_bzhi_u32(0xFF, m), q);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+/* A part of a vector, to be stored under a mask, in a register of its own: gcc would store it straight from the vector,
+ * by an instruction that faults where there is no memory, even behind lanes that the mask leaves out. */
+ALWAYS __m128i quarter_of(__m128i part) {
+    __asm__("" : "+v"(part));
+    return part;
+}
+ALWAYS __m256i half_of(__m256i part) {
+    __asm__("" : "+v"(part));
+    return part;
+}
 ALWAYS void store_half(uint32_t *p, uint32_t n, uint32_t *q, uint32_t m, vec x) {
-    _mm256_mask_storeu_epi32(p, (__mmask8)_bzhi_u32(0xFF, n), _mm512_castsi512_si256(x));
-    _mm256_mask_storeu_epi32(q, (__mmask8)_bzhi_u32(0xFF, m), _mm512_extracti64x4_epi64(x, 1));
+    _mm256_mask_storeu_epi32(p, (__mmask8)_bzhi_u32(0xFF, n), half_of(_mm512_castsi512_si256(x)));
+    _mm256_mask_storeu_epi32(q, (__mmask8)_bzhi_u32(0xFF, m), half_of(_mm512_extracti64x4_epi64(x, 1)));
 }
 #define LOAD_4(i) _mm_maskz_loadu_epi32((__mmask8)_bzhi_u32(0xF, b->length[i]), items + b->begin[i])
-#define STORE_4(i, x) _mm_mask_storeu_epi32(items + b->begin[i], (__mmask8)_bzhi_u32(0xF, b->length[i]), (x))
+#define STORE_4(i, x) _mm_mask_storeu_epi32(items + b->begin[i], (__mmask8)_bzhi_u32(0xF, b->length[i]), quarter_of(x))
 ALWAYS vec load_quarters(const batch *b, int r, const uint32_t *items) {
     vec x = _mm512_castsi128_si512(LOAD_4(r));
     x = _mm512_inserti32x4(x, LOAD_4(4 + r), 1);
