@@ -161,8 +161,8 @@ static void time_rows(const cli_job *job) {
         cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
     }
     if (job->gpu) {
-        cli_table_row(to, "copy", cli_time(job->copy_ms).text, "to the GPU, beside reading%s",
-                      job->C.where == LSP_HOST && !job->streamed ? ", and back" : "");
+        cli_table_row(to, "copy", cli_time(job->copy_ms).text, "to the GPU%s",
+                      job->C.where == LSP_HOST && !job->streamed ? " and back" : "");
     }
     if (job->written) {
         cli_table_row(to, "write", cli_time(job->write_ms).text, "%s%s",

@@ -172,11 +172,11 @@ Test(device_matrices, a_symmetric_one_is_written_as_on_the_host) {
     lsp_csr A, there;
     must(host, lsp_generate(host, "poisson2d:20", 1, NULL, &A));
     there = upload(ctx, &A);
-    must(host, lsp_mtx_write(host, "device_here.mtx", &A, &lower));
-    must(ctx, lsp_mtx_write(ctx, "device_there.mtx", &there, &lower));
-    same_files("device_here.mtx", "device_there.mtx");
-    must_fail(ctx, LSP_ERR_ARGUMENT, "skew", lsp_mtx_write(ctx, "device_never.mtx", &there, &skew));
-    remove("device_here.mtx"), remove("device_there.mtx");
+    must(host, lsp_mtx_write(host, "symmetric_here.mtx", &A, &lower));
+    must(ctx, lsp_mtx_write(ctx, "symmetric_there.mtx", &there, &lower));
+    same_files("symmetric_here.mtx", "symmetric_there.mtx");
+    must_fail(ctx, LSP_ERR_ARGUMENT, "skew", lsp_mtx_write(ctx, "symmetric_never.mtx", &there, &skew));
+    remove("symmetric_here.mtx"), remove("symmetric_there.mtx");
     lsp_csr_free(ctx, &there);
     lsp_ctx_destroy(ctx), lsp_ctx_destroy(host);
 }
