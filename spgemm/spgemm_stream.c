@@ -6,6 +6,8 @@
 #include "spgemm.h"
 #include <string.h>
 
+enum { ROWS_KNOWN = 4096, ROWS_PART = 128 };
+
 typedef struct streaming {
     lsp_ctx *ctx;
     lsp_csr A, B;             /* op(A), op(B) on the host; of matrices on the GPU their patterns */
@@ -17,6 +19,8 @@ typedef struct streaming {
     lsp_csr mask;               /* its own copy of the filter's, if that was not sorted */
     lsp_csr mask_rows;          /* of the filter's mask the row pointers, on the host */
     int64_t block_bytes;        /* of C at its bound, unless a row alone has more */
+    int64_t known_from;         /* the next so many rows have at most so many entries */
+    int64_t known[ROWS_KNOWN];
     lsp_spgemm_sink sink;
     void *user;
     lsp_spgemm_info info;
@@ -45,12 +49,25 @@ static int64_t row_entries(const streaming *s, int64_t i) {
                                                               lsp_index_at(mask->rowptr, mask->rowptr_type, i));
 }
 
-/* The rows from `first` on that make a block. */
-static int64_t block_end(const streaming *s, int64_t first) {
+static void know_rows(void *data, int64_t part, int thread) {
+    streaming *s = data;
+    (void)thread;
+    for (int64_t k = part * ROWS_PART; k < (part + 1) * ROWS_PART && s->known_from + k < s->A.rows; k++) {
+        s->known[k] = row_entries(s, s->known_from + k);
+    }
+}
+
+/* The rows from `first` on that make a block. Their rows of B are looked up by all threads. */
+static int64_t block_end(streaming *s, int64_t first) {
     const int64_t entry_bytes = 8 + 8, row_bytes = 8; /* the widest types: it is a bound */
     int64_t end = first, bytes = 0;
     while (end < s->A.rows) {
-        bytes += row_entries(s, end) * entry_bytes + row_bytes;
+        if (end - s->known_from >= ROWS_KNOWN) {
+            const int64_t parts = lsp_ceil_div(lsp_min(s->A.rows - end, ROWS_KNOWN), ROWS_PART);
+            s->known_from = end;
+            lsp_for_parts(parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
+        }
+        bytes += s->known[end - s->known_from] * entry_bytes + row_bytes;
         if (bytes > s->block_bytes && end > first) {
             break;
         }
@@ -284,9 +301,9 @@ static void drop_operands(streaming *s) {
 static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
                             lsp_spgemm_info *info) {
-    enum { USUAL_BLOCK = 1 << 30 };
+    const int64_t usual_block = (int64_t)1 << 30; /* four where no host has to take it */
     lsp_status status = LSP_OK;
-    streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user};
+    streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
     size_t mark = lsp_scratch_mark(ctx);
     s.product.transpose_a = s.product.transpose_b = false;
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
@@ -301,7 +318,9 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
                 (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
     LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
     LSP_TRY(take_mask(&s, where));
-    s.block_bytes = block_bytes > 0 ? block_bytes : lsp_min(lsp_available_bytes(ctx, where) / 4, (int64_t)USUAL_BLOCK);
+    s.block_bytes = block_bytes > 0
+                        ? block_bytes
+                        : lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
         LSP_TRY(do_block(&s, first, end));

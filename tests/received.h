@@ -9,6 +9,7 @@ typedef struct received {
     lsp_csr C;    /* int64 indices; room for all */
     int64_t blocks, rows, most_rows;
     int64_t stop_at; /* this block is not taken; -1: none */
+    int64_t limit;   /* bytes that a block of several rows has at most; 0: any */
 } received;
 
 static inline lsp_status receive_here(void *user, int64_t first_row, const lsp_csr *block) {
@@ -18,6 +19,7 @@ static inline lsp_status receive_here(void *user, int64_t first_row, const lsp_c
     if (all->blocks++ == all->stop_at) {
         return LSP_ERR_ARGUMENT;
     }
+    cr_assert(all->limit == 0 || block->rows == 1 || block->nnz * 16 + block->rows * 8 <= all->limit);
     for (int64_t i = 1; i <= block->rows; i++) {
         ((int64_t *)all->C.rowptr)[first_row + i] = all->C.nnz + lsp_index_at(block->rowptr, block->rowptr_type, i);
     }

@@ -41,6 +41,23 @@ Test(spgemm_stream, blocks_of_any_size_make_the_same_product) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(spgemm_stream, many_rows_in_blocks_of_every_length_are_those_of_the_whole) {
+    for (int threads = 1; threads < 4; threads++) {
+        lsp_ctx *ctx = test_ctx(threads);
+        lsp_csr A, C = {0};
+        must(ctx, lsp_generate(ctx, "web:9000:1.8:40", 1, NULL, &A));
+        must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &C, NULL));
+        for (int64_t bytes = 20000; bytes < 20000000; bytes *= 23) {
+            received all = receiver(A.rows, C.nnz);
+            all.limit = bytes;
+            must(ctx, lsp_spgemm_stream(ctx, &A, &A, NULL, bytes, receive, &all, NULL));
+            same(ctx, &C, &all.C, "many rows");
+            drop(&all.C);
+        }
+        lsp_ctx_destroy(ctx);
+    }
+}
+
 Test(spgemm_stream, a_product_without_rows_is_one_block_and_nonsense_is_refused) {
     lsp_ctx *ctx = test_ctx(1);
     recipe r = {0, 4, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
