@@ -39,7 +39,8 @@ Test(device_alike, rows_that_are_alike_have_the_bits_of_the_reference) {
                  {8, 6, 1, 2, 1, LSP_F64},    {8, 6, 1, 3, 1, LSP_F64},    {6, 5, 1, 4, 1, LSP_F32},
                  {6, 4, 1, 5, 1, LSP_F64},    {5, 4, 1, 7, 1, LSP_F64},    {6, 6, 1, 3, 1, LSP_NONE},
                  {40, 4, 3, 1, 37, LSP_F64},  {30, 5, 2, 1, 200, LSP_F64}, {6, 6, 1, 3, 300, LSP_F32},
-                 {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64}};
+                 {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64},
+                 {700, 1, 25, 1, 1, LSP_F64}};
     for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
         for (int change = 0; change < 4; change++) { /* none; rows unlike; a row without entries; a column twice */
             char what[40];
