@@ -100,7 +100,7 @@ done:
 template <typename V, int MOST>
 static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
                                uint32_t words) {
-    const bool shared = list.count < SMS * WINDOW_SHARED && plan->facts.products > (WARP + 8) * work->job.A.nnz;
+    const bool shared = list.count < SMS * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
     return list.count == 0 ? LSP_OK
            : shared        ? start_window_of<V, MOST, WINDOW_SHARE>(ctx, work, list, words)
                            : start_window_of<V, MOST, 1>(ctx, work, list, words);

@@ -23,6 +23,7 @@ enum {
     WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
     WINDOW_SHARE = 2,                /* warps that share a row, where rows are few: */
     WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
+    WINDOW_LONG = 40,                /* and B's rows have more entries in the mean */
     WINDOW_TOGETHER = 4              /* rows of a run that are made at a time, at most */
 };
 
@@ -437,7 +438,7 @@ __device__ inline void window_make_run(const spg_job &job, const window &w, cons
 
 /* MOST entries a row: as many blocks at a time as there is shared memory for. */
 template <typename V, int MOST, int WARPS>
-__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? 12
+__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHARED
                                                : MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS
                                                                     : 16)
     kernel_window_fill(spg_job job, spg_list list, window_shape shape) {

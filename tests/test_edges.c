@@ -25,7 +25,7 @@ static edge edge_of(size_t bytes, bool behind) {
 
 static void drop_edge(edge *e) { munmap(e->pages, e->length); }
 
-enum { KEYS_IN, KEYS_SORTED, VALUES_IN, VALUES_SORTED, BEGINS, ENDS_OF, ARRAYS };
+enum { KEYS_IN, KEYS_SORTED, VALUES_IN, VALUES_SORTED, BEGINS, ARRAYS };
 
 /* Segments of one length, those of every other call given by offsets. */
 static void sort_at_the_edge(lsp_ctx *ctx, int64_t length, int64_t segments, lsp_type key, size_t value, bool behind) {
