@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# scripts.sh PART: the README's two commands do what they say. A copy of the scripts runs in WORK, where `cmake` and
+# `ctest` are stand-ins, so that nothing is built twice.
+set -euo pipefail
+rm -rf "$WORK"
+mkdir -p "$WORK/bin" "$WORK/matrices"
+cd "$WORK"
+
+fail() { printf '%s\n' "$@" >&2 && exit 1; }
+stand_in() { # name; its script comes from standard input
+    { echo '#!/bin/sh' && cat; } >"bin/$1"
+    chmod +x "bin/$1"
+}
+copy_scripts() {
+    cp -r "$SOURCE/scripts" .
+    cp -r "$SOURCE/matrices/data" matrices/
+    stand_in setup <<<'exit 0'
+    cp bin/setup scripts/setup
+    export PATH=$WORK/bin:$PATH
+}
+
+case $1 in
+no_tests) # a preset that ran no test has failed
+    copy_scripts
+    stand_in cmake <<<'exit 0'
+    stand_in ctest <<<'while [ $# -gt 1 ]; do [ "$1" = --output-junit ] && echo "<testsuite></testsuite>" >"$2"; shift; done'
+    if scripts/test release >out 2>&1; then fail "no test ran, and scripts/test ended with 0:" "$(cat out)"; fi
+    grep -q 'FAILED: release: no test was run' out || fail "scripts/test does not say that no test ran:" "$(cat out)"
+    grep -q '^0 passed, 1 failed$' out || fail "scripts/test counts wrongly:" "$(cat out)"
+    ;;
+presets) # the release preset has the tests, whatever an earlier configuration of its folder said
+    for tests in OFF ON; do
+        off=()
+        if [ $tests = OFF ]; then off=(-DLSP_TESTS=OFF -DLSP_TOOLS=OFF -DLSP_WERROR=ON); fi
+        (cd "$SOURCE" && "$CMAKE" --preset release -B "$WORK/build" -DLSP_CUDA=OFF "${off[@]}") >out 2>&1 || fail "$(cat out)"
+    done
+    for line in LSP_TESTS:BOOL=ON LSP_TOOLS:BOOL=ON LSP_WERROR:BOOL=OFF; do
+        grep -q "^$line$" build/CMakeCache.txt || fail "the release preset leaves no $line:" "$(grep LSP_ build/CMakeCache.txt)"
+    done
+    ;;
+demo) # it shows each command before what it prints, where the program is, and what to try next
+    copy_scripts
+    stand_in cmake <<<"mkdir -p build/demo/cli && cp '$CLI' build/demo/cli/ && echo the output of the build"
+    LD_LIBRARY_PATH=$(dirname "$CLI")/.. scripts/demo >out 2>err || fail "$(cat out err)"
+    for line in '$ build/demo/cli/spgemm-cli --info matrices/data/disc.mtx' '$ build/demo/cli/spgemm-cli matrices/data/disc.mtx --spy -' \
+        'The program is build/demo/cli/spgemm-cli'; do
+        grep -qF -- "$line" out || fail "the demo does not show '$line':" "$(cat out)"
+    done
+    if grep -q 'the output of the build' out; then fail "the demo shows the build's output"; fi
+    grep -q 'the output of the build' build/demo.log || fail "the build's output is not in its log"
+    stand_in cmake <<<'echo a mistake of the compiler; exit 1'
+    if scripts/demo >out 2>err; then fail "the build failed, and the demo ended with 0"; fi
+    grep -q 'a mistake of the compiler' err || fail "the demo does not say why the build failed:" "$(cat err)"
+    ;;
+flags) # a user's own flags may warn; the build goes on
+    for werror in OFF ON; do
+        "$CMAKE" -S "$SOURCE" -B build -G Ninja -DLSP_CUDA=OFF -DLSP_TESTS=OFF -DLSP_TOOLS=OFF -DLSP_WERROR=$werror \
+            -DCMAKE_C_COMPILER="$CC" "-DCMAKE_C_FLAGS=-Og -Wpadded" >out 2>&1 || fail "$(cat out)"
+        result=OFF
+        "$CMAKE" --build build --target CMakeFiles/lsp_objects.dir/core/status.c.o >out 2>&1 || result=ON
+        grep -q padded out || fail "the compiler was to warn:" "$(cat out)"
+        [ $result = $werror ] || fail "LSP_WERROR=$werror, but an error: $result" "$(cat out)"
+    done
+    ;;
+*) fail "scripts.sh: no part '$1'" ;;
+esac
