@@ -1,6 +1,6 @@
 // The GPU as the bench needs it, on the CUDA runtime.
 #include "device.h"
-#include "segments.cuh"
+#include "bench/subjects/segments.cuh"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

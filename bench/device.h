@@ -3,7 +3,7 @@
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 
-#include "segments.h"
+#include "bench/subjects/segments.h"
 
 #ifdef __cplusplus
 extern "C" {

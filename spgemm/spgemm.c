@@ -1,7 +1,7 @@
 /* C = op(A)*op(B): arguments checked, the plan made, kept and used. */
 #include "spgemm.h"
 #include "matrices/matrices.h"
-#include "spgemm_few.h"
+#include "spgemm/cpu/small.h"
 #include <stdio.h>
 
 static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }

@@ -3,7 +3,7 @@
 #define LSP_SPGEMM_H
 
 #include "segsort/segsort.h"
-#include "spgemm_gpu.h"
+#include "spgemm/gpu/gpu.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,6 +4,6 @@ foreach(what library header)
   if(what STREQUAL "library")
     set(file $<TARGET_FILE:libsparse>)
   endif()
-  add_test(NAME exports_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/exports.sh ${what} ${file}
-                                        ${CMAKE_CURRENT_SOURCE_DIR}/exports.txt)
+  add_test(NAME exports_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/checks/exports.sh ${what} ${file}
+                                        ${CMAKE_CURRENT_SOURCE_DIR}/checks/exports.txt)
 endforeach()

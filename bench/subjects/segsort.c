@@ -1,0 +1,335 @@
+/* Segments of keys, alone or with values, sorted out of place by one call with nothing known beforehand: on the GPU
+ * everything lies there and is timed by its own clock, on the CPU all contenders use the same threads. Every result is
+ * checked where it lies (segments.h); the library's must be stable. */
+#include "bench/harness.h"
+#include "bench/peers/peers.h"
+#include <limits.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL(segments)                                                                                                  \
+    segments "/k32", segments "/kv32", segments "/k32v64", segments "/k64v32", segments "/k64", segments "/kv64"
+#define SHAPES(segments)                                                                                               \
+    segments "/kv32/distinct16", segments "/kv32/half_equal", segments "/kv32/sorted", segments "/kv32/reversed",      \
+        segments "/kv32/f32"
+#define SMALL(n) "small_" n "_1/kv32", "small_" n "_10/kv32", "small_" n "_100/kv32", "small_" n "_1000/kv32"
+
+static const char *const workloads[] = {
+    ALL("uniform_1"),        ALL("uniform_2"),       ALL("uniform_4"),       ALL("uniform_8"),
+    ALL("uniform_16"),       ALL("uniform_32"),      ALL("uniform_64"),      ALL("uniform_100"),
+    ALL("uniform_128"),      ALL("uniform_256"),     ALL("uniform_512"),     ALL("uniform_1000"),
+    ALL("uniform_1024"),     ALL("uniform_2048"),    ALL("uniform_4096"),    ALL("uniform_8192"),
+    ALL("uniform_16384"),    ALL("uniform_65536"),   ALL("uniform_1048576"), ALL("uniform_N"),
+    ALL("zipf_0.1_50"),      ALL("zipf_0.7_500"),    ALL("zipf_1.0_500"),    ALL("zipf_0.1_2000"),
+    ALL("zipf_1.0_2000"),    ALL("zipf_1.6_2000"),   ALL("zipf_0.1_100000"), ALL("zipf_1.0_100000"),
+    ALL("zipf_1.6_100000"),  SHAPES("uniform_1000"), SHAPES("uniform_4096"), SHAPES("uniform_65536"),
+    SHAPES("zipf_1.0_2000"), SMALL("1024"),          SMALL("4096"),          SMALL("16384"),
+    SMALL("65536"),          SMALL("262144"),        SMALL("1048576"),       NULL};
+static const char *const quick[] = {ALL("uniform_4"),     ALL("uniform_100"),     ALL("uniform_4096"), ALL("uniform_N"),
+                                    ALL("zipf_1.0_2000"), SHAPES("uniform_1000"), SMALL("4096"),       NULL};
+static const char *const file_variants[] = {NULL};
+
+static const struct {
+    const char *who, *package;
+    const peer_segments *peer;
+} host_peers[] = {{"std_sort", "std::sort, qsort (a C++ compiler)", PEER_STD(peer_std_sort)},
+                  {"std_stable", NULL, PEER_STD(peer_std_stable_sort)},
+                  {"qsort", NULL, PEER_STD(peer_qsort)},
+                  {"vqsort", "vqsort (libhwy-dev)", PEER_HWY(peer_vqsort)}};
+static const struct {
+    const char *who;
+    const peer_gpu_segments *peer;
+} gpu_peers[] = {{"cub", PEER_CUB(peer_cub_segsort)},
+                 {"cub_segradix", PEER_CUB(peer_cub_segradix)},
+                 {"cub_radix", PEER_CUB(peer_cub_radix)}};
+enum { HOST_PEERS = sizeof host_peers / sizeof *host_peers, GPU_PEERS = sizeof gpu_peers / sizeof *gpu_peers };
+enum { MOST_ENTRANTS = 1 + (HOST_PEERS > GPU_PEERS ? HOST_PEERS : GPU_PEERS) };
+
+static const char *absent(int i) {
+    for (int k = 0; k < HOST_PEERS; k++) {
+        if (!host_peers[k].peer && host_peers[k].package && i-- == 0) {
+            return host_peers[k].package;
+        }
+    }
+    return NULL;
+}
+
+/* One workload: its arrays, where they are sorted. */
+typedef struct race {
+    lsp_segsort_args args;
+    bench_device *device; /* NULL: on the host */
+    int32_t *offsets;     /* on the host */
+    int64_t longest;
+    int threads;
+} race;
+
+typedef struct entrant {
+    const race *race;
+    const peer_segments *host; /* who it is; both NULL: ours */
+    const peer_gpu_segments *gpu;
+    void *self; /* of a GPU's peer */
+    char *scratch;
+} entrant;
+
+/* ---- contenders ---- */
+
+/* Work on the GPU is over; its time. */
+static bool stop_clock(bench_contender *c, bench_device *device) {
+    c->elapsed = bench_device_stop(device);
+    return c->elapsed >= 0 || bench_why(c, "%s", bench_device_error(device));
+}
+
+static bool run_ours(bench_contender *c) {
+    const entrant *e = c->state;
+    const race *r = e->race;
+    if (!r->device) {
+        return bench_must(c, c->ctx, lsp_segsort(c->ctx, &r->args));
+    }
+    const bool began = bench_device_start(r->device);
+    const bool sorted = bench_must(c, c->ctx, lsp_segsort(c->ctx, &r->args));
+    return stop_clock(c, r->device) && began && sorted;
+}
+
+static bool run_gpu_peer(bench_contender *c) {
+    const entrant *e = c->state;
+    const bool began = bench_device_start(e->race->device);
+    const char *wrong = e->gpu->sort(e->self);
+    return stop_clock(c, e->race->device) && began && (!wrong || bench_why(c, "%s", wrong));
+}
+
+/* The first segment that begins at or after an item. */
+static int64_t first_segment(const race *r, int64_t item) {
+    int64_t low = 0, high = r->args.segments;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (r->offsets[middle] < item) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Blocks of items on all threads, each block the segments that begin in it. */
+static bool run_host_peer(bench_contender *c) {
+    enum { BLOCK = 1 << 15 };
+    const entrant *e = c->state;
+    const race *r = e->race;
+#pragma omp parallel for num_threads(r->threads) schedule(dynamic) if (r->args.n > BLOCK)
+    for (int64_t begin = 0; begin < r->args.n; begin += BLOCK) {
+        const int64_t first = first_segment(r, begin), last = first_segment(r, begin + BLOCK);
+        e->host->sort(&r->args, first, last, e->scratch + omp_get_thread_num() * r->longest * 16);
+    }
+    return true;
+}
+
+static void release(bench_contender *c) { (void)c; }
+
+/* ---- the check ---- */
+
+static int64_t value_bytes(const race *r) { return r->args.n * (int64_t)r->args.value_bytes; }
+static int64_t key_bytes(const race *r) { return r->args.n * (int64_t)lsp_type_bytes(r->args.key_type); }
+
+/* Spoils the output, so that nobody is judged by the work of another. */
+static bool wipe(const race *r) {
+    if (r->device) {
+        return bench_device_wipe(r->device, r->args.keys_out, key_bytes(r)) &&
+               (!r->args.value_bytes || bench_device_wipe(r->device, r->args.values_out, value_bytes(r)));
+    }
+    memset(r->args.keys_out, 0xFF, (size_t)key_bytes(r));
+    if (r->args.value_bytes) {
+        memset(r->args.values_out, 0xFF, (size_t)value_bytes(r));
+    }
+    return true;
+}
+
+static bool judge(bench_contender *c, const bench_verdict *verdict) {
+    static const char *const words[BENCH_FAULTS] = {
+        [BENCH_PLACE] = "item %lld has a value from elsewhere than its key",
+        [BENCH_ORDER] = "item %lld is smaller than the one before it",
+        [BENCH_STABLE] = "item %lld stood before its equal and now follows it: not stable"};
+    for (int fault = 0; fault < BENCH_FAULTS; fault++) {
+        if (verdict->first[fault] != LLONG_MAX) {
+            return bench_why(c, words[fault], verdict->first[fault]);
+        }
+    }
+    return verdict->hash_in == verdict->hash_out || bench_why(c, "items were lost or doubled");
+}
+
+static bool check(bench_contender *c) {
+    const entrant *e = c->state;
+    const race *r = e->race;
+    const bool stable = e->host ? e->host->stable : !e->gpu;
+    const char *wrong = e->gpu ? e->gpu->finish(e->self) : NULL;
+    bench_verdict verdict;
+    if (wrong) {
+        return bench_why(c, "%s", wrong);
+    }
+    if (c->ours && r->device && !bench_must(c, c->ctx, lsp_ctx_sync(c->ctx))) {
+        return false;
+    }
+    if (!r->device) {
+        bench_segments_check(&r->args, stable, &verdict);
+    } else if (!bench_device_check(r->device, &r->args, stable, &verdict)) {
+        return bench_why(c, "%s", bench_device_error(r->device));
+    }
+    const bool right = judge(c, &verdict);
+    return (wipe(r) || bench_why(c, "%s", bench_device_error(r->device))) && right;
+}
+
+/* ---- the race ---- */
+
+static void *take(const race *r, int64_t bytes) {
+    return r->device ? bench_device_alloc(r->device, bytes) : malloc(bytes > 0 ? (size_t)bytes : 1);
+}
+static void drop(const race *r, const void *memory) {
+    if (r->device) {
+        bench_device_free(r->device, (void *)memory);
+    } else {
+        free((void *)memory);
+    }
+}
+
+static void drop_arrays(race *r) {
+    drop(r, r->args.values_out);
+    drop(r, r->args.values);
+    drop(r, r->args.keys_out);
+    drop(r, r->args.keys);
+    if (r->device) {
+        drop(r, r->args.offsets);
+    }
+    free(r->offsets);
+}
+
+/* Segments, keys and values of "uniform_1000/kv32/sorted". */
+static bool make_arrays(race *r, const char *workload, bool is_quick) {
+    static const char *const types[] = {"k32", "kv32", "k32v64", "k64", "k64v32", "kv64"};
+    static const char *const shapes[] = {"random", "distinct16", "half_equal", "sorted", "reversed"};
+    static const size_t value[] = {0, 4, 8, 0, 4, 8};
+    const char *type = strchr(workload, '/') + 1, *shape = strchr(type, '/');
+    const size_t letters = strcspn(type, "/");
+    lsp_segsort_args *a = &r->args;
+    bench_keys keys = BENCH_RANDOM;
+    int64_t draws;
+    int t = 0;
+    while (strlen(types[t]) != letters || strncmp(types[t], type, letters) != 0) {
+        t++;
+    }
+    for (int k = 0; shape && k < 5; k++) {
+        keys = strcmp(shape + 1, shapes[k]) == 0 ? (bench_keys)k : keys;
+    }
+    a->key_type = t >= 3 ? LSP_U64 : shape && strcmp(shape, "/f32") == 0 ? LSP_F32 : LSP_U32;
+    a->value_bytes = value[t];
+    a->n = INT64_C(1) << (is_quick ? 18 : r->device ? 27 : 24);
+    r->offsets = bench_segments_make(workload, &a->n, &a->segments, &draws);
+    if (!r->offsets) {
+        return false;
+    }
+    const int64_t offset_bytes = (a->segments + 1) * (int64_t)sizeof *r->offsets;
+    r->longest = bench_segments_longest(r->offsets, a->segments);
+    a->offset_type = LSP_I32;
+    a->where = r->device ? LSP_CUDA : LSP_HOST;
+    a->offsets = r->device ? take(r, offset_bytes) : r->offsets;
+    a->keys = take(r, key_bytes(r));
+    a->keys_out = take(r, key_bytes(r));
+    a->values = a->value_bytes ? take(r, value_bytes(r)) : NULL;
+    a->values_out = a->value_bytes ? take(r, value_bytes(r)) : NULL;
+    if (!a->offsets || !a->keys || !a->keys_out || (a->value_bytes && (!a->values || !a->values_out))) {
+        return false;
+    }
+    if (!r->device) {
+        bench_segments_fill(a, keys, draws);
+        return wipe(r);
+    }
+    return bench_device_upload(r->device, (void *)a->offsets, r->offsets, offset_bytes) &&
+           bench_device_fill(r->device, a, keys, draws) && wipe(r);
+}
+
+static int enter_gpu_peers(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
+    for (int k = 0; k < GPU_PEERS; k++) {
+        const peer_gpu_segments *peer = gpu_peers[k].peer;
+        if (!peer || !peer->offers(&r->args)) {
+            continue;
+        }
+        bench_contender *c = contenders + count;
+        *c = (bench_contender){.run = run_gpu_peer};
+        snprintf(c->who, sizeof c->who, "%s", gpu_peers[k].who);
+        entrants[count] = (entrant){.race = r, .gpu = peer};
+        entrants[count].self = peer->prepare(&r->args, bench_device_stream(r->device), &c->peak_bytes);
+        if (entrants[count].self) {
+            count++;
+        } else {
+            bench_fail(b, EXIT_MEMORY, "%s: no memory on the GPU", c->who);
+        }
+    }
+    return count;
+}
+
+static int enter_host_peers(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
+    for (int k = 0; k < HOST_PEERS; k++) {
+        if (!host_peers[k].peer) {
+            continue;
+        }
+        bench_contender *c = contenders + count;
+        *c = (bench_contender){.run = run_host_peer};
+        snprintf(c->who, sizeof c->who, "%s", host_peers[k].who);
+        entrants[count] = (entrant){.race = r, .host = host_peers[k].peer};
+        entrants[count].scratch = malloc((size_t)(r->longest * 16 * r->threads));
+        if (entrants[count].scratch) {
+            count++;
+        } else {
+            bench_fail(b, EXIT_MEMORY, "%s: no memory", c->who);
+        }
+    }
+    return count;
+}
+
+static int enter(bench *b, const race *r, bench_contender *contenders, entrant *entrants) {
+    entrants[0] = (entrant){.race = r};
+    contenders[0] = (bench_contender){.who = "libsparse", .ours = true, .run = run_ours, .ctx = b->ours};
+    const int count = (r->device ? enter_gpu_peers : enter_host_peers)(b, r, contenders, entrants, 1);
+    for (int k = 0; k < count; k++) {
+        contenders[k].state = entrants + k;
+        contenders[k].check = check;
+        contenders[k].release = release;
+        contenders[k].on_gpu = r->device;
+        contenders[k].threads = r->device ? 1 : r->threads;
+        contenders[k].items = r->args.n;
+        contenders[k].bytes = 2 * (key_bytes(r) + value_bytes(r)); /* read and written */
+    }
+    return count;
+}
+
+static void run(bench *b, const char *workload, const char *file) {
+    race r = {.device = b->device, .threads = b->threads};
+    (void)file;
+    if (make_arrays(&r, workload, b->options.quick)) {
+        bench_contender contenders[MOST_ENTRANTS];
+        entrant entrants[MOST_ENTRANTS];
+        const int count = enter(b, &r, contenders, entrants);
+        bench_race(b, workload, contenders, count);
+        for (int k = 1; k < count; k++) {
+            free(entrants[k].scratch);
+            if (entrants[k].gpu) {
+                entrants[k].gpu->destroy(entrants[k].self);
+            }
+        }
+    } else {
+        const char *why = r.device ? bench_device_error(r.device) : "";
+        bench_fail(b, EXIT_MEMORY, "%s could not be prepared: %s", workload, *why ? why : "out of memory");
+    }
+    drop_arrays(&r);
+    lsp_ctx_trim(b->ours);
+}
+
+const bench_subject bench_segsort = {.name = "segsort",
+                                     .what = "segments of keys, alone or with values, sorted",
+                                     .workloads = workloads,
+                                     .quick = quick,
+                                     .file_variants = file_variants,
+                                     .run = run,
+                                     .absent = absent,
+                                     .min_time = 0.25,
+                                     .on_gpu = true};

@@ -1,0 +1,267 @@
+/* Is it a matrix? First what the struct says, then the row pointers, then every entry, in parallel; the message names
+ * the first offender, whatever the threads. Every other function trusts what passed here. */
+#include "matrices/csr/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { least_share = 1 << 15 };
+
+/* ---- shares ---- */
+
+int lsp_csr_threads(const lsp_ctx *ctx, const lsp_csr *A) {
+    return lsp_threads_for(ctx, A->rows / 2 + A->nnz / 2, least_share / 2);
+}
+
+/* The first row i with i + rowptr[i] >= place. */
+static int64_t row_at(const lsp_csr *A, int64_t place) {
+    int64_t low = 0, high = A->rows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (lsp_csr_rowptr(A, middle) >= place - middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_t *end) {
+    int64_t from, to;
+    lsp_share(A->rows + A->nnz, part, parts, &from, &to);
+    *begin = part == 0 ? 0 : row_at(A, from);
+    *end = part == parts - 1 ? A->rows : row_at(A, to);
+}
+
+int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
+    int64_t low = 0, high = A->rows - 1;
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        if (lsp_csr_rowptr(A, middle) <= k) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/* ---- what the struct says ---- */
+
+lsp_status lsp_csr_check_header(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types fit;
+    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the matrix is NULL");
+    LSP_REQUIRE(A->rows >= 0 && A->cols >= 0 && A->nnz >= 0, LSP_ERR_FORMAT,
+                "the matrix has %lld rows, %lld columns and %lld entries: a negative size", (long long)A->rows,
+                (long long)A->cols, (long long)A->nnz);
+    LSP_REQUIRE(A->rows <= INT64_MAX / 16 && A->nnz <= INT64_MAX / 16, LSP_ERR_FORMAT,
+                "the matrix has %lld rows and %lld entries: more than can be addressed", (long long)A->rows,
+                (long long)A->nnz);
+    LSP_REQUIRE(A->rowptr_type && A->col_type, LSP_ERR_ARGUMENT,
+                "the matrix has row pointers of type %d and columns of type %d: LSP_NONE is no index",
+                (int)A->rowptr_type, (int)A->col_type);
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type,
+                            &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, A->where}, &fit));
+    LSP_REQUIRE(lsp_aligned(A->rowptr, A->rowptr_type) && lsp_aligned(A->col, A->col_type) &&
+                    lsp_aligned(A->val, A->val_type),
+                LSP_ERR_ARGUMENT, "an array of the matrix is not aligned to its items: rowptr %p, col %p, val %p",
+                A->rowptr, A->col, A->val);
+    LSP_REQUIRE(A->rowptr, LSP_ERR_ARGUMENT, "the matrix has no row pointers (rowptr is NULL)");
+    LSP_REQUIRE(A->col || A->nnz == 0, LSP_ERR_ARGUMENT, "the matrix has %lld entries, but col is NULL",
+                (long long)A->nnz);
+    LSP_REQUIRE(A->val || A->nnz == 0 || A->val_type == LSP_NONE, LSP_ERR_ARGUMENT,
+                "the matrix has %lld entries with values, but val is NULL", (long long)A->nnz);
+    LSP_REQUIRE(!A->val || A->nnz == 0 || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
+                "the matrix is a pattern (val_type LSP_NONE), but val is not NULL");
+done:
+    return status;
+}
+
+/* ---- rows ---- */
+
+/* The first row that ends before it starts; `end` if there is none. */
+LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        if (lsp_index_at(rowptr, type, i) > lsp_index_at(rowptr, type, i + 1)) {
+            return i;
+        }
+    }
+    return end;
+}
+
+static lsp_status check_rows(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    int64_t first = A->rows, start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
+    LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)start);
+    LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
+                (long long)A->rows, (long long)stop, (long long)A->nnz);
+    const int threads = lsp_threads_for(ctx, A->rows, least_share);
+    if (threads == 1) { /* a small matrix does not wait for OpenMP */
+        first = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, 0, A->rows);
+    } else {
+#pragma omp parallel num_threads(threads) reduction(min : first)
+        {
+            int64_t begin, end;
+            lsp_share(A->rows, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+            int64_t found = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
+            first = found < end ? found : first;
+        }
+    }
+    LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld",
+                (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
+done:
+    return status;
+}
+
+/* ---- entries ---- */
+
+/* The first entry whose column is outside 0 .. cols-1. In blocks, without a branch inside, so that it runs in vectors.
+ */
+LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
+    enum { block = 1024 };
+    for (int64_t from = begin; from < end; from += block) {
+        int64_t to = lsp_min(from + block, end);
+        uint32_t bad = 0; /* as wide as what it collects */
+        uint64_t bad_wide = 0;
+        for (int64_t k = from; k < to; k++) {
+            if (type == LSP_I32) {
+                bad |= ((const uint32_t *)A->col)[k] >= (uint32_t)A->cols;
+            } else {
+                bad_wide |= ((const uint64_t *)A->col)[k] >= (uint64_t)A->cols;
+            }
+        }
+        for (int64_t k = from; (bad | bad_wide) && k < to; k++) {
+            if (lsp_index_at(A->col, type, k) < 0 || lsp_index_at(A->col, type, k) >= A->cols) {
+                return k;
+            }
+        }
+    }
+    return end;
+}
+
+/* The first entry that is NaN or infinite. */
+LSP_INLINE int64_t not_finite(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k++) {
+        bool fine = type == LSP_F32 ? isfinite(((const float *)A->val)[k])
+                    : type == LSP_F64
+                        ? isfinite(((const double *)A->val)[k])
+                        : isfinite(((const double *)A->val)[2 * k]) && isfinite(((const double *)A->val)[2 * k + 1]);
+        if (!fine) {
+            return k;
+        }
+    }
+    return end;
+}
+
+static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
+}
+static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
+    return A->val_type == LSP_F32   ? not_finite(LSP_F32, A, begin, end)
+           : A->val_type == LSP_F64 ? not_finite(LSP_F64, A, begin, end)
+           : A->val_type == LSP_C64 ? not_finite(LSP_C64, A, begin, end)
+                                    : end;
+}
+
+/* The first of all entries that `find` objects to; nnz if there is none. */
+static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
+                           int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
+    int64_t first = A->nnz;
+    const int threads = lsp_threads_for(ctx, A->nnz, least_share);
+    if (threads == 1) {
+        return find(A, 0, A->nnz);
+    }
+#pragma omp parallel num_threads(threads) reduction(min : first)
+    {
+        int64_t begin, end;
+        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        int64_t found = find(A, begin, end);
+        first = found < end ? found : first;
+    }
+    return first;
+}
+
+LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
+                            int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
+        for (int64_t k = start + 1; k < stop; k++) {
+            int64_t left = lsp_index_at(A->col, col_type, k - 1), right = lsp_index_at(A->col, col_type, k);
+            if (left > right || (strictly && left == right)) {
+                return i;
+            }
+        }
+    }
+    return end;
+}
+
+int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
+    int64_t first = A->rows;
+#pragma omp parallel num_threads(lsp_csr_threads(ctx, A)) reduction(min : first)
+    {
+        int64_t begin, end;
+        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        int64_t found = LSP_WITH_INDICES(A, unsorted, A, strictly, begin, end);
+        first = found < end ? found : first;
+    }
+    return first;
+}
+
+/* No column twice in a row: neighbours tell when rows are sorted; else the columns are sorted aside. */
+static lsp_status check_unique(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr columns = *A;
+    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
+        size_t bytes = (size_t)A->nnz * lsp_type_bytes(A->col_type);
+        LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)bytes, 1, false, &columns.col));
+        memcpy(columns.col, A->col, bytes);
+        columns.val = NULL;
+        columns.val_type = LSP_NONE;
+        LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
+        int64_t row = lsp_csr_first_unsorted(ctx, &columns, true);
+        LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "row %lld holds a column twice", (long long)row);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
+    lsp_status status = LSP_OK;
+    int64_t k, row;
+    LSP_TRY(lsp_csr_check_header(ctx, A));
+    LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
+                "0x%x are not flags of lsp_csr_check", flags);
+    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "the matrix lies on the GPU; this needs it on the host");
+    LSP_TRY(check_rows(ctx, A));
+    k = first_entry(ctx, A, find_outside);
+    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "row %lld: column %lld of entry %lld is not in 0 .. %lld",
+                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)k, (long long)(A->cols - 1));
+    row = flags & LSP_CHECK_SORTED ? lsp_csr_first_unsorted(ctx, A, false) : A->rows;
+    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "row %lld: its columns do not ascend", (long long)row);
+    if (flags & LSP_CHECK_UNIQUE) {
+        LSP_TRY(check_unique(ctx, A));
+    }
+    k = flags & LSP_CHECK_FINITE ? first_entry(ctx, A, find_not_finite) : A->nnz;
+    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "row %lld: the value at column %lld is not finite",
+                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_there(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, A));
+    if (A->where == LSP_HOST) {
+        return lsp_csr_check(ctx, A, 0);
+    }
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "the matrix lies on the GPU, and this context is on the host");
+    status = lsp_csr_check_cuda(ctx, A);
+done:
+    return status;
+}

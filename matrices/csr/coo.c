@@ -1,0 +1,74 @@
+/* Triples to rows: filed by row in their order, rows sorted (stable), equal places summed. */
+#include "matrices/matrices.h"
+
+#include <omp.h>
+
+enum { least_share = 1 << 15 };
+
+static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the triples are NULL");
+    LSP_REQUIRE(A->rows >= 0 && A->cols >= 0 && A->nnz >= 0, LSP_ERR_ARGUMENT,
+                "%lld triples of a matrix of %lld rows and %lld columns: a negative size", (long long)A->nnz,
+                (long long)A->rows, (long long)A->cols);
+    LSP_REQUIRE(A->index_type == LSP_I32 || A->index_type == LSP_I64, LSP_ERR_ARGUMENT,
+                "the triples have indices of type %d: only LSP_I32 and LSP_I64 are indices", (int)A->index_type);
+    LSP_REQUIRE(A->nnz == 0 || (A->row && A->col), LSP_ERR_ARGUMENT, "there are %lld triples, but row or col is NULL",
+                (long long)A->nnz);
+    LSP_REQUIRE(A->nnz == 0 || !A->val == (A->val_type == LSP_NONE), LSP_ERR_ARGUMENT,
+                "val is %s, but the values are of type %d", A->val ? "not NULL" : "NULL", (int)A->val_type);
+    LSP_REQUIRE(lsp_aligned(A->row, A->index_type) && lsp_aligned(A->col, A->index_type) &&
+                    lsp_aligned(A->val, A->val_type),
+                LSP_ERR_ARGUMENT, "an array of the triples is not aligned to its items: row %p, col %p, val %p", A->row,
+                A->col, A->val);
+done:
+    return status;
+}
+
+/* The first triple outside the matrix; nnz if there is none. */
+static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
+    int64_t first = A->nnz;
+#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share)) reduction(min : first)
+    {
+        int64_t begin, end;
+        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        for (int64_t k = begin; k < end; k++) {
+            int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
+            if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
+                first = k;
+                break;
+            }
+        }
+    }
+    return first;
+}
+
+lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B, int64_t *duplicates) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    lsp_csr_types fit;
+    int64_t outside, merged;
+    LSP_TRY(check_header(ctx, A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
+    outside = first_outside(ctx, A);
+    LSP_REQUIRE(outside == A->nnz, LSP_ERR_FORMAT, "triple %lld is at row %lld, column %lld: outside %lld x %lld",
+                (long long)outside, (long long)lsp_index_at(A->row, A->index_type, outside),
+                (long long)lsp_index_at(A->col, A->index_type, outside), (long long)A->rows, (long long)A->cols);
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &(lsp_csr_types){.val_type = A->val_type}, &made));
+    LSP_TRY(lsp_csr_file(
+        ctx, &(lsp_filing){.n = A->nnz, .row = A->row, .col = A->col, .val = A->val, .index_type = A->index_type},
+        &made));
+    LSP_TRY(lsp_csr_sort_rows(ctx, &made));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, &merged));
+    LSP_TRY(lsp_csr_retype(ctx, types, &made));
+    *B = made;
+    if (duplicates) {
+        *duplicates = merged;
+    }
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

@@ -1,0 +1,154 @@
+/* B = A in other types or another place, array by array: converted where it lies, then moved. */
+#include "matrices/csr/gpu/convert.h"
+#include "core/cuda.h"
+#include "matrices/matrices.h"
+
+#include <omp.h>
+
+enum { least_share = 1 << 15 };
+
+/* to[i] = from[i] for begin <= i < end. LSP_NONE stands for ones. */
+LSP_INLINE void convert_index(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
+                              int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(to, to_type, i, lsp_index_at(from, from_type, i));
+    }
+}
+LSP_INLINE double value_at(lsp_type type, const void *array, int64_t i) {
+    return type == LSP_F32 ? (double)((const float *)array)[i] : type == LSP_F64 ? ((const double *)array)[i] : 1.0;
+}
+LSP_INLINE void convert_value(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
+                              int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        double value = value_at(from_type, from, i);
+        if (to_type == LSP_F32) {
+            ((float *)to)[i] = (float)value;
+        } else if (to_type == LSP_F64) {
+            ((double *)to)[i] = value;
+        } else {
+            ((double *)to)[2 * i] = value;
+            ((double *)to)[2 * i + 1] = 0;
+        }
+    }
+}
+
+static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t begin,
+                          int64_t end) {
+    size_t bytes = lsp_type_bytes(to_type);
+    if (to_type == from_type) {
+        memcpy((char *)to + (size_t)begin * bytes, (const char *)from + (size_t)begin * bytes,
+               (size_t)(end - begin) * bytes);
+    } else if (to_type == LSP_I32) {
+        convert_index(LSP_I32, to, LSP_I64, from, begin, end);
+    } else if (to_type == LSP_I64) {
+        convert_index(LSP_I64, to, LSP_I32, from, begin, end);
+    } else if (from_type == LSP_NONE) {
+        convert_value(to_type, to, LSP_NONE, from, begin, end);
+    } else if (to_type == LSP_F32) {
+        convert_value(LSP_F32, to, LSP_F64, from, begin, end);
+    } else {
+        convert_value(LSP_F64, to, LSP_F32, from, begin, end);
+    }
+}
+
+static void convert_host(const lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,
+                         int64_t n) {
+#pragma omp parallel num_threads(lsp_threads_for(ctx, n, least_share))
+    {
+        int64_t begin, end;
+        lsp_share(n, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        if (begin < end) {
+            convert_share(to, to_type, from, from_type, begin, end);
+        }
+    }
+}
+
+typedef struct array { /* n items of one type in one place */
+    void *items;
+    lsp_type type;
+    lsp_where where;
+} array;
+
+/* Both in one place. */
+static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
+    if (to.where == LSP_HOST) {
+        convert_host(ctx, to.items, to.type, from.items, from.type, n);
+        return LSP_OK;
+    }
+    if (to.type == from.type) {
+        return lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, n * (int64_t)lsp_type_bytes(to.type));
+    }
+    if (to.type == LSP_C64) {
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "a pattern on the GPU does not become LSP_C64 there");
+    }
+    return lsp_convert_cuda(ctx, to.items, to.type, from.items, from.type, n);
+}
+
+static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t bytes = n * (int64_t)lsp_type_bytes(to.type);
+    if (bytes == 0) {
+        goto done;
+    }
+    if (to.where != from.where && to.type != from.type) {
+        array near = {.type = to.type, .where = from.where};
+        LSP_TRY(lsp_scratch_at(ctx, near.where, bytes, 1, &near.items));
+        LSP_TRY(convert(ctx, near, from, n));
+        from = near;
+    }
+    if (to.where == from.where) {
+        LSP_TRY(convert(ctx, to, from, n));
+    } else {
+        LSP_TRY(lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, bytes));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types fit;
+    lsp_csr made;
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
+    if (fit.rowptr_type != A->rowptr_type || fit.col_type != A->col_type || fit.val_type != A->val_type ||
+        fit.where != A->where) {
+        LSP_TRY(lsp_csr_copy(ctx, A, &fit, &made));
+        lsp_csr_free(ctx, A);
+        *A = made;
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types fit;
+    lsp_csr made = {0};
+    LSP_TRY(lsp_csr_check_header(ctx, A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
+    if (A->where == LSP_HOST) {
+        LSP_TRY(lsp_csr_check(ctx, A, 0));
+    } else {
+        LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                    "the matrix lies on the GPU, and this context is on the host");
+    }
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
+    LSP_REQUIRE(fit.val_type == A->val_type || fit.val_type == LSP_NONE || A->val_type == LSP_NONE ||
+                    (fit.val_type != LSP_C64 && A->val_type != LSP_C64),
+                LSP_ERR_UNSUPPORTED, "real values do not become complex, nor complex values real");
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
+    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, fit.where},
+                       (array){A->rowptr, A->rowptr_type, A->where}, A->rows + 1));
+    LSP_TRY(
+        copy_array(ctx, (array){made.col, fit.col_type, fit.where}, (array){A->col, A->col_type, A->where}, A->nnz));
+    LSP_TRY(
+        copy_array(ctx, (array){made.val, fit.val_type, fit.where}, (array){A->val, A->val_type, A->where}, A->nnz));
+    *B = made;
+done:
+    if (status != LSP_OK && ctx) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

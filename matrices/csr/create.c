@@ -1,0 +1,145 @@
+/* Matrices made and ended: which types fit, how many bytes they need, the arrays themselves. */
+#include "matrices/matrices.h"
+
+#include "core/cuda.h"
+
+enum {
+    asked_from = 64 << 20, /* matrices of this many bytes are compared with the memory that is free */
+    least_share = 1 << 16,
+};
+
+size_t lsp_type_bytes(lsp_type type) {
+    switch (type) {
+    case LSP_I32:
+    case LSP_U32:
+    case LSP_F32:
+        return 4;
+    case LSP_I64:
+    case LSP_U64:
+    case LSP_F64:
+        return 8;
+    case LSP_C64:
+        return 16;
+    case LSP_NONE:
+        break;
+    }
+    return 0;
+}
+
+static bool is_index(lsp_type type) { return type == LSP_I32 || type == LSP_I64; }
+
+lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
+                           lsp_csr_types *fit) {
+    lsp_status status = LSP_OK;
+    const int64_t most_cols = (int64_t)INT32_MAX + 1;
+    lsp_csr_types t = types ? *types : (lsp_csr_types){0};
+    if (t.rowptr_type == LSP_NONE) {
+        t.rowptr_type = nnz <= INT32_MAX ? LSP_I32 : LSP_I64;
+    }
+    if (t.col_type == LSP_NONE) {
+        t.col_type = cols <= most_cols ? LSP_I32 : LSP_I64;
+    }
+    if (t.drop_values || t.val_type == LSP_NONE) {
+        t.val_type = t.drop_values ? LSP_NONE : source;
+    }
+    LSP_REQUIRE(is_index(t.rowptr_type) && is_index(t.col_type), LSP_ERR_ARGUMENT,
+                "row pointers of type %d, columns of type %d: only LSP_I32 and LSP_I64 are indices", (int)t.rowptr_type,
+                (int)t.col_type);
+    LSP_REQUIRE(t.val_type == LSP_NONE || t.val_type == LSP_F32 || t.val_type == LSP_F64 || t.val_type == LSP_C64,
+                LSP_ERR_ARGUMENT, "values of type %d: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
+                (int)t.val_type);
+    LSP_REQUIRE(t.where == LSP_HOST || t.where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the place %d is neither LSP_HOST nor LSP_CUDA", (int)t.where);
+    LSP_REQUIRE(t.rowptr_type == LSP_I64 || nnz <= INT32_MAX, LSP_ERR_OVERFLOW,
+                "%lld entries do not fit row pointers of 32 bits", (long long)nnz);
+    LSP_REQUIRE(t.col_type == LSP_I64 || cols <= most_cols, LSP_ERR_OVERFLOW,
+                "%lld columns do not fit column indices of 32 bits", (long long)cols);
+    *fit = t;
+done:
+    return status;
+}
+
+lsp_status lsp_csr_room(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types) {
+    lsp_status status = LSP_OK;
+    int64_t pointers, entries, bytes = 0;
+    int64_t entry_bytes = (int64_t)(lsp_type_bytes(types->col_type) + lsp_type_bytes(types->val_type));
+    LSP_REQUIRE(lsp_add(rows, 1, &pointers) &&
+                    lsp_mul(pointers, (int64_t)lsp_type_bytes(types->rowptr_type), &pointers) &&
+                    lsp_mul(nnz, entry_bytes, &entries) && lsp_add(pointers, entries, &bytes),
+                LSP_ERR_OVERFLOW, "%lld rows with %lld entries need more bytes than can be addressed", (long long)rows,
+                (long long)nnz);
+    if (bytes >= asked_from) {
+        int64_t available = lsp_available_bytes(ctx, types->where);
+        LSP_REQUIRE(bytes <= available, LSP_ERR_MEMORY,
+                    "%lld rows with %lld entries need %lld bytes (%s), but only %s are available", (long long)rows,
+                    (long long)nnz, (long long)bytes, lsp_size(bytes).text, lsp_size(available).text);
+    }
+done:
+    return status;
+}
+
+/* rowptr all zero, wherever it lies. */
+static lsp_status clear_rowptr(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx), bytes = (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type);
+    if (A->where == LSP_HOST) {
+        memset(A->rowptr, 0, bytes);
+    } else {
+        char *zeros;
+        LSP_TRY(LSP_SCRATCH_ZERO(ctx, (int64_t)bytes, &zeros));
+        LSP_TRY(lsp_cuda_copy(ctx, A->rowptr, A->where, zeros, LSP_HOST, (int64_t)bytes));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
+                          lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types fit = {0};
+    lsp_csr made = {.rows = rows, .cols = cols, .nnz = nnz};
+    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(rows >= 0 && cols >= 0 && nnz >= 0, LSP_ERR_ARGUMENT,
+                "a matrix of %lld rows, %lld columns and %lld entries has a negative size", (long long)rows,
+                (long long)cols, (long long)nnz);
+    LSP_TRY(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
+    LSP_REQUIRE(fit.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "a matrix on the GPU needs a context on the GPU, and this one is on the host");
+    LSP_TRY(lsp_csr_room(ctx, rows, nnz, &fit));
+    made.rowptr_type = fit.rowptr_type;
+    made.col_type = fit.col_type;
+    made.val_type = fit.val_type;
+    made.where = fit.where;
+    LSP_TRY(lsp_alloc(ctx, fit.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
+    LSP_TRY(lsp_alloc(ctx, fit.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
+    LSP_TRY(lsp_alloc(ctx, fit.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
+    LSP_TRY(clear_rowptr(ctx, &made));
+    *A = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
+                               const lsp_csr_types *types, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, rows, least_share))
+    for (int64_t i = 0; i < rows; i++) {
+        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, starts[i + 1]);
+    }
+done:
+    return status;
+}
+
+void lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
+    if (ctx && A) {
+        lsp_free(ctx, A->rowptr);
+        lsp_free(ctx, A->col);
+        lsp_free(ctx, A->val);
+        *A = (lsp_csr){0};
+    }
+}

@@ -1,0 +1,134 @@
+/* B = A + M, M being the entries of A off the diagonal at their mirrored places (none of a general matrix): row by row,
+ * a merge of A with its transpose, once to count and once to fill. */
+#include "matrices/matrices.h"
+
+#include <omp.h>
+
+typedef struct expansion {
+    const lsp_csr *A, *T; /* both sorted; T = A^T */
+    lsp_csr *B;
+    lsp_symmetry symmetry;
+} expansion;
+
+LSP_INLINE void store(lsp_type type, void *val, int64_t k, lsp_value v) {
+    if (type == LSP_F32) {
+        ((float *)val)[k] = (float)v.re;
+    } else if (type == LSP_F64) {
+        ((double *)val)[k] = v.re;
+    } else if (type == LSP_C64) {
+        ((double *)val)[2 * k] = v.re;
+        ((double *)val)[2 * k + 1] = v.im;
+    }
+}
+
+LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
+    return symmetry == LSP_SKEW ? (lsp_value){-v.re, -v.im} : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im} : v;
+}
+
+/* Row i of B, written from entry `to` on (not written when only counted); returns the entry after its last. A float is
+ * summed in double and rounded once more, which gives the bits of a sum in float. */
+LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion *e, int64_t i, int64_t to) {
+    int64_t a = lsp_csr_rowptr(e->A, i), a_stop = lsp_csr_rowptr(e->A, i + 1), last = -1;
+    int64_t t_stop = lsp_csr_rowptr(e->T, i + 1), t = e->symmetry == LSP_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);
+    while (a < a_stop || t < t_stop) {
+        int64_t a_col = a < a_stop ? lsp_csr_col(e->A, a) : INT64_MAX;
+        int64_t t_col = t < t_stop ? lsp_csr_col(e->T, t) : INT64_MAX;
+        if (t_col == i) {
+            t++; /* the diagonal has no mirror */
+            continue;
+        }
+        int64_t column = lsp_min(a_col, t_col);
+        bool first = column != last;
+        to += first;
+        last = column;
+        if (!count_only) {
+            lsp_value v = a_col <= t_col ? lsp_value_of(val_type, e->A->val, a)
+                                         : mirrored(lsp_value_of(val_type, e->T->val, t), e->symmetry);
+            if (!first) {
+                lsp_value sum = lsp_value_of(val_type, e->B->val, to - 1);
+                v = (lsp_value){sum.re + v.re, sum.im + v.im};
+            }
+            lsp_index_set(e->B->col, e->B->col_type, to - 1, column);
+            store(val_type, e->B->val, to - 1, v);
+        }
+        a += a_col <= t_col;
+        t += a_col > t_col;
+    }
+    return to;
+}
+
+static void count_rows(const expansion *e, int64_t *counts, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        counts[i + 1] = merge_row(LSP_NONE, true, e, i, 0);
+    }
+}
+LSP_INLINE void fill_rows(lsp_type val_type, const expansion *e, const int64_t *starts, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        merge_row(val_type, false, e, i, starts[i]);
+    }
+}
+static void fill_share(const expansion *e, const int64_t *starts, int64_t begin, int64_t end) {
+    switch (e->B->val_type) {
+    case LSP_F32:
+        fill_rows(LSP_F32, e, starts, begin, end);
+        break;
+    case LSP_F64:
+        fill_rows(LSP_F64, e, starts, begin, end);
+        break;
+    case LSP_C64:
+        fill_rows(LSP_C64, e, starts, begin, end);
+        break;
+    default:
+        fill_rows(LSP_NONE, e, starts, begin, end);
+        break;
+    }
+}
+
+static lsp_status merge(lsp_ctx *ctx, expansion *e) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr *A = e->A;
+    int threads = lsp_csr_threads(ctx, A);
+    int64_t *starts;
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
+#pragma omp parallel num_threads(threads)
+    {
+        int64_t begin, end;
+        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        count_rows(e, starts, begin, end);
+    }
+    lsp_prefix_sum(ctx, starts, A->rows);
+    lsp_csr_types types = {.rowptr_type = starts[A->rows] <= INT32_MAX ? A->rowptr_type : LSP_I64,
+                           .col_type = A->col_type,
+                           .val_type = A->val_type};
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, e->B));
+#pragma omp parallel num_threads(threads)
+    {
+        int64_t begin, end;
+        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        fill_share(e, starts, begin, end);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr mirror = {0}, sorted = {0}, made = {0};
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the whole matrix is NULL");
+    LSP_REQUIRE((unsigned)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
+    LSP_REQUIRE(symmetry == LSP_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
+                "a matrix of %lld rows and %lld columns has no mirror image", (long long)A->rows, (long long)A->cols);
+    LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
+    if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
+        LSP_TRY(lsp_csr_transpose(ctx, &mirror, &sorted));
+    }
+    LSP_TRY(merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
+    *B = made;
+done:
+    lsp_csr_free(ctx, &mirror);
+    lsp_csr_free(ctx, &sorted);
+    return status;
+}

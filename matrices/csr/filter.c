@@ -1,0 +1,212 @@
+/* B = those entries of A that a filter lets stay: where a mask is, none too small, of each row so many of the largest.
+ */
+#include "matrices/csr/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+#include <math.h>
+
+enum { least_share = 1 << 15 };
+
+static double magnitude(const lsp_csr *A, int64_t k) {
+    return A->val_type == LSP_F64   ? fabs(((const double *)A->val)[k])
+           : A->val_type == LSP_F32 ? fabs((double)((const float *)A->val)[k])
+                                    : 1;
+}
+
+/* The bits of |value| as a number that orders them; all NaN alike, above infinity. */
+static uint64_t rank_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return isnan(value) ? UINT64_MAX : bits;
+}
+
+/* Has a matrix with sorted rows an entry there? */
+static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
+    int64_t low = lsp_csr_rowptr(M, i), high = lsp_csr_rowptr(M, i + 1);
+    const int64_t end = high;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (lsp_csr_col(M, middle) < column) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < end && lsp_csr_col(M, low) == column;
+}
+
+/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
+static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
+                         int64_t *counts) {
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t count = 0;
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* a NaN is not */
+            const bool masked = filter->mask && has_entry(filter->mask, i, lsp_csr_col(A, k)) == filter->complement;
+            stays[k] = !small && !masked;
+            count += stays[k];
+        }
+        counts[i + 1] = count;
+    }
+}
+
+/* Rows that still have more than `largest` entries: these are sorted by size, stably, and the first ones stay. */
+static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *offsets, *entry, *rows, segments = 0, items = 0;
+    uint64_t *key;
+    for (int64_t i = 0; i < A->rows; i++) {
+        segments += counts[i + 1] > largest;
+        items += counts[i + 1] > largest ? counts[i + 1] : 0;
+    }
+    if (segments == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, segments + 1, &offsets));
+    LSP_TRY(LSP_SCRATCH(ctx, segments, &rows));
+    LSP_TRY(LSP_SCRATCH(ctx, items, &entry));
+    LSP_TRY(LSP_SCRATCH(ctx, items, &key));
+    segments = items = offsets[0] = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        if (counts[i + 1] > largest) {
+            rows[segments++] = i;
+            offsets[segments] = items += counts[i + 1];
+        }
+    }
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, items, least_share)) schedule(dynamic, 64)
+    for (int64_t s = 0; s < segments; s++) {
+        int64_t at = offsets[s];
+        for (int64_t k = lsp_csr_rowptr(A, rows[s]); k < lsp_csr_rowptr(A, rows[s] + 1); k++) {
+            if (stays[k]) {
+                key[at] = rank_of(magnitude(A, k));
+                entry[at++] = k;
+            }
+        }
+    }
+    LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
+                                                 .segments = segments,
+                                                 .offsets = offsets,
+                                                 .offset_type = LSP_I64,
+                                                 .key_type = LSP_U64,
+                                                 .value_bytes = sizeof *entry,
+                                                 .keys = key,
+                                                 .keys_out = key,
+                                                 .values = entry,
+                                                 .values_out = entry,
+                                                 .flags = LSP_SORT_DESCENDING}));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, items, least_share)) schedule(dynamic, 64)
+    for (int64_t s = 0; s < segments; s++) {
+        for (int64_t at = offsets[s] + largest; at < offsets[s + 1]; at++) {
+            stays[entry[at]] = 0;
+        }
+        counts[rows[s] + 1] = largest;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(filter != NULL, LSP_ERR_ARGUMENT, "the filter is NULL");
+    LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
+                "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
+    LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
+                "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
+    if (filter->mask != NULL) {
+        LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",
+                    where == LSP_CUDA ? "on the host" : "on the GPU");
+        LSP_TRY(lsp_csr_check_there(ctx, filter->mask));
+        LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
+                    "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
+                    (long long)filter->mask->cols, (long long)rows, (long long)cols);
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *mask = filter->mask;
+    *sorted = (lsp_csr){0};
+    if (mask != NULL &&
+        (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
+        LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .where = where}, sorted));
+        LSP_TRY(where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, sorted) : lsp_csr_sort_rows(ctx, sorted));
+        filter->mask = sorted;
+    }
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, sorted);
+    }
+    return status;
+}
+
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                           const lsp_csr_types *types, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    lsp_csr_types of_b = *types;
+    of_b.val_type = A->val_type;
+    of_b.where = A->where;
+    if (A->where == LSP_CUDA) {
+        return lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B);
+    }
+    int64_t *starts = counts;
+    lsp_prefix_sum(ctx, starts, A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &of_b, &made));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t to = starts[i];
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            if (stays[k]) {
+                lsp_index_set(made.col, made.col_type, to, lsp_csr_col(A, k));
+                lsp_move_value(made.val, to++, A->val, k, lsp_type_bytes(A->val_type));
+            }
+        }
+    }
+    *B = made;
+done:
+    return status;
+}
+
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type};
+    uint8_t *stays;
+    int64_t *counts;
+    if (A->where == LSP_CUDA) {
+        return lsp_filter_rows_cuda(ctx, A, filter, B);
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
+    look_at_each(ctx, A, filter, stays, counts);
+    if (filter->largest > 0) {
+        LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
+    }
+    LSP_TRY(lsp_filter_take(ctx, A, stays, counts, &types, B));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr sorted = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
+    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
+    LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
+    lsp_filter prepared = *filter;
+    LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
+    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, B));
+done:
+    lsp_csr_free(ctx, &sorted);
+    return status;
+}

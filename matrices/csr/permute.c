@@ -1,0 +1,114 @@
+/* B[i][j] = A[row_order[i]][col_order[j]]: rows copied from where they lie, columns renamed by the inverse order. */
+#include "matrices/matrices.h"
+
+#include <omp.h>
+
+enum { least_share = 1 << 15 };
+
+/* inverse[order[i]] = i; checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. */
+static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void **inverse) {
+    lsp_status status = LSP_OK;
+    *inverse = NULL;
+    if (!order) {
+        goto done;
+    }
+    LSP_REQUIRE(lsp_aligned(order, type), LSP_ERR_ARGUMENT, "the order of the %s is not aligned to its items: %p", what,
+                order);
+    LSP_TRY(lsp_scratch_bytes(ctx, n, lsp_type_bytes(type), false, inverse));
+    if (n > 0) {
+        memset(*inverse, 0xff, (size_t)n * lsp_type_bytes(type)); /* -1: not met yet */
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t place = lsp_index_at(order, type, i);
+        LSP_REQUIRE(place >= 0 && place < n, LSP_ERR_ARGUMENT, "the order of the %s holds %lld, not in 0 .. %lld", what,
+                    (long long)place, (long long)(n - 1));
+        LSP_REQUIRE(lsp_index_at(*inverse, type, place) < 0, LSP_ERR_ARGUMENT, "the order of the %s holds %lld twice",
+                    what, (long long)place);
+        lsp_index_set(*inverse, type, place, i);
+    }
+done:
+    return status;
+}
+
+typedef struct permutation {
+    const lsp_csr *A;
+    const void *row_order, *new_col;
+} permutation;
+
+static int64_t source_row(const permutation *p, int64_t i) {
+    return p->row_order ? lsp_index_at(p->row_order, p->A->col_type, i) : i;
+}
+
+/* The rows begin .. end-1 of B. */
+LSP_INLINE void fill_rows(lsp_type col_type, size_t val_bytes, const permutation *p, const lsp_csr *B, int64_t begin,
+                          int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = source_row(p, i), to = lsp_csr_rowptr(B, i), stop = lsp_csr_rowptr(p->A, row + 1);
+        for (int64_t k = lsp_csr_rowptr(p->A, row); k < stop; k++, to++) {
+            int64_t column = lsp_index_at(p->A->col, col_type, k);
+            lsp_index_set(B->col, col_type, to, p->new_col ? lsp_index_at(p->new_col, col_type, column) : column);
+            lsp_move_value(B->val, to, p->A->val, k, val_bytes);
+        }
+    }
+}
+static void fill_share(const permutation *p, const lsp_csr *B, int64_t begin, int64_t end) {
+    switch (lsp_type_bytes(B->val_type)) {
+    case 0:
+        LSP_WITH_INDEX(B->col_type, fill_rows, 0, p, B, begin, end);
+        break;
+    case 4:
+        LSP_WITH_INDEX(B->col_type, fill_rows, 4, p, B, begin, end);
+        break;
+    case 8:
+        LSP_WITH_INDEX(B->col_type, fill_rows, 8, p, B, begin, end);
+        break;
+    default:
+        LSP_WITH_INDEX(B->col_type, fill_rows, 16, p, B, begin, end);
+        break;
+    }
+}
+
+static lsp_status permute(lsp_ctx *ctx, const permutation *p, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = p->A;
+    lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    int64_t *starts;
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->rows, least_share))
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t row = source_row(p, i);
+        starts[i + 1] = lsp_csr_rowptr(A, row + 1) - lsp_csr_rowptr(A, row);
+    }
+    lsp_prefix_sum(ctx, starts, A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, B));
+#pragma omp parallel num_threads(lsp_csr_threads(ctx, B))
+    {
+        int64_t begin, end;
+        lsp_csr_share(B, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        fill_share(p, B, begin, end);
+    }
+    LSP_TRY(lsp_csr_sort_rows(ctx, B));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
+    lsp_csr made = {0};
+    void *new_row, *new_col;
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
+    LSP_TRY(invert(ctx, "rows", row_order, A->col_type, A->rows, &new_row));
+    LSP_TRY(invert(ctx, "columns", col_order, A->col_type, A->cols, &new_col));
+    LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col}, &made));
+    *B = made;
+done:
+    if (ctx) {
+        lsp_scratch_release(ctx, mark);
+    }
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

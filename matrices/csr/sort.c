@@ -1,0 +1,131 @@
+/* Rows put in order by the project's segmented sort (a row is a segment, columns are keys, values come along), and
+ * equal neighbours summed. */
+#include "matrices/csr/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+#include <omp.h>
+
+lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
+        LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = A->nnz,
+                                                     .segments = A->rows,
+                                                     .offsets = A->rowptr,
+                                                     .offset_type = A->rowptr_type,
+                                                     .key_type = A->col_type,
+                                                     .value_bytes = lsp_type_bytes(A->val_type),
+                                                     .keys = A->col,
+                                                     .keys_out = A->col,
+                                                     .values = A->val,
+                                                     .values_out = A->val}));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = lsp_csr_check_there(ctx, A);
+    return status != LSP_OK ? status : A->where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, A) : lsp_csr_sort_rows(ctx, A);
+}
+
+/* val[to] += val[k]. */
+LSP_INLINE void add_value(lsp_type type, void *val, int64_t to, int64_t k) {
+    if (type == LSP_F32) {
+        ((float *)val)[to] += ((float *)val)[k];
+    } else if (type == LSP_F64) {
+        ((double *)val)[to] += ((double *)val)[k];
+    } else if (type == LSP_C64) {
+        ((double *)val)[2 * to] += ((double *)val)[2 * k];
+        ((double *)val)[2 * to + 1] += ((double *)val)[2 * k + 1];
+    }
+}
+
+/* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns where their entries now end. */
+LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end,
+                              int64_t start) {
+    int64_t to = start;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = to, stop = lsp_csr_rowptr(A, i + 1);
+        for (int64_t k = start; k < stop; k++) {
+            int64_t column = lsp_index_at(A->col, col_type, k);
+            if (to > row && lsp_index_at(A->col, col_type, to - 1) == column) {
+                add_value(val_type, A->val, to - 1, k);
+            } else {
+                lsp_index_set(A->col, col_type, to, column);
+                lsp_move_value(A->val, to++, A->val, k, lsp_type_bytes(val_type));
+            }
+        }
+        start = stop;
+        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, to);
+    }
+    return to;
+}
+
+static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
+    switch (A->val_type) {
+    case LSP_F32:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_F32, A, begin, end, start);
+    case LSP_F64:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_F64, A, begin, end, start);
+    case LSP_C64:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_C64, A, begin, end, start);
+    default:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_NONE, A, begin, end, start);
+    }
+}
+
+typedef struct piece { /* the rows of one thread, and their entries */
+    int64_t begin, end, start, stop, shift;
+} piece;
+
+/* Moves the entries of all pieces together, in order, and returns their number. */
+static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
+    size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
+    int64_t to = 0;
+    for (int p = 0; p < parts; p++) {
+        int64_t from = pieces[p].start, n = pieces[p].stop - from;
+        if (to < from && n > 0) {
+            memmove((char *)A->col + (size_t)to * col_bytes, (char *)A->col + (size_t)from * col_bytes,
+                    (size_t)n * col_bytes);
+            if (val_bytes > 0) {
+                memmove((char *)A->val + (size_t)to * val_bytes, (char *)A->val + (size_t)from * val_bytes,
+                        (size_t)n * val_bytes);
+            }
+        }
+        pieces[p].shift = from - to;
+        to += n;
+    }
+    return to;
+}
+
+lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t before = A->nnz;
+    int parts = lsp_csr_threads(ctx, A);
+    piece *pieces;
+    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
+        LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
+        for (int p = 0; p < parts; p++) {
+            lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);
+            pieces[p].start = lsp_csr_rowptr(A, pieces[p].begin);
+        }
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+        for (int p = 0; p < parts; p++) {
+            pieces[p].stop = merge_share(A, pieces[p].begin, pieces[p].end, pieces[p].start);
+        }
+        A->nnz = close_gaps(A, pieces, parts);
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+        for (int p = 0; p < parts; p++) {
+            for (int64_t i = pieces[p].begin; pieces[p].shift > 0 && i < pieces[p].end; i++) {
+                lsp_index_set(A->rowptr, A->rowptr_type, i + 1, lsp_csr_rowptr(A, i + 1) - pieces[p].shift);
+            }
+        }
+    }
+    if (merged) {
+        *merged = before - A->nnz;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

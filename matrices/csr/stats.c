@@ -1,0 +1,213 @@
+/* What a matrix looks like: one pass over its rows, one over its columns (the rows of the transpose), and one that
+ * holds the two against each other for symmetry. */
+#include "matrices/matrices.h"
+
+#include <math.h>
+#include <omp.h>
+
+static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
+
+/* Sums that do not fit stay at the largest number. */
+static int64_t add_up(int64_t a, int64_t b) { return lsp_add(a, b, &a) ? a : INT64_MAX; }
+
+/* ---- rows ---- */
+
+typedef __int128 wide; /* sums of squared lengths, exact */
+
+typedef struct row_sums { /* of the rows of one thread */
+    lsp_csr_stats s;
+    wide squares;
+} row_sums;
+
+LSP_INLINE void take_rows(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, int64_t begin, int64_t end,
+                          row_sums *sums) {
+    lsp_csr_stats s = sums->s;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
+        int64_t length = stop - start, products = 0, before = -1, falls = 0;
+        s.empty_rows += length == 0;
+        s.min_row = lsp_min(s.min_row, length);
+        s.max_row = lsp_max(s.max_row, length);
+        s.histogram[length == 0 ? 0 : 64 - __builtin_clzll((unsigned long long)length)]++;
+        sums->squares += (wide)length * length;
+        for (int64_t k = start; k < stop; k++) {
+            int64_t column = lsp_index_at(A->col, col_type, k);
+            s.lower_bandwidth = lsp_max(s.lower_bandwidth, i - column);
+            s.upper_bandwidth = lsp_max(s.upper_bandwidth, column - i);
+            s.diagonal += i == column;
+            falls += column < before;
+            before = column;
+            if (s.square) {
+                products = add_up(products, lsp_index_at(A->rowptr, rowptr_type, column + 1) -
+                                                lsp_index_at(A->rowptr, rowptr_type, column));
+            }
+        }
+        s.unsorted_rows += falls > 0;
+        s.products = add_up(s.products, products);
+        s.product_nnz_bound = add_up(s.product_nnz_bound, lsp_min(products, A->cols));
+    }
+    sums->s = s;
+}
+
+LSP_INLINE void take_values(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end, lsp_csr_stats *s) {
+    int64_t zeros = 0, not_finite = 0;
+    for (int64_t k = begin; k < end; k++) {
+        lsp_value v = lsp_value_of(type, A->val, k);
+        zeros += v.re == 0 && v.im == 0;
+        not_finite += !isfinite(v.re) || !isfinite(v.im);
+    }
+    s->zeros += zeros;
+    s->not_finite += not_finite;
+}
+
+static void take_share(const lsp_csr *A, int64_t begin, int64_t end, row_sums *sums) {
+    int64_t from = lsp_csr_rowptr(A, begin), to = lsp_csr_rowptr(A, end);
+    LSP_WITH_INDICES(A, take_rows, A, begin, end, sums);
+    if (A->val_type == LSP_F64) {
+        take_values(LSP_F64, A, from, to, &sums->s);
+    } else if (A->val_type == LSP_F32) {
+        take_values(LSP_F32, A, from, to, &sums->s);
+    } else if (A->val_type == LSP_C64) {
+        take_values(LSP_C64, A, from, to, &sums->s);
+    }
+}
+
+static void add_sums(row_sums *all, const row_sums *part) {
+    lsp_csr_stats *to = &all->s;
+    const lsp_csr_stats *from = &part->s;
+    to->empty_rows += from->empty_rows;
+    to->min_row = lsp_min(to->min_row, from->min_row);
+    to->max_row = lsp_max(to->max_row, from->max_row);
+    for (int i = 0; i < 64; i++) {
+        to->histogram[i] += from->histogram[i];
+    }
+    to->lower_bandwidth = lsp_max(to->lower_bandwidth, from->lower_bandwidth);
+    to->upper_bandwidth = lsp_max(to->upper_bandwidth, from->upper_bandwidth);
+    to->diagonal += from->diagonal;
+    to->unsorted_rows += from->unsorted_rows;
+    to->zeros += from->zeros;
+    to->not_finite += from->not_finite;
+    to->products = add_up(to->products, from->products);
+    to->product_nnz_bound = add_up(to->product_nnz_bound, from->product_nnz_bound);
+    all->squares += part->squares;
+}
+
+static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *s) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int parts = lsp_csr_threads(ctx, A);
+    row_sums *sums, all = {.s = {.min_row = INT64_MAX, .square = A->rows == A->cols}};
+    LSP_TRY(LSP_SCRATCH(ctx, parts, &sums));
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int p = 0; p < parts; p++) {
+        int64_t begin, end;
+        row_sums mine = {.s = {.min_row = INT64_MAX, .square = A->rows == A->cols}};
+        lsp_csr_share(A, p, parts, &begin, &end);
+        take_share(A, begin, end, &mine);
+        sums[p] = mine;
+    }
+    for (int p = 0; p < parts; p++) {
+        add_sums(&all, &sums[p]);
+    }
+    if (A->rows > 0) {
+        double rows = (double)A->rows;
+        wide spread = all.squares * (wide)A->rows - (wide)A->nnz * (wide)A->nnz;
+        all.s.mean_row = (double)A->nnz / rows;
+        all.s.stddev_row = sqrt((double)spread) / rows;
+    } else {
+        all.s.min_row = 0;
+    }
+    if (!all.s.square) {
+        all.s.products = all.s.product_nnz_bound = -1;
+    }
+    *s = all.s;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- columns ---- */
+
+static void take_columns(const lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *s) {
+    int64_t empty = 0, longest = 0;
+#pragma omp parallel for num_threads(lsp_csr_threads(ctx, T)) reduction(+ : empty) reduction(max : longest)
+    for (int64_t i = 0; i < T->rows; i++) {
+        int64_t length = row_length(T, i);
+        empty += length == 0;
+        longest = lsp_max(longest, length);
+    }
+    s->empty_cols = empty;
+    s->max_col = longest;
+}
+
+/* ---- symmetry ---- */
+
+typedef struct symmetry {
+    bool pattern, symmetric, skew, hermitian;
+} symmetry;
+
+LSP_INLINE symmetry mirror_rows(lsp_type rowptr_type, lsp_type col_type, lsp_type val_type, const lsp_csr *A,
+                                const lsp_csr *T, int64_t begin, int64_t end) {
+    symmetry is = {true, true, true, true};
+    for (int64_t i = begin; i < end && is.pattern; i++) {
+        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
+        is.pattern = lsp_index_at(T->rowptr, rowptr_type, i + 1) == stop;
+        for (int64_t k = start; k < stop && is.pattern; k++) {
+            lsp_value a = lsp_value_of(val_type, A->val, k), t = lsp_value_of(val_type, T->val, k);
+            is.pattern = lsp_index_at(A->col, col_type, k) == lsp_index_at(T->col, col_type, k);
+            is.symmetric = is.symmetric && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, t.im);
+            is.skew = is.skew && lsp_same_number(a.re, -t.re) && lsp_same_number(a.im, -t.im);
+            is.hermitian = is.hermitian && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, -t.im);
+        }
+    }
+    return is;
+}
+static symmetry mirror_share(const lsp_csr *A, const lsp_csr *T, int64_t begin, int64_t end) {
+    return A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && A->val_type == LSP_F64
+               ? mirror_rows(LSP_I32, LSP_I32, LSP_F64, A, T, begin, end)
+               : mirror_rows(A->rowptr_type, A->col_type, A->val_type, A, T, begin, end);
+}
+
+/* A against T = A^T of the same types, both sorted, no place twice. */
+static void take_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
+    bool pattern = true, symmetric = true, skew = true, hermitian = true;
+#pragma omp parallel num_threads(lsp_csr_threads(ctx, A)) reduction(&& : pattern, symmetric, skew, hermitian)
+    {
+        int64_t begin, end;
+        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
+        symmetry is = mirror_share(A, T, begin, end);
+        pattern = is.pattern;
+        symmetric = is.symmetric;
+        skew = is.skew;
+        hermitian = is.hermitian;
+    }
+    s->pattern_symmetric = pattern;
+    s->symmetric = pattern && symmetric;
+    s->skew = pattern && skew;
+    s->hermitian = pattern && hermitian;
+}
+
+lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats) {
+    lsp_status status = LSP_OK;
+    lsp_csr T = {0}, tidy = {0};
+    lsp_csr_stats found;
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_REQUIRE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
+    LSP_TRY(take_all_rows(ctx, A, &found));
+    LSP_TRY(lsp_csr_transpose(ctx, A, &T));
+    take_columns(ctx, &T, &found);
+    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
+        LSP_TRY(lsp_csr_transpose(ctx, &T, &tidy)); /* A, its rows sorted */
+        LSP_TRY(lsp_csr_sum_duplicates(ctx, &tidy, &found.duplicates));
+        lsp_csr_free(ctx, &T);
+        LSP_TRY(lsp_csr_transpose(ctx, &tidy, &T));
+    }
+    if (found.square) {
+        take_symmetry(ctx, tidy.rowptr ? &tidy : A, &T, &found);
+    }
+    *stats = found;
+done:
+    lsp_csr_free(ctx, &T);
+    lsp_csr_free(ctx, &tidy);
+    return status;
+}

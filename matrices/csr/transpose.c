@@ -1,0 +1,175 @@
+/* B = A^T by counting sort: threads take shares of the entries in order, count them by column, and the counts, summed
+ * by column and then by share, say where each thread puts its entries. COO to CSR is the same filing by row. */
+#include "matrices/matrices.h"
+
+#include <omp.h>
+
+enum { least_share = 1 << 15 };
+
+typedef struct sorter {
+    const lsp_filing *items;
+    lsp_csr *B;
+    void *places; /* parts x rows of B, of its rowptr_type: counts, then where the next entry goes */
+    int parts;
+} sorter;
+
+/* The counts of one share. */
+LSP_INLINE void *places_of(const sorter *s, int part) {
+    return (char *)s->places + (size_t)part * (size_t)s->B->rows * lsp_type_bytes(s->B->rowptr_type);
+}
+
+LSP_INLINE void count(lsp_type index_type, lsp_type place_type, const sorter *s, int part) {
+    void *places = places_of(s, part);
+    int64_t begin, end;
+    memset(places, 0, (size_t)s->B->rows * lsp_type_bytes(place_type));
+    lsp_share(s->items->n, part, s->parts, &begin, &end);
+    for (int64_t k = begin; k < end; k++) {
+        int64_t row = lsp_index_at(s->items->row, index_type, k);
+        lsp_index_set(places, place_type, row, lsp_index_at(places, place_type, row) + 1);
+    }
+}
+
+/* Counts to places, for the rows of one share; `before` entries belong to the rows before. */
+static void sum_places(const sorter *s, int64_t begin, int64_t end, int64_t before) {
+    for (int64_t i = begin; i < end; i++) {
+        for (int part = 0; part < s->parts; part++) {
+            void *places = places_of(s, part);
+            int64_t counted = lsp_index_at(places, s->B->rowptr_type, i);
+            lsp_index_set(places, s->B->rowptr_type, i, before);
+            before += counted;
+        }
+        lsp_index_set(s->B->rowptr, s->B->rowptr_type, i + 1, before);
+    }
+}
+
+LSP_INLINE void move(lsp_type index_type, lsp_type place_type, lsp_type col_type, size_t val_bytes, const sorter *s,
+                     int part) {
+    const lsp_filing *items = s->items;
+    void *places = places_of(s, part);
+    int64_t begin, end;
+    lsp_share(items->n, part, s->parts, &begin, &end);
+    int64_t column = items->by && begin < end ? lsp_csr_row_of(items->by, begin) : 0;
+    int64_t stop = items->by && begin < end ? lsp_csr_rowptr(items->by, column + 1) : 0;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t row = lsp_index_at(items->row, index_type, k), to = lsp_index_at(places, place_type, row);
+        lsp_index_set(places, place_type, row, to + 1);
+        if (!items->by) {
+            column = lsp_index_at(items->col, index_type, k);
+        }
+        while (items->by && k >= stop) {
+            stop = lsp_csr_rowptr(items->by, ++column + 1);
+        }
+        lsp_index_set(s->B->col, col_type, to, column);
+        lsp_move_value(s->B->val, to, items->val, k, val_bytes);
+    }
+}
+
+/* Types that are all narrow are constants in the loop; wide ones are asked each time. */
+LSP_INLINE void move_values(size_t val_bytes, const sorter *s, int part) {
+    if (s->items->index_type == LSP_I32 && s->B->rowptr_type == LSP_I32 && s->B->col_type == LSP_I32) {
+        move(LSP_I32, LSP_I32, LSP_I32, val_bytes, s, part);
+    } else {
+        move(s->items->index_type, s->B->rowptr_type, s->B->col_type, val_bytes, s, part);
+    }
+}
+static void move_share(const sorter *s, int part) {
+    switch (lsp_type_bytes(s->B->val_type)) {
+    case 0:
+        move_values(0, s, part);
+        break;
+    case 4:
+        move_values(4, s, part);
+        break;
+    case 8:
+        move_values(8, s, part);
+        break;
+    default:
+        move_values(16, s, part);
+        break;
+    }
+}
+
+static void count_share(const sorter *s, int part) {
+    if (s->items->index_type == LSP_I32 && s->B->rowptr_type == LSP_I32) {
+        count(LSP_I32, LSP_I32, s, part);
+    } else {
+        count(s->items->index_type, s->B->rowptr_type, s, part);
+    }
+}
+
+/* Entries in the rows of one share. */
+static int64_t sum_counts(const sorter *s, int64_t begin, int64_t end) {
+    int64_t sum = 0;
+    for (int part = 0; part < s->parts; part++) {
+        for (int64_t i = begin; i < end; i++) {
+            sum += lsp_index_at(places_of(s, part), s->B->rowptr_type, i);
+        }
+    }
+    return sum;
+}
+
+/* Shares that pay, while their counts take no more memory than B itself. */
+static int parts_for(const lsp_ctx *ctx, const lsp_csr *B) {
+    int64_t place_bytes = (int64_t)lsp_type_bytes(B->rowptr_type);
+    int64_t entry_bytes = (int64_t)(lsp_type_bytes(B->col_type) + lsp_type_bytes(B->val_type));
+    int64_t bounded = 1 + B->nnz / lsp_max(B->rows, 1) * entry_bytes / place_bytes;
+    return (int)lsp_min(lsp_threads_for(ctx, B->nnz, least_share), bounded);
+}
+
+lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    sorter s = {.items = items, .B = B, .parts = parts_for(ctx, B)};
+    int64_t cells, *sums;
+    LSP_REQUIRE(lsp_mul(B->rows, s.parts, &cells), LSP_ERR_OVERFLOW, "%lld rows are too many to count by",
+                (long long)B->rows);
+    LSP_TRY(lsp_scratch_bytes(ctx, lsp_max(cells, 1), lsp_type_bytes(B->rowptr_type), false, &s.places));
+    LSP_TRY(LSP_SCRATCH(ctx, s.parts + 1, &sums));
+    sums[0] = 0;
+#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
+    for (int part = 0; part < s.parts; part++) {
+        count_share(&s, part);
+    }
+#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
+    for (int part = 0; part < s.parts; part++) {
+        int64_t begin, end;
+        lsp_share(B->rows, part, s.parts, &begin, &end);
+        sums[part + 1] = sum_counts(&s, begin, end);
+    }
+    for (int part = 0; part < s.parts; part++) {
+        sums[part + 1] += sums[part];
+    }
+#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
+    for (int part = 0; part < s.parts; part++) {
+        int64_t begin, end;
+        lsp_share(B->rows, part, s.parts, &begin, &end);
+        sum_places(&s, begin, end, sums[part]);
+    }
+#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
+    for (int part = 0; part < s.parts; part++) {
+        move_share(&s, part);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
+    lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    if (A->rows > (int64_t)INT32_MAX + 1) {
+        types.col_type = LSP_I64;
+    }
+    LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
+    LSP_TRY(lsp_csr_file(
+        ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A}, &made));
+    *B = made;
+done:
+    if (status != LSP_OK && ctx) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

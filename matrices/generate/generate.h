@@ -1,0 +1,48 @@
+/* What the generators share: random numbers that can jump, and the parameters of a name. */
+#ifndef LSP_MATRICES_GENERATE_H
+#define LSP_MATRICES_GENERATE_H
+
+#include "matrices/matrices.h"
+
+enum { lsp_most_parameters = 3 };
+
+typedef struct lsp_parameter { /* a whole number, or with `decimals` a decimal one */
+    int64_t whole;
+    double decimal;
+} lsp_parameter;
+
+/* Makes A on the host: narrowest indices, f64. The parameters are within the limits of the table in generate.c. */
+typedef lsp_status lsp_generator(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A);
+
+lsp_generator lsp_generate_poisson2d, lsp_generate_stencil27, lsp_generate_fem3;
+lsp_generator lsp_generate_er, lsp_generate_rmat, lsp_generate_web, lsp_generate_perm;
+lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *A);
+
+/* Refuses, before anything is allocated, a matrix that does not fit: `entries` counts those to be dropped later, too.
+ */
+lsp_status lsp_generate_room(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
+
+/* ---- splitmix64: the state is a counter, so draw number k can be had without the k-1 before it ---- */
+
+#define LSP_GAMMA UINT64_C(0x9E3779B97F4A7C15)
+
+typedef struct lsp_rng {
+    uint64_t state;
+} lsp_rng;
+
+static inline uint64_t lsp_rng_mix(uint64_t z) {
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+/* The generator of `seed` after `draws` draws. */
+static inline lsp_rng lsp_rng_at(uint64_t seed, int64_t draws) {
+    return (lsp_rng){lsp_rng_mix(seed + LSP_GAMMA) + (uint64_t)draws * LSP_GAMMA};
+}
+static inline uint64_t lsp_rng_next(lsp_rng *rng) { return lsp_rng_mix(rng->state += LSP_GAMMA); }
+static inline double lsp_rng_unit(lsp_rng *rng) { return (double)(lsp_rng_next(rng) >> 11) * 0x1p-53; }
+static inline int64_t lsp_rng_below(lsp_rng *rng, int64_t n) {
+    return (int64_t)((unsigned __int128)lsp_rng_next(rng) * (uint64_t)n >> 64);
+}
+
+#endif

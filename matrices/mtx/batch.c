@@ -1,0 +1,116 @@
+/* What the two passes do with a batch of entries: count them by row, or put each into the next free slot of its row. */
+#include "matrices/matrices.h"
+#include "mtx.h"
+
+LSP_INLINE void count_by(bool wide, void *slots, const int64_t *row, int64_t n) {
+    for (int64_t k = 0; k < n; k++) {
+        if (wide) {
+            ((int64_t *)slots)[row[k]]++;
+        } else {
+            ((uint32_t *)slots)[row[k]]++;
+        }
+    }
+}
+static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const int64_t *row, int64_t n) {
+    if (job->wide) {
+        count_by(true, part->slots, row, n);
+    } else {
+        count_by(false, part->slots, row, n);
+    }
+}
+
+/* slot[k] = the next free one of row[k], asked for ahead of the stores, which would wait for it one after the other;
+ * false if one is none of the matrix's. */
+LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_batch *batch) {
+    const size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
+    for (int64_t k = 0; k < batch->count; k++) {
+        int64_t slot = wide ? ((int64_t *)slots)[batch->row[k]]++ : ((uint32_t *)slots)[batch->row[k]]++;
+        if (__builtin_expect((uint64_t)slot >= (uint64_t)A->nnz, 0)) {
+            return false;
+        }
+        __builtin_prefetch((const char *)A->col + (size_t)slot * col_bytes, 1);
+        if (val_bytes > 0) {
+            __builtin_prefetch((const char *)A->val + (size_t)slot * val_bytes, 1);
+        }
+        batch->slot[k] = slot;
+    }
+    return true;
+}
+
+static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
+    const int64_t *slot = batch->slot, n = batch->count;
+    if (A->val_type == LSP_F64) {
+        for (int64_t k = 0; k < n; k++) {
+            ((double *)A->val)[slot[k]] = batch->re[k];
+        }
+    } else if (A->val_type == LSP_F32) {
+        for (int64_t k = 0; k < n; k++) {
+            ((float *)A->val)[slot[k]] = (float)batch->re[k];
+        }
+    } else if (A->val_type == LSP_C64) {
+        for (int64_t k = 0; k < n; k++) {
+            ((double *)A->val)[2 * slot[k]] = batch->re[k];
+            ((double *)A->val)[2 * slot[k] + 1] = complex ? batch->im[k] : 0;
+        }
+    }
+}
+
+static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batch *batch) {
+    const lsp_csr *A = &job->reader->A;
+    if (!(job->wide ? take_slots(true, part->slots, A, batch) : take_slots(false, part->slots, A, batch))) {
+        return false;
+    }
+    if (A->col_type == LSP_I32) {
+        for (int64_t k = 0; k < batch->count; k++) {
+            ((int32_t *)A->col)[batch->slot[k]] = (int32_t)batch->col[k];
+        }
+    } else {
+        for (int64_t k = 0; k < batch->count; k++) {
+            ((int64_t *)A->col)[batch->slot[k]] = batch->col[k];
+        }
+    }
+    store_values(A, job->reader->header.field == LSP_MTX_COMPLEX, batch);
+    return true;
+}
+
+/* The entries off the diagonal become their mirrors, the others are dropped. */
+static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *batch) {
+    const lsp_mtx_header *header = &job->reader->header;
+    bool complex = values && header->field == LSP_MTX_COMPLEX;
+    values = values && header->field != LSP_MTX_PATTERN;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < batch->count; k++) {
+        int64_t row = batch->row[k], col = batch->col[k];
+        if (row != col) {
+            batch->row[kept] = col;
+            batch->col[kept] = row;
+            if (values) {
+                batch->re[kept] = header->symmetry == LSP_SKEW ? -batch->re[k] : batch->re[k];
+            }
+            if (complex) {
+                batch->im[kept] = header->symmetry == LSP_SYMMETRIC ? batch->im[k] : -batch->im[k];
+            }
+            kept++;
+        }
+    }
+    batch->count = kept;
+}
+
+bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch) {
+    if (pass == LSP_MTX_COUNT) {
+        count_batch(job, part, batch->row, batch->count);
+        if (job->mirror) {
+            mirror_batch(job, false, batch);
+            count_batch(job, part, batch->row, batch->count);
+        }
+        return true;
+    }
+    if (!store_batch(job, part, batch)) {
+        return false;
+    }
+    if (job->mirror) {
+        mirror_batch(job, true, batch);
+        return store_batch(job, part, batch);
+    }
+    return true;
+}

@@ -1,0 +1,285 @@
+/* Two passes over the lines, straight into CSR. The text is cut into parts, one a thread. Pass 1 counts the entries of
+ * every row in every part; their sums in the order of the parts tell where each part's entries of a row begin; pass 2
+ * puts every entry into its slot. So entries of a row stand in the order of the file, whatever the number of parts. */
+#include "matrices/matrices.h"
+#include "mtx.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
+
+/* ---- one pass over one part ---- */
+
+static lsp_mtx_depth depth_of(const lsp_mtx_job *job, lsp_mtx_pass pass) {
+    bool array = job->reader->header.format == LSP_MTX_ARRAY;
+    return pass == LSP_MTX_PLACE || (array && pass == LSP_MTX_COUNT) ? LSP_MTX_ALL
+           : job->reader->header.symmetry == LSP_GENERAL || array    ? LSP_MTX_ROWS
+                                                                     : LSP_MTX_PLACES;
+}
+
+static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass) {
+    const lsp_mtx_reader *reader = job->reader;
+    const lsp_mtx_header *header = &reader->header;
+    bool array = header->format == LSP_MTX_ARRAY, first = part == job->parts;
+    lsp_mtx_depth depth = depth_of(job, pass);
+    lsp_mtx_cursor cursor = array ? lsp_mtx_array_place(header, part->first) : (lsp_mtx_cursor){0, 0};
+    lsp_mtx_batch *batch = part->batch;
+    lsp_mtx_stream stream;
+    const char *text;
+    int64_t bytes, numbers = 0;
+    lsp_mtx_stream_start(&stream, &reader->source, part->buffer, header->body, part->begin, part->stop);
+    while (part->fault == LSP_MTX_FINE && lsp_mtx_stream_next(&stream, &text, &bytes)) {
+        for (const char *end = text + bytes; text < end && part->fault == LSP_MTX_FINE;) {
+            text = reader->decode(header, reader->options.lenient, depth, text, end, batch);
+            numbers += batch->count;
+            part->fault = batch->fault;
+            if (pass != LSP_MTX_NUMBERS && part->fault == LSP_MTX_FINE) {
+                if (array) {
+                    lsp_mtx_array_entries(header, &cursor, batch);
+                    part->fault = batch->fault;
+                }
+                if (part->fault == LSP_MTX_FINE && !lsp_mtx_use_batch(job, part, pass, batch)) {
+                    part->fault = LSP_MTX_CHANGED;
+                }
+            }
+        }
+        if (first) {
+            double share =
+                (double)(stream.at + stream.used - part->begin) / (double)lsp_max(part->stop - part->begin, 1);
+            lsp_progress(job->ctx, "read",
+                         (pass == LSP_MTX_PLACE ? 0.3 : 0) + share * (pass == LSP_MTX_PLACE ? 0.7 : 0.3));
+        }
+    }
+    if (part->fault == LSP_MTX_FINE) {
+        part->fault = stream.fault;
+    }
+    if (part->fault == LSP_MTX_FINE && part->numbers >= 0 && part->numbers != numbers) {
+        part->fault = LSP_MTX_CHANGED;
+    }
+    part->numbers = numbers;
+}
+
+/* All parts; true if all is well. */
+static bool run(const lsp_mtx_job *job, lsp_mtx_pass pass) {
+    bool fine = true;
+#pragma omp parallel for num_threads(job->count) schedule(static, 1)
+    for (int p = 0; p < job->count; p++) {
+        run_part(job, &job->parts[p], pass);
+    }
+    for (int p = 0; p < job->count; p++) {
+        fine = fine && job->parts[p].fault == LSP_MTX_FINE;
+    }
+    return fine;
+}
+
+/* ---- between the passes ---- */
+
+LSP_INLINE int64_t row_total(bool wide, const lsp_mtx_job *job, int64_t row) {
+    int64_t total = 0;
+    for (int p = 0; p < job->count; p++) {
+        total += wide ? ((const int64_t *)job->parts[p].slots)[row] : ((const uint32_t *)job->parts[p].slots)[row];
+    }
+    return total;
+}
+
+/* Counts become first free slots; rowptr is set. `at`: the first slot of row `begin`. */
+LSP_INLINE void set_slots(bool wide, const lsp_mtx_job *job, int64_t begin, int64_t end, int64_t at) {
+    const lsp_csr *A = &job->reader->A;
+    for (int64_t row = begin; row < end; row++) {
+        for (int p = 0; p < job->count; p++) {
+            if (wide) {
+                int64_t *slot = (int64_t *)job->parts[p].slots + row, count = *slot;
+                *slot = at;
+                at += count;
+            } else {
+                uint32_t *slot = (uint32_t *)job->parts[p].slots + row, count = *slot;
+                *slot = (uint32_t)at;
+                at += count;
+            }
+        }
+        lsp_index_set(A->rowptr, A->rowptr_type, row + 1, at);
+    }
+}
+
+/* sums[s] = the entries of the rows of share s; returns all. */
+static int64_t sum_shares(const lsp_mtx_job *job, int shares, int64_t *sums) {
+    int64_t rows = job->reader->header.rows, total = 0;
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
+    for (int s = 0; s < shares; s++) {
+        int64_t begin, end, sum = 0;
+        lsp_share(rows, s, shares, &begin, &end);
+        for (int64_t row = begin; row < end; row++) {
+            sum += job->wide ? row_total(true, job, row) : row_total(false, job, row);
+        }
+        sums[s] = sum;
+    }
+    for (int s = 0; s < shares; s++) {
+        total += sums[s];
+    }
+    return total;
+}
+
+/* Makes the matrix, columns -1 so that a slot left empty shows, and turns counts into slots. */
+static lsp_status make_matrix(lsp_mtx_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = job->ctx;
+    lsp_mtx_reader *reader = job->reader;
+    lsp_csr *A = &reader->A;
+    int64_t rows = reader->header.rows, sums[most_shares];
+    int shares = (int)lsp_min(lsp_threads_for(ctx, rows, least_rows), most_shares);
+    int64_t nnz = sum_shares(job, shares, sums);
+    lsp_csr_types types = reader->options.types;
+    lsp_type natural = reader->header.field == LSP_MTX_PATTERN   ? LSP_NONE
+                       : reader->header.field == LSP_MTX_COMPLEX ? LSP_C64
+                                                                 : LSP_F64;
+    types.where = LSP_HOST;
+    types.drop_values = types.drop_values || natural == LSP_NONE;
+    LSP_TRY(lsp_csr_resolve(ctx, reader->header.cols, nnz, natural, &types, &types));
+    LSP_TRY(lsp_csr_create(ctx, rows, reader->header.cols, nnz, &types, A));
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
+    for (int s = 0; s < shares; s++) {
+        int64_t begin, end, at = 0;
+        for (int before = 0; before < s; before++) {
+            at += sums[before];
+        }
+        lsp_share(rows, s, shares, &begin, &end);
+        if (job->wide) {
+            set_slots(true, job, begin, end, at);
+        } else {
+            set_slots(false, job, begin, end, at);
+        }
+    }
+#pragma omp parallel for num_threads(job->count) schedule(static, 1)
+    for (int p = 0; p < job->count; p++) {
+        int64_t begin, end;
+        size_t bytes = lsp_type_bytes(A->col_type);
+        lsp_share(nnz, p, job->count, &begin, &end);
+        if (begin < end) {
+            memset((char *)A->col + (size_t)begin * bytes, 0xff, (size_t)(end - begin) * bytes);
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- before and after ---- */
+
+/* How many parts: counts by row for every part must not take more than the matrix itself will, and all that a part
+ * needs must fit beside it. */
+static lsp_status plan_parts(lsp_mtx_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = job->ctx;
+    const lsp_mtx_reader *reader = job->reader;
+    const lsp_mtx_header *header = &reader->header;
+    int64_t bytes = reader->source.bytes - header->body, rows = header->rows, each, all = 0;
+    int64_t entries = lsp_min(header->entries, bytes / 2 + 1) * (job->mirror ? 2 : 1);
+    job->wide = lsp_min(header->entries, bytes) > UINT32_MAX / 2;
+    int64_t matrix = entries * 12 + lsp_min(rows, INT64_MAX / 8) * 4;
+    LSP_REQUIRE(lsp_mul(rows, job->wide ? 8 : 4, &each) && lsp_add(rows, 1, &all) && lsp_mul(all, 4, &all) &&
+                    lsp_add(all, each, &all),
+                LSP_ERR_MEMORY, "%s:%lld: %lld rows need more memory than can be addressed", reader->source.name,
+                (long long)header->line, (long long)rows);
+    int64_t available = lsp_available_bytes(ctx, LSP_HOST);
+    int64_t part = each + lsp_mtx_stream_bytes(&reader->source) + (int64_t)sizeof *job->parts->batch;
+    int64_t fit = lsp_min(matrix / lsp_max(each, 1), (available - matrix) / part);
+    job->count = (int)lsp_max(lsp_min(lsp_threads_for(ctx, bytes, least_text), fit), 1);
+    if (all > available) {
+        status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
+                          reader->source.name, (long long)header->line, (long long)rows, (long long)all,
+                          lsp_size(all).text, lsp_size(available).text);
+    }
+done:
+    return status;
+}
+
+static lsp_status make_parts(lsp_mtx_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = job->ctx;
+    const lsp_mtx_reader *reader = job->reader;
+    int64_t body = reader->header.body, buffer = lsp_mtx_stream_bytes(&reader->source);
+    LSP_TRY(LSP_SCRATCH(ctx, job->count, &job->parts));
+    for (int p = 0; p < job->count; p++) {
+        lsp_mtx_part *part = &job->parts[p];
+        *part = (lsp_mtx_part){.numbers = -1};
+        lsp_share(reader->source.bytes - body, p, job->count, &part->begin, &part->stop);
+        part->begin += body;
+        part->stop += body;
+        LSP_TRY(LSP_SCRATCH(ctx, buffer, &part->buffer));
+        LSP_TRY(LSP_SCRATCH(ctx, 1, &part->batch));
+        LSP_TRY(lsp_scratch_bytes(ctx, reader->header.rows, job->wide ? 8 : 4, true, &part->slots));
+    }
+done:
+    return status;
+}
+
+/* True if every slot was filled: no column is -1. In rows that ascend strictly it would be the first. */
+static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
+    bool fine = true;
+    if (ascending) {
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->rows, least_rows)) reduction(&& : fine)
+        for (int64_t i = 0; i < A->rows; i++) {
+            int64_t k = lsp_csr_rowptr(A, i);
+            fine = fine && (k == lsp_csr_rowptr(A, i + 1) || lsp_csr_col(A, k) >= 0);
+        }
+    } else {
+#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz, least_rows)) reduction(&& : fine)
+        for (int64_t k = 0; k < A->nnz; k++) {
+            fine = fine && lsp_csr_col(A, k) >= 0;
+        }
+    }
+    return fine;
+}
+
+/* Sorts rows from `row` on and sums duplicates. A mirrored duplicate is counted once. */
+static lsp_status merge_duplicates(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mirrored, int64_t row) {
+    lsp_status status = LSP_OK;
+    lsp_csr *A = &reader->A;
+    LSP_TRY(lsp_csr_sort_rows(ctx, A));
+    for (; row < A->rows; row++) {
+        for (int64_t k = lsp_csr_rowptr(A, row) + 1; k < lsp_csr_rowptr(A, row + 1); k++) {
+            int64_t col = lsp_csr_col(A, k);
+            reader->duplicates += col == lsp_csr_col(A, k - 1) && (!mirrored || col <= row);
+        }
+    }
+    if (reader->duplicates > 0) {
+        LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
+    lsp_status status = LSP_OK;
+    const lsp_mtx_header *header = &reader->header;
+    lsp_mtx_job job = {.ctx = ctx, .reader = reader};
+    job.mirror = header->symmetry != LSP_GENERAL && !reader->options.keep_triangle;
+    LSP_TRY(plan_parts(&job));
+    LSP_TRY(make_parts(&job));
+    bool fine = header->format != LSP_MTX_ARRAY || run(&job, LSP_MTX_NUMBERS);
+    for (int p = 1; fine && p < job.count; p++) {
+        job.parts[p].first = job.parts[p - 1].first + lsp_max(job.parts[p - 1].numbers, 0);
+    }
+    fine = fine && run(&job, LSP_MTX_COUNT);
+    int64_t numbers = 0, row = 0;
+    for (int p = 0; p < job.count; p++) {
+        numbers += job.parts[p].numbers;
+    }
+    fine = fine && numbers == header->entries;
+    if (fine) {
+        LSP_TRY(make_matrix(&job));
+        fine = run(&job, LSP_MTX_PLACE);
+        row = fine ? lsp_csr_first_unsorted(ctx, &reader->A, true) : 0;
+        fine = fine && complete(ctx, &reader->A, row == header->rows);
+    }
+    if (!fine) {
+        LSP_TRY(lsp_mtx_explain(ctx, reader, job.parts[0].batch, job.parts[0].buffer));
+        status = lsp_fail(ctx, LSP_ERR_IO, "%s: the file changed while it was read", reader->source.name);
+        goto done;
+    }
+    if (row < header->rows) {
+        LSP_TRY(merge_duplicates(ctx, reader, job.mirror, row));
+    }
+done:
+    return status;
+}

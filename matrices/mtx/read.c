@@ -1,0 +1,76 @@
+/* The public reader: opens, reads the header and the body, and hands over what was asked for. */
+#include "matrices/matrices.h"
+#include "mtx.h"
+
+#include "core/isa.h"
+
+/* Everything after opening. */
+static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, lsp_mtx_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_mtx_header *header = &reader->header;
+    const lsp_mtx_source *source = &reader->source;
+    const lsp_csr_types *types = &reader->options.types;
+    char *buffer;
+    LSP_TRY(LSP_SCRATCH(ctx, lsp_mtx_stream_bytes(source), &buffer));
+    LSP_TRY(lsp_mtx_read_header(ctx, source, buffer, &reader->header));
+    if (!reader->options.header_only) {
+        bool real = types->val_type == LSP_F32 || types->val_type == LSP_F64;
+        LSP_REQUIRE(header->field != LSP_MTX_COMPLEX || !real || types->drop_values, LSP_ERR_UNSUPPORTED,
+                    "%s: its values are complex: they can be read as such or not at all, but not as real numbers",
+                    source->name);
+        LSP_TRY(lsp_mtx_read_body(ctx, reader));
+        LSP_TRY(lsp_csr_retype(ctx, types, &reader->A)); /* ones for a pattern, another place */
+        *A = reader->A;
+        reader->A = (lsp_csr){0};
+    }
+    if (info) {
+        *info = (lsp_mtx_info){.format = header->format,
+                               .field = header->field,
+                               .symmetry = header->symmetry,
+                               .rows = header->rows,
+                               .cols = header->cols,
+                               .entries = header->entries,
+                               .duplicates = reader->duplicates,
+                               .bytes = source->bytes,
+                               .compressed = source->compressed};
+    }
+done:
+    return status;
+}
+
+/* From a path, or from memory. */
+static lsp_status read_from(lsp_ctx *ctx, const char *name, const void *text, size_t bytes, bool memory,
+                            const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
+    lsp_status status = LSP_OK;
+    if (!ctx) {
+        return LSP_ERR_ARGUMENT;
+    }
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_mtx_read_options none = {.lenient = false};
+    lsp_mtx_reader reader = {.source.fd = -1, .options = options ? *options : none};
+    lsp_csr_types fit;
+    LSP_REQUIRE(name, LSP_ERR_ARGUMENT, "the path is NULL");
+    LSP_REQUIRE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
+    LSP_REQUIRE(!memory || text || bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
+    LSP_REQUIRE(bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, bytes);
+    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* the types make sense */
+    reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
+    LSP_TRY(memory ? lsp_mtx_open_memory(ctx, text, bytes, name, &reader.source)
+                   : lsp_mtx_open(ctx, name, &reader.source));
+    LSP_TRY(read_source(ctx, &reader, A, info));
+done:
+    lsp_mtx_close(&reader.source);
+    lsp_csr_free(ctx, &reader.A);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
+                        lsp_mtx_info *info) {
+    return read_from(ctx, path, NULL, 0, false, options, A, info);
+}
+
+lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name,
+                               const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
+    return read_from(ctx, name, text, bytes, true, options, A, info);
+}

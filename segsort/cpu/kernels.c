@@ -1,0 +1,169 @@
+/* The serial code of the segmented sort, for one instruction set. */
+#include "core/isa.h"
+#include "cpu.h"
+#include "vector.h"
+#include <string.h>
+
+typedef struct value16 {
+    uint64_t half[2];
+} value16;
+
+#define MOVE(type)                                                                                                     \
+    UNROLLED_4 for (int64_t i = 0; i < n; i++) {                                                                       \
+        ((type *)(void *)to)[i] = ((const type *)(const void *)from)[words[i] & mask];                                 \
+    }
+#define PLACE(type)                                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+        ((type *)(void *)to)[i] = (type)(position + (words[i] & mask));                                                \
+    }
+
+/* Keys and values at once. */
+#define MOVE_BOTH(key_type, value_type)                                                                                \
+    UNROLLED_4 for (int64_t i = 0; i < n; i++) {                                                                       \
+        uint32_t from = words[i] & mask;                                                                               \
+        ((key_type *)(void *)place->keys_out)[i] = ((const key_type *)(const void *)keys)[from];                       \
+        ((value_type *)(void *)place->values_out)[i] = ((const value_type *)(const void *)values)[from];               \
+    }
+
+/* to[0..n) = the items of `from` by the positions in the lowest bits of sorted words; without `from` the positions
+ * themselves, counted from `position`. */
+ALWAYS void move_items(const char *from, char *to, size_t bytes, const uint32_t *words, uint32_t mask, int64_t n,
+                       int64_t position) {
+    if (bytes == 4 && from) {
+        MOVE(uint32_t)
+    } else if (bytes == 8 && from) {
+        MOVE(uint64_t)
+    } else if (bytes == 16) {
+        MOVE(value16)
+    } else if (bytes == 4) {
+        PLACE(uint32_t)
+    } else {
+        PLACE(uint64_t)
+    }
+}
+
+/* Are two of words[begin - 1 .. end-1] that follow each other equal above the mask? */
+static bool any_tie(const uint32_t *words, int64_t begin, int64_t end, uint32_t mask) {
+    uint32_t ties = 0;
+    for (int64_t i = begin; i < end; i++) {
+        ties |= (words[i] ^ words[i - 1]) <= mask;
+    }
+    return ties != 0;
+}
+
+/* The lines of n items from `first` on, which may lie outside the array. */
+ALWAYS void prefetch(const char *items, int64_t first, size_t bytes, int64_t n, bool write) {
+    const int64_t begin = first * (int64_t)bytes, end = begin + n * (int64_t)bytes;
+    for (int64_t at = begin; items && at < end; at += 64) {
+        if (write) {
+            __builtin_prefetch(items + at, 1);
+        } else {
+            __builtin_prefetch(items + at, 0);
+        }
+    }
+}
+
+/* Of line number d: the items that belong to to[start .. end), of which the line holds the last, to its end. */
+ALWAYS void write_line(const void *lines, int64_t d, size_t bytes, char *to, int64_t start, int64_t end) {
+    int64_t first = (end - 1) / SORT_LINE * SORT_LINE, begin = lsp_max(first, start);
+    const char *line = (const char *)lines + (size_t)d * SORT_LINE * bytes;
+    to += (size_t)begin * bytes;
+#if defined(LANES) && LANES == 16
+    if (end - begin == SORT_LINE) {
+        for (size_t at = 0; at < SORT_LINE * bytes; at += 64) {
+            _mm512_stream_si512((void *)(to + at), _mm512_loadu_si512(line + at));
+        }
+        return;
+    }
+#endif
+    if (begin < end) {
+        memcpy(to, line + (size_t)(begin - first) * bytes, (size_t)(end - begin) * bytes);
+    }
+}
+
+static void lines_are_written(void) {
+#if defined(LANES) && LANES == 16
+    _mm_sfence();
+#endif
+}
+
+enum { RADIX_DIGIT = 8, TIE_PART = 128, FETCH_AHEAD = 768 };
+#ifdef LANES
+#include "lanes.h"
+#include "network.h"
+/* Segments of up to 4, 8, 16 and 32 items by LANES at a time, of up to 64 and 128 by pairs. */
+enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 << SHORT_CLASSES };
+#endif
+
+#define WORD uint32_t
+#define WORD_SUFFIX _w32
+#ifdef LANES
+#define SHORT SORT_NETWORK
+#define NETWORK sort_network
+#else
+#define SHORT 40
+#endif
+#include "words_template.h"
+#define WORD uint64_t
+#define WORD_SUFFIX _w64
+#define SHORT 128
+#include "words_template.h"
+#define WORD lsp_u128
+#define WORD_SUFFIX _w128
+#define SHORT 192
+#include "words_template.h"
+
+#define KEY uint32_t
+#define KEY_BITS 32
+#define KEY_SUFFIX _k32
+#include "upto8192_template.h"
+#define KEY uint64_t
+#define KEY_BITS 64
+#define KEY_SUFFIX _k64
+#include "upto8192_template.h"
+
+/* ---- words as such, for others ---- */
+
+static void *words_32(void *words, void *scratch, int64_t n, int low, int high) {
+    return sort_w32(words, scratch, n, low, high);
+}
+
+static void *words_64(void *words, void *scratch, int64_t n, int low, int high) {
+#ifdef LANES
+    if (n > 1 &&
+        n <= SORT_NETWORK) { /* by half words and positions; in the scratch they stand just behind what is read */
+        lsp_sort sort = {.order = {.keep = UINT64_MAX, .nan_above = UINT64_MAX}};
+        lsp_key_range range = range_k64(&sort, words, n);
+        int position_bits = lsp_bits((uint64_t)n - 1);
+        uint32_t *half = (uint32_t *)scratch + (n + 15) / 16 * 16;
+        bool cut = make_words_k64(&sort, words, n, range, position_bits, half);
+        sort_network(half, n);
+        if (!cut || repair_k64(&sort, words, half, n, position_bits, n)) {
+            const uint64_t *from = words;
+            uint64_t *to = scratch;
+            for (int64_t i = 0; i < n; i++) {
+                uint64_t word = from[half[i] & (((uint32_t)1 << position_bits) - 1)];
+                memcpy(to + i, &word, sizeof word);
+            }
+            return scratch;
+        }
+    }
+#endif
+    return sort_w64(words, scratch, n, low, high);
+}
+
+static void *words_128(void *words, void *scratch, int64_t n, int low, int high) {
+    return sort_w128(words, scratch, n, low, high);
+}
+
+const lsp_segsort_kernels *LSP_ISA_NAME(lsp_segsort_kernels)(void) {
+    static const lsp_segsort_kernels kernels = {.sort = {words_32, words_64, words_128}};
+    return &kernels;
+}
+
+const lsp_sort_kernels *LSP_ISA_NAME(lsp_sort_kernels)(int wide) {
+    static const lsp_sort_kernels kernels[2] = {
+        {sort_segments_k32, changes_k32, sort_segment_k32, range_k32, count_k32, scatter_k32},
+        {sort_segments_k64, changes_k64, sort_segment_k64, range_k64, count_k64, scatter_k64}};
+    return &kernels[wide];
+}

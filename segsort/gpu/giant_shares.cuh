@@ -1,0 +1,115 @@
+/* The list of giants, and how the blocks share their work: giants are cut in tiles, and these are numbered through. To
+ * count, a block takes as many neighbouring tiles as the others. */
+#ifndef LSP_SEGSORT_SHARES_CUH
+#define LSP_SEGSORT_SHARES_CUH
+
+#include "partition.cuh"
+
+/* Tuned on an H200; see segsort/README.md. */
+enum {
+    GIANT_WIDTH = 4,       /* bits that a giant is split by at least, if as many are left */
+    GIANT_MERGED = 1024,   /* items: shorter buckets share an entry */
+    GIANT_RECOUNT = 3,     /* leading bits that do not differ: then digits are chosen again */
+    GIANT_BLOCKS = 1024,   /* at most */
+    GIANT_COUNT_BITS = 28, /* of seg_counters.giants */
+    GIANT_ROWS = 4         /* of the shortest tiles */
+};
+
+__host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
+
+/* ---- the list of giants ---- */
+
+__device__ inline void giant_list(const seg_job &job, int round, int64_t begin, int64_t end, int high, int from) {
+    const unsigned long long tiles = (unsigned long long)giant_tiles(end - begin, job.giant_tile);
+    const unsigned long long before = atomicAdd(&job.counters->giants[round & 1], tiles << GIANT_COUNT_BITS | 1);
+    seg_giant giant = {begin, end, (int64_t)(before >> GIANT_COUNT_BITS), (int64_t)tiles, 0, high, from};
+    job.giants[round & 1][before & ((1ull << GIANT_COUNT_BITS) - 1)] = giant;
+}
+
+/* A segment too long for the lists, as it came. */
+__device__ inline void giant_add(const seg_job &job, int64_t begin, int64_t end) {
+    giant_list(job, 0, begin, end, 64 - __clzll((long long)job.order.keep), FROM_INPUT);
+}
+
+/* Others have written it since the kernel began. */
+__device__ inline seg_split giant_load(const seg_job &job, const seg_giant *giant) {
+    seg_split g;
+    g.begin = __ldcg(&giant->begin);
+    g.end = __ldcg(&giant->end);
+    g.high = __ldcg(&giant->high);
+    g.from = g.to = __ldcg(&giant->from);
+    g.low = max(__ffsll((long long)job.order.keep) - 1, 0);
+    return g;
+}
+
+/* The digit to split by: buckets are to have at most five eighths of what a list takes, in as few rounds as the length
+ * asks for, of as few bits each. */
+__device__ inline void choose_digit(seg_split *g) {
+    const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / (LIST_LONGEST / 8 * 5)));
+    const int rounds = (bits + SPLIT_BITS - 1) / SPLIT_BITS;
+    g->width = min(max((bits + rounds - 1) / rounds, (int)GIANT_WIDTH), g->high - g->low);
+    g->shift = g->high - g->width;
+}
+
+/* ---- sharing the work ---- */
+
+/* The tiles that a block counts: begin .. end-1 of all, of the giants first .. last. */
+typedef struct giant_share {
+    int64_t tiles, begin, end, first, last;
+} giant_share;
+
+/* The last of `count` entries that begins at or before the unit, by all lanes of a warp. */
+template <typename T> __device__ int64_t begun_by(const T *list, int64_t count, int64_t unit) {
+    int64_t low = 0, high = count;
+    while (high - low > 1) {
+        const int64_t step = (high - low + WARP - 1) / WARP, i = low + threadIdx.x % WARP * step;
+        const unsigned before = __ballot_sync(~0u, i < high && __ldcg(&list[min(i, high - 1)].unit) <= unit);
+        low += (__popc(before) - 1) * step;
+        high = min(high, low + step);
+    }
+    return low;
+}
+
+__device__ inline int64_t share_begin(int64_t units, int64_t block, int64_t blocks) {
+    return units / blocks * block + min(block, units % blocks);
+}
+__device__ inline int64_t share_of(int64_t units, int64_t unit, int64_t blocks) {
+    const int64_t each = units / blocks, more = units % blocks; /* the first `more` blocks have one more */
+    return unit < more * (each + 1) ? unit / (each + 1) : more + (unit - more * (each + 1)) / each;
+}
+
+__device__ inline giant_share share_out(const seg_giant *giants, unsigned long long listed) {
+    const int64_t count = (int64_t)(listed & ((1ull << GIANT_COUNT_BITS) - 1));
+    giant_share s = {(int64_t)(listed >> GIANT_COUNT_BITS), 0, 0, 0, -1};
+    s.begin = share_begin(s.tiles, blockIdx.x, gridDim.x);
+    s.end = share_begin(s.tiles, (int64_t)blockIdx.x + 1, gridDim.x);
+    if (s.begin < s.end) {
+        s.first = begun_by(giants, count, s.begin);
+        s.last = begun_by(giants, count, s.end - 1);
+    }
+    return s;
+}
+
+/* ---- the host's side ---- */
+
+/* Giants of a round at most. */
+static int64_t giants_most(int64_t n) { return n / (LIST_LONGEST + 1) + 1; }
+
+/* Items of a tile: so many that all blocks have one; of few items, fewer. */
+static int giants_tile(int64_t n, size_t key_bytes, size_t value_bytes, int sms) {
+    const int64_t rows = n / ((int64_t)SPLIT_NT * SPLIT_BLOCKS * sms);
+    return (int)lsp_max(lsp_min(rows, split_items((int)key_bytes, (int)value_bytes)), GIANT_ROWS) * SPLIT_NT;
+}
+
+/* Tiles of a round, and blocks, at most. */
+static int64_t giants_tiles(int64_t n, int tile) { return n / tile + giants_most(n); }
+static int64_t giants_blocks(int64_t n, int tile) { return lsp_min(GIANT_BLOCKS, giants_tiles(n, tile)); }
+
+/* Buckets that share a list with the shortest at most. Of two neighbouring entries one alone may be short, unless a
+ * giant comes between; there are giants in every round, and each takes GIANT_WIDTH bits or more. */
+static int64_t giants_short_entries(const lsp_segsort_args *args) {
+    const int64_t rounds = lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, GIANT_WIDTH);
+    return lsp_min(args->n, args->n / GIANT_MERGED * 2 + 2 + 2 * rounds * giants_most(args->n));
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* Where sorted keys change: flags, places and how many, for each segment. Blocks take rows of segments and go through
+ * their items laid end to end. Long segments are cut in chunks instead; a chunk learns how many changes come before it
+ * by looking back at the chunks of its segment, which all tell their own count first and the sum up to their end later.
+ * Keys are read once. */
+#ifndef LSP_SEGSORT_CHANGES_CUH
+#define LSP_SEGSORT_CHANGES_CUH
+
+#include "core/launch.cuh"
+#include "kernel_giants.cuh"
+
+enum {
+    CHANGE_NT = 256,
+    CHANGE_WARPS = CHANGE_NT / WARP,
+    CHANGE_ROW = 4,                       /* items of a thread at a time, of a row of segments */
+    CHANGE_LONGEST = 1024,                /* items: longer segments are cut */
+    CHANGE_VT = 8,                        /* items of a thread, of a chunk */
+    CHANGE_CHUNK = CHANGE_NT * CHANGE_VT, /* items */
+    CHANGE_BLOCKS = 8,                    /* an SM */
+    CHUNK_COUNTED = 1,                    /* what a chunk tells: its own changes, or those up to its end */
+    CHUNK_SUMMED = 2
+};
+
+/* A segment that is cut, and the chunks before its own. */
+typedef struct long_segment {
+    int64_t segment, unit;
+} long_segment;
+
+__host__ __device__ inline int64_t long_segments_most(int64_t n) { return n / (CHANGE_LONGEST + 1) + 1; }
+__host__ __device__ inline int64_t change_chunks_most(int64_t n) { return n / CHANGE_CHUNK + long_segments_most(n); }
+
+/* ---- building blocks ---- */
+
+/* Is the key at `at` another than the one before it? */
+template <typename K> __device__ inline bool key_changes(const seg_job &job, int64_t at) {
+    const K *keys = (const K *)job.arrays[FROM_OUTPUT].keys;
+    return number_of(keys[at], job.order) != number_of(keys[at - 1], job.order);
+}
+
+__device__ inline void index_put(const seg_job &job, void *array, int64_t i, int64_t value) {
+    if (job.wide_offsets) {
+        ((int64_t *)array)[i] = value;
+    } else {
+        ((int32_t *)array)[i] = (int32_t)value;
+    }
+}
+
+/* The sum of x over the warps before this one, x being the same in all lanes; *total is that of all. */
+__device__ inline unsigned sum_of_warps(unsigned x, unsigned *total) {
+    __shared__ unsigned sums[CHANGE_WARPS];
+    const unsigned warp = threadIdx.x / WARP;
+    unsigned before = 0, all = 0;
+    __syncthreads();
+    sums[warp] = x;
+    __syncthreads();
+    for (unsigned w = 0; w < CHANGE_WARPS; w++) {
+        before += w < warp ? sums[w] : 0;
+        all += sums[w];
+    }
+    *total = all;
+    return before;
+}
+
+/* rank[j] = how many ones come before this thread's item j; a warp's items are neighbours, row j after row j - 1. */
+template <int VT> __device__ unsigned rank_ones(unsigned one, unsigned (&rank)[VT]) {
+    const unsigned below = (1u << threadIdx.x % WARP) - 1;
+    unsigned sum = 0, total;
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        const unsigned ones = __ballot_sync(~0u, (one >> j & 1) != 0);
+        rank[j] = sum + (unsigned)__popc(ones & below);
+        sum += (unsigned)__popc(ones);
+    }
+    const unsigned before = sum_of_warps(sum, &total);
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        rank[j] += before;
+    }
+    return total;
+}
+
+/* ---- rows of segments ---- */
+
+typedef struct change_row {
+    unsigned first[CHANGE_NT + 1]; /* of a segment's items, when all are laid end to end */
+    unsigned start[CHANGE_NT];     /* ones before its first item */
+    int64_t begin[CHANGE_NT];
+} change_row;
+
+/* Thread t looks at segment first_segment + t of the row; returns the items of all that are not long. */
+__device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t first_segment, int segments) {
+    const int t = (int)threadIdx.x;
+    const int64_t s = first_segment + t;
+    int64_t begin = 0, end = 0;
+    if (t < segments && s < job.segments) {
+        segment_at(job, s, &begin, &end);
+        if (end - begin > CHANGE_LONGEST) {
+            const unsigned long long chunks = (unsigned long long)((end - begin + CHANGE_CHUNK - 1) / CHANGE_CHUNK);
+            const unsigned long long before = atomicAdd(&job.counters->long_segments, chunks << 32 | 1);
+            const long_segment entry = {s, (int64_t)(before >> 32)};
+            const int64_t at = (int64_t)(before & 0xFFFFFFFF);
+            if (at < long_segments_most(job.n)) {
+                ((long_segment *)job.changes)[at] = entry;
+            } else { /* some overlap */
+                *job.fault = s + 1;
+            }
+            end = begin;
+        } else if (end == begin && job.change_count) {
+            index_put(job, job.change_count, s, 0);
+        }
+    }
+    unsigned sum = (unsigned)(end - begin), total;
+    for (unsigned d = 1; d < WARP; d *= 2) {
+        const unsigned left = __shfl_up_sync(~0u, sum, d);
+        sum += threadIdx.x % WARP >= d ? left : 0;
+    }
+    sum += sum_of_warps(__shfl_sync(~0u, sum, WARP - 1), &total);
+    row.first[t + 1] = sum;
+    row.begin[t] = begin;
+    if (t == 0) {
+        row.first[0] = 0;
+    }
+    __syncthreads();
+    return total;
+}
+
+/* The segment of the row that has item i. */
+__device__ inline int row_segment(const change_row &row, unsigned i) {
+    int t = 0;
+#pragma unroll
+    for (int step = CHANGE_NT / 2; step > 0; step /= 2) {
+        t += row.first[t + step] <= i ? step : 0;
+    }
+    return t;
+}
+
+template <typename K>
+__global__ void __launch_bounds__(CHANGE_NT) kernel_changes(const __grid_constant__ seg_job job, int segments) {
+    __shared__ change_row row;
+    for (int64_t s = (int64_t)blockIdx.x * segments; s < job.segments; s += (int64_t)gridDim.x * segments) {
+        const unsigned items = lay_row(job, row, s, segments);
+        unsigned ones = 0;
+        for (unsigned i = threadIdx.x / WARP * WARP * CHANGE_ROW + threadIdx.x % WARP, done = 0; done < items;
+             i += CHANGE_NT * CHANGE_ROW, done += CHANGE_NT * CHANGE_ROW) {
+            unsigned one = 0, rank[CHANGE_ROW];
+            int segment[CHANGE_ROW];
+#pragma unroll
+            for (int j = 0; j < CHANGE_ROW; j++) {
+                const unsigned place = i + j * WARP;
+                segment[j] = row_segment(row, place);
+                const unsigned in_segment = place - row.first[segment[j]];
+                const int64_t at = row.begin[segment[j]] + in_segment;
+                if (place < items) {
+                    const bool changes = in_segment == 0 || key_changes<K>(job, at);
+                    one |= (unsigned)changes << j;
+                    if (job.change) {
+                        job.change[at] = changes;
+                    }
+                }
+            }
+            if (!job.change_at && !job.change_count) {
+                continue;
+            }
+            const unsigned total = rank_ones(one, rank);
+#pragma unroll
+            for (int j = 0; j < CHANGE_ROW; j++) {
+                rank[j] += ones;
+                if (i + j * WARP < items && i + j * WARP == row.first[segment[j]]) {
+                    row.start[segment[j]] = rank[j];
+                }
+            }
+            ones += total;
+            __syncthreads();
+#pragma unroll
+            for (int j = 0; j < CHANGE_ROW; j++) {
+                const unsigned place = i + j * WARP, t = (unsigned)segment[j], changes = one >> j & 1;
+                if (place < items) {
+                    const int64_t begin = row.begin[t], in_segment = place - row.first[t];
+                    const unsigned before = rank[j] - row.start[t];
+                    if (changes && job.change_at) {
+                        index_put(job, job.change_at, begin + before, begin + in_segment);
+                    }
+                    if (place + 1 == row.first[t + 1] && job.change_count) {
+                        index_put(job, job.change_count, s + t, before + changes);
+                    }
+                }
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- chunks of long segments ---- */
+
+/* Tells what chunk k of a segment has; the sum over the chunks before it. By all lanes of a warp. */
+__device__ inline int64_t look_back(unsigned long long *told, int64_t k, unsigned total) {
+    const int lane = (int)(threadIdx.x % WARP);
+    int64_t before = 0;
+    bool summed = k == 0;
+    if (lane == 0 && k > 0) {
+        __stcg(&told[k], (unsigned long long)total << 2 | CHUNK_COUNTED);
+    }
+    for (int64_t last = k - 1; !summed; last -= WARP) {
+        unsigned long long word = CHUNK_SUMMED; /* before the first: nothing */
+        while (last >= lane && (word = *(volatile unsigned long long *)&told[last - lane]) == 0) {
+        }
+        const unsigned sums = __ballot_sync(~0u, (word & CHUNK_SUMMED) != 0);
+        unsigned long long ones = lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0;
+        for (int d = 1; d < WARP; d *= 2) {
+            ones += __shfl_xor_sync(~0u, ones, d);
+        }
+        before += (int64_t)ones;
+        summed = sums != 0;
+    }
+    if (lane == 0) {
+        __stcg(&told[k], (unsigned long long)(before + total) << 2 | CHUNK_SUMMED);
+    }
+    return before;
+}
+
+template <typename K>
+__global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid_constant__ seg_job job) {
+    __shared__ int64_t taken, ones_before;
+    const long_segment *list = (const long_segment *)job.changes;
+    unsigned long long *told = job.changes + 2 * long_segments_most(job.n);
+    const int64_t count = min((int64_t)(job.counters->long_segments & 0xFFFFFFFF), long_segments_most(job.n));
+    const int64_t chunks = min((int64_t)(job.counters->long_segments >> 32), change_chunks_most(job.n));
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            taken = (int64_t)atomicAdd(&job.counters->chunk, 1ull); /* in order: nobody waits for one not yet taken */
+        }
+        __syncthreads();
+        if (taken >= chunks) {
+            return;
+        }
+        const long_segment entry = list[begun_by(list, count, taken)];
+        int64_t begin, end;
+        segment_at(job, entry.segment, &begin, &end);
+        const int64_t first = begin + (taken - entry.unit) * CHANGE_CHUNK;
+        const int64_t at = first + threadIdx.x / WARP * WARP * CHANGE_VT + threadIdx.x % WARP;
+        unsigned one = 0, rank[CHANGE_VT];
+#pragma unroll
+        for (int j = 0; j < CHANGE_VT; j++) {
+            if (at + j * WARP < end) {
+                const bool changes = at + j * WARP == begin || key_changes<K>(job, at + j * WARP);
+                one |= (unsigned)changes << j;
+                if (job.change) {
+                    job.change[at + j * WARP] = changes;
+                }
+            }
+        }
+        if (!job.change_at && !job.change_count) {
+            continue;
+        }
+        const unsigned total = rank_ones(one, rank);
+        if (threadIdx.x < WARP) {
+            const int64_t before = look_back(told + entry.unit, taken - entry.unit, total);
+            if (threadIdx.x == 0) {
+                ones_before = before;
+                if (job.change_count && end - first <= CHANGE_CHUNK) {
+                    index_put(job, job.change_count, entry.segment, before + total);
+                }
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; job.change_at && j < CHANGE_VT; j++) {
+            if (one >> j & 1) {
+                index_put(job, job.change_at, begin + ones_before + rank[j], at + j * WARP);
+            }
+        }
+    }
+}
+
+/* ---- the host's side ---- */
+
+/* 64-bit words of scratch. */
+static int64_t changes_words(const lsp_segsort_args *args) {
+    return 2 * long_segments_most(args->n) + change_chunks_most(args->n);
+}
+
+template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_job *job, int sms) {
+    lsp_status status = LSP_OK;
+    const int64_t blocks = (int64_t)CHANGE_BLOCKS * sms;
+    const int64_t segments = lsp_max(lsp_min(job->segments / (2 * blocks), CHANGE_NT), 1);
+    const int64_t rows = lsp_min(lsp_ceil_div(job->segments, segments), 64 * blocks);
+    const int64_t chunks = change_chunks_most(job->n);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_changes<K>, rows, CHANGE_NT, 0, *job, (int)segments));
+    if (job->longest > CHANGE_LONGEST) {
+        LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->changes + 2 * long_segments_most(job->n), 0,
+                                                   (size_t)chunks * sizeof *job->changes,
+                                                   (cudaStream_t)lsp_cuda_stream(ctx))));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_long_changes<K>, lsp_min(blocks, chunks), CHANGE_NT, 0, *job));
+    }
+done:
+    return status;
+}
+
+#endif

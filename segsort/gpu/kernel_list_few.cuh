@@ -1,0 +1,74 @@
+/* Few items in few segments, most of them long: one block looks at all segments, lists them, the short ones too, and
+ * sets the counters, which else are zero when a sort starts. */
+#ifndef LSP_SEGSORT_LISTING_CUH
+#define LSP_SEGSORT_LISTING_CUH
+
+#include "giant_shares.cuh"
+
+enum {
+    LISTING_NT = 512,
+    LISTING_EACH = 4, /* segments that a thread looks at */
+    LISTING_SEGMENTS = LISTING_EACH * LISTING_NT
+};
+
+static __global__ void __launch_bounds__(LISTING_NT) kernel_listing(seg_job job) {
+    __shared__ unsigned count[LIST_CLASSES];
+    __shared__ unsigned long long sum;
+    const int t = (int)threadIdx.x;
+    int64_t begin[LISTING_EACH], n[LISTING_EACH];
+    int c[LISTING_EACH];
+    unsigned rank[LISTING_EACH];
+    unsigned long long items = 0;
+    static_assert(sizeof(seg_counters) % 8 == 0 && sizeof(seg_counters) / 8 <= LISTING_NT, "a thread sets a counter");
+    if (t < (int)(sizeof(seg_counters) / 8)) {
+        ((unsigned long long *)job.counters)[t] = 0;
+    }
+    if (t < LIST_CLASSES) {
+        count[t] = 0;
+        sum = 0;
+    }
+#pragma unroll
+    for (int k = 0; k < LISTING_EACH; k++) {
+        n[k] = begin[k] = 0;
+        if (t + k * LISTING_NT < job.segments) {
+            int64_t end;
+            segment_at(job, t + k * LISTING_NT, &begin[k], &end);
+            n[k] = end - begin[k];
+            items += (unsigned long long)n[k];
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int mask = 1; mask < WARP; mask *= 2) {
+        items += __shfl_xor_sync(~0u, items, mask);
+    }
+    if (t % WARP == 0) {
+        atomicAdd(&sum, items);
+    }
+    __syncthreads();
+    if (sum > (unsigned long long)job.n) { /* some overlap, and the lists would not have room for them */
+        *job.fault = 1;
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < LISTING_EACH; k++) {
+        if (n[k] > job.large_longest) {
+            giant_add(job, begin[k], begin[k] + n[k]);
+        } else if (n[k] > 0) {
+            c[k] = class_of(job, (int)n[k]);
+            rank[k] = atomicAdd(&count[c[k]], 1u);
+        }
+    }
+    __syncthreads();
+    if (t < LIST_CLASSES) {
+        job.counters->listed[t] = count[t];
+    }
+#pragma unroll
+    for (int k = 0; k < LISTING_EACH; k++) {
+        if (n[k] > 0 && n[k] <= job.large_longest) {
+            job.list[c[k]][rank[k]] = entry_make(begin[k], FROM_INPUT, n[k]);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* The segmented sort on a GPU: scratch laid out, kernels started one after the other on the context's stream. The first
+ * sorts the short segments and lists the rest; giants are cut into buckets, which join the lists; the lists are sorted,
+ * long segments first; changes of the key are looked for last. The host never waits and learns no size. */
+#include "core/launch.cuh"
+#include "kernel_changes.cuh"
+#include "kernel_giants.cuh"
+#include "kernel_list_few.cuh"
+#include "kernel_classes.cuh"
+#include "kernel_small.cuh"
+#include "kernel_tile.cuh"
+
+enum {
+    TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM. Tuned on an H200 */
+    BRIEF_MANY = 1 << 11,         /* segments, where items are few */
+    BRIEF_SHORT = 256             /* items */
+};
+
+/* ---- scratch ---- */
+
+/* Takes `bytes` of the scratch, or only counts them when there is none yet. */
+typedef struct layout {
+    char *at;
+    int64_t bytes;
+    bool fits;
+} layout;
+static void *take(layout *l, int64_t count, int64_t item_bytes) {
+    int64_t bytes = 0;
+    char *memory = l->at ? l->at + l->bytes : NULL;
+    l->fits = l->fits && lsp_mul(count, item_bytes, &bytes) && lsp_add(bytes, 255, &bytes) &&
+              lsp_add(l->bytes, bytes / 256 * 256, &l->bytes);
+    return memory;
+}
+
+/* So few items that lists are brief. */
+static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    return args->n <= lsp_segsort_table_of(ctx)->few_items;
+}
+
+/* The first class that is sorted as brief lists are: short segments, if there are many, take fewer lanes, and a kernel
+ * more. */
+static int brief_first(const lsp_segsort_args *args) {
+    const int64_t mean = args->n / lsp_max(args->segments, 1);
+    return args->segments >= BRIEF_MANY && mean > TILE_LONGEST / 2 && mean <= BRIEF_SHORT ? (int)NARROW_CLASS : 0;
+}
+
+/* The table for this sort: where items are few, of classes that as many lanes sort the last one takes all. */
+static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_segsort_table table = *lsp_segsort_table_of(ctx);
+    const int first = brief_first(args), classes = are_few(ctx, args) ? (int)LARGE_CLASS : 0;
+    for (int c = 0; c < classes; c++) {
+        const bool last = c == LARGE_CLASS - 1 || c == first - 1 || (c >= first && brief_lanes(c) < brief_lanes(c + 1));
+        table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
+    }
+    return table;
+}
+
+/* The shortest segment of a class; 0: the class is not used. Buckets of giants may be shorter than any segment. */
+static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
+    const int before = c > 0 ? table->class_longest[c - 1] : 0, floor = giants ? 0 : table->tile_longest;
+    return table->class_longest[c] > lsp_max(before, floor) ? (int)lsp_max(before, floor) + 1 : 0;
+}
+
+/* Segments of so many items are no giants yet: shared memory must hold them. Of few items most are short, and a kernel
+ * that finds nothing to do costs more than it is worth. */
+static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
+    const bool fit = list_group_bytes<32, LIST_LARGE>(list_fewest(32, LIST_LARGE), item_bytes) + 1024 <=
+                     lsp_cuda_get_chip(ctx)->shared_block_bytes;
+    const int64_t mean = args->n / lsp_max(args->segments, 1);
+    const bool rare = are_few(ctx, args) && (mean <= LIST_LONGEST || mean > LARGE_LONGEST);
+    return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
+}
+
+static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
+}
+
+/* So few items and segments that one block lists all, which is sooner done than to sort the few short ones apart. */
+static bool one_lists(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+    return are_few(ctx, args) && !is_small(ctx, args) && args->segments <= LISTING_SEGMENTS &&
+           args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
+}
+
+/* Entries of a class at most; `shorts` of them may be of segments that elsewhere are not listed. */
+static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest,
+                             int64_t shorts) {
+    const bool giants = longest > LIST_LONGEST;
+    const int shortest = class_shortest(table, c, giants);
+    const int64_t whole = args->n / lsp_max(shortest, table->tile_longest + 1);
+    if (shortest == 0 || shortest > longest) {
+        return 0;
+    }
+    shorts += shortest > table->tile_longest ? 0 : giants_short_entries(args);
+    return lsp_min(args->n, whole + shorts);
+}
+
+static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
+    const bool giants = longest > LIST_LONGEST;
+    const int64_t n = args->n;
+    const bool small = is_small(ctx, args), changes = args->change || args->change_at || args->change_count;
+    if (!small || changes) {
+        job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
+    }
+    if (changes) {
+        job->changes = (unsigned long long *)take(l, changes_words(args), sizeof(unsigned long long));
+    }
+    if (small) {
+        return;
+    }
+    const lsp_segsort_table table = table_for(ctx, args);
+    const int64_t shorts = one_lists(ctx, args, longest) ? args->segments : 0;
+    for (int c = 0; c < LIST_CLASSES; c++) {
+        job->list[c] =
+            (unsigned long long *)take(l, class_entries(args, &table, c, longest, shorts), sizeof(unsigned long long));
+    }
+    if (giants) {
+        size_t key_bytes = lsp_type_bytes(args->key_type);
+        job->arrays[FROM_TEMPORARY].keys = take(l, n, (int64_t)key_bytes);
+        job->arrays[FROM_TEMPORARY].values = take(l, n, (int64_t)args->value_bytes);
+        job->giants[0] = (seg_giant *)take(l, giants_most(n), sizeof(seg_giant));
+        job->giants[1] = (seg_giant *)take(l, giants_most(n), sizeof(seg_giant));
+        job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, lsp_cuda_get_chip(ctx)->sms);
+        const int64_t tiles = giants_tiles(n, job->giant_tile);
+        job->tiles = (split_tile *)take(l, tiles, sizeof(split_tile));
+        job->counts = (int64_t *)take(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS, sizeof(int64_t));
+        job->rows = (uint32_t *)take(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS, sizeof(uint32_t));
+    }
+}
+
+extern "C" bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+    layout l = {NULL, 0, true};
+    seg_job job;
+    lay_out(ctx, args, longest, &l, &job);
+    *bytes = l.bytes;
+    return l.fits;
+}
+
+/* ---- kernels ---- */
+
+/* Segments a row: of such a mean length they fit in shared memory together, nearly always; and all SMs have rows. */
+static int tile_row_segments(const seg_job *job, int sms, int item_bytes) {
+    const int64_t whole = TILE_SHARED_BYTES / (item_bytes + 4) * 9 / 10, spread = job->segments / (TILE_BLOCKS * sms);
+    int64_t row =
+        job->n / job->segments > TILE_LONGEST ? (int64_t)TILE_ROW : whole * job->segments / lsp_max(job->n, 1);
+    row = lsp_min(row, lsp_max(spread, (int64_t)WARP));
+    return (int)lsp_max(lsp_min(row, (int64_t)TILE_ROW) / TILE_EACH * TILE_EACH, (int64_t)WARP);
+}
+
+template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    const int item_bytes = (int)sizeof(typename KK::K) + (job->positions ? 0 : job->value_bytes);
+    const int row = tile_row_segments(job, lsp_cuda_get_chip(ctx)->sms, item_bytes);
+    const int capacity = tile_capacity(row, TILE_SHARED_BYTES, item_bytes);
+    const int bytes = tile_bytes(row, capacity, item_bytes);
+    const uintptr_t begins = (uintptr_t)job->arrays[FROM_INPUT].keys | (uintptr_t)job->arrays[FROM_INPUT].values;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_tile<KK>, lsp_ceil_div(job->segments, row), TILE_NT, bytes, *job, row, capacity,
+                       begins % 16 == 0, network_ones{}));
+done:
+    return status;
+}
+
+/* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
+template <int VT, int WIDE, typename KK> static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
+    lsp_status status = LSP_OK;
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const int nt = list_threads(VT, WIDE);
+    const int G = list_fewest(VT, WIDE); /* most groups, each with some room */
+    const int bytes = nt / G * list_group_bytes<VT, WIDE>(G, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
+    const int64_t resident =
+        lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
+    const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
+    void (*kernel)(seg_job) = kernel_lists<VT, WIDE, KK>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)bytes));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job));
+done:
+    return status;
+}
+
+/* Can there be segments in the classes of VT words a lane? */
+static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
+    for (int c = lists_first(VT, wide); c <= lists_last(VT, wide); c += 4) {
+        const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
+        if (shortest > 0 && shortest <= job->longest) {
+            return true;
+        }
+    }
+    return false;
+}
+
+template <int VT, int WIDE, typename KK>
+static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
+    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, beside) : LSP_OK;
+}
+
+template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    bool beside = false;
+    if (job->few) { /* more kernels would take longer */
+        LSP_TRY((start_lists<BRIEF_WORDS, LIST_BRIEF, KK>(ctx, job, &beside)));
+        if (job->brief_first > 0) {
+            LSP_TRY((start_lists<BRIEF_WORDS, LIST_NARROW, KK>(ctx, job, &beside)));
+        }
+        return LSP_OK;
+    }
+    LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<16, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<24, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<20, LIST_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<32, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<28, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<24, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<20, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<16, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<14, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<12, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_some_lists<10, LIST_NARROW, KK>(ctx, job, &beside)));
+done:
+    return status;
+}
+
+/* What could be a giant, but spreads, is not one. */
+template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    bool beside = false;
+    if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
+        LSP_TRY((start_some_lists<32, LIST_LARGE, KK>(ctx, job, &beside)));
+        LSP_TRY((start_some_lists<24, LIST_LARGE, KK>(ctx, job, &beside)));
+    }
+done:
+    return status;
+}
+
+template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
+    typedef typename KK::K K;
+    lsp_status status = LSP_OK;
+    const bool changes = job->change || job->change_at || job->change_count;
+    const int sms = lsp_cuda_get_chip(ctx)->sms;
+    if (((job->longest > job->tile_longest && !job->small) || changes) && !job->one_lists) {
+        LSP_TRY(LSP_CUDA_CALL(
+            ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
+    }
+    if (job->small) {
+        LSP_TRY(start_small<KK>(ctx, job));
+    } else {
+        if (job->one_lists) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_listing, 1, LISTING_NT, 0, *job));
+        } else {
+            LSP_TRY(start_tile<KK>(ctx, job));
+        }
+        if (job->longest > LIST_LONGEST) {
+            LSP_TRY(start_large<KK>(ctx, job));
+            LSP_TRY(start_giants<KK>(ctx, job, sms));
+        }
+        if (job->longest > job->tile_longest) {
+            LSP_TRY(start_all_lists<KK>(ctx, job));
+        }
+    }
+    if (changes) {
+        LSP_TRY(start_changes<K>(ctx, job, sms));
+    }
+done:
+    return status;
+}
+
+/* In the kernels for such keys. */
+static lsp_status start_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
+    const uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
+    if (!job->order.is_float && job->order.keep == all) {
+        return wide ? start<key_kind<unsigned long long, true>>(ctx, job) : start<key_kind<uint32_t, true>>(ctx, job);
+    }
+    return wide ? start<key_kind<unsigned long long, false>>(ctx, job) : start<key_kind<uint32_t, false>>(ctx, job);
+}
+
+static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+    seg_job job = {};
+    job.n = args->n;
+    job.segments = args->segments;
+    job.length = args->length;
+    job.longest = longest;
+    const lsp_segsort_table table = table_for(ctx, args);
+    job.small = is_small(ctx, args);
+    job.few = are_few(ctx, args);
+    job.brief_first = brief_first(args);
+    job.large_longest = large_longest(ctx, args);
+    job.one_lists = one_lists(ctx, args, longest);
+    job.tile_longest = job.one_lists ? 0 : table.tile_longest;
+    for (int c = 0; c < LIST_CLASSES; c++) {
+        job.class_longest[c] = (uint16_t)table.class_longest[c];
+    }
+    job.offsets = args->offsets;
+    job.ends = args->ends;
+    job.wide_offsets = args->offset_type == LSP_I64;
+    job.positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
+    job.global_positions = (args->flags & LSP_SORT_GLOBAL_POSITIONS) != 0;
+    job.value_bytes = (int)args->value_bytes;
+    job.order = lsp_segsort_order(args);
+    job.arrays[FROM_INPUT].keys = (void *)args->keys;
+    job.arrays[FROM_INPUT].values = (void *)args->values;
+    job.arrays[FROM_OUTPUT].keys = args->keys_out;
+    job.arrays[FROM_OUTPUT].values = args->values_out;
+    job.change = args->change;
+    job.change_at = args->change_at;
+    job.change_count = args->change_count;
+    job.fault = lsp_cuda_fault(ctx);
+    return job;
+}
+
+extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
+    lsp_status status = LSP_OK;
+    layout l = {(char *)scratch, 0, true};
+    seg_job job = make_job(ctx, args, longest);
+    if (args->segments == 0) {
+        return LSP_OK;
+    }
+    lay_out(ctx, args, longest, &l, &job);
+    LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
+done:
+    return status;
+}
+
+/* ---- the longest segment ---- */
+
+static __global__ void kernel_longest(seg_job job, unsigned long long *longest) {
+    unsigned long long most = 0;
+    int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < job.segments; s += stride) {
+        int64_t begin, end;
+        segment_at(job, s, &begin, &end);
+        most = max(most, (unsigned long long)(end - begin));
+    }
+    for (int mask = 1; mask < WARP; mask *= 2) {
+        most = max(most, __shfl_xor_sync(~0u, most, mask));
+    }
+    if (threadIdx.x % WARP == 0 && most > 0) {
+        atomicMax(longest, most);
+    }
+}
+
+extern "C" lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    void *most = NULL;
+    seg_job job = make_job(ctx, args, args->n);
+    int64_t blocks = lsp_min(lsp_ceil_div(args->segments, 256), 1024);
+    *longest = 0;
+    if (args->segments == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *longest, &most));
+    LSP_TRY(lsp_cuda_copy(ctx, most, LSP_CUDA, longest, LSP_HOST, sizeof *longest));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, 256, 0, job, (unsigned long long *)most));
+    LSP_TRY(lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,402 @@
+/* A stable partition by one digit. A block takes a tile. Each warp ranks its items among its own, row by row: lanes
+ * that have the same digit find each other by votes, a counter of the digit's in shared memory says how many came
+ * before. The warps' counts are summed up to places in the tile. Keys, then values, are laid out by digit in shared
+ * memory and written as runs of neighbours. */
+#ifndef LSP_SEGSORT_PARTITION_CUH
+#define LSP_SEGSORT_PARTITION_CUH
+
+#include "job.cuh"
+#include "move.cuh"
+#include "network.cuh"
+#include <type_traits>
+
+/* Tuned on an H200; see segsort/README.md. Longer tiles write longer runs, but what does not fit in registers comes and
+ * goes through slow local memory. */
+enum {
+    SPLIT_BITS = 8,
+    SPLIT_DIGITS = 1 << SPLIT_BITS,
+    SPLIT_NT = 384,
+    SPLIT_BLOCKS = 2, /* an SM */
+    SPLIT_WARPS = SPLIT_NT / WARP,
+    SPLIT_TILE_BITS = 16 /* hold the items of a tile */
+};
+
+static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and the last warp has none");
+
+/* Items of a thread in the longest tile: a multiple of 4. */
+__host__ __device__ constexpr int split_items(int key_bytes, int value_bytes) {
+    return key_bytes > 4 ? 8 : value_bytes > 4 ? 12 : 16;
+}
+/* Keys and values that are laid out together. */
+__host__ __device__ constexpr bool split_pairs(int key_bytes, int value_bytes) {
+    return key_bytes == 4 && value_bytes == 4;
+}
+
+/* Items begin .. end-1, to be split by the bits shift .. shift+width-1 of their numbers. Bits from `high` on are equal,
+ * bits below `low` do not count. */
+typedef struct seg_split {
+    int64_t begin, end;
+    int high, low, shift, width;
+    int from, to; /* FROM_* */
+} seg_split;
+
+/* A part of it that a block moves at a time. */
+typedef struct split_tile {
+    seg_split split;
+    int64_t begin;
+    int count;         /* of items; 0: there is no such tile */
+    bool first, again; /* the first of its giant; digits are chosen anew, nothing moves */
+    const seg_giant *giant;
+    const int64_t *totals;  /* by digit: the items of the giant, */
+    const int64_t *parts;   /* of parts before this one (NULL: there are none), */
+    const uint32_t *before; /* and of tiles before this one */
+} split_tile;
+
+typedef struct __align__(16) split_shared {
+    split_tile tile[2];            /* the one at hand, and the next one */
+    int64_t base[SPLIT_DIGITS];    /* where a digit's next item goes, less the digit's first place in the tile */
+    int64_t cut[SPLIT_DIGITS + 1]; /* where buckets begin */
+    unsigned long long sums[SPLIT_WARPS];
+    unsigned long long diff;
+    int groups; /* entries to be listed */
+}
+split_shared;
+
+/* What follows in shared memory: a counter a digit for each warp, and then room for the items of a tile. */
+__device__ inline unsigned *counters_of(split_shared &sh) { return (unsigned *)(&sh + 1); }
+__device__ inline void *room_of(split_shared &sh) { return counters_of(sh) + SPLIT_WARPS * SPLIT_DIGITS; }
+__host__ __device__ constexpr size_t split_bytes(int key_bytes, int value_bytes) {
+    return SPLIT_WARPS * SPLIT_DIGITS * sizeof(unsigned) +
+           (size_t)SPLIT_NT * split_items(key_bytes, value_bytes) *
+               (key_bytes > 4 || value_bytes > 4 || split_pairs(key_bytes, value_bytes) ? 8 : 4);
+}
+
+/* Finds the digit of a key. */
+typedef struct seg_digit {
+    int shift;
+    unsigned mask, flip; /* flip: what plain keys are changed by */
+} seg_digit;
+__device__ inline seg_digit digit_at(const seg_job &job, const seg_split &g) {
+    seg_digit digit = {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift)};
+    return digit;
+}
+template <typename KK> __device__ inline unsigned digit_of(const seg_job &job, seg_digit digit, typename KK::K key) {
+    return KK::plain ? ((unsigned)(key >> digit.shift) ^ digit.flip) & digit.mask
+                     : (unsigned)(KK::number(key, job.order) >> digit.shift) & digit.mask;
+}
+
+/* The sum of x over the threads before this one. Before the next call somebody must wait for all. */
+__device__ inline unsigned long long split_scan(split_shared &sh, unsigned long long x) {
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    unsigned long long sum = x;
+#pragma unroll
+    for (unsigned d = 1; d < WARP; d *= 2) {
+        const unsigned long long left = __shfl_up_sync(~0u, sum, d);
+        sum += lane >= d ? left : 0;
+    }
+    if (lane == WARP - 1) {
+        sh.sums[warp] = sum;
+    }
+    __syncthreads();
+    unsigned long long before = lane < warp ? sh.sums[lane] : 0;
+    for (unsigned d = 1; d < SPLIT_WARPS; d *= 2) {
+        before += __shfl_xor_sync(~0u, before, d);
+    }
+    return __shfl_sync(~0u, before, 0) + sum - x;
+}
+
+/* All counters of the warp are zero. */
+__device__ inline void clear_counters(unsigned *counter) {
+    for (unsigned i = threadIdx.x % WARP; i < SPLIT_DIGITS / 4; i += WARP) {
+        ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);
+    }
+    __syncwarp();
+}
+
+/* The lanes whose digit is this lane's. */
+__device__ inline unsigned lanes_with(unsigned digit) {
+    unsigned same = ~0u;
+#pragma unroll
+    for (int bit = 0; bit < SPLIT_BITS; bit++) {
+        const int sign = (int)(digit << (31 - bit)); /* the bit, above others */
+        same &= ~(__ballot_sync(~0u, sign < 0) ^ (unsigned)(sign >> 31));
+    }
+    return same;
+}
+
+/* Two places in a tile to a word: registers are scarce. */
+template <int VT> struct split_spots {
+    unsigned pair[VT / 2];
+    __device__ unsigned at(int j) const { return pair[j / 2] >> j % 2 * 16 & 0xFFFF; }
+    __device__ void set(int j, unsigned spot) { /* the lower ones first */
+        pair[j / 2] = j % 2 ? pair[j / 2] | spot << 16 : spot;
+        lsp_settle(pair[j / 2]);
+    }
+    __device__ void put(int j, unsigned spot) { /* in the place of another */
+        pair[j / 2] = j % 2 ? (pair[j / 2] & 0xFFFF) | spot << 16 : (pair[j / 2] & ~0xFFFFu) | spot;
+        lsp_settle(pair[j / 2]);
+    }
+};
+
+/* The rank of the warp's item j * 32 + lane among the warp's of the same digit. */
+template <int VT, bool FULL, typename D>
+__device__ inline void rank_items(unsigned *counter, int rows, D digit_at, split_spots<VT> &ranks) {
+    const unsigned below = (1u << threadIdx.x % WARP) - 1;
+    unsigned digit = digit_at(0), same = lanes_with(digit);
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        if (FULL || j < rows) {
+            const unsigned before = *(volatile unsigned *)&counter[digit];
+            const unsigned next = digit_at(j + 1 < VT ? j + 1 : j), next_same = lanes_with(next);
+            const unsigned rank = before + (unsigned)__popc(same & below);
+            __syncwarp();
+            if (same >> threadIdx.x % WARP == 1) { /* the last of them */
+                *(volatile unsigned *)&counter[digit] = rank + 1;
+            }
+            __syncwarp();
+            ranks.set(j, rank);
+            digit = next, same = next_same;
+        } else {
+            ranks.set(j, 0);
+        }
+    }
+}
+
+/* Thread d knows of the digit d the giant's items, and those before the tile. The warps' counts become places in the
+ * tile. */
+__device__ inline void place_digits(split_shared &sh, const split_tile &tile, int64_t total, int64_t before) {
+    const unsigned d = threadIdx.x, digits = 1u << tile.split.width;
+    unsigned *counter = counters_of(sh) + d, sum = 0;
+    if (d < digits) {
+#pragma unroll
+        for (int w = 0; w < SPLIT_WARPS; w++) {
+            sum += counter[w * SPLIT_DIGITS];
+        }
+    }
+    const unsigned long long placed = split_scan(sh, (unsigned long long)total << SPLIT_TILE_BITS | sum);
+    const int64_t begin = tile.split.begin + (int64_t)(placed >> SPLIT_TILE_BITS);
+    unsigned place = (unsigned)placed & ((1u << SPLIT_TILE_BITS) - 1);
+    if (d < digits) {
+        sh.cut[d] = begin;
+        sh.base[d] = begin + before - place;
+#pragma unroll
+        for (int w = 0; w < SPLIT_WARPS; w++) {
+            const unsigned items = counter[w * SPLIT_DIGITS];
+            counter[w * SPLIT_DIGITS] = place;
+            place += items;
+        }
+    }
+    if (d == 0) {
+        sh.cut[digits] = tile.split.end;
+    }
+    __syncthreads();
+}
+
+/* Brings memory that will be read soon near. */
+__device__ inline void fetch_ahead(const void *from, int bytes) {
+    enum { line = 128 };
+    for (int at = (int)threadIdx.x * line; at < bytes; at += SPLIT_NT * line) {
+        lsp_prefetch((const char *)from + at);
+    }
+}
+
+/* What of a tile's items is one thread's business: reading, those of its warp's rows, row * 32 apart; writing, every
+ * SPLIT_NT-th of the tile. */
+template <int VT, bool FULL> struct split_work {
+    int rows, at, left, left_out; /* left: the row or item is there if less than that comes before it */
+    __device__ explicit split_work(int count) {
+        const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+        rows = FULL ? VT : (count + SPLIT_NT - 1) / SPLIT_NT;
+        at = warp * rows * WARP + lane;
+        left = min(count - warp * rows * WARP, rows * WARP) - lane;
+        left_out = count - (int)threadIdx.x;
+    }
+    __device__ bool has(int j) const { return FULL || j * WARP < left; }
+    /* All bits set, or none: predicates are scarcer than registers. */
+    __device__ unsigned lacks(int j) const { return FULL ? 0 : (unsigned)((left - 1 - j * WARP) >> 31); }
+    __device__ bool has_row(int j) const { return FULL || j < rows; }
+    __device__ bool writes(int j) const { return FULL || j * SPLIT_NT < left_out; }
+};
+
+/* Writes the laid out keys; the digits of the places tid, tid + NT, ... go to `digits`, four to a word. */
+template <typename KK, int VT, bool FULL>
+__device__ inline void put_keys(const seg_job &job, split_shared &sh, const seg_split &g,
+                                const split_work<VT, FULL> &work, unsigned (&digits)[VT / 4]) {
+    typedef typename KK::K K;
+    const K *items = (const K *)room_of(sh) + threadIdx.x;
+    K *to = (K *)job.arrays[g.to].keys + threadIdx.x;
+    const seg_digit at_digit = digit_at(job, g);
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        const K key = items[j * SPLIT_NT];
+        const unsigned digit = digit_of<KK>(job, at_digit, key);
+        K *place = to + sh.base[digit];
+        if (work.writes(j)) {
+            place[j * SPLIT_NT] = key;
+        }
+        digits[j / 4] = j % 4 ? digits[j / 4] | digit << j % 4 * 8 : digit;
+        lsp_settle(digits[j / 4]);
+    }
+}
+
+/* Writes keys and values that are laid out together. */
+template <typename KK, int VT, bool FULL>
+__device__ inline void put_pairs(const seg_job &job, split_shared &sh, const seg_split &g,
+                                 const split_work<VT, FULL> &work) {
+    const uint2 *items = (const uint2 *)room_of(sh) + threadIdx.x;
+    uint32_t *to = (uint32_t *)job.arrays[g.to].keys + threadIdx.x;
+    uint32_t *to_values = (uint32_t *)job.arrays[g.to].values + threadIdx.x;
+    const seg_digit at_digit = digit_at(job, g);
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        const uint2 item = items[j * SPLIT_NT];
+        const int64_t base = sh.base[digit_of<KK>(job, at_digit, (typename KK::K)item.x)];
+        if (work.writes(j)) {
+            (to + base)[j * SPLIT_NT] = item.x;
+            (to_values + base)[j * SPLIT_NT] = item.y;
+        }
+    }
+}
+
+/* Values of the tile, as they came; or their positions. A value is `parts` T, of which one is read. */
+template <typename T, int VT, bool FULL>
+__device__ inline void get_values(const seg_job &job, const seg_split &g, int64_t first,
+                                  const split_work<VT, FULL> &work, int parts, int part, T (&value)[VT]) {
+    if (job.positions && g.from == FROM_INPUT) {
+        const T position = (T)(first - (job.global_positions ? 0 : g.begin));
+#pragma unroll
+        for (int j = 0; j < VT; j++) {
+            value[j] = position + j * WARP;
+        }
+        return;
+    }
+    const T *from = (const T *)job.arrays[g.from].values + first * parts + part;
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        value[j] = 0;
+        if (work.has(j)) {
+            value[j] = from[j * WARP * parts];
+        }
+    }
+}
+
+template <typename T, int VT, bool FULL>
+__device__ inline void put_values(const seg_job &job, split_shared &sh, const seg_split &g,
+                                  const split_work<VT, FULL> &work, int parts, int part,
+                                  const unsigned (&digits)[VT / 4]) {
+    const T *items = (const T *)room_of(sh) + threadIdx.x;
+    T *to = (T *)job.arrays[g.to].values + (int64_t)threadIdx.x * parts + part;
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        T value = items[j * SPLIT_NT];
+        lsp_settle(value);
+        T *place = to + sh.base[digits[j / 4] >> j % 4 * 8 & 0xFF] * parts;
+        if (work.writes(j)) {
+            place[j * SPLIT_NT * parts] = value;
+        }
+    }
+}
+
+/* A thread's keys of a tile. */
+template <typename K, int VT>
+__device__ inline void get_keys(const seg_job &job, const split_tile &tile, K (&key)[VT]) {
+    const split_work<VT, false> work(tile.count);
+    const K *from = (const K *)job.arrays[tile.split.from].keys + tile.begin + work.at;
+#pragma unroll
+    for (int j = 0; j < VT; j++) {
+        key[j] = 0;
+        if (work.has(j)) {
+            key[j] = from[j * WARP];
+        }
+    }
+}
+
+/* Moves a tile of which get_keys has brought the keys, and gets those of the next one: they are on their way while this
+ * tile is written. V is the bytes of a value. Items that are not there have the last digit: they come to lie behind all
+ * others. In `meanwhile` the last warp, which places no digits, finds out where this tile goes and what the next one
+ * is. */
+template <typename KK, int V, bool FULL, int VT, typename F>
+__device__ inline void move_tile(const seg_job &job, split_shared &sh, const split_tile &tile, const split_tile &next,
+                                 typename KK::K (&key)[VT], F meanwhile) {
+    typedef typename KK::K K;
+    typedef typename std::conditional<V == 4, uint32_t, unsigned long long>::type T;
+    enum { parts = V <= 8 ? 1 : V / 8, pairs = split_pairs(sizeof(K), V) };
+    const seg_split &g = tile.split;
+    const split_work<VT, FULL> work(tile.count);
+    const int64_t at = tile.begin + work.at;
+    const seg_digit at_digit = digit_at(job, g);
+    unsigned *counter = counters_of(sh) + threadIdx.x / WARP * SPLIT_DIGITS;
+    void *room = room_of(sh);
+    split_spots<VT> spots;
+    if (V > 0 && !(job.positions && g.from == FROM_INPUT)) {
+        fetch_ahead((const char *)job.arrays[g.from].values + tile.begin * V, tile.count * V);
+    }
+    {
+        T value[pairs ? VT : 1];
+        int64_t total = 0, before = 0;
+        if (threadIdx.x <= at_digit.mask) {
+            total = __ldcg(tile.totals + threadIdx.x);
+            before = __ldcg(tile.before + threadIdx.x) + (tile.parts ? __ldcg(tile.parts + threadIdx.x) : 0);
+        }
+        clear_counters(counter);
+        auto digit = [&](int j) { return (digit_of<KK>(job, at_digit, key[j]) | work.lacks(j)) & at_digit.mask; };
+        rank_items<VT, FULL>(counter, work.rows, digit, spots);
+        if constexpr (pairs) {
+            get_values(job, g, at, work, 1, 0, value);
+        }
+        __syncthreads();
+        meanwhile();
+        place_digits(sh, tile, total, before);
+        if (tile.again || g.to == g.from) {
+            get_keys(job, next, key);
+            return;
+        }
+#pragma unroll
+        for (int j = 0; j < VT; j++) {
+            const unsigned spot = counter[digit(j)] + spots.at(j);
+            if (work.has_row(j)) {
+                if constexpr (pairs) {
+                    ((uint2 *)room)[spot] = make_uint2(key[j], value[j]);
+                } else {
+                    ((K *)room)[spot] = key[j];
+                }
+            }
+            if (V > 0 && !pairs) {
+                spots.put(j, spot);
+            }
+        }
+    }
+    __syncthreads();
+    if constexpr (pairs) {
+        get_keys(job, next, key);
+        put_pairs<KK>(job, sh, g, work);
+        return;
+    }
+    unsigned digits[VT / 4];
+    if (V == 0) {
+        get_keys(job, next, key);
+        put_keys<KK>(job, sh, g, work, digits);
+    }
+#pragma unroll 1
+    for (int part = 0; V > 0 && part < parts; part++) {
+        T value[VT]; /* on its way while keys are written */
+        get_values(job, g, at, work, parts, part, value);
+        if (part == 0) {
+            put_keys<KK>(job, sh, g, work, digits);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < VT; j++) {
+            if (work.has_row(j)) {
+                ((T *)room)[spots.at(j)] = value[j];
+            }
+        }
+        __syncthreads();
+        if (part == parts - 1) {
+            get_keys(job, next, key);
+        }
+        put_values<T>(job, sh, g, work, parts, part, digits);
+    }
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* The tables of limits by which a GPU's sort chooses its kernels: shipped ones, and a caller's own. */
+#include "core/cuda.h"
+#include "segsort/segsort.h"
+
+/* After what `sparse-bench segsort --tune` printed on the machine named (on the H200 it would also leave out class 22,
+ * by half a per cent; classes 2 and 6, 14 words a lane, lose to the 16 after them); other machines take the last one
+ * not newer than they are, or the first. */
+static const struct {
+    int compute;
+    lsp_segsort_table table;
+} shipped[] = {
+    /* NVIDIA H200 */
+    {90,
+     {.small_items = 65536,
+      .few_items = 1048576,
+      .tile_longest = 64,
+      .class_longest = {40,   48,   48,   64,   80,   96,   96,   128,  160,  192,   224,   256,
+                        320,  384,  448,  512,  640,  768,  896,  1024, 1280, 1536,  1792,  2048,
+                        2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 8192, 12288, 12288, 16384}}},
+};
+
+int32_t lsp_segsort_class_most(int c) {
+    const bool offered = c < 32 || c % 2 == 1;
+    return c < 0 || c >= LSP_SORT_CLASSES ? 0
+           : offered                      ? (2 << c / 4) * (20 + c % 4 * 4)
+                                          : lsp_segsort_class_most(c - 1);
+}
+
+static const lsp_segsort_table *shipped_for(int compute) {
+    const lsp_segsort_table *best = &shipped[0].table;
+    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+        best = shipped[i].compute <= compute ? &shipped[i].table : best;
+    }
+    return best;
+}
+
+const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx) {
+    return ctx->segsort_table ? ctx->segsort_table : shipped_for(lsp_cuda_get_chip(ctx)->compute);
+}
+
+static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(table->small_items >= 0 && table->small_items <= LSP_SORT_SMALL_ITEMS, LSP_ERR_ARGUMENT,
+                "small_items is %d: 0 to %d are offered", table->small_items, LSP_SORT_SMALL_ITEMS);
+    LSP_REQUIRE(table->few_items >= 0, LSP_ERR_ARGUMENT, "few_items is %d: it cannot be negative", table->few_items);
+    LSP_REQUIRE(table->tile_longest >= 1 && table->tile_longest <= LSP_SORT_TILE_LONGEST, LSP_ERR_ARGUMENT,
+                "tile_longest is %d: 1 to %d are offered", table->tile_longest, LSP_SORT_TILE_LONGEST);
+    for (int c = 0; c < LSP_SORT_CLASSES; c++) {
+        const int before = c > 0 ? table->class_longest[c - 1] : 0;
+        const int capacity =
+            lsp_segsort_class_most(c) > lsp_segsort_class_most(c - 1) ? lsp_segsort_class_most(c) : before;
+        LSP_REQUIRE(table->class_longest[c] >= before && table->class_longest[c] <= capacity, LSP_ERR_ARGUMENT,
+                    "class_longest[%d] is %d: %d to %d are offered there", c, table->class_longest[c], before,
+                    capacity);
+    }
+    for (int c = LSP_SORT_CLASSES - 5; c < LSP_SORT_CLASSES; c += 4) { /* the last one, and the last of those before */
+        LSP_REQUIRE(table->class_longest[c] == lsp_segsort_class_most(c), LSP_ERR_ARGUMENT,
+                    "class_longest[%d] is %d: there it must be %d", c, table->class_longest[c],
+                    lsp_segsort_class_most(c));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the context works on the host: tables are for the sort on a GPU");
+    if (table != NULL) {
+        LSP_TRY(check_table(ctx, table));
+        if (ctx->segsort_table == NULL) {
+            LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *table, (void **)&ctx->segsort_table));
+        }
+        *ctx->segsort_table = *table;
+    } else {
+        lsp_free(ctx, ctx->segsort_table);
+        ctx->segsort_table = NULL;
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the context works on the host: tables are for the sort on a GPU");
+    *table = *lsp_segsort_table_of(ctx);
+done:
+    return status;
+}

@@ -1,0 +1,423 @@
+/* A row of segments, as a block of the tile kernel takes it: which there are, long ones listed by class; and how the
+ * items of the short ones come to shared memory and leave it. */
+#ifndef LSP_SEGSORT_ROW_CUH
+#define LSP_SEGSORT_ROW_CUH
+
+#include "kernel_giants.cuh"
+#include "move.cuh"
+#include "network.cuh"
+
+enum {
+    TILE_NT = 128,
+    TILE_EACH = 4,                  /* segments of a row that a thread looks at, at most */
+    TILE_ROW = TILE_EACH * TILE_NT, /* segments of a row at most */
+    TILE_BLOCKS = 8,                /* an SM */
+    TILE_VT = 8,                    /* items a lane */
+    RUN_LANES = 8,                  /* of a short run */
+    RUN_SHORT = 100,                /* items: runs of fewer, on average, are short */
+    TILE_SLACK = TILE_LONGEST + 8,  /* items that may be read beyond the last one */
+    TILE_BITS = 6,                  /* of a position: TILE_LONGEST items */
+    TILE_GROUP_BITS = 3,            /* of a segment's place among those of up to 8 lanes */
+    TILE_DIGIT = 32 - TILE_BITS - TILE_GROUP_BITS,
+    TILE_CLASSES = 6,                 /* class c: up to 64 >> c items, more than half of that */
+    TILE_SINGLES = 1 << TILE_CLASSES, /* in a set of classes: segments of one item */
+    TILE_COUNT_BITS = 10              /* counts of all classes in one word: up to TILE_ROW each */
+};
+
+/* ---- shared memory of a block ---- */
+
+/* A row of segments, and the part of it that is in shared memory. */
+template <typename K> struct tile_row {
+    K *keys;          /* the part's items, from `skew` on: global and shared addresses agree modulo 16 bytes */
+    char *values;     /* the same */
+    uint16_t *source; /* of the output at such a place: the place of its item */
+    uint32_t *at;     /* segment j's items are at[j] .. at[j+1]-1, counted from the row's first */
+    uint16_t *order;  /* segments by class */
+    uint16_t *head;   /* runs of segments of which the items follow each other: the first segment of each */
+    int segments, capacity, runs;
+    int64_t s0, base;        /* the first segment; where the items of the only run begin */
+    bool together;           /* a single run, and aligned arrays */
+    unsigned classes;        /* of its segments */
+    int j0, j1, items, skew; /* the part: its segments, its items */
+    network_ones ones;
+
+    __device__ int warps() const { return (segments + TILE_EACH * WARP - 1) / (TILE_EACH * WARP); }
+    __device__ int start_of(int j) const { return (int)(at[j] - at[j0]) + skew; }
+    __device__ int length_of(int j) const { return (int)(at[j + 1] - at[j]); }
+    /* One class, and which. */
+    __device__ bool pure() const { return (classes & (classes - 1)) == 0; }
+    __device__ int only() const { return __ffs((int)classes) - 1; }
+    /* The last of at[from .. to-1] that is not beyond x. */
+    __device__ int last_at(uint32_t x, int from, int to) const {
+        while (to - from > 1) {
+            int middle = (from + to) / 2;
+            if (at[middle] <= x) {
+                from = middle;
+            } else {
+                to = middle;
+            }
+        }
+        return from;
+    }
+};
+
+__host__ __device__ inline int tile_fixed_bytes(int row) { return (row / 4 + 1) * 16 + 2 * ((row + 7) / 8 * 16); }
+/* Items that fit in `bytes` of shared memory, and the other way round. */
+__host__ inline int tile_bytes(int row, int capacity, int item_bytes) {
+    return tile_fixed_bytes(row) + (capacity + TILE_SLACK) * (item_bytes + 2);
+}
+__host__ inline int tile_capacity(int row, int bytes, int item_bytes) {
+    return ((bytes - tile_fixed_bytes(row)) / (item_bytes + 2) - TILE_SLACK) / 8 * 8;
+}
+
+template <typename K>
+__device__ inline void lay_out_row(const seg_job &job, char *memory, int segments, int capacity, tile_row<K> *row) {
+    int places = capacity + TILE_SLACK, order_bytes = (segments + 7) / 8 * 16;
+    row->segments = segments;
+    row->capacity = capacity;
+    row->values = memory;
+    row->keys = (K *)(memory += places * (job.positions ? 0 : job.value_bytes));
+    row->source = (uint16_t *)(memory += places * sizeof(K));
+    row->order = (uint16_t *)(memory += places * 2);
+    row->head = (uint16_t *)(memory += order_bytes);
+    row->at = (uint32_t *)(memory + order_bytes);
+}
+
+/* Exclusive sum over the block, of which the first `warps` warps have something to add; *total is that of all. */
+template <typename T> __device__ inline T block_sum(T x, int warps, T *total) {
+    __shared__ T warp_sum[TILE_NT / WARP];
+    int lane = fresh((int)threadIdx.x % WARP), warp = (int)threadIdx.x / WARP;
+    T sum = x, before = 0, all = 0;
+    if (warp < warps) {
+        for (int d = 1; d < WARP; d *= 2) {
+            T other = __shfl_up_sync(~0u, sum, d);
+            sum += lane >= d ? other : 0;
+        }
+        if (lane == WARP - 1) {
+            warp_sum[warp] = sum;
+        }
+    }
+    __syncthreads();
+    for (int k = 0; k < warps; k++) {
+        before += k < warp ? warp_sum[k] : 0;
+        all += warp_sum[k];
+    }
+    __syncthreads();
+    *total = all;
+    return before + sum - x;
+}
+
+/* ---- the row: its segments ---- */
+
+/* Do all long segments met so far, of all blocks, have no more items than there are? Else some overlap, and the lists
+ * would not have room for them. */
+__device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_EACH], int64_t s0) {
+    __shared__ unsigned long long sum;
+    unsigned long long mine = 0;
+    if (threadIdx.x == 0) {
+        sum = 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        mine += n[k] > job.tile_longest ? (unsigned long long)n[k] : 0;
+    }
+    for (int mask = WARP / 2; mask > 0; mask /= 2) {
+        mine += __shfl_xor_sync(~0u, mine, mask);
+    }
+    if (threadIdx.x % WARP == 0 && mine > 0) {
+        atomicAdd(&sum, mine);
+    }
+    __syncthreads();
+    bool fit = true;
+    if (threadIdx.x == 0 && atomicAdd(&job.counters->long_items, sum) + sum > (unsigned long long)job.n) {
+        *job.fault = s0 + 1;
+        fit = false;
+    }
+    return __syncthreads_and(fit);
+}
+
+/* Lists the long segments among the thread's, one atomic operation a class and block. */
+__device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE_EACH], const int64_t (&n)[TILE_EACH],
+                                 int64_t s0) {
+    __shared__ unsigned count[LIST_CLASSES];
+    __shared__ unsigned long long base[LIST_CLASSES];
+    unsigned rank[TILE_EACH];
+    if (!fit_together(job, n, s0)) {
+        return;
+    }
+    if (threadIdx.x < LIST_CLASSES) {
+        count[threadIdx.x] = 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        if (n[k] > job.large_longest) {
+            giant_add(job, begin[k], begin[k] + n[k]);
+        } else if (n[k] > job.tile_longest) {
+            rank[k] = atomicAdd(&count[class_of(job, (int)n[k])], 1u);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < LIST_CLASSES && count[threadIdx.x] > 0) {
+        base[threadIdx.x] = atomicAdd(&job.counters->listed[threadIdx.x], (unsigned long long)count[threadIdx.x]);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        if (n[k] > job.tile_longest && n[k] <= job.large_longest) {
+            int c = class_of(job, (int)n[k]);
+            job.list[c][base[c] + rank[k]] = entry_make(begin[k], FROM_INPUT, n[k]);
+        }
+    }
+}
+
+/* The class of n > 1 items; one item: the number of classes. */
+__device__ inline int tile_class(int n) { return __clz(n - 1) - (32 - TILE_BITS); }
+
+/* The thread's segments, of which `count` are there, from s on; bit k of the result: segment k begins a run. */
+__device__ inline unsigned read_segments(const seg_job &job, int64_t s, int count, bool first,
+                                         int64_t (&begin)[TILE_EACH], int64_t (&n)[TILE_EACH]) {
+    unsigned heads = 0;
+    int64_t follow = -1; /* where a segment of the same run would begin */
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        n[k] = begin[k] = 0;
+    }
+    if (count <= 0) {
+        return 0;
+    }
+    if (job.offsets && !job.ends && count == TILE_EACH && !first) { /* mostly: short segments, all following */
+        uint64_t limit = (uint64_t)min(job.longest, (int64_t)job.tile_longest), worst = 0;
+        int64_t bound[TILE_EACH + 2];
+#pragma unroll
+        for (int k = 0; k < TILE_EACH + 2; k++) {
+            bound[k] = job.wide_offsets ? ((const int64_t *)job.offsets)[s - 1 + k]
+                                        : ((const int32_t *)job.offsets)[s - 1 + k];
+        }
+#pragma unroll
+        for (int k = 0; k <= TILE_EACH; k++) {
+            worst = max(worst, (uint64_t)(bound[k + 1] - bound[k]));
+        }
+        if (worst <= limit && bound[0] >= 0 && bound[TILE_EACH + 1] <= job.n) {
+#pragma unroll
+            for (int k = 0; k < TILE_EACH; k++) {
+                begin[k] = bound[k + 1];
+                n[k] = (uint32_t)bound[k + 2] - (uint32_t)bound[k + 1];
+            }
+            return 0;
+        }
+    }
+    if (!first) {
+        int64_t b;
+        segment_at(job, s - 1, &b, &follow);
+        follow = follow - b > job.tile_longest ? -1 : follow;
+    }
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        if (k < count) {
+            int64_t end;
+            segment_at(job, s + k, &begin[k], &end);
+            n[k] = end - begin[k];
+            bool here = n[k] <= job.tile_longest;
+            heads |= here && begin[k] != follow ? 1u << k : 0;
+            follow = here ? end : -1;
+        }
+    }
+    return heads;
+}
+
+/* Reads the row's segments; leaves at[] and head[] of the short ones, lists the others. */
+template <typename K> __device__ inline void read_row(const seg_job &job, tile_row<K> *row) {
+    __shared__ unsigned classes;
+    __shared__ int64_t base;
+    int64_t begin[TILE_EACH], n[TILE_EACH];
+    int j0 = (int)threadIdx.x * TILE_EACH, here = (int)min(job.segments - row->s0, (int64_t)row->segments) - j0;
+    unsigned heads = read_segments(job, row->s0 + j0, here, j0 == 0, begin, n), mine = 0;
+    uint32_t sum = (uint32_t)__popc(heads) << 16, total; /* items, and above them runs */
+    bool any_long = false;
+    if (threadIdx.x == 0) {
+        classes = 0;
+    }
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        bool shorter = n[k] <= job.tile_longest;
+        mine |= shorter && n[k] > 0 ? 1u << tile_class((int)n[k]) : 0;
+        sum += shorter ? (uint32_t)n[k] : 0;
+        any_long |= !shorter;
+    }
+    if (__syncthreads_or(any_long)) {
+        list_long(job, begin, n, row->s0);
+    }
+    uint32_t at = block_sum(sum, row->warps(), &total);
+    mine = __reduce_or_sync(~0u, mine);
+    if (threadIdx.x % WARP == 0) {
+        atomicOr(&classes, mine);
+    }
+#pragma unroll
+    for (int k = 0; k < TILE_EACH; k++) {
+        if (j0 + k < row->segments) {
+            row->at[j0 + k] = at & 0xFFFF;
+            if (heads >> k & 1) {
+                row->head[at >> 16] = (uint16_t)(j0 + k);
+                if (at >> 16 == 0) {
+                    base = begin[k];
+                }
+                at += 1u << 16;
+            }
+            at += n[k] <= job.tile_longest ? (uint32_t)n[k] : 0;
+        }
+    }
+    if (threadIdx.x == 0) {
+        row->at[row->segments] = total & 0xFFFF;
+    }
+    __syncthreads();
+    row->runs = (int)(total >> 16);
+    row->base = base;
+    row->classes = classes;
+}
+
+/* The segments from j0 on that fit in shared memory. */
+template <typename K> __device__ inline void next_part(tile_row<K> *row) {
+    uint32_t from = row->at[row->j0], limit = from + (uint32_t)row->capacity;
+    row->j1 = row->at[row->segments] <= limit ? row->segments : row->last_at(limit, row->j0, row->segments);
+    row->items = (int)(row->at[row->j1] - from);
+    row->skew = row->together ? (int)(row->base + from) & 3 : 0;
+}
+
+/* ---- in and out ---- */
+
+/* f(step, first, place, at, count): this thread's items are first, first + step, ... of `count` items that lie from
+ * `place` on in shared memory and from `at` on in global memory; `first` may be negative, so that threads begin where
+ * sectors of 4-byte items do. A run is for RUN_LANES, which read and write a sector at a time, if runs are short, or a
+ * warp, or for the block if it is the only one. */
+template <typename K, typename F> __device__ inline void each_run(const seg_job &job, const tile_row<K> &row, F f) {
+    if (row.runs == 1) {
+        const int64_t at = row.base + row.at[row.j0];
+        f(TILE_NT, (int)threadIdx.x - (int)(at % RUN_LANES), row.skew, at, row.items);
+        return;
+    }
+    int low = 0, high = row.runs;
+    while (high - low > 1) { /* the last run that begins in the part's first segment or before it */
+        int middle = (low + high) / 2;
+        if (row.head[middle] <= row.j0) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const int lanes = row.items < RUN_SHORT * row.runs ? (int)RUN_LANES : (int)WARP;
+    for (int h = low + (int)threadIdx.x / lanes; h < row.runs && row.head[h] < row.j1; h += TILE_NT / lanes) {
+        uint32_t run = row.at[row.head[h]], from = max(run, row.at[row.j0]);
+        uint32_t to = min(row.at[h + 1 < row.runs ? row.head[h + 1] : row.segments], row.at[row.j1]);
+        int64_t begin, end;
+        segment_at(job, row.s0 + row.head[h], &begin, &end);
+        begin += from - run;
+        f(lanes, (int)threadIdx.x % lanes - (int)(begin % RUN_LANES), (int)(from - row.at[row.j0]) + row.skew, begin,
+          (int)to - (int)from);
+    }
+}
+
+/* `bytes` from the 16-byte aligned `from` on, of which those before `end` are there. */
+__device__ inline void stage_whole(char *to, const char *from, const char *end, int bytes) {
+    int i = (int)threadIdx.x * 16;
+    to += i, from += i;
+    if (end - from >= bytes + 15) {
+#pragma unroll 4
+        for (; i < bytes; i += TILE_NT * 16, to += TILE_NT * 16, from += TILE_NT * 16) {
+            __pipeline_memcpy_async(to, from, 16);
+        }
+        return;
+    }
+    for (; i < bytes; i += TILE_NT * 16, to += TILE_NT * 16, from += TILE_NT * 16) {
+        for (int k = 0; k < 16 && end - from > k; k += 4) {
+            __pipeline_memcpy_async(to + k, from + k, 4);
+        }
+    }
+}
+template <typename T, typename K>
+__device__ inline void stage_runs(const seg_job &job, const tile_row<K> &row, T *to, const void *from, int parts) {
+    each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
+        const T *source = (const T *)from + at * parts;
+        for (int i = first < 0 ? first + step : first; i < count * parts; i += step) {
+            copy_async(to + place * parts + i, source + i);
+        }
+    });
+}
+template <typename K>
+__device__ inline void stage(const seg_job &job, const tile_row<K> &row, char *to, const void *from, int item_bytes) {
+    if (row.together) {
+        const char *items = (const char *)from;
+        int64_t first = row.base + row.at[row.j0] - row.skew;
+        stage_whole(to, items + first * item_bytes, items + job.n * item_bytes, (row.items + row.skew) * item_bytes);
+    } else if (item_bytes == 4) {
+        stage_runs(job, row, (uint32_t *)to, from, 1);
+    } else {
+        stage_runs(job, row, (unsigned long long *)to, from, item_bytes / 8);
+    }
+    copy_group();
+}
+
+struct no_value {};
+
+/* Writes keys and values, four of a thread's items at a time. */
+template <typename V, typename K> __device__ inline void write_part(const seg_job &job, const tile_row<K> &row) {
+    enum { sweep = 4, valued = sizeof(V) > 1 };
+    each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
+        K *to = (K *)job.arrays[FROM_OUTPUT].keys + at + first;
+        V *to_values = (V *)job.arrays[FROM_OUTPUT].values + (valued ? at + first : 0);
+        const V *values = (const V *)row.values;
+        const uint16_t *source = row.source + place + first;
+        for (int left = count - first; left > 0; left -= sweep * step) { /* at first more than `count`, perhaps */
+            K key[sweep];
+            V value[sweep];
+#pragma unroll
+            for (int k = 0; k < sweep; k++) {
+                if (k > 0 ? left > k * step : left <= count) {
+                    int from = source[k * step];
+                    key[k] = row.keys[from];
+                    if constexpr (valued) {
+                        value[k] = values[from];
+                    }
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < sweep; k++) {
+                if (k > 0 ? left > k * step : left <= count) {
+                    to[k * step] = key[k];
+                    if constexpr (valued) {
+                        to_values[k * step] = value[k];
+                    }
+                }
+            }
+            to += sweep * step, to_values += valued ? sweep * step : 0, source += sweep * step;
+        }
+    });
+}
+template <typename K> __device__ inline void write_positions(const seg_job &job, const tile_row<K> &row) {
+    each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
+        for (int i = first < 0 ? first + step : first; i < count; i += step) {
+            int from = row.source[place + i], start = place + i; /* of the segment, if that is asked for */
+            if (!job.global_positions) {
+                start = row.start_of(row.last_at(row.at[row.j0] + (uint32_t)(place + i - row.skew), row.j0, row.j1));
+            }
+            put_position(job, at + i, at + i - (place + i - start), from - start);
+        }
+    });
+}
+template <typename K> __device__ inline void write_items(const seg_job &job, const tile_row<K> &row) {
+    if (job.positions || job.value_bytes == 0) {
+        write_part<no_value>(job, row);
+    } else if (job.value_bytes == 4) {
+        write_part<uint32_t>(job, row);
+    } else if (job.value_bytes == 8) {
+        write_part<unsigned long long>(job, row);
+    } else {
+        write_part<ulonglong2>(job, row);
+    }
+    if (job.positions) {
+        write_positions(job, row);
+    }
+}
+
+#endif

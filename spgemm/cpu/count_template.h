@@ -1,0 +1,406 @@
+/* Template by COL and INDEX_AT: what needs no values. Rows that repeat others, rows counted, the ranks of their
+ * products; then spgemm_rows.h for each type of arithmetic. */
+#define COL_NAME(f) LSP_PASTE(f, COL_SUFFIX)
+#define b_row_of COL_NAME(b_row_of_entry)
+#define entries_of COL_NAME(entries_of_row)
+
+/* The row of B that entry e of A asks for. */
+static inline b_row b_row_of(const lsp_spgemm_job *job, int64_t e) {
+    const int64_t k = INDEX_AT(job->A.col, job->A.col_type, e);
+    return (b_row){INDEX_AT(job->B.rowptr, job->B.rowptr_type, k), INDEX_AT(job->B.rowptr, job->B.rowptr_type, k + 1)};
+}
+
+/* What a few entries of A later will be asked for, if B is far: the row of B, and before that where it begins. */
+ALWAYS void COL_NAME(fetch_ahead)(const lsp_spgemm_pass *pass, int64_t e, size_t value_bytes) {
+    enum { AHEAD = 8, LINE = 64 };
+    const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
+    if (pass->far && e + 2 * AHEAD < A->nnz) {
+        const int64_t next = INDEX_AT(A->col, A->col_type, e + AHEAD);
+        const int64_t later = INDEX_AT(A->col, A->col_type, e + 2 * AHEAD);
+        const int64_t p = INDEX_AT(B->rowptr, B->rowptr_type, next);
+        __builtin_prefetch((const char *)B->rowptr + (size_t)later * (B->rowptr_type == LSP_I32 ? 4 : 8));
+        __builtin_prefetch((const COL *)B->col + p);
+        if (value_bytes > 0) {
+            __builtin_prefetch((const char *)B->val + (size_t)p * value_bytes);
+            __builtin_prefetch((const char *)B->val + (size_t)p * value_bytes + LINE);
+        }
+    }
+}
+
+/* The entries of A's row i; nothing else of the row. */
+ALWAYS void entries_of(const lsp_spgemm_job *job, int64_t i, row_extent *row) {
+    row->begin = INDEX_AT(job->A.rowptr, job->A.rowptr_type, i);
+    row->end = INDEX_AT(job->A.rowptr, job->A.rowptr_type, i + 1);
+    row->piece = false;
+}
+
+/* ---- what is known beforehand ---- */
+
+/* Row q .. r-1 of B as lsp_spgemm_cpu.h says, if p .. q-1 is the row above. */
+static inline uint8_t COL_NAME(moved_by)(const COL *col, int64_t p, int64_t q, int64_t r) {
+    const int64_t n = r - q;
+    if (n != q - p) {
+        return 0;
+    }
+    const COL distance = col[q] - col[p];
+    if (distance < 0 || distance >= LSP_MOVED_MOST || col[r - 1] - col[q - 1] != distance) {
+        return 0;
+    }
+    COL differ = 0, rises = -1; /* by its sign */
+    for (int64_t t = 0; t < n; t++) {
+        differ |= (col[q + t] - col[p + t]) ^ distance;
+    }
+    for (int64_t t = 1; t < n; t++) {
+        rises &= col[q + t - 1] - col[q + t];
+    }
+    return differ == 0 && rises < 0 ? (uint8_t)(distance + 1) : 0;
+}
+
+static bool COL_NAME(study)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *moved, int64_t *count,
+                            int64_t *twins) {
+    const COL *col = B->col;
+    int64_t p = 0, q = INDEX_AT(B->rowptr, B->rowptr_type, first);
+    bool ascending = true;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t r = INDEX_AT(B->rowptr, B->rowptr_type, k + 1);
+        moved[k] = k > first && q < r ? COL_NAME(moved_by)(col, p, q, r) : 0;
+        if (moved[k] == 0) { /* else it rises */
+            COL falls = 0;   /* by its sign */
+            for (int64_t t = q + 1; t < r; t++) {
+                falls |= col[t] - col[t - 1];
+            }
+            ascending = ascending && falls >= 0;
+        }
+        *count += moved[k] != 0;
+        *twins += moved[k] == LSP_TWIN;
+        p = q, q = r;
+    }
+    return ascending;
+}
+
+/* Does row i of C repeat the one above? If all rows of B that it asks for are those of the row above, moved alike. */
+static bool COL_NAME(repeats_above)(const lsp_spgemm_pass *pass, int64_t i) {
+    enum { FAR = 8 }; /* rows of B */
+    const lsp_spgemm_job *job = pass->job;
+    row_extent above, row;
+    entries_of(job, i - 1, &above);
+    entries_of(job, i, &row);
+    if (row.end - row.begin != above.end - above.begin) {
+        return false;
+    }
+    int64_t distance = -1;
+    for (int64_t e = row.begin, f = above.begin; e < row.end; e++, f++) {
+        const int64_t k = INDEX_AT(job->A.col, job->A.col_type, e), l = INDEX_AT(job->A.col, job->A.col_type, f);
+        int64_t moved = 0;
+        if (k < l || k - l > FAR) {
+            return false;
+        }
+        for (int64_t m = l + 1; m <= k; m++) {
+            if (pass->moved[m] == 0) {
+                return false;
+            }
+            moved += pass->moved[m] - LSP_TWIN;
+        }
+        if (distance >= 0 && distance != moved) {
+            return false;
+        }
+        distance = moved;
+    }
+    return true;
+}
+
+static bool COL_NAME(look)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_facts *facts) {
+    const lsp_spgemm_job *job = pass->job;
+    const COL *col = job->B.col;
+    lsp_spgemm_facts f = {0}; /* in registers */
+    int64_t n = 0, width = 0;
+    bool fits = true, window = false;
+    for (int64_t i = first; i < last; i++) {
+        const bool repeats = i > first && pass->moved != NULL && COL_NAME(repeats_above)(pass, i);
+        if (!repeats) {
+            row_extent row;
+            int64_t low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
+            entries_of(job, i, &row);
+            n = 0;
+            for (int64_t e = row.begin; e < row.end; e++) {
+                const b_row b = b_row_of(job, e);
+                COL_NAME(fetch_ahead)(pass, e, 0);
+                fits = lsp_add(n, b.end - b.begin, &n) && fits;
+                if (job->ascending && b.begin < b.end) {
+                    low = lsp_min(low, col[b.begin]);
+                    high = lsp_max(high, col[b.end - 1]);
+                }
+            }
+            width = high - low + 1;
+            window = n > 0 && lsp_spgemm_prefers_window(n, width);
+        }
+        pass->ways[i] = (uint8_t)((repeats ? LSP_WAY_REPEAT : 0) | (window ? LSP_WAY_WINDOW : 0));
+        job->rowptr[i + 1] = n;
+        fits = fits && lsp_add(f.products, n, &f.products);
+        f.nnz_bound += fits ? lsp_min(n, job->B.cols) : 0;
+        f.max_row_products = lsp_max(f.max_row_products, n);
+        f.sort_products = lsp_max(f.sort_products, window ? 0 : n);
+        f.window_columns = lsp_max(f.window_columns, window ? width : 0);
+    }
+    *facts = f;
+    return fits;
+}
+
+static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last) {
+    const int64_t *products = pass->job->rowptr + 1;
+    uint8_t *ways = pass->ways;
+    int64_t bytes = 0;
+    ways[first] &= LSP_WAY_WINDOW; /* blocks need each other for nothing */
+    for (int64_t i = first; i < last; i++) {
+        const bool repeated = i + 1 < last && (ways[i + 1] & LSP_WAY_REPEAT);
+        if (products[i] > 0 && (ways[i] == 0 || (ways[i] == LSP_WAY_WINDOW && repeated))) {
+            bytes += lsp_ranks_bytes(products[i]);
+            ways[i] = lsp_way_kept(ways[i], products[i]);
+        }
+    }
+    return bytes;
+}
+
+/* Of entry e of A and those that follow: how many, at most three, ask for rows of B with the same columns? */
+static inline int COL_NAME(twins_at)(const lsp_spgemm_pass *pass, int64_t e, int64_t end) {
+    const lsp_csr *A = &pass->job->A;
+    int twins = 1;
+    if (pass->twins) {
+        const int64_t k = INDEX_AT(A->col, A->col_type, e);
+        while (twins < 3 && e + twins < end && INDEX_AT(A->col, A->col_type, e + twins) == k + twins &&
+               pass->moved[k + twins] == LSP_TWIN) {
+            twins++;
+        }
+    }
+    return twins;
+}
+
+/* ---- the extent of a row ---- */
+
+static void COL_NAME(extent_of)(const lsp_spgemm_job *job, int64_t i, row_extent *row) {
+    const COL *col = job->B.col;
+    int64_t products = 0, low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
+    entries_of(job, i, row);
+    for (int64_t e = row->begin; e < row->end; e++) {
+        const b_row b = b_row_of(job, e);
+        products += b.end - b.begin;
+        if (job->ascending && b.begin < b.end) {
+            low = lsp_min(low, col[b.begin]);
+            high = lsp_max(high, col[b.end - 1]);
+        }
+    }
+    row->products = products;
+    row->low = low;
+    row->high = high;
+}
+
+static int64_t COL_NAME(products_between)(const lsp_spgemm_job *job, const row_extent *piece) {
+    const COL *col = job->B.col;
+    int64_t products = 0;
+    for (int64_t e = piece->begin; e < piece->end; e++) {
+        const b_row b = b_row_of(job, e);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            products += col[p] >= piece->low && col[p] <= piece->high;
+        }
+    }
+    return products;
+}
+
+/* The next piece of a row too large for the room: as far as it fits, found by bisection. */
+static void COL_NAME(next_piece)(const lsp_spgemm_pass *pass, const row_extent *row, row_extent *piece) {
+    int64_t fits = piece->low + lsp_min(pass->room.window_columns - 1, row->high - piece->low), fails = row->high + 1;
+    for (piece->high = row->high; fits + 1 < fails; piece->high = fits + (fails - fits) / 2) {
+        if (COL_NAME(products_between)(pass->job, piece) <= pass->room.sort_products) {
+            fits = piece->high;
+        } else {
+            fails = piece->high;
+        }
+    }
+    piece->high = fits;
+    piece->products = COL_NAME(products_between)(pass->job, piece);
+}
+
+/* ---- by sorting ---- */
+
+#define WORD uint32_t
+#define WORD_SUFFIX _w32
+#define SHORT_WORDS
+#define WORD_KIND LSP_WORD_32
+#include "sort_template.h"
+#undef SHORT_WORDS
+#define WORD uint64_t
+#define WORD_SUFFIX _w64
+#define WORD_KIND LSP_WORD_64
+#include "sort_template.h"
+#define WORD lsp_u128
+#define WORD_SUFFIX _w128
+#define WORD_KIND LSP_WORD_128
+#include "sort_template.h"
+
+/* Columns of the row; the rank of each product to `ranks` of so many bytes each, if there are ranks. */
+static int64_t COL_NAME(sorted_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                                    char *ranks, int rank_bytes) {
+    const int slot_bits = ranks ? lsp_bits((uint64_t)row->products - 1) : 0;
+    switch (lsp_word_kind(lsp_bits((uint64_t)(row->high - row->low) | 1) + slot_bits)) {
+    case LSP_WORD_32:
+        return COL_NAME(sort_row_w32)(pass, work, row, ranks, rank_bytes, slot_bits);
+    case LSP_WORD_64:
+        return COL_NAME(sort_row_w64)(pass, work, row, ranks, rank_bytes, slot_bits);
+    default:
+        return COL_NAME(sort_row_w128)(pass, work, row, ranks, rank_bytes, slot_bits);
+    }
+}
+
+/* ---- by a window ---- */
+
+static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
+    const COL *col = pass->job->B.col;
+    uint8_t *touched = work->touched;
+    for (int64_t e = row->begin; e < row->end; e += COL_NAME(twins_at)(pass, e, row->end)) {
+        const b_row b = b_row_of(pass->job, e);
+        COL_NAME(fetch_ahead)(pass, e, 0);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (!outside(row, col[p])) {
+                touched[col[p] - row->low] = 1;
+            }
+        }
+    }
+}
+
+/* As sorted_row does it; a row whose ranks are wanted is no piece. */
+static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                                    char *ranks, int rank_bytes) {
+    const lsp_spgemm_job *job = pass->job;
+    const COL *col = job->B.col;
+    uint32_t *rank_of = work->window, count = 0;
+    COL_NAME(touch_window)(pass, work, row);
+    for (int64_t j = 0; j <= row->high - row->low; j += 64) {
+        uint64_t columns = touched_mask(work->touched + j);
+        if (columns == 0) {
+            continue;
+        }
+        memset(work->touched + j, 0, 64);
+        if (ranks == NULL) {
+            count += (uint32_t)__builtin_popcountll(columns);
+            continue;
+        }
+        for (; columns != 0; columns &= columns - 1) {
+            rank_of[j + __builtin_ctzll(columns)] = count++;
+        }
+    }
+    int twins;
+    for (int64_t e = ranks ? row->begin : row->end; e < row->end; e += twins) {
+        const b_row b = b_row_of(job, e);
+        const size_t bytes = (size_t)((b.end - b.begin) * rank_bytes);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            set_rank(ranks, rank_bytes, p - b.begin, rank_of[col[p] - row->low]);
+        }
+        twins = COL_NAME(twins_at)(pass, e, row->end);
+        for (int t = 1; t < twins; t++) {
+            memcpy(ranks + t * (int64_t)bytes, ranks, bytes);
+        }
+        ranks += twins * (int64_t)bytes;
+    }
+    return count;
+}
+
+/* ---- counting ---- */
+
+static int64_t COL_NAME(count_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                                   char *ranks) {
+    const int rank_bytes = lsp_rank_bytes(row->products);
+    return in_window(pass, row) ? COL_NAME(window_row)(pass, work, row, ranks, rank_bytes)
+                                : COL_NAME(sorted_row)(pass, work, row, ranks, rank_bytes);
+}
+
+static int64_t COL_NAME(count_pieces)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
+    int64_t count = 0;
+    row_extent piece = *row;
+    piece.piece = true;
+    for (; piece.low <= row->high; piece.low = piece.high + 1) {
+        COL_NAME(next_piece)(pass, row, &piece);
+        count += piece.products > 0 ? COL_NAME(count_row)(pass, work, &piece, NULL) : 0;
+    }
+    return count;
+}
+
+/* The extent of row i for sorting, which need not know it exactly if words are narrow anyway and few. */
+ALWAYS void COL_NAME(rough_extent_of)(const lsp_spgemm_job *job, int64_t i, int64_t products, row_extent *row) {
+    enum { FEW = 1 << 10 };
+    if (products > FEW || job->B.cols > 1 << 22) {
+        COL_NAME(extent_of)(job, i, row);
+    } else {
+        entries_of(job, i, row);
+        row->products = products;
+        row->low = 0;
+        row->high = job->B.cols - 1;
+    }
+}
+
+static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
+                            char *ranks) {
+    int64_t count = 0;
+    row_extent row;
+    for (int64_t i = first; i < last; i++) {
+        const uint8_t way = pass->ways[i];
+        const int64_t products = pass->job->rowptr[i + 1];
+        if (products == 0) {
+            count = 0;
+        } else if ((way & LSP_WAY_KEPT) && !(way & LSP_WAY_WINDOW)) {
+            COL_NAME(rough_extent_of)(pass->job, i, products, &row);
+            count = COL_NAME(sorted_row)(pass, work, &row, ranks, lsp_rank_bytes(products));
+            ranks += lsp_ranks_bytes(products);
+        } else if (!(way & LSP_WAY_REPEAT)) {
+            COL_NAME(extent_of)(pass->job, i, &row);
+            const bool fits = fits_window(pass, &row) || fits_sort(pass, &row);
+            char *kept = way & LSP_WAY_KEPT ? ranks : NULL;
+            count = fits ? COL_NAME(count_row)(pass, work, &row, kept) : COL_NAME(count_pieces)(pass, work, &row);
+            if (kept != NULL) {
+                ranks += lsp_ranks_bytes(products);
+            }
+        }
+        pass->job->rowptr[i + 1] = count;
+    }
+}
+
+/* ---- filling ---- */
+
+#define VALUE uint8_t
+#define VALUE_SUFFIX _none
+#define HAS_VALUES 0
+#include "fill_template.h"
+
+#define VALUE float
+#define VALUE_SUFFIX _f32
+#define HAS_VALUES 1
+#define FMA fmaf
+#define NOTHING (-0.0F)
+#include "fill_template.h"
+
+#define VALUE double
+#define VALUE_SUFFIX _f64
+#define HAS_VALUES 1
+#define FMA fma
+#define NOTHING (-0.0)
+#include "fill_template.h"
+
+#define VALUE float
+#define VALUE_SUFFIX _any_f32
+#define HAS_VALUES 1
+#define FMA(a, b, sum) join_f32(f->semiring, a, b, sum)
+#define NOTHING ((float)lsp_semiring_nothing(job->semiring))
+#include "fill_template.h"
+
+#define VALUE double
+#define VALUE_SUFFIX _any_f64
+#define HAS_VALUES 1
+#define FMA(a, b, sum) join_f64(f->semiring, a, b, sum)
+#define NOTHING lsp_semiring_nothing(job->semiring)
+#include "fill_template.h"
+
+#undef b_row_of
+#undef entries_of
+#undef COL_NAME
+#undef INDEX_AT
+#undef COL
+#undef COL_SUFFIX

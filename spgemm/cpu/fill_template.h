@@ -1,0 +1,207 @@
+/* Template by COL and VALUE: rows of C filled, each in the way that suits it. Values are -0.0 before the row at hand.
+ */
+#define ROW_NAME(f) LSP_PASTE(COL_NAME(f), VALUE_SUFFIX)
+
+#if HAS_VALUES
+/* Up to three entries of A, one after the other, and the rows of B they ask for. */
+typedef struct ROW_NAME(factors) {
+    VALUE a[3];
+    const VALUE *b[3];
+    lsp_semiring semiring;
+} ROW_NAME(factors);
+
+ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int twins) {
+    ROW_NAME(factors) f = {{0}, {NULL}, job->semiring};
+    for (int t = 0; t < twins; t++) {
+        f.a[t] = (VALUE)lsp_spgemm_value_at(&job->A, e + t);
+        f.b[t] = (const VALUE *)job->B.val + b_row_of(job, e + t).begin;
+    }
+    return f;
+}
+
+ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int twins, int64_t q, VALUE sum) {
+    sum = FMA(f->a[0], f->b[0][q], sum);
+    sum = twins > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
+    return twins > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
+}
+#endif
+
+#define RANK uint8_t
+#define RANK_SUFFIX _r8
+#include "scatter_template.h"
+#define RANK uint16_t
+#define RANK_SUFFIX _r16
+#include "scatter_template.h"
+#define RANK uint32_t
+#define RANK_SUFFIX _r32
+#include "scatter_template.h"
+
+/* Values of a row of n entries, by the ranks of its products; columns too, unless they are there. Returns where the
+ * ranks end. */
+static const char *ROW_NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const void *ranks,
+                                     int rank_bytes, int64_t at, int64_t n, bool columns) {
+    const char *end = NULL;
+    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job, at, n);
+#define SCATTER(r) end = columns ? ROW_NAME(r)(pass, row, ranks, at, true) : ROW_NAME(r)(pass, row, ranks, at, false)
+    if (rank_bytes == 1) {
+        SCATTER(scatter_r8);
+    } else if (rank_bytes == 2) {
+        SCATTER(scatter_r16);
+    } else {
+        SCATTER(scatter_r32);
+    }
+#undef SCATTER
+    return end;
+}
+
+/* The same for what may be a piece of a row, whose products alone have ranks. */
+static void ROW_NAME(scatter_piece)(const lsp_spgemm_job *job, const row_extent *piece, const uint32_t *rank,
+                                    int64_t at) {
+    const COL *col = job->B.col;
+    for (int64_t e = piece->begin; e < piece->end; e++) {
+        const b_row b = b_row_of(job, e);
+#if HAS_VALUES
+        const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, 1);
+        VALUE *sum = (VALUE *)job->C->val + at;
+#endif
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (!outside(piece, col[p])) {
+                lsp_index_set(job->C->col, job->C->col_type, at + *rank, col[p]);
+#if HAS_VALUES
+                sum[*rank] = ROW_NAME(add)(&f, 1, p - b.begin, sum[*rank]);
+#endif
+                rank++;
+            }
+        }
+    }
+}
+
+/* Adds the row's products to the window. */
+static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
+    const lsp_spgemm_job *job = pass->job;
+    const COL *col = job->B.col;
+    uint8_t *touched = work->touched;
+    int twins;
+    for (int64_t e = row->begin; e < row->end; e += twins) {
+        const b_row b = b_row_of(job, e);
+        twins = COL_NAME(twins_at)(pass, e, row->end);
+        COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
+#if HAS_VALUES
+        const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, twins);
+        VALUE *sum = work->window;
+#endif
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (outside(row, col[p])) {
+                continue;
+            }
+            const int64_t j = col[p] - row->low;
+            touched[j] = 1;
+#if HAS_VALUES
+            sum[j] = ROW_NAME(add)(&f, twins, p - b.begin, sum[j]);
+#endif
+        }
+    }
+}
+
+/* Writes the columns touched in order, and clears the window. */
+static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
+                                      int64_t at) {
+    int64_t next = at;
+    for (int64_t j = 0; j <= row->high - row->low; j += 64) {
+        uint64_t columns = touched_mask(work->touched + j);
+        if (columns == 0) {
+            continue;
+        }
+        memset(work->touched + j, 0, 64);
+        for (; columns != 0; columns &= columns - 1, next++) {
+            const int64_t k = j + __builtin_ctzll(columns);
+            lsp_index_set(job->C->col, job->C->col_type, next, row->low + k);
+#if HAS_VALUES
+            ((VALUE *)job->C->val)[next] = ((VALUE *)work->window)[k];
+            ((VALUE *)work->window)[k] = NOTHING;
+#endif
+        }
+    }
+    return next - at;
+}
+
+/* A row or a piece whose ranks are not kept. */
+static int64_t ROW_NAME(fill_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                                  int64_t at) {
+    if (in_window(pass, row)) {
+        ROW_NAME(add_window)(pass, work, row);
+        return ROW_NAME(empty_window)(pass->job, work, row, at);
+    }
+    const int64_t count = COL_NAME(sorted_row)(pass, work, row, (char *)work->ranks, sizeof *work->ranks);
+    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job, at, count);
+    ROW_NAME(scatter_piece)(pass->job, row, work->ranks, at);
+    return count;
+}
+
+static void ROW_NAME(fill_pieces)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                                  int64_t at) {
+    row_extent piece = *row;
+    piece.piece = true;
+    for (; piece.low <= row->high; piece.low = piece.high + 1) {
+        COL_NAME(next_piece)(pass, row, &piece);
+        at += piece.products > 0 ? ROW_NAME(fill_row)(pass, work, &piece, at) : 0;
+    }
+}
+
+/* Columns of row i, which repeats the row above whose first product has the rank given. */
+static void ROW_NAME(repeat_columns)(const lsp_spgemm_job *job, const row_extent *row, int64_t i, int64_t rank) {
+    const int64_t at = job->rowptr[i], above = job->rowptr[i - 1];
+    int64_t e = row->begin;
+    while (b_row_of(job, e).begin == b_row_of(job, e).end) {
+        e++;
+    }
+    const int64_t column = ((const COL *)job->B.col)[b_row_of(job, e).begin];
+    const int64_t column_above = lsp_index_at(job->C->col, job->C->col_type, above + rank);
+    move_columns(job->C, at, above, job->rowptr[i + 1] - at, column - column_above);
+}
+
+static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
+                           char *ranks) {
+    enum { SETTLE_AT = 512 }; /* entries: still near, but no longer on their way to memory */
+    const lsp_spgemm_job *job = pass->job;
+    const char *kept = NULL;
+    int64_t settled = job->rowptr[first];
+    int rank_bytes = 0;
+    row_extent row;
+    for (int64_t i = first; i < last; i++) {
+        const uint8_t way = pass->ways[i];
+        const int64_t at = job->rowptr[i], n = job->rowptr[i + 1] - at;
+        if (n == 0) {
+            continue;
+        }
+        if (at - settled >= SETTLE_AT) {
+            LSP_PASTE(settle, VALUE_SUFFIX)(job->C, settled, at - settled);
+            settled = at;
+        }
+        if (way & LSP_WAY_REPEAT) {
+            entries_of(job, i, &row);
+            ROW_NAME(repeat_columns)(job, &row, i, rank_at(kept, rank_bytes, 0));
+            ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, false);
+        } else if (way & LSP_WAY_KEPT) {
+            entries_of(job, i, &row);
+            rank_bytes = 1 << way / LSP_WAY_RANK;
+            kept = ranks;
+            ranks += (ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, true) - ranks + 3) / 4 * 4;
+        } else {
+            COL_NAME(extent_of)(job, i, &row);
+            if (fits_window(pass, &row) || fits_sort(pass, &row)) {
+                ROW_NAME(fill_row)(pass, work, &row, at);
+            } else {
+                ROW_NAME(fill_pieces)(pass, work, &row, at);
+            }
+        }
+    }
+    LSP_PASTE(settle, VALUE_SUFFIX)(job->C, settled, job->rowptr[last] - settled);
+}
+
+#undef ROW_NAME
+#undef VALUE
+#undef VALUE_SUFFIX
+#undef HAS_VALUES
+#undef FMA
+#undef NOTHING

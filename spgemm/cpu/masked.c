@@ -1,0 +1,123 @@
+/* C<M> = A*B: of the product only what the mask has a place for. Threads take blocks of rows; sums stand beside the
+ * mask's entries, and those that no product has touched are left out in the end. C is never made without the mask. */
+#include "masked.h"
+#include "core/isa.h"
+#include "matrices/matrices.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Threads, each with slots of a table, and the memory of all. */
+typedef struct masked_choice {
+    int threads;
+    int64_t slots;
+    int64_t bytes, result; /* scratch, and C at most; INT64_MAX if no number holds them */
+    int64_t available;
+} masked_choice;
+
+static int64_t longest_row(const lsp_csr *A) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        longest = lsp_max(longest, lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i));
+    }
+    return longest;
+}
+
+/* a*b + more; INT64_MAX if no number holds it. */
+static int64_t bytes_of(int64_t a, int64_t b, int64_t more) {
+    int64_t bytes;
+    return lsp_mul(a, b, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
+}
+
+static int64_t available_bytes(const lsp_spgemm_plan *plan, int64_t needed) {
+    enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
+    const bool ask = needed >= ASKED_FROM || plan->ctx->options.max_bytes > 0;
+    return ask ? lsp_available_bytes(plan->ctx, plan->where) : INT64_MAX;
+}
+
+static masked_choice choose(const lsp_spgemm_plan *plan) {
+    const lsp_csr *mask = plan->options.filter.mask;
+    const int64_t value = (int64_t)lsp_type_bytes(plan->type), rows = plan->facts.rows;
+    masked_choice c = {.threads = 1};
+    c.bytes = bytes_of(mask->nnz, 1 + value, bytes_of(rows + 1, 2 * 8, 0));
+    c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value, bytes_of(rows + 1, 8, 0));
+    c.available = available_bytes(plan, lsp_max(c.bytes, c.result));
+    if (plan->where == LSP_HOST) {
+        c.threads = lsp_threads_for(plan->ctx, plan->facts.products, LSP_WORTH_A_THREAD);
+        c.slots = lsp_mask_slots(longest_row(mask), mask->cols);
+        const int64_t table = c.slots * (int64_t)sizeof(uint32_t), left = c.available - c.bytes;
+        c.threads = (int)lsp_max(lsp_min(c.threads, left / table), 1);
+        c.bytes = bytes_of(c.threads, table, c.bytes);
+    }
+    return c;
+}
+
+bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan) {
+    const lsp_csr *mask = plan->options.filter.mask;
+    lsp_spgemm_info *info = &plan->info;
+    if (!lsp_spgemm_masks(&plan->options)) {
+        return false;
+    }
+    const bool asked = plan->options.method == LSP_SPGEMM_MASK;
+    const masked_choice c = choose(plan);
+    const bool fits = c.bytes <= c.available && c.result <= c.available - c.bytes;
+    if (!asked && !(fits && lsp_spgemm_prefers_mask(plan->facts.products, mask->nnz))) {
+        return false;
+    }
+    plan->facts.nnz_bound = lsp_min(plan->facts.nnz_bound, mask->nnz);
+    info->method = LSP_SPGEMM_MASK;
+    info->scratch_bytes = c.bytes;
+    info->blocks = plan->where == LSP_CUDA ? 1 : info->blocks;
+    snprintf(info->reason, sizeof info->reason, "%s%lld products look for their places among %lld of the mask%s",
+             asked ? "asked for; " : "", (long long)plan->facts.products, (long long)mask->nnz,
+             plan->where == LSP_CUDA ? ", on the GPU" : "");
+    return true;
+}
+
+/* Blocks of rows in turn. */
+static void do_blocks(const lsp_spgemm_plan *plan, const lsp_masked_pass *pass, int threads, uint32_t *slots,
+                      int64_t each) {
+    lsp_masked_rows *const do_rows = LSP_ISA_PICK(plan->ctx->isa, lsp_spgemm_masked_rows);
+#pragma omp parallel num_threads(threads)
+    {
+        lsp_mask_table table = {.slots = slots + omp_get_thread_num() * each, .base = 1, .size = each};
+        memset(table.slots, 0, (size_t)each * sizeof *table.slots);
+#pragma omp for schedule(dynamic)
+        for (int64_t block = 0; block < plan->info.blocks; block++) {
+            if (omp_get_thread_num() == 0) {
+                lsp_progress(plan->ctx, "multiply", (double)block / (double)plan->info.blocks);
+            }
+            do_rows(pass, &table, plan->block_rows[block], plan->block_rows[block + 1]);
+        }
+    }
+}
+
+lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C) {
+    enum { NEAR = 1 << 16 }; /* entries in the cache of a core */
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr *mask = plan->options.filter.mask;
+    const masked_choice c = choose(plan);
+    uint32_t *slots;
+    lsp_masked_pass pass = {.job = job, .mask = mask, .products = plan->rowptr, .far = job->B.nnz > NEAR};
+    lsp_csr places = *mask; /* with sums */
+    LSP_REQUIRE(longest_row(mask) < UINT32_MAX, LSP_ERR_UNSUPPORTED, "a row of the mask has 2^32 entries or more");
+    LSP_REQUIRE(
+        c.bytes <= c.available, LSP_ERR_MEMORY,
+        "a place for each of %lld entries of the mask takes %lld bytes (%s) of scratch; %lld (%s) are available",
+        (long long)mask->nnz, (long long)c.bytes, lsp_size(c.bytes).text, (long long)c.available,
+        lsp_size(c.available).text);
+    LSP_TRY(lsp_scratch_bytes(ctx, mask->nnz, lsp_type_bytes(plan->type), false, &pass.sums));
+    LSP_TRY(LSP_SCRATCH(ctx, mask->nnz, &pass.touched));
+    LSP_TRY(LSP_SCRATCH(ctx, mask->rows + 1, &pass.counts));
+    LSP_TRY(LSP_SCRATCH(ctx, c.threads * c.slots, &slots));
+    do_blocks(plan, &pass, c.threads, slots, c.slots);
+    places.val = pass.sums;
+    places.val_type = plan->type;
+    LSP_TRY(lsp_filter_take(ctx, &places, pass.touched, pass.counts, &plan->options.types, C));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* Inside C<M> = A*B on the CPU: what the threads (spgemm_masked.c) and the serial code of an instruction set
+ * (spgemm_masked_rows.c) share. */
+#ifndef LSP_SPGEMM_MASKED_H
+#define LSP_SPGEMM_MASKED_H
+
+#include "spgemm/spgemm.h"
+
+/* Where columns stand in the mask's row at hand: slot h holds `base` plus the number of an entry. What rows before left
+ * is below `base`, so that nothing is cleared between rows. */
+typedef struct lsp_mask_table {
+    uint32_t *slots;
+    uint32_t base;
+    int64_t size;
+} lsp_mask_table;
+
+typedef struct lsp_masked_pass {
+    const lsp_spgemm_job *job;
+    const lsp_csr *mask;     /* rows ascend; a column may come twice */
+    const int64_t *products; /* of row i at i + 1 */
+    void *sums;              /* by entry of the mask */
+    uint8_t *touched;        /* by entry of the mask: does a product land there? */
+    int64_t *counts;         /* of row i at i + 1: entries of C */
+    bool far;                /* B is larger than the cache of a core */
+} lsp_masked_pass;
+
+/* Slots for the longest row of a mask with so many columns: one a column where these are few, else hashed. */
+static inline int64_t lsp_mask_slots(int64_t entries, int64_t cols) {
+    enum { DIRECT = 1 << 17, SLOTS_AN_ENTRY = 16, LEAST = 16 };
+    int64_t size = LEAST;
+    while (size / SLOTS_AN_ENTRY < entries) {
+        size *= 2;
+    }
+    return cols <= DIRECT || cols <= size ? lsp_max(cols, 1) : size;
+}
+
+/* Rows first .. last-1. */
+typedef void lsp_masked_rows(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first, int64_t last);
+lsp_masked_rows lsp_spgemm_masked_rows_portable, lsp_spgemm_masked_rows_avx2, lsp_spgemm_masked_rows_avx512;
+
+#endif

@@ -1,0 +1,275 @@
+/* Rows of C<M> = A*B for one instruction set. The columns of the mask's row go to a table; each product asks it for its
+ * place, and most of those that the mask forbids cost one load. What it allows is added, in the order of A's entries,
+ * beside the mask's entry. Where a row of B is much longer than the mask's, its columns are looked for in B instead. */
+#include "core/isa.h"
+#include "cpu.h"
+#include "masked.h"
+#include "spgemm/semiring.h"
+#include <string.h>
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+enum { CANDIDATES = 256 };
+
+/* A row at work. */
+typedef struct mask_row {
+    int64_t begin, entries; /* of the mask */
+    uint32_t *slots, base;
+    int64_t last; /* slot */
+    uint64_t factor;
+    int shift; /* a column's slot is the first one free from (column * factor) >> shift on */
+} mask_row;
+
+/* A factor's entry, and what its products are added to. */
+typedef struct joining {
+    double a;
+    const void *val; /* of B */
+    void *sums;      /* of the mask's row */
+    uint8_t *touched;
+    lsp_semiring semiring;
+} joining;
+
+ALWAYS int64_t slot_of(const mask_row *row, int64_t column) {
+    return (int64_t)((uint64_t)column * row->factor >> row->shift);
+}
+/* The number of the entry in a slot; not below row->entries: none of this row. */
+ALWAYS uint32_t entry_in(const mask_row *row, int64_t slot) { return row->slots[slot] - row->base; }
+
+/* Entry p of B's row joins the sum beside entry t of the mask's row. */
+ALWAYS void join(lsp_type type, bool plus_times, const joining *j, int64_t t, int64_t p) {
+    j->touched[t] = 1;
+    if (type == LSP_F64) {
+        double *sum = (double *)j->sums + t;
+        const double b = ((const double *)j->val)[p];
+        *sum = plus_times ? fma(j->a, b, *sum) : join_f64(j->semiring, j->a, b, *sum);
+    } else if (type == LSP_F32) {
+        float *sum = (float *)j->sums + t;
+        const float a = (float)j->a, b = ((const float *)j->val)[p];
+        *sum = plus_times ? fmaf(a, b, *sum) : join_f32(j->semiring, a, b, *sum);
+    }
+}
+
+/* Opens the mask's row i, and enters its columns, each once. */
+static mask_row open_row(const lsp_csr *mask, lsp_mask_table *table, int64_t i) {
+    const int64_t begin = lsp_index_at(mask->rowptr, mask->rowptr_type, i);
+    const int64_t entries = lsp_index_at(mask->rowptr, mask->rowptr_type, i + 1) - begin;
+    const int64_t size = lsp_mask_slots(entries, mask->cols);
+    const bool hashed = size < mask->cols;
+    if ((int64_t)UINT32_MAX - table->base < entries) {
+        memset(table->slots, 0, (size_t)table->size * sizeof *table->slots);
+        table->base = 1;
+    }
+    const mask_row row = {.begin = begin,
+                          .entries = entries,
+                          .slots = table->slots,
+                          .base = table->base,
+                          .last = size - 1,
+                          .factor = hashed ? 0x9E3779B97F4A7C15u : 1,
+                          .shift = hashed ? 64 - __builtin_ctzll((uint64_t)size) : 0};
+    table->base += (uint32_t)entries;
+    for (int64_t t = 0, before = -1; t < entries; t++) {
+        const int64_t column = lsp_index_at(mask->col, mask->col_type, begin + t);
+        int64_t slot = slot_of(&row, column);
+        if (column == before) {
+            continue;
+        }
+        while (entry_in(&row, slot) < entries) {
+            slot = (slot + 1) & row.last;
+        }
+        row.slots[slot] = row.base + (uint32_t)t;
+        before = column;
+    }
+    return row;
+}
+
+/* Products that found something in their slots, to be added together: whether one does is hard to foretell. */
+typedef struct candidates {
+    int64_t n;
+    double a[CANDIDATES];
+    int64_t at[CANDIDATES]; /* of B */
+    uint32_t entry[CANDIDATES];
+} candidates;
+
+/* Entries p .. end-1 of B's row times a: there is room for them. */
+ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col, double a, int64_t p, int64_t end,
+                         candidates *c) {
+    int64_t n = c->n;
+    for (; p < end; p++) {
+        const uint32_t entry = entry_in(row, slot_of(row, lsp_index_at(col, col_type, p)));
+        c->a[n] = a;
+        c->at[n] = p;
+        c->entry[n] = entry;
+        n += entry < row->entries;
+    }
+    c->n = n;
+}
+
+/* The entry of the mask that has this column, from the one in the column's slot on; row->entries or more: none. */
+ALWAYS int64_t find_entry(const lsp_csr *mask, const mask_row *row, int64_t column, int64_t t) {
+    for (int64_t slot = slot_of(row, column);
+         t < row->entries && lsp_index_at(mask->col, mask->col_type, row->begin + t) != column;
+         t = entry_in(row, slot)) {
+        slot = (slot + 1) & row->last;
+    }
+    return t;
+}
+
+/* Adds those whose column the mask has. */
+ALWAYS void add_candidates(lsp_type col_type, lsp_type type, bool plus_times, const lsp_masked_pass *pass,
+                           const mask_row *row, joining *j, candidates *c) {
+    for (int64_t k = 0; k < c->n; k++) {
+        int64_t t = c->entry[k];
+        if (row->shift > 0) {
+            t = find_entry(pass->mask, row, lsp_index_at(pass->job->B.col, col_type, c->at[k]), t);
+        }
+        if (t < row->entries) {
+            j->a = c->a[k];
+            join(type, plus_times, j, t, c->at[k]);
+        }
+    }
+    c->n = 0;
+}
+
+/* The same where the mask's row is short: its columns are looked for in B's row, which ascends. */
+ALWAYS void look_for_each(lsp_type col_type, lsp_type type, bool plus_times, const lsp_csr *mask, const mask_row *row,
+                          const void *col, int64_t p, int64_t end, const joining *j) {
+    for (int64_t t = 0, before = -1; t < row->entries && p < end; t++) {
+        const int64_t column = lsp_index_at(mask->col, mask->col_type, row->begin + t);
+        for (int64_t n = end - p; column != before && n > 0;) { /* to the first that is not below it */
+            const int64_t half = n / 2;
+            const bool below = lsp_index_at(col, col_type, p + half) < column;
+            p = below ? p + half + 1 : p;
+            n = below ? n - half - 1 : half;
+        }
+        for (; p < end && lsp_index_at(col, col_type, p) == column; p++) {
+            join(type, plus_times, j, t, p);
+        }
+        before = column;
+    }
+}
+
+/* Is a mask's row of so many entries short beside a row of B? */
+ALWAYS bool is_short(int64_t entries, int64_t length) {
+    enum { STEP = 2 }; /* places asked for in the time of a step of a search */
+    return entries < length / STEP && entries * STEP * (64 - __builtin_clzll((uint64_t)length)) < length;
+}
+
+ALWAYS void begin_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t n) {
+    const double nothing = lsp_semiring_nothing(semiring);
+    for (int64_t t = 0; t < n && type == LSP_F64; t++) {
+        ((double *)sums)[t] = nothing;
+    }
+    for (int64_t t = 0; t < n && type == LSP_F32; t++) {
+        ((float *)sums)[t] = (float)nothing;
+    }
+}
+
+/* Every NaN becomes the same. */
+ALWAYS void end_sums(lsp_type type, void *sums, int64_t n) {
+    for (int64_t t = 0; t < n && type == LSP_F64; t++) {
+        const double x = ((double *)sums)[t];
+        ((double *)sums)[t] = x != x ? (double)NAN : x;
+    }
+    for (int64_t t = 0; t < n && type == LSP_F32; t++) {
+        const float x = ((float *)sums)[t];
+        ((float *)sums)[t] = x != x ? (float)NAN : x;
+    }
+}
+
+/* What a few entries of A later will be asked for, if B is far: the row of B, and before that where it begins. */
+ALWAYS void fetch_ahead(lsp_type col_type, const lsp_masked_pass *pass, int64_t e) {
+    enum { AHEAD = 8 };
+    const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
+    if (pass->far && e + 2 * AHEAD < A->nnz) {
+        const int64_t next = lsp_index_at(A->col, A->col_type, e + AHEAD);
+        const int64_t later = lsp_index_at(A->col, A->col_type, e + 2 * AHEAD);
+        const int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, next);
+        __builtin_prefetch((const char *)B->rowptr + (size_t)later * (B->rowptr_type == LSP_I32 ? 4 : 8));
+        __builtin_prefetch((const char *)B->col + (size_t)p * (col_type == LSP_I32 ? 4 : 8));
+    }
+}
+
+ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_masked_pass *pass, const mask_row *row,
+                   int64_t i) {
+    const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
+    joining j = {.val = B->val,
+                 .sums = type == LSP_NONE ? NULL : (char *)pass->sums + (size_t)row->begin * lsp_type_bytes(type),
+                 .touched = pass->touched + row->begin,
+                 .semiring = pass->job->semiring};
+    candidates c;
+    int64_t count = 0;
+    begin_sums(type, j.semiring, j.sums, row->entries);
+    c.n = 0;
+    for (int64_t e = lsp_index_at(A->rowptr, A->rowptr_type, i); e < lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
+         e++) {
+        const int64_t k = lsp_index_at(A->col, A->col_type, e);
+        int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, k);
+        const int64_t end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
+        const double a = lsp_spgemm_value_at(A, e);
+        fetch_ahead(col_type, pass, e);
+        if (pass->job->ascending && is_short(row->entries, end - p)) {
+            add_candidates(col_type, type, plus_times, pass, row, &j, &c);
+            j.a = a;
+            look_for_each(col_type, type, plus_times, pass->mask, row, B->col, p, end, &j);
+            continue;
+        }
+        for (int64_t next; p < end; p = next) {
+            if (c.n > CANDIDATES / 2) {
+                add_candidates(col_type, type, plus_times, pass, row, &j, &c);
+            }
+            next = lsp_min(end, p + CANDIDATES / 2 - 1);
+            ask_for_each(col_type, row, B->col, a, p, next, &c);
+        }
+    }
+    add_candidates(col_type, type, plus_times, pass, row, &j, &c);
+    end_sums(type, j.sums, row->entries);
+    for (int64_t t = 0; t < row->entries; t++) {
+        count += j.touched[t];
+    }
+    pass->counts[i + 1] = count;
+}
+
+static void do_row_none(const lsp_masked_pass *pass, const mask_row *row, int64_t i) {
+    if (pass->job->B.col_type == LSP_I32) {
+        do_row(LSP_I32, LSP_NONE, true, pass, row, i);
+    } else {
+        do_row(LSP_I64, LSP_NONE, true, pass, row, i);
+    }
+}
+#define DO_ROW(type, suffix)                                                                                           \
+    static void do_row_##suffix(const lsp_masked_pass *pass, const mask_row *row, int64_t i) {                         \
+        const bool narrow = pass->job->B.col_type == LSP_I32;                                                          \
+        if (pass->job->semiring != LSP_PLUS_TIMES) {                                                                   \
+            do_row(pass->job->B.col_type, type, false, pass, row, i);                                                  \
+        } else if (narrow) {                                                                                           \
+            do_row(LSP_I32, type, true, pass, row, i);                                                                 \
+        } else {                                                                                                       \
+            do_row(LSP_I64, type, true, pass, row, i);                                                                 \
+        }                                                                                                              \
+    }
+DO_ROW(LSP_F32, f32)
+DO_ROW(LSP_F64, f64)
+
+void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first,
+                                          int64_t last) {
+    const lsp_type type = pass->job->type;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t begin = lsp_index_at(pass->mask->rowptr, pass->mask->rowptr_type, i);
+        const int64_t entries = lsp_index_at(pass->mask->rowptr, pass->mask->rowptr_type, i + 1) - begin;
+        if (entries > 0) {
+            memset(pass->touched + begin, 0, (size_t)entries);
+        }
+        pass->counts[i + 1] = 0;
+        if (entries == 0 || pass->products[i + 1] == 0) {
+            continue;
+        }
+        const mask_row row = open_row(pass->mask, table, i);
+        if (type == LSP_NONE) {
+            do_row_none(pass, &row, i);
+        } else if (type == LSP_F32) {
+            do_row_f32(pass, &row, i);
+        } else {
+            do_row_f64(pass, &row, i);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+/* C = A*B by threads: blocks of rows in turn, each thread with words, ranks and a window of its own. */
+#include "cpu.h"
+#include "core/isa.h"
+#include <omp.h>
+#include <string.h>
+
+/* ---- what is known beforehand ---- */
+
+/* Does a matrix exceed the cache of a core? */
+static bool is_far(const lsp_csr *B) {
+    enum { NEAR = 1 << 16 };
+    return B->nnz > NEAR;
+}
+
+/* What a part of the rows shows. */
+typedef struct findings {
+    int64_t moved, twins;
+    bool ascending, fits;
+    lsp_spgemm_facts facts;
+} findings;
+
+typedef struct looking {
+    lsp_spgemm_plan *plan;
+    const lsp_spgemm_kernels *kernels;
+    lsp_spgemm_pass pass;
+    int64_t parts;
+    findings *found; /* of each part */
+} looking;
+
+static void study_part(void *data, int64_t part, int thread) {
+    looking *l = data;
+    const lsp_csr *B = &l->pass.job->B;
+    findings *mine = &l->found[part];
+    int64_t begin, end;
+    lsp_share(B->rows, (int)part, (int)l->parts, &begin, &end);
+    mine->moved = mine->twins = 0;
+    mine->ascending = l->kernels->study(B, begin, end, l->plan->route.moved, &mine->moved, &mine->twins);
+    (void)thread;
+}
+
+static void look_part(void *data, int64_t part, int thread) {
+    looking *l = data;
+    findings *mine = &l->found[part];
+    int64_t begin, end;
+    lsp_share(l->pass.job->A.rows, (int)part, (int)l->parts, &begin, &end);
+    mine->facts = (lsp_spgemm_facts){0};
+    mine->fits = l->kernels->look(&l->pass, begin, end, &mine->facts);
+    (void)thread;
+}
+
+/* B as all parts found it. */
+static findings all_studied(const looking *l) {
+    findings all = {.ascending = true};
+    for (int64_t part = 0; part < l->parts; part++) {
+        all.ascending = all.ascending && l->found[part].ascending;
+        all.moved += l->found[part].moved;
+        all.twins += l->found[part].twins;
+    }
+    return all;
+}
+
+/* The rows of C as all parts found them, to the plan. False: too many products. */
+static bool all_looked_at(const looking *l) {
+    lsp_spgemm_facts *all = &l->plan->facts;
+    bool fits = true;
+    for (int64_t part = 0; part < l->parts && fits; part++) {
+        const lsp_spgemm_facts *mine = &l->found[part].facts;
+        fits = l->found[part].fits && lsp_add(all->products, mine->products, &all->products);
+        all->nnz_bound += fits ? mine->nnz_bound : 0;
+        all->max_row_products = lsp_max(all->max_row_products, mine->max_row_products);
+        all->sort_products = lsp_max(all->sort_products, mine->sort_products);
+        all->window_columns = lsp_max(all->window_columns, mine->window_columns);
+    }
+    return fits;
+}
+
+lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    enum {
+        PARTS = 16,
+        LEAST_PART = 256,
+        USEFUL = 8
+    }; /* parts a thread; one row of so many must be like the one above */
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->rowptr};
+    looking l = {.plan = plan, .pass = {.job = &job, .far = is_far(B)}};
+    findings only, *many = NULL, studied;
+    int threads = lsp_threads_for(ctx, A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2, LSP_WORTH_A_THREAD / 2);
+    l.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
+    l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
+    plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
+    if (l.parts > 1) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, l.parts, sizeof *many, (void **)&many));
+    }
+    l.found = many ? many : &only;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->route.ways));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->route.moved));
+    lsp_for_parts(l.parts, threads, study_part, &l);
+    studied = all_studied(&l);
+    if (studied.moved == 0 || studied.moved < B->rows / USEFUL) {
+        lsp_free(ctx, plan->route.moved);
+        plan->route.moved = NULL;
+    }
+    plan->ascending = job.ascending = studied.ascending;
+    plan->route.twins = studied.twins > 0 && studied.twins >= B->rows / USEFUL;
+    plan->rowptr[0] = 0;
+    l.pass.ways = plan->route.ways;
+    l.pass.moved = plan->route.moved;
+    lsp_for_parts(l.parts, threads, look_part, &l);
+    LSP_REQUIRE(all_looked_at(&l), LSP_ERR_OVERFLOW,
+                "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
+                (long long)A->cols, (long long)B->rows, (long long)B->cols);
+done:
+    lsp_free(ctx, many);
+    return status;
+}
+
+/* ---- the scratch of a thread ---- */
+
+static char *take(char **at, size_t bytes) {
+    char *part = *at;
+    *at += (bytes + 63) / 64 * 64;
+    return part;
+}
+
+/* Lays a thread's scratch out and brings the window into the state it has between rows. */
+static void prepare_work(const lsp_spgemm_room *room, lsp_type type, double nothing, char *memory) {
+    lsp_spgemm_work work;
+    lsp_spgemm_work *place = (void *)take(&memory, sizeof work);
+    size_t slots = (size_t)(room->sort_products + LSP_WORD_PAD), columns = (size_t)room->window_columns;
+    work.words = take(&memory, slots * room->word_bytes);
+    work.spare = take(&memory, slots * room->word_bytes);
+    work.ranks = (uint32_t *)(void *)take(&memory, slots * sizeof *work.ranks);
+    work.window = take(&memory, columns * (size_t)lsp_max((int64_t)room->value_bytes, 4));
+    work.touched = (uint8_t *)take(&memory, columns);
+    memset(work.touched, 0, columns);
+    for (size_t j = 0; j < columns && type != LSP_NONE; j++) {
+        if (type == LSP_F32) {
+            ((float *)work.window)[j] = (float)nothing;
+        } else {
+            ((double *)work.window)[j] = nothing;
+        }
+    }
+    *place = work;
+}
+
+/* ---- a pass ---- */
+
+typedef struct passing {
+    lsp_spgemm_plan *plan;
+    const lsp_spgemm_kernels *kernels;
+    lsp_spgemm_pass pass;
+    lsp_spgemm_rows rows;
+    lsp_type type;
+    char *memory; /* of all threads; what is there begins with an lsp_spgemm_work, words NULL if not prepared yet */
+    int64_t thread_bytes;
+} passing;
+
+static void mark_block(void *data, int64_t block, int thread) {
+    passing *p = data;
+    const int64_t *block_rows = p->plan->block_rows;
+    (void)thread;
+    p->plan->route.block_ranks[block + 1] = p->kernels->mark(&p->pass, block_rows[block], block_rows[block + 1]);
+}
+
+static void do_block(void *data, int64_t block, int thread) {
+    passing *p = data;
+    const lsp_spgemm_plan *plan = p->plan;
+    const int64_t *begin = plan->block_rows + block;
+    char *memory = p->memory + thread * p->thread_bytes;
+    const lsp_spgemm_work *work = (const void *)memory;
+    if (work->words == NULL) {
+        prepare_work(&p->pass.room, p->type, lsp_semiring_nothing(p->pass.job->semiring), memory);
+    }
+    if (thread == 0) {
+        double done = (double)block / (double)plan->info.blocks;
+        lsp_progress(plan->ctx, "multiply", 0.5 * done + (p->pass.job->counting ? 0 : 0.5));
+    }
+    p->rows(&p->pass, work, begin[0], begin[1],
+            plan->route.ranks ? plan->route.ranks + plan->route.block_ranks[block] : NULL);
+}
+
+bool lsp_spgemm_cpu_forget(lsp_spgemm_plan *plan) {
+    const bool kept = plan->route.block_ranks != NULL;
+    lsp_free(plan->ctx, plan->route.ranks);
+    lsp_free(plan->ctx, plan->route.block_ranks);
+    plan->route.ranks = NULL;
+    plan->route.block_ranks = NULL;
+    for (int64_t i = 0; plan->route.ways != NULL && i < plan->facts.rows; i++) {
+        plan->route.ways[i] &= LSP_WAY_WINDOW;
+    }
+    return kept;
+}
+
+/* Decides what is kept for the second pass, and makes room for it, unless it takes too much of the memory there is. */
+static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
+    enum { MARKS = 1 << 14 }; /* rows worth a thread */
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *plan = p->plan;
+    lsp_ctx *ctx = plan->ctx;
+    const int64_t blocks = plan->info.blocks;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, blocks + 1, sizeof *plan->route.block_ranks, (void **)&plan->route.block_ranks));
+    lsp_for_parts(blocks, (int)lsp_min(threads, lsp_threads_for(ctx, plan->facts.rows, MARKS)), mark_block, p);
+    plan->route.block_ranks[0] = 0;
+    for (int64_t block = 0; block < blocks; block++) {
+        plan->route.block_ranks[block + 1] += plan->route.block_ranks[block];
+    }
+    if (plan->route.block_ranks[blocks] > available / 4) {
+        lsp_spgemm_cpu_forget(plan);
+    } else {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, plan->route.block_ranks[blocks] + 1, 1, (void **)&plan->route.ranks));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t available = lsp_spgemm_available(ctx, &plan->facts);
+    lsp_spgemm_choice choice;
+    passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
+    const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
+    const int way = values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2 : values;
+    p.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(&job->A, &job->B);
+    p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
+    LSP_REQUIRE(lsp_spgemm_choose(&plan->facts, LSP_SPGEMM_SORT, p.type, ctx->options.threads, available, &choice),
+                LSP_ERR_MEMORY, "multiplying needs %lld bytes of scratch at least, and %lld are available",
+                (long long)choice.thread_bytes, (long long)available);
+    p.pass = (lsp_spgemm_pass){.job = job,
+                               .sort = lsp_segsort_get_kernels(ctx)->sort,
+                               .room = choice.room,
+                               .ways = plan->route.ways,
+                               .moved = plan->route.moved,
+                               .twins = plan->route.twins,
+                               .far = is_far(&job->B)};
+    p.thread_bytes = choice.thread_bytes;
+    LSP_TRY(lsp_scratch_bytes(ctx, choice.thread_bytes * choice.threads, 1, false, (void **)&p.memory));
+    for (int thread = 0; thread < choice.threads; thread++) {
+        ((lsp_spgemm_work *)(void *)(p.memory + thread * choice.thread_bytes))->words = NULL;
+    }
+    if (job->counting && choice.shrunk) {
+        lsp_spgemm_cpu_forget(plan);
+    } else if (job->counting) {
+        LSP_TRY(keep_ranks(&p, choice.threads, available - choice.thread_bytes * choice.threads));
+    }
+    lsp_for_parts(plan->info.blocks, choice.threads, do_block, &p);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- row pointers ---- */
+
+typedef struct copying {
+    const lsp_spgemm_plan *plan;
+    lsp_csr *C;
+    int threads;
+} copying;
+
+static void copy_part(void *data, int64_t part, int thread) {
+    const copying *c = data;
+    const int64_t *rowptr = c->plan->rowptr;
+    int64_t begin, end;
+    lsp_share(c->C->rows + 1, (int)part, c->threads, &begin, &end);
+    (void)thread;
+    if (c->C->rowptr_type == LSP_I64) {
+        memcpy((int64_t *)c->C->rowptr + begin, rowptr + begin, (size_t)(end - begin) * sizeof *rowptr);
+        return;
+    }
+    for (int64_t i = begin; i < end; i++) {
+        ((int32_t *)c->C->rowptr)[i] = (int32_t)rowptr[i];
+    }
+}
+
+void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C) {
+    copying c = {.plan = plan, .C = C, .threads = lsp_threads_for(plan->ctx, C->rows, 1 << 16)};
+    lsp_for_parts(c.threads, c.threads, copy_part, &c);
+}

@@ -1,0 +1,71 @@
+/* C = A*B on a GPU where B is nearly dense: both passes, see spgemm_strips.cuh. */
+#include "launch.cuh"
+#include "kernel_dense_b.cuh"
+
+static spg_strips strips_of(const lsp_spgemm_plan *plan) {
+    const lsp_spgemm_strips *kept = &plan->gpu.strips;
+    return {(spg_strip *)kept->B, (spg_strip *)kept->C, kept->count};
+}
+
+/* Both tables, if they leave memory for C. */
+static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
+    enum { ASKED_FROM = 64 << 20 }; /* bytes: fewer are taken without a look at what is free */
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_strips *kept = &plan->gpu.strips;
+    const int64_t bytes = kept->bytes + plan->info.bound_bytes;
+    if ((bytes >= ASKED_FROM || ctx->options.max_bytes > 0) && bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
+        return LSP_ERR_MEMORY;
+    }
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows * kept->count, sizeof(spg_strip), &kept->B));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.rows * kept->count, sizeof(spg_strip), &kept->C));
+done:
+    return status;
+}
+
+lsp_status spg_count_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const spg_job job = job_of(plan, factors);
+    ull *nnz = &report_of(plan)->counting.nnz, here;
+    int log_share = 0; /* of the warps of a row, by its entries in the mean */
+    while (1 << log_share < STRIPS_WARPS && (job.A.rows * STRIPS_AHEAD) << log_share < job.A.nnz) {
+        log_share++;
+    }
+    LSP_TRY(take_tables(plan, &job));
+    plan->gpu.counting = true;
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_strips, lsp_ceil_div(job.B.rows, STRIPS_WARPS), STRIPS_NT, 0, job.B, strips_of(plan)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_strips_count, lsp_ceil_div(job.A.rows << log_share, STRIPS_WARPS), STRIPS_NT, 0, job,
+                       strips_of(plan), log_share));
+    LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, nnz));
+    LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
+    plan->info.nnz = (int64_t)here;
+    plan->gpu.summed = true;
+done:
+    if (status != LSP_OK) {
+        lsp_free(ctx, plan->gpu.strips.B);
+        lsp_free(ctx, plan->gpu.strips.C);
+        plan->gpu.strips = (lsp_spgemm_strips){};
+    }
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* then it is done without */
+}
+
+template <typename V> static lsp_status start_fill(lsp_spgemm_plan *plan, const spg_job *job, bool update, lsp_csr *C) {
+    const int64_t warps = job->A.rows * plan->gpu.strips.count;
+    return LSP_LAUNCH(plan->ctx, kernel_strips_fill<V>, lsp_ceil_div(warps, STRIPS_FILL_WARPS), STRIPS_FILL_NT, 0, *job,
+                      strips_of(plan), update ? NULL : C->rowptr, C->rowptr_type == LSP_I64);
+}
+
+lsp_status spg_fill_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
+    const bool wide = plan->type == LSP_F64;
+    spg_job job = job_of(plan, factors);
+    job.col = C->col;
+    job.val = C->val;
+    job.wide_col = C->col_type == LSP_I64;
+    return plan->type == LSP_NONE ? start_fill<no_value>(plan, &job, update, C)
+           : chooses(plan)        ? (wide ? start_fill<extreme<double>>(plan, &job, update, C)
+                                          : start_fill<extreme<float>>(plan, &job, update, C))
+           : wide                 ? start_fill<double>(plan, &job, update, C)
+                                  : start_fill<float>(plan, &job, update, C);
+}

@@ -1,0 +1,164 @@
+/* C = A*B on a GPU, the second pass in one type of values: each bin of rows is filled by its own kernel. A type has
+ * some fifteen of them: spgemm_fill.cu has those that sum, spgemm_fill_extreme.cu the others. */
+#ifndef LSP_SPGEMM_FILL_CUH
+#define LSP_SPGEMM_FILL_CUH
+
+#include "kernel_long_mark.cuh"
+#include "kernel_hash.cuh"
+#include "launch.cuh"
+#include "kernel_merge.cuh"
+
+/* What is ready before values are looked at. */
+typedef struct spg_fill {
+    spg_job job;
+    bin_lists lists;
+    bits_plan bits;      /* pieces of the longest rows */
+    int64_t most_pieces; /* 0: there are no such rows */
+    int only;            /* the bin of all rows, or LSP_BIN_NONE; where C's rows begin is written then */
+    bool beside;         /* a kernel that fills has been started: others may begin beside it */
+} spg_fill;
+
+/* Fills C with the least or the largest of the products. */
+lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
+
+template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
+    typedef sort_shape<G, VT> S;
+    lsp_status status = LSP_OK;
+    const size_t bytes = S::nt / S::team * sizeof(sort_shared<G, VT, V>);
+    if (list.count > 0) {
+        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
+                                  S::nt, bytes, work->job, list));
+    }
+done:
+    return status;
+}
+
+template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx, spg_fill *work, spg_list list) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = HASH_WARPS * sizeof(hash_shared<BITS, N, V>);
+    if (list.count > 0) {
+        LSP_TRY(lsp_allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_hash_fill<BITS, N, V>),
+                                  lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes, work->job, list));
+    }
+done:
+    return status;
+}
+
+/* Short rows, and where all rows begin. Rows of one size are filled faster in many small steps, so that neighbours are
+ * written at the same time. */
+template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const spg_list all = {NULL, (uint32_t)C->rows};
+    if (work->only != LSP_BIN_NONE) {
+        LSP_TRY(work->only == LSP_BIN_SORT_4    ? (start_sort<4, 8, V>(ctx, work, all))
+                : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
+                : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
+                                                : (start_sort<32, 8, V>(ctx, work, all)));
+    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(C->rows) == WARP) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
+                           work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+    } else {
+        const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
+        LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes,
+                                  work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+    }
+done:
+    return status;
+}
+
+template <typename V> static lsp_status start_merge(lsp_ctx *ctx, spg_fill *work, spg_list list) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = MERGE_WARPS * sizeof(merge_shared<V>);
+    if (list.count > 0) {
+        LSP_TRY(lsp_allow_shared(ctx, kernel_merge_rows<V>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(list.count, MERGE_WARPS),
+                                  MERGE_NT, bytes, work->job, list));
+    }
+done:
+    return status;
+}
+
+/* Rows of at most MOST entries in windows of so many words, each by WARPS warps. */
+template <typename V, int MOST, int WARPS>
+static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
+    lsp_status status = LSP_OK;
+    const uint32_t sums = MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
+    const window_shape shape = {words, MOST, sums, WARPS};
+    const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
+    LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS>, bytes));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS>), list.count, WARP * WARPS, bytes,
+                              work->job, list, shape));
+done:
+    return status;
+}
+
+/* The same: few rows are shared by warps, if B's are long enough for that. */
+template <typename V, int MOST>
+static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
+                               uint32_t words) {
+    const bool shared = list.count < SMS * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
+    return list.count == 0 ? LSP_OK
+           : shared        ? start_window_of<V, MOST, WINDOW_SHARE>(ctx, work, list, words)
+                           : start_window_of<V, MOST, 1>(ctx, work, list, words);
+}
+
+/* As many blocks that walk as there is room for: those of the next kernel may begin beside them. What is sorted comes
+ * first: a block that walks along a row of very many entries takes long, and others can fill the time. */
+template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
+    lsp_status status = LSP_OK;
+    const bits_plan *bits = &work->bits;
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const int64_t walk_bytes = (int64_t)walk_memory<V>::bytes(bits->range);
+    if (work->most_pieces == 0) {
+        return LSP_OK;
+    }
+    if (bits->valued) {
+        const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
+        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 12),
+                                  PIECE_G, sort_bytes, work->job, bits->pieces_end, bits->sorted_made));
+    }
+    if (bits->valued || work->job.names != NULL) {
+        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 4096), 16), 1) * chip->sms;
+        LSP_TRY(lsp_allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>, lsp_min(work->most_pieces, resident),
+                                  WALK_NT, (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range,
+                                  bits->taken));
+    }
+done:
+    return status;
+}
+
+template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const bin_lists *lists = &work->lists;
+    const uint32_t *bins = plan->gpu.fill_bins;
+#define FILL_WINDOW(WIDTH, MOST)                                                                                       \
+    LSP_TRY(                                                                                                           \
+        (start_window<V, MOST>(ctx, plan, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
+    FILL_WINDOW(WIDE, 512);
+    FILL_WINDOW(WIDE, 128);
+    FILL_WINDOW(NARROW, 512);
+    FILL_WINDOW(NARROW, 128);
+#undef FILL_WINDOW
+    LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
+    LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));
+    LSP_TRY(start_pieces<V>(ctx, work));
+    LSP_TRY(start_merge<V>(ctx, work, list_of(lists, bins, LSP_BIN_MERGE)));
+#define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))
+    LSP_TRY((start_sort<256, 16, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_512))));
+    FILL_SORTED(256);
+    FILL_SORTED(128);
+    FILL_SORTED(64);
+#undef FILL_SORTED
+    LSP_TRY(fill_short<V>(plan, work, C));
+done:
+    return status;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* C = A*B on a GPU, before anything is multiplied: are the factors matrices, how many products has every row. The host
+ * waits once. */
+#include "launch.cuh"
+#include "kernel_dense_b.cuh"
+#include <stdio.h>
+
+/* ---- is it a matrix? ---- */
+
+static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
+    const int64_t blocks = blocks_for(A->rows + A->nnz);
+    const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
+#define CHECK(R, C)                                                                                                    \
+    LSP_LAUNCH(ctx, (kernel_check<R, C>), blocks, NT, 0, (const R *)A->rowptr, (const C *)A->col, A->rows, A->cols,    \
+               A->nnz, check)
+    return wide_rowptr ? (wide_col ? CHECK(int64_t, int64_t) : CHECK(int64_t, int32_t))
+                       : (wide_col ? CHECK(int32_t, int64_t) : CHECK(int32_t, int32_t));
+#undef CHECK
+}
+
+/* An index that lies on the GPU. */
+static lsp_status index_there(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
+    lsp_status status = LSP_OK;
+    int32_t narrow = 0;
+    int64_t bytes = (int64_t)lsp_type_bytes(type);
+    LSP_TRY(lsp_cuda_copy(ctx, type == LSP_I32 ? (void *)&narrow : (void *)index, LSP_HOST,
+                          (const char *)array + i * bytes, LSP_CUDA, bytes));
+    *index = type == LSP_I32 ? narrow : *index;
+done:
+    return status;
+}
+
+/* The sentence of lsp_csr_check. */
+static lsp_status explain_check(lsp_ctx *ctx, const lsp_csr *A, const spg_check *check) {
+    lsp_status status = LSP_OK;
+    const int64_t outside = (int64_t)~check->outside;
+    int64_t first = 0, last = 0, low = 0, high = A->rows, column = 0;
+    LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, 0, &first));
+    LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, A->rows, &last));
+    LSP_REQUIRE(first == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)first);
+    LSP_REQUIRE(last == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
+                (long long)A->rows, (long long)last, (long long)A->nnz);
+    if (check->falls != 0) {
+        const int64_t row = (int64_t)~check->falls;
+        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row, &first));
+        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row + 1, &last));
+        status = lsp_fail(ctx, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld", (long long)row,
+                          (long long)last, (long long)first);
+        goto done;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2, start = 0;
+        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, middle, &start));
+        if (start <= outside) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    LSP_TRY(index_there(ctx, A->col, A->col_type, outside, &column));
+    status = lsp_fail(ctx, LSP_ERR_FORMAT, "row %lld: column %lld of entry %lld is not in 0 .. %lld", (long long)low,
+                      (long long)column, (long long)outside, (long long)(A->cols - 1));
+done:
+    return status;
+}
+
+static structure_words words_of(const lsp_csr *A) {
+    return {(const uint32_t *)A->rowptr, (const uint32_t *)A->col, (A->rows + 1) * (A->rowptr_type == LSP_I64 ? 2 : 1),
+            A->nnz * (A->col_type == LSP_I64 ? 2 : 1)};
+}
+
+static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
+    return A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_look_at_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const int factors = same_structure(A, B) ? 1 : 2;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, factors * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
+                       (ull *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                                    uint64_t structure[2]) {
+    lsp_status status = LSP_OK;
+    const bool same = same_structure(A, B);
+    ull sums[2][STRUCTURE_BLOCKS];
+    static_assert(sizeof sums <= LSP_CUDA_NOTE_BYTES, "blocks leave their sums there");
+    LSP_TRY(lsp_cuda_read_note(ctx, sums, sizeof sums));
+    structure[0] = structure[1] = 0;
+    for (int i = 0; i < STRUCTURE_BLOCKS; i++) {
+        structure[0] += sums[0][i];
+        structure[1] += sums[same ? 0 : 1][i];
+    }
+done:
+    return status;
+}
+
+/* ---- facts ---- */
+
+lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr *A = &factors->A;
+    const spg_job job = job_of(plan, factors);
+    const spg_deal deal = deal_of(plan);
+    const size_t bytes = LOOK_WARPS * sizeof(short_shared<no_value>);
+    int log_lanes = 0; /* of those of a row */
+    static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
+    while (1 << log_lanes < WARP / deal.rows_each ||
+           (1 << log_lanes < WARP && (A->rows * 2 * LOOK_DEPTH) << log_lanes < A->nnz)) {
+        log_lanes++;
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, log_lanes, plan->gpu.products,
+                       &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+done:
+    return status;
+}
+
+/* Sizes that the kernels can number. */
+static lsp_status check_sizes(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool columns) {
+    lsp_status status = LSP_OK;
+    const int64_t most = (int64_t)INT32_MAX + 1;
+    LSP_REQUIRE(A->nnz < most && A->rows < most && (A->cols <= most || !columns), LSP_ERR_UNSUPPORTED,
+                "%s is %lld x %lld with %lld entries: on a GPU a factor may have up to 2^31 - 1 rows and entries, and "
+                "2^31 columns unless it is the second one",
+                name, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+done:
+    return status;
+}
+
+static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_gpu *gpu = &plan->gpu;
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
+    LSP_TRY(
+        lsp_alloc(ctx, LSP_CUDA, look_blocks(rows) * (LOOK_TILES * look_steps(rows) + 1), sizeof(ull), &gpu->tiles));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
+    LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
+done:
+    return status;
+}
+
+/* Facts of the checks; malformed factors end here. */
+static lsp_status judge(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same, const spg_facts *here) {
+    lsp_status status = LSP_OK;
+    const spg_check *b = &here->check[same ? 0 : 1];
+    if (check_failed(here->check[0])) {
+        return explain_check(plan->ctx, A, &here->check[0]);
+    }
+    if (check_failed(*b)) {
+        return explain_check(plan->ctx, B, b);
+    }
+    plan->gpu.unsorted = b->descents != 0;
+    plan->gpu.repeats = b->descents != 0 || b->repeats != 0;
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                             lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_spgemm_options *options = &plan->options;
+    const bool same = A == B || (A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz &&
+                                 A->cols == B->cols);
+    const bool ready = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
+                       B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1 && !options->transpose_a &&
+                       !options->transpose_b;
+    const int64_t rows = options->transpose_a ? A->cols : A->rows;
+    spg_facts here, *report;
+    LSP_TRY(check_sizes(ctx, "A", A, true));
+    LSP_TRY(check_sizes(ctx, "B", B, options->transpose_b));
+    LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED, "a product of %lld rows is more than a GPU is offered",
+                (long long)rows);
+    plan->facts.rows = rows;
+    LSP_TRY(take_memory(plan, rows));
+    report = &report_of(plan)->facts;
+    if (!same) {
+        LSP_TRY(start_check(ctx, B, &report->check[1]));
+    }
+    if (ready) { /* the common case: rows are looked at before the host knows that the factors are matrices */
+        const lsp_spgemm_factors views = {*A, *B, NULL};
+        LSP_TRY(spg_look(plan, &views));
+    } else {
+        LSP_TRY(start_check(ctx, A, &report->check[0]));
+    }
+    LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
+    LSP_TRY(judge(plan, A, B, same, &here));
+    LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, factors));
+    if (!ready) {
+        LSP_TRY(spg_look(plan, factors));
+        LSP_TRY(lsp_cuda_read_note(ctx, &here, sizeof here));
+    }
+    LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");
+    plan->facts.cols = options->transpose_b ? B->rows : B->cols;
+    plan->facts.products = (int64_t)here.products;
+    plan->facts.nnz_bound = (int64_t)here.nnz_bound;
+    plan->facts.max_row_products = (int64_t)here.max_products;
+    plan->gpu.shared_from = lsp_shared_from(here.bins, here.many);
+    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
+        if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
+            here.bins[LSP_BIN_BITS] += here.bins[bin];
+            here.bins[bin] = 0;
+        }
+    }
+    memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
+    plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
+    plan->gpu.nnz = (int64_t)here.nnz;
+    plan->gpu.alike = here.alike;
+    if (!plan->gpu.all_short && !plan->gpu.repeats && factors->names == NULL &&
+        lsp_by_strips((lsp_strips_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
+                                         rows, factors->B.rows, factors->B.cols})) {
+        lsp_spgemm_strips *strips = &plan->gpu.strips;
+        strips->count = (uint32_t)lsp_ceil_div(factors->B.cols, WARP);
+        strips->bytes = (rows + factors->B.rows) * strips->count * (int64_t)sizeof(spg_strip);
+    }
+done:
+    return status;
+}

@@ -1,0 +1,263 @@
+/* Rows of many products and few columns: a warp collects the distinct columns, 32 neighbours at a time, in a hash
+ * table, and sorts these groups alone. Values are then added where their column stands, one entry of A after the other,
+ * the columns of a row of B at once: so every sum grows in the order of A's entries. */
+#ifndef LSP_SPGEMM_HASH_CUH
+#define LSP_SPGEMM_HASH_CUH
+
+#include "kernel_window.cuh"
+
+enum { HASH_NT = 128, HASH_WARPS = HASH_NT / WARP };
+#define HASH_EMPTY (~0u)
+
+/* A group of columns: those that agree in all but the last five bits, and which of the 32 are there. */
+struct hash_group {
+    uint32_t key, marks;
+};
+template <int BITS> struct hash_table {
+    enum { places = 1 << BITS, most = places * 11 / 16 };
+    ull groups[places]; /* key below marks */
+
+    __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
+    __device__ static uint32_t next(uint32_t place) { return (place + 1) & (places - 1); }
+    __device__ hash_group at(uint32_t place) const {
+        const ull group = *(const volatile ull *)(groups + place);
+        return (hash_group){(uint32_t)group, (uint32_t)(group >> 32)};
+    }
+    __device__ uint32_t *words(uint32_t place) { return (uint32_t *)(groups + place); }
+
+    __device__ void clear() {
+#pragma unroll 4
+        for (int i = (int)threadIdx.x % WARP; i < places / 2; i += WARP) {
+            ((uint4 *)groups)[i] = make_uint4(HASH_EMPTY, 0, HASH_EMPTY, 0);
+        }
+        __syncwarp();
+    }
+    /* The place of a key that is there, and its group. */
+    __device__ uint32_t find(uint32_t key, hash_group *group) const {
+        uint32_t place = place_of(key);
+        for (*group = at(place); group->key != key; *group = at(place)) {
+            place = next(place);
+        }
+        return place;
+    }
+    /* Marks a column; true if its group was not there. There must be room. */
+    __device__ bool add(uint32_t key, uint32_t bit) {
+        uint32_t place = place_of(key);
+        bool fresh = false;
+        for (;;) {
+            uint32_t here = at(place).key;
+            if (here == HASH_EMPTY) {
+                here = atomicCAS(words(place), HASH_EMPTY, key);
+                fresh = here == HASH_EMPTY;
+            }
+            if (fresh || here == key) {
+                break;
+            }
+            place = next(place);
+        }
+        atomicOr(words(place) + 1, bit);
+        return fresh;
+    }
+};
+
+/* Lanes that take one row of B together when columns come in any order: about as many as it is long. */
+__device__ inline uint32_t lanes_for(uint32_t products, uint32_t entries) {
+    uint32_t lanes = WARP;
+    while (lanes > 1 && (ull)entries * (lanes / 2) >= products) {
+        lanes /= 2;
+    }
+    return lanes;
+}
+
+/* Adds the columns of a row of C to the table, and their groups to list[] if there is one. Returns how many groups
+ * there are, or some number above table.most, once they are more than that. */
+template <int BITS>
+__device__ inline uint32_t hash_collect(const spg_job &job, uint32_t row, hash_table<BITS> &table, uint32_t *list) {
+    const uint32_t lane = threadIdx.x % WARP, begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+    const uint32_t lanes = lanes_for(job.products[row], end - begin), sub = lane % lanes, together = WARP / lanes;
+    uint32_t total = 0;
+    auto put = [&](bool some, uint32_t column) { /* all lanes come here; mostly all columns are marked already */
+                                                 const uint32_t key = column / 32, bit = 1u << (column % 32);
+                                                 const hash_group group = table.at(table.place_of(key));
+                                                 const bool news = some && (group.key != key || !(group.marks & bit));
+                                                 if (__any_sync(~0u, news)) {
+                                                     const bool fresh = news && table.add(key, bit);
+                                                     const unsigned all = __ballot_sync(~0u, fresh);
+                                                     if (list && fresh && total + __popc(all) <= table.most) {
+                                                         list[total + __popc(all & ((1u << lane) - 1))] = key;
+                                                     }
+                                                     total += (uint32_t)__popc(all);
+                                                 }
+    };
+    for (uint32_t p = begin; p < end && total <= table.most; p += WARP) {
+        const entry_pack pack = read_pack(job, p + lane, end);
+        const uint32_t here = min(end - p, (uint32_t)WARP);
+        uint32_t column = 0;
+        bool some = false;
+        for (uint32_t first = 0; first < here; first += together) {
+            const uint32_t e = first + lane / lanes;
+            const uint32_t at = __shfl_sync(~0u, pack.at, e % WARP);
+            uint32_t length = __shfl_sync(~0u, pack.length, e % WARP);
+            length = e < here ? length : 0;
+            const uint32_t longest = lanes == WARP ? length : __reduce_max_sync(~0u, length);
+            for (uint32_t q = 0; q < longest && total <= table.most; q += lanes) {
+                const bool more = q + sub < length; /* on its way while the one before is added */
+                const uint32_t next = more ? __ldg(job.B.col + (at + q + sub)) : 0;
+                put(some, column);
+                column = next, some = more;
+            }
+        }
+        if (total <= table.most) {
+            put(some, column);
+        }
+    }
+    __syncwarp();
+    return total;
+}
+
+/* ---- counting ---- */
+
+/* Rows that a kernel gives up are listed for the next one. */
+struct hash_counting {
+    const uint32_t *rows, *count;
+    uint32_t *again, *again_count;
+};
+
+/* Counts the columns of each listed row, and writes down how many groups they are in, as far as one byte goes. */
+template <int BITS> __global__ void __launch_bounds__(HASH_NT) kernel_hash_count(spg_job job, hash_counting work) {
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * HASH_WARPS + warp;
+    hash_table<BITS> &table = ((hash_table<BITS> *)memory)[warp];
+    if (i >= *work.count) {
+        return;
+    }
+    const uint32_t row = work.rows[i];
+    table.clear();
+    const uint32_t groups = hash_collect<BITS>(job, row, table, NULL);
+    if (groups > table.most) {
+        if (lane == 0) {
+            work.again[atomicAdd(work.again_count, 1u)] = row;
+        }
+        return;
+    }
+    uint32_t sum = 0;
+    for (int k = (int)lane; k < table.places; k += WARP) {
+        sum += (uint32_t)__popc(table.at((uint32_t)k).marks);
+    }
+    sum = __reduce_add_sync(~0u, sum);
+    if (lane == 0) {
+        job.rowptr[row + 1] = sum;
+        job.groups[row] = (uint8_t)min(groups, (uint32_t)LSP_GROUPS_MORE);
+    }
+}
+
+/* ---- filling ---- */
+
+template <int BITS, int N, typename V> struct hash_shared {
+    enum { most = 1 << (BITS - 1), vt = most / WARP, room = N };
+    hash_table<BITS> table;
+    uint16_t before[1 << BITS]; /* columns before the group's first */
+    union {
+        uint32_t list[most]; /* groups as they come */
+        V sums[N];
+    };
+};
+
+/* Sorts the groups of list[0 .. n-1], says how many columns come before each, and writes the columns. */
+template <int BITS, int N, typename V>
+__device__ inline void rank_groups(const spg_job &job, hash_shared<BITS, N, V> &shared, uint32_t n, int64_t to) {
+    typedef hash_shared<BITS, N, V> S;
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t w[S::vt], sum = 0;
+#pragma unroll
+    for (int r = 0; r < S::vt; r++) {
+        uint32_t i = lane + (uint32_t)r * WARP;
+        w[r] = i < n ? shared.list[i] : ~0u;
+    }
+    sort_lanes<S::vt>(w, WARP, job.ones);
+    hash_group group;
+#pragma unroll
+    for (int r = 0; r < S::vt; r++) {
+        if (lane * S::vt + (uint32_t)r < n) {
+            shared.table.find(w[r], &group);
+            sum += (uint32_t)__popc(group.marks);
+        }
+    }
+    uint32_t all, before = sum_before(sum, &all);
+#pragma unroll
+    for (int r = 0; r < S::vt; r++) {
+        if (lane * S::vt + (uint32_t)r < n) {
+            shared.before[shared.table.find(w[r], &group)] = (uint16_t)before;
+            for (uint32_t m = group.marks; m; m &= m - 1) {
+                put_col(job, to + before++, w[r] * 32 + (uint32_t)__ffs((int)m) - 1);
+            }
+        }
+    }
+    __syncwarp();
+}
+
+/* Adds a times a piece of B's row to the sums: the lane's product is that of B's entry q, if it has one. */
+template <int BITS, int N, typename V>
+__device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &shared, bool some, uint32_t column, V a,
+                                   V b, uint32_t q, uint32_t begin, uint32_t end) {
+    if (some && !(job.repeats && q > begin && __ldg(job.B.col + (q - 1)) == column)) {
+        hash_group group;
+        const uint32_t place = shared.table.find(column / 32, &group), below = (1u << (column % 32)) - 1;
+        V *sum = &shared.sums[shared.before[place] + __popc(group.marks & below)];
+        V x = add_times(job, a, b, *sum);
+        for (uint32_t k = q + 1; job.repeats && k < end && __ldg(job.B.col + k) == column; k++) {
+            x = add_times(job, a, value_at<V>(job.B, k), x); /* the first of equal ones adds them all */
+        }
+        *sum = x;
+    }
+    __syncwarp();
+}
+
+/* Rows of at most N columns in at most half as many groups as the table has places. */
+template <int BITS, int N, typename V>
+__global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_list list) {
+    LSP_DYNAMIC_SHARED(memory);
+    typedef hash_shared<BITS, N, V> S;
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, i = blockIdx.x * HASH_WARPS + warp;
+    S &shared = ((S *)memory)[warp];
+    lsp_let_next_begin();
+    if (i >= list.count) {
+        return;
+    }
+    const uint32_t row = list_row(list, i), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+    const int64_t to = job.rowptr[row];
+    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to);
+    shared.table.clear();
+    rank_groups(job, shared, min(hash_collect<BITS>(job, row, shared.table, shared.list), (uint32_t)S::most), to);
+    if constexpr (value_kind<V>::valued) {
+        for (uint32_t k = lane; k < n; k += WARP) {
+            shared.sums[k] = value_kind<V>::nothing(job);
+        }
+        __syncwarp();
+        for (uint32_t p = begin; p < end; p += WARP) {
+            const entry_pack pack = read_pack(job, p + lane, end);
+            const V value = p + lane < end ? value_at<V>(job.A, p + lane) : V{};
+            uint32_t column = 0, at = 0, first = 0, last = 0;
+            V a = V{}, b = V{};
+            bool some = false;
+            for (uint32_t e = 0; e < min(end - p, (uint32_t)WARP); e++) {
+                const uint32_t from = __shfl_sync(~0u, pack.at, e), until = from + __shfl_sync(~0u, pack.length, e);
+                const V factor = value_of_lane(value, e);
+                for (uint32_t q = from; q < until; q += WARP) {
+                    const bool more = q + lane < until; /* on its way while the one before is added */
+                    const uint32_t next = more ? __ldg(job.B.col + (q + lane)) : 0;
+                    const V next_b = more ? value_at<V>(job.B, q + lane) : V{};
+                    add_product(job, shared, some, column, a, b, at, first, last);
+                    some = more, column = next, a = factor, b = next_b, at = q + lane, first = from, last = until;
+                }
+            }
+            add_product(job, shared, some, column, a, b, at, first, last);
+        }
+        for (uint32_t k = lane; k < n; k += WARP) {
+            put_value<V>(job, to + k, settled(shared.sums[k]));
+        }
+    }
+    lsp_end_after_previous();
+}
+
+#endif

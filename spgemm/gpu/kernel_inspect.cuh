@@ -1,0 +1,343 @@
+/* What is learnt of all rows before anything is made, by one kernel: it checks A, counts the products of every row and
+ * the entries of C's short ones, and sums up where these begin. */
+#ifndef LSP_SPGEMM_LOOK_CUH
+#define LSP_SPGEMM_LOOK_CUH
+
+#include "kernel_short.cuh"
+
+/* What a thread has seen of A. */
+enum { LOOK_DESCENTS = 1, LOOK_REPEATS = 2 };
+struct look_faults {
+    uint32_t seen;    /* LOOK_... */
+    uint32_t outside; /* the first entry with such a column; ~0: none */
+};
+
+/* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. What is behind
+ * the last entry is the last once more: loads under a condition would be waited for one by one. */
+template <int DEPTH>
+__device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
+                                      look_faults *faults) {
+    const uint32_t most = (uint32_t)job.B.nnz, rows = (uint32_t)job.B.rows;
+    ull products = 0;
+    bool wrong = false;
+    for (; at < end; at += DEPTH * step) {
+        uint32_t k[DEPTH], before[DEPTH], from[DEPTH], to[DEPTH];
+#pragma unroll
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            const uint32_t p = min(at + i * step, end - 1);
+            k[i] = __ldg(job.A.col + p);
+            if (i == 0 || step != 1) {
+                before[i] = __ldg(job.A.col + (p > begin ? p - 1 : p));
+            }
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            from[i] = __ldg(job.B.rowptr + min(k[i], rows));
+            to[i] = __ldg(job.B.rowptr + min(k[i] + 1, rows));
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < DEPTH; i++) {
+            const uint32_t p = at + i * step, last = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : before[i];
+            const bool there = p < end;
+            faults->seen |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? LOOK_DESCENTS : LOOK_REPEATS;
+            faults->outside = k[i] >= rows ? min(faults->outside, p) : faults->outside;
+            wrong |= k[i] >= rows || from[i] > to[i] || to[i] > most;
+            products += there ? to[i] - from[i] : 0;
+        }
+    }
+    return wrong ? (ull)1 << 54 : products; /* so many are nobody's to sort, and a block's sum does not overflow */
+}
+
+/* Rows of many entries: a warp looks at one, the block together at those of very many. Hubs often come first: then one
+ * block has hundreds of them. */
+struct look_long {
+    uint32_t rows[LOOK_NT], count;
+    ull products[LOOK_NT];
+};
+
+/* Products of the rows of the warp's lanes, 2^log_lanes lanes at a time to a row; 0 for long ones. */
+__device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
+                                   look_faults *faults) {
+    const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;
+    ull products = 0;
+    for (int first = 0; first < rows_each; first += together) {
+        const int from = first + (lane >> log_lanes);
+        const uint32_t its_begin = __shfl_sync(~0u, begin, from), its_end = __shfl_sync(~0u, end, from);
+        const uint32_t at = its_begin + (uint32_t)(lane & (lanes - 1)), step = (uint32_t)lanes;
+        ull p = __any_sync(~0u, its_end - its_begin > step)
+                    ? look_at_entries<LOOK_DEPTH>(job, at, its_begin, its_end, step, faults)
+                    : look_at_entries<1>(job, at, its_begin, its_end, step, faults);
+        for (int mask = 1; mask < lanes; mask *= 2) {
+            p += __shfl_xor_sync(~0u, p, mask);
+        }
+        const ull own = __shfl_sync(~0u, p, (lane - first) << log_lanes & (WARP - 1));
+        products = lane >= first && lane < first + together ? own : products;
+    }
+    return products;
+}
+
+/* The block comes here together. */
+__device__ inline void look_at_long(const spg_job &job, look_long &longs, look_faults *faults) {
+    __shared__ ull sums[LOOK_WARPS];
+    const uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += LOOK_WARPS) {
+        const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
+        if (end - begin <= LOOK_WARP) {
+            const ull p = warp_sum_of(look_at_entries<LOOK_DEPTH>(job, begin + lane, begin, end, WARP, faults));
+            longs.products[k] = p; /* all lanes have the same */
+        }
+    }
+    for (uint32_t k = 0; k < longs.count; k++) {
+        const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
+        if (end - begin <= LOOK_WARP) {
+            continue;
+        }
+        const ull p = warp_sum_of(look_at_entries<LOOK_DEPTH>(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
+        if (threadIdx.x % WARP == 0) {
+            sums[threadIdx.x / WARP] = p;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            ull all = 0;
+            for (int w = 0; w < LOOK_WARPS; w++) {
+                all += sums[w];
+            }
+            longs.products[k] = all;
+        }
+        __syncthreads();
+    }
+    __syncthreads();
+}
+
+/* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
+__device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
+    __shared__ ull sums[FACTS_WARPS];
+    const int64_t each = (n + LOOK_NT - 1) / LOOK_NT, first = min(threadIdx.x * each, n), end = min(first + each, n);
+    ull mine = 0, total;
+#pragma unroll 8
+    for (int64_t i = first; i < end; i++) {
+        mine += __ldcg(blocks + i);
+    }
+    ull before = block_scan(mine, sums, &total);
+#pragma unroll 8
+    for (int64_t i = first; i < end; i++) {
+        const ull its = __ldcg(blocks + i);
+        blocks[i] = before;
+        before += its;
+    }
+    if (threadIdx.x == 0) {
+        *all = total;
+    }
+}
+
+/* A copy for the host. */
+__device__ inline void tell(const spg_facts *facts, spg_facts *told) {
+    for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += LOOK_NT) {
+        ((ull *)told)[i] = __ldcg((const ull *)facts + i);
+    }
+}
+
+/* Of the warp's rows: products, most entries of C, products of a row at most. */
+struct look_sums {
+    ull products, bound, most;
+    uint32_t alike;
+};
+
+/* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report. True if rows of so
+ * many products may be alike. */
+__device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
+                                 spg_check *check) {
+    const bool leads = threadIdx.x % WARP == 0;
+    ull all = 0, bound = min(products, (ull)job.cols), most = products;
+    if (__any_sync(~0u, products > 1 << 26)) {
+        all = warp_sum_of(products), bound = warp_sum_of(bound);
+        for (int mask = 1; mask < WARP; mask *= 2) {
+            most = max(most, __shfl_xor_sync(~0u, most, mask));
+        }
+    } else {
+        all = __reduce_add_sync(~0u, (uint32_t)products), bound = __reduce_add_sync(~0u, (uint32_t)bound);
+        most = __reduce_max_sync(~0u, (uint32_t)most);
+    }
+    if (leads) {
+        sums.products += all, sums.bound += bound, sums.most = max(sums.most, most);
+    }
+    if (faults.outside != ~0u) {
+        atomicMax(&check->outside, ~(ull)faults.outside);
+    }
+    const unsigned seen = __reduce_or_sync(~0u, faults.seen);
+    if (seen != 0 && leads) {
+        if (seen & LOOK_DESCENTS) {
+            atomicMax(&check->descents, (ull)1);
+        }
+        if (seen & LOOK_REPEATS) {
+            atomicMax(&check->repeats, (ull)1);
+        }
+    }
+    return most >= ALIKE_LEAST;
+}
+
+/* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
+ * one thread. A barrier comes between two of these. */
+__device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, ull *before) {
+    __shared__ uint32_t counts[LOOK_WARPS];
+    count = __reduce_add_sync(~0u, count);
+    if (threadIdx.x % WARP == 0) {
+        counts[threadIdx.x / WARP] = count;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ull *tiles = deal.tiles + ((int64_t)blockIdx.x * deal.steps + step) * LOOK_TILES;
+        for (int w = 0; w < LOOK_WARPS; w++) {
+            if (w % SHORT_WARPS == 0) {
+                tiles[w / SHORT_WARPS] = *before;
+            }
+            *before += counts[w];
+        }
+    }
+}
+
+/* The block has done all; true in the last one that has, which then sums up where the blocks' entries begin. */
+__device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *ended, ull *nnz) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        deal.blocks[blockIdx.x] = entries;
+        __threadfence();
+        last = atomicAdd(ended, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {
+        __threadfence();
+        sum_blocks(deal.blocks, gridDim.x, nnz);
+        __syncthreads();
+    }
+    return last;
+}
+
+/* What the block's rows add up to. By one thread. */
+__device__ inline void report_sums(const look_sums (&sums)[LOOK_WARPS], spg_facts *facts) {
+    look_sums all = {};
+    for (const look_sums &its : sums) {
+        all.products += its.products, all.bound += its.bound, all.most = max(all.most, its.most);
+        all.alike += its.alike;
+    }
+    atomicAdd(&facts->products, all.products);
+    atomicAdd(&facts->nnz_bound, all.bound);
+    if (all.alike > 0) {
+        atomicAdd(&facts->alike, all.alike);
+    }
+    if (all.most > __ldcg(&facts->max_products)) {
+        atomicMax(&facts->max_products, all.most);
+    }
+}
+
+/* The rows of a step: the warp's first one. */
+__device__ inline int64_t step_row(const spg_deal &deal, int step) {
+    const int64_t warp = ((int64_t)blockIdx.x * deal.steps + step) * LOOK_WARPS + threadIdx.x / WARP;
+    return warp * deal.rows_each;
+}
+
+/* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
+static __global__ void __launch_bounds__(LOOK_NT, 5)
+    kernel_look(spg_job job, spg_deal deal, int log_lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
+    __shared__ uint32_t bins[LSP_BINS];
+    __shared__ look_long longs;
+    __shared__ look_sums sums[LOOK_WARPS];
+    LSP_DYNAMIC_SHARED(memory);
+    const bin_counter counter = {bins};
+    const int lane = (int)threadIdx.x % WARP;
+    spg_check *check = facts->check;
+    ull before = 0;
+    bool sorted = false; /* see count_row */
+    if (check_failed(check[1])) {
+        if (blockIdx.x == 0) {
+            tell(facts, told);
+        }
+        return;
+    }
+    if (threadIdx.x < LOOK_WARPS) {
+        sums[threadIdx.x] = {};
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        check->start_wrong = job.A.rowptr[0] != 0;
+        check->stop_wrong = job.A.rowptr[job.A.rows] != (ull)job.A.nnz;
+        job.rowptr[0] = 0;
+    }
+    counter.clear(); /* a barrier after it */
+    for (int step = 0; step < deal.steps; step++) {
+        const int64_t row = step_row(deal, step) + lane;
+        const bool there = lane < deal.rows_each && row < job.A.rows;
+        look_faults faults = {0, ~0u};
+        spg_row mine = {};
+        uint32_t end = 0, place = 0;
+        int bin = -1;
+        if (there) {
+            mine.begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+            if ((int32_t)mine.begin > (int32_t)end) {
+                atomicMax(&check->falls, ~(ull)row);
+            }
+            if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* it is no matrix */
+                mine.begin = end = 0;
+            }
+        }
+        if (threadIdx.x == 0) {
+            longs.count = 0;
+        }
+        const bool is_long = end - mine.begin > (uint32_t)FACTS_LONG << log_lanes;
+        const bool any_long = __syncthreads_or(is_long);
+        if (is_long) {
+            place = atomicAdd(&longs.count, 1u);
+            longs.rows[place] = (uint32_t)row;
+        }
+        mine.entries = end - mine.begin;
+        ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, deal.rows_each, &faults);
+        if (any_long) {
+            __syncthreads();
+            look_at_long(job, longs, &faults);
+            p = is_long ? longs.products[place] : p;
+        }
+        if (there) {
+            mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
+            bin = lsp_count_bin(mine.products, mine.entries);
+            products[row] = mine.products;
+            if (lsp_has_many(bin, mine.entries)) {
+                atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
+            }
+            if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
+                atomicMax(&facts->unfit, 1u);
+            }
+        }
+        counter.add_warp(bin);
+        const bool known = mine.products <= 1; /* as many entries in C */
+        short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
+        mine.at = known ? mine.products : 0;
+        shared.rows[lane] = mine;
+        const bool may_be =
+            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && deal.rows_each >= 2 * ALIKE_ROWS;
+        const bool alike =
+            may_be && look_alike(job, deal.rows_each, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
+        const unsigned all_alike = __ballot_sync(~0u, alike);
+        if (lane == 0 && all_alike != 0) {
+            sums[threadIdx.x / WARP].alike += (uint32_t)__popc(all_alike);
+        }
+        if (alike) {
+            shared.rows[lane].at = place;
+        }
+        sort_short<no_value, true>(job, known || alike ? -1 : bin, shared, &sorted);
+        const uint32_t count = (uint32_t)shared.rows[lane].at;
+        if (there) {
+            job.groups[row] = alike ? LSP_GROUPS_ALIKE : 0;
+            job.rowptr[row + 1] = count;
+        }
+        sum_step(count, deal, step, &before);
+    }
+    counter.flush(facts->bins); /* a barrier before it */
+    if (threadIdx.x == 0) {
+        report_sums(sums, facts);
+    }
+    if (end_block(deal, before, &facts->blocks, &facts->nnz)) {
+        tell(facts, told);
+    }
+}
+
+#endif

@@ -1,0 +1,245 @@
+/* C<M> = A*B: a group of lanes takes a row of the mask, or a piece of it, to shared memory, with a sum beside each
+ * entry. The entries of A's row go one after the other: of B's row each lane takes an entry and looks for its column in
+ * the mask; or, where that is much the longer one, an entry of the mask and looks for it in B's row. No two lanes add
+ * to one sum at a time, and each grows in the order of A's entries. */
+#ifndef LSP_SPGEMM_MASKED_CUH
+#define LSP_SPGEMM_MASKED_CUH
+
+#include "job.cuh"
+
+/* K: uint32_t, or, where the columns of B are numbers of such (job.names), int64_t. */
+template <typename K> struct mask_job {
+    const void *rowptr;
+    bool wide_rowptr;
+    const K *col;         /* rows ascend; a column may come twice */
+    const int64_t *extra; /* pieces beyond the first of a row, in all rows up to this one */
+    void *sums;           /* beside the mask's entries */
+    uint8_t *touched;
+    int64_t *counts; /* of row i at i + 1 */
+};
+
+enum {
+    MASK_NT = 128,
+    MASK_BLOCKS = 10, /* an SM holds at least; less the K's bytes beyond 4, which need registers */
+    MASK_LONGER = 8   /* times the mask's row: then a row of B is searched */
+};
+
+/* G lanes and what they keep. */
+template <int G, typename K, typename V> struct mask_group {
+    enum { most = 8 * G, together = MASK_NT / G };
+    K col[most];
+    V sums[most];
+    uint8_t touched[most];
+};
+
+template <typename K> __device__ inline int64_t mask_begin(const mask_job<K> &mask, int64_t row) {
+    return mask.wide_rowptr ? ((const int64_t *)mask.rowptr)[row] : ((const int32_t *)mask.rowptr)[row];
+}
+
+/* A piece of the mask's row, and the columns of B that concern it. */
+template <typename K> struct mask_piece {
+    int64_t at;
+    uint32_t row, n;
+    bool whole;
+    K low, high;
+};
+
+/* The piece of this number: first of all rows the first ones, then others. False if there is none, or nothing to do. */
+template <typename K>
+__device__ inline bool mask_find_piece(const spg_job &job, const mask_job<K> &mask, int64_t number, uint32_t most,
+                                       mask_piece<K> *piece) {
+    const int64_t rows = job.A.rows;
+    int64_t row = number, part = 0;
+    if (number >= rows) {
+        const int64_t extra = number - rows;
+        int64_t high = rows;
+        for (row = 0; row < high;) {
+            const int64_t middle = row + (high - row) / 2;
+            if (mask.extra[middle] <= extra) {
+                row = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if (row == rows) {
+            return false;
+        }
+        part = 1 + extra - (row > 0 ? mask.extra[row - 1] : 0);
+    }
+    const int64_t begin = mask_begin(mask, row), end = mask_begin(mask, row + 1), at = begin + part * most;
+    if (at >= end || job.products[row] == 0) {
+        return false;
+    }
+    piece->row = (uint32_t)row;
+    piece->at = at;
+    piece->n = (uint32_t)min(end - at, (int64_t)most);
+    piece->whole = end - begin <= most;
+    piece->low = mask.col[at];
+    piece->low += at > begin && mask.col[at - 1] == piece->low; /* it is the piece's before */
+    piece->high = mask.col[at + piece->n - 1];
+    return true;
+}
+
+/* The column of B's entry, as the mask has it. */
+template <typename K> __device__ inline K mask_key(const spg_job &job, uint32_t q) {
+    const uint32_t column = __ldg(job.B.col + q);
+    if constexpr (sizeof(K) == sizeof(int64_t)) {
+        return __ldg((const long long *)job.names + column);
+    } else {
+        return column;
+    }
+}
+
+/* The first entry of B in begin .. end-1 that is not below x. */
+template <typename K> __device__ inline uint32_t mask_search(const spg_job &job, uint32_t begin, uint32_t end, K x) {
+    while (begin < end) {
+        const uint32_t middle = begin + (end - begin) / 2;
+        if (mask_key<K>(job, middle) < x) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+/* Adds a times B's entries from q on that have the column x. */
+template <typename V, typename K, typename Group>
+__device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, V a, V b, K x, uint32_t q, uint32_t end) {
+    group.touched[t] = 1;
+    if constexpr (value_kind<V>::valued) {
+        V sum = add_times(job, a, b, group.sums[t]);
+        for (uint32_t k = q + 1; job.repeats && k < end && mask_key<K>(job, k) == x; k++) {
+            sum = add_times(job, a, value_at<V>(job.B, k), sum);
+        }
+        group.sums[t] = sum;
+    }
+}
+
+/* A lane's entry of B's row. */
+template <typename K, typename V> struct mask_product {
+    bool some;
+    K column;
+    V a, b;
+    uint32_t at, first, end;
+};
+
+/* Adds it where the mask has its column, if it does; the first of equal ones adds them all. */
+template <typename K, typename V, typename Group>
+__device__ inline void mask_add_product(const spg_job &job, Group &group, uint32_t n, unsigned members,
+                                        const mask_product<K, V> &p) {
+    if (p.some && !(job.repeats && p.at > p.first && mask_key<K>(job, p.at - 1) == p.column)) {
+        uint32_t t = 0;
+        for (uint32_t step = 1u << (31 - __clz((int)n)); step; step /= 2) {
+            t += t + step < n && group.col[t + step - 1] < p.column ? step : 0;
+        }
+        if (group.col[t] == p.column) {
+            mask_add<V, K>(job, group, t, p.a, p.b, p.column, p.at, p.end);
+        }
+    }
+    __syncwarp(members);
+}
+
+/* The mask's entries, each looked for in a row of B. */
+template <int G, typename K, typename V, typename Group>
+__device__ inline void mask_look_for_each(const spg_job &job, Group &group, const mask_piece<K> &piece,
+                                          unsigned members, V a, uint32_t first, uint32_t end) {
+    for (uint32_t t = threadIdx.x % G; t < piece.n; t += G) {
+        const K x = group.col[t];
+        if (t > 0 ? group.col[t - 1] != x : piece.low == x) { /* a column that comes twice is the first one's */
+            const uint32_t q = mask_search(job, first, end, x);
+            if (q < end && mask_key<K>(job, q) == x) {
+                mask_add<V, K>(job, group, t, a, value_at<V>(job.B, q), x, q, end);
+            }
+        }
+    }
+    __syncwarp(members);
+}
+
+/* The products of a row for a piece of the mask's. */
+template <int G, typename K, typename V, typename Group>
+__device__ inline void mask_multiply(const spg_job &job, Group &group, const mask_piece<K> &piece, unsigned members) {
+    const uint32_t lane = threadIdx.x % G, end = job.A.rowptr[piece.row + 1];
+    mask_product<K, V> product = {};
+    for (uint32_t p = job.A.rowptr[piece.row]; p < end; p += G) {
+        uint32_t first = 0, last = 0;
+        V factor = V{};
+        if (p + lane < end) {
+            const uint32_t k = __ldg(job.A.col + (p + lane));
+            first = __ldg(job.B.rowptr + k), last = __ldg(job.B.rowptr + k + 1);
+            factor = value_at<V>(job.A, p + lane);
+            if (!piece.whole || last - first > 2 * G) {
+                first = mask_search(job, first, last, piece.low);
+                last = mask_search(job, first, last, (K)(piece.high + 1));
+            }
+        }
+        for (uint32_t e = 0; e < min(end - p, (uint32_t)G); e++) {
+            const uint32_t from = __shfl_sync(members, first, (int)e, G), until = __shfl_sync(members, last, (int)e, G);
+            const V a = value_of_lane<G>(factor, e, members);
+            if (until - from > MASK_LONGER * max(piece.n, (uint32_t)G)) {
+                mask_add_product(job, group, piece.n, members, product);
+                product.some = false;
+                mask_look_for_each<G, K, V>(job, group, piece, members, a, from, until);
+                continue;
+            }
+            for (uint32_t q = from; q < until; q += G) { /* on its way while the one before is added */
+                mask_product<K, V> next = {q + lane < until, K{}, a, V{}, q + lane, from, until};
+                if (next.some) {
+                    next.column = mask_key<K>(job, q + lane);
+                    next.b = value_at<V>(job.B, q + lane);
+                }
+                mask_add_product(job, group, piece.n, members, product);
+                product = next;
+            }
+        }
+    }
+    mask_add_product(job, group, piece.n, members, product);
+}
+
+template <int G, typename K, typename V>
+__global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_masked(spg_job job, mask_job<K> mask) {
+    LSP_DYNAMIC_SHARED(memory);
+    typedef mask_group<G, K, V> Group;
+    const uint32_t lane = threadIdx.x % G;
+    const unsigned members = G == WARP ? ~0u : ((1u << G % WARP) - 1) << (threadIdx.x % WARP / G * G);
+    Group &group = ((Group *)memory)[threadIdx.x / G];
+    mask_piece<K> piece;
+    if (!mask_find_piece(job, mask, (int64_t)blockIdx.x * Group::together + threadIdx.x / G, Group::most, &piece)) {
+        return;
+    }
+    for (uint32_t t = lane; t < piece.n; t += G) {
+        group.col[t] = mask.col[piece.at + t];
+        group.touched[t] = 0;
+        if constexpr (value_kind<V>::valued) {
+            group.sums[t] = value_kind<V>::nothing(job);
+        }
+    }
+    __syncwarp(members);
+    mask_multiply<G, K, V>(job, group, piece, members);
+    uint32_t count = 0;
+    for (uint32_t t = lane; t < piece.n; t += G) {
+        const bool touched = group.touched[t];
+        mask.touched[piece.at + t] = touched;
+        count += touched;
+        if constexpr (value_kind<V>::valued) {
+            if (touched) {
+                ((V *)mask.sums)[piece.at + t] = settled(group.sums[t]);
+            }
+        }
+    }
+    count = __reduce_add_sync(members, count);
+    if (lane == 0 && count > 0) {
+        atomicAdd((ull *)mask.counts + piece.row + 1, (ull)count);
+    }
+}
+
+/* Pieces of each row beyond the first. */
+template <typename K> __global__ void kernel_mask_extra(spg_job job, mask_job<K> mask, int64_t *extra, uint32_t most) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.A.rows;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t n = mask_begin(mask, i + 1) - mask_begin(mask, i);
+        extra[i] = n > most && job.products[i] > 0 ? (n - 1) / most : 0;
+    }
+}
+
+#endif

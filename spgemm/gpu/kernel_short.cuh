@@ -1,0 +1,229 @@
+/* Rows of at most 256 products. A warp takes neighbouring rows of C, at most 32, and sorts those of equal size at a
+ * time: no list of rows is made. The first kernel (spgemm_look.cuh) counts them; if all are short, nnz(C) is known when
+ * it ends. The second fills them. */
+#ifndef LSP_SPGEMM_SHORT_CUH
+#define LSP_SPGEMM_SHORT_CUH
+
+#include "short_repeat.cuh"
+#include "kernel_check.cuh"
+#include "kernel_sort.cuh"
+
+enum {
+    SHORT_WARPS = 4, /* of a tile, which is what a block fills; one that looks does it for two */
+    SHORT_NT = SHORT_WARPS * WARP,
+    LOOK_TILES = 2,
+    LOOK_WARPS = SHORT_WARPS * LOOK_TILES,
+    LOOK_NT = SHORT_NT * LOOK_TILES,
+    LOOK_DEPTH = 4,                    /* entries on their way together */
+    LOOK_WARP = 4 * LOOK_DEPTH * WARP, /* entries of a row that a warp looks at alone */
+    LOOK_STEPS = 4                     /* at most: how often a block that looks goes on to the next rows */
+};
+static_assert((int)LOOK_NT == (int)FACTS_NT, "block_scan has so many threads");
+
+/* How rows are dealt out, the same in all kernels. */
+typedef struct spg_deal {
+    int rows_each;         /* rows a warp: a power of two to 32 */
+    int steps;             /* of a block that looks, LOOK_TILES tiles each */
+    ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
+    ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
+    const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
+    bool alike;            /* some rows are */
+} spg_deal;
+
+/* ---- sorting ---- */
+
+/* Shared memory of a warp. */
+template <typename V> struct short_shared {
+    spg_row rows[WARP];
+    uint32_t order[WARP]; /* rows of one size, the first ones first */
+    union {
+        sort_shared<1, 8, V> of_1;
+        sort_shared<4, 8, V> of_4;
+        sort_shared<8, 8, V> of_8;
+        sort_shared<16, 8, V> of_16;
+        sort_shared<32, 8, V> of_32;
+        alike_shared<V> of_alike;
+    };
+};
+
+/* Makes those of the warp's rows that are in the bin, G lanes a row; counting leaves a row's entries in its `at`. */
+template <int G, typename V, bool COUNT>
+__device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> &all, sort_shared<G, 8, V> &shared,
+                                 bool *sorted) {
+    const int lane = (int)threadIdx.x % WARP;
+    const unsigned mask = __ballot_sync(~0u, mine);
+    if (mask == 0) {
+        return;
+    }
+    if (mine) {
+        all.order[__popc(mask & ((1u << lane) - 1))] = (uint32_t)lane;
+    }
+    __syncwarp();
+    for (int i = lane / G, end = i + __popc(mask); i < end; i += WARP / G) {
+        const int from = i < end - lane / G ? (int)all.order[i] : -1;
+        const spg_row row = from >= 0 ? all.rows[from] : spg_row{};
+        if constexpr (COUNT) {
+            const uint32_t total = count_row<G, 8>(job, row, shared, sorted);
+            if (from >= 0 && lane % G == 0) {
+                all.rows[from].at = total;
+            }
+        } else {
+            fill_row<G, 8, V>(job, row, 0, job.cols, shared);
+        }
+        __syncwarp();
+    }
+}
+
+/* Makes those of the warp's rows, one a lane, that are in bins to SORT_32. */
+template <typename V, bool COUNT>
+__device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared, bool *sorted) {
+    __syncwarp();
+    sort_some<1, V, COUNT>(job, bin == LSP_BIN_SORT_1, shared, shared.of_1, sorted);
+    sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4, shared, shared.of_4, sorted);
+    sort_some<8, V, COUNT>(job, bin == LSP_BIN_SORT_8, shared, shared.of_8, sorted);
+    sort_some<16, V, COUNT>(job, bin == LSP_BIN_SORT_16, shared, shared.of_16, sorted);
+    sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32, sorted);
+}
+
+/* ---- where rows of C begin ---- */
+
+/* The row's first and last place in C; the block, which has a tile, comes here together. */
+__device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_t row, bool there, int64_t *at,
+                                int64_t *end) {
+    __shared__ uint32_t sums[SHORT_WARPS];
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    *at = *end = 0;
+    if (deal.summed) {
+        *at = there ? deal.summed[row] : 0;
+        *end = there ? deal.summed[row + 1] : 0;
+        return;
+    }
+    const uint32_t count = there ? (uint32_t)job.rowptr[row + 1] : 0;
+    uint32_t of_warp, before = sum_before(count, &of_warp);
+    if (lane == 0) {
+        sums[warp] = of_warp;
+    }
+    __syncthreads();
+    for (int w = 0; w < warp; w++) {
+        before += sums[w];
+    }
+    *at = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (LOOK_TILES * (uint32_t)deal.steps)]) + before;
+    *end = *at + count;
+}
+
+/* To job.rowptr, if that has counts yet, and to C's. */
+template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, spg_deal deal, R *rowptr) {
+    const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
+    int64_t at, end;
+    find_row(job, deal, row, row < job.A.rows, &at, &end);
+    if (row < job.A.rows) {
+        job.rowptr[row + 1] = end;
+        put_start<R>(rowptr, row, end);
+    }
+}
+
+/* ---- filling ---- */
+
+/* Fills the short rows of C, and writes where all rows begin. */
+template <typename V>
+__global__ void __launch_bounds__(SHORT_NT, 8)
+    kernel_short(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+    LSP_DYNAMIC_SHARED(memory);
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    const int64_t row = ((int64_t)blockIdx.x * SHORT_WARPS + warp) * deal.rows_each + lane;
+    const bool there = lane < deal.rows_each && row < job.A.rows;
+    spg_row mine = {};
+    int64_t end;
+    lsp_let_next_begin();
+    find_row(job, deal, row, there, &mine.at, &end);
+    if (there) {
+        mine.products = job.products[row];
+        mine.begin = job.A.rowptr[row];
+        mine.entries = job.A.rowptr[row + 1] - mine.begin;
+        wide_rowptr ? put_start((int64_t *)rowptr, row, end) : put_start((int32_t *)rowptr, row, end);
+    } else if (job.A.rows == 0) {
+        wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
+    }
+    const bool alike = deal.alike && there && job.groups[row] == LSP_GROUPS_ALIKE;
+    int bin = there && !alike ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
+    if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
+        const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
+        put_col(job, mine.at, __ldg(job.B.col + q));
+        put_value<V>(job, mine.at, settled(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
+        bin = -1;
+    }
+    short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
+    if (__any_sync(~0u, alike)) {
+        fill_alike<V>(job, deal.rows_each, alike, mine.begin, mine.entries, mine.products, mine.at,
+                      (uint32_t)(end - mine.at), shared.of_alike);
+    }
+    shared.rows[lane] = mine;
+    sort_short<V, false>(job, bin, shared, NULL);
+    lsp_end_after_previous();
+}
+
+/* ---- no row has two products ---- */
+
+enum { SINGLE_TILES = 4 /* of a block: so many rows a thread are on their way together */ };
+
+/* Fills such a C, of tiles of 32 rows a warp: permuted rows or columns, or a diagonal. */
+template <typename V>
+__global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+    __shared__ uint32_t counts[SINGLE_TILES][SHORT_WARPS];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t last = job.A.rows - 1, tile = (int64_t)blockIdx.x * SINGLE_TILES, row = tile * SHORT_NT + threadIdx.x;
+    uint32_t before[SINGLE_TILES], p[SINGLE_TILES], q[SINGLE_TILES];
+    bool has[SINGLE_TILES];
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        const int64_t i = min(row + t * SHORT_NT, last);
+        has[t] = job.products[i] > 0 && row + t * SHORT_NT <= last;
+        p[t] = job.A.rowptr[i];
+        q[t] = job.A.rowptr[i + 1];
+    }
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        const unsigned some = __ballot_sync(~0u, has[t]);
+        before[t] = (uint32_t)__popc(some & ((1u << lane) - 1));
+        counts[t][warp] = (uint32_t)__popc(some);
+        while (has[t] && q[t] - p[t] > 1) { /* most of its entries lead to rows of B without any */
+            const uint32_t k = __ldg(job.A.col + p[t]);
+            if (__ldg(job.B.rowptr + k) < __ldg(job.B.rowptr + k + 1)) {
+                break;
+            }
+            p[t]++;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        p[t] = min(p[t], (uint32_t)job.A.nnz - 1);
+        q[t] = min(__ldg(job.B.rowptr + __ldg(job.A.col + p[t])), (uint32_t)job.B.nnz - 1);
+        for (uint32_t w = 0; w < warp; w++) {
+            before[t] += counts[t][w];
+        }
+    }
+    uint32_t column[SINGLE_TILES];
+    V a[SINGLE_TILES], b[SINGLE_TILES];
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        column[t] = __ldg(job.B.col + q[t]);
+        a[t] = value_at<V>(job.A, p[t]), b[t] = value_at<V>(job.B, q[t]);
+    }
+#pragma unroll
+    for (int t = 0; t < SINGLE_TILES; t++) {
+        if (row + t * SHORT_NT <= last) {
+            const int64_t at =
+                (int64_t)(deal.tiles[tile + t] + deal.blocks[(tile + t) / (LOOK_TILES * (uint32_t)deal.steps)]) +
+                before[t];
+            if (has[t]) {
+                put_col(job, at, column[t]);
+                put_value<V>(job, at, settled(times(job, a[t], b[t])));
+            }
+            wide_rowptr ? put_start((int64_t *)rowptr, row + t * SHORT_NT, at + has[t])
+                        : put_start((int32_t *)rowptr, row + t * SHORT_NT, at + has[t]);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* Rows whose products are sorted: expand, sort, compress without leaving the chip. The columns of a row that a block
+ * sorts are counted by a table, of one that a warp sorts by bits if hardly any is there twice. */
+#ifndef LSP_SPGEMM_SORT_CUH
+#define LSP_SPGEMM_SORT_CUH
+
+#include "sort_compress.cuh"
+
+/* Pieces of long rows that are sorted: their column and slot make a word. */
+enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT, PIECE_RANGE = 1 << 20 };
+
+/* A row of C as the group that makes it has it. */
+typedef struct spg_row {
+    int64_t at; /* where it begins in C, when it is filled */
+    uint32_t begin, entries, products;
+} spg_row;
+
+/* The words of a row's products in columns low .. high-1, sorted, and which are the first of their column. */
+template <int G, int VT, typename V>
+__device__ inline unsigned sort_products(const spg_job &job, uint32_t products, int bits, uint32_t (&w)[VT],
+                                         sort_shared<G, VT, V> &shared) {
+    sort_sync<G>();
+    sort_known_group<G>(w, sort_lane<G>(), SORT_BARRIER, shared.words, job.ones);
+    sort_sync<G>();
+    return find_heads<G, VT, V>(w, products, bits, shared);
+}
+
+/* Different columns of a row, if hardly any are there twice: a column marks its bit of a table; those that find theirs
+ * marked are looked for among the others, one by one. False if they are many. A warp comes here together. */
+template <int G, int VT>
+__device__ inline bool count_unsorted(const uint32_t (&w)[VT], uint32_t products, sort_shared<G, VT, no_value> &shared,
+                                      uint32_t *total) {
+    enum { LOG_BITS = 9 + (G >= 2) + (G >= 4) + (G >= 8) + (G >= 16) + (G >= 32), MOST = 16 };
+    const int t = sort_lane<G>(), lane = (int)threadIdx.x % WARP;
+    const unsigned group = ~0u >> (32 - G) << (lane - t);
+    uint32_t *const marks = shared.marks + sort_group_number<G>() * ((1 << LOG_BITS) / 32);
+    unsigned again = 0;
+    sort_sync<G>();
+#pragma unroll
+    for (int k = 0; k < SORT_MARKS / 128; k++) {
+        ((uint4 *)shared.marks)[lane + k * WARP] = {};
+    }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        const uint32_t bit = w[r] * 0x9E3779B1u >> (32 - LOG_BITS), mark = 1u << bit % 32;
+        if (t + r * G < (int)products) {
+            again |= atomicOr(marks + bit / 32, mark) & mark ? 1u << r : 0;
+        }
+    }
+    const uint32_t found = (uint32_t)__popc(again);
+    if (__reduce_add_sync(~0u, found) > MOST) {
+        return false;
+    }
+    group_sum<G>(found, NULL, total);
+    *total = products - *total;
+    for (unsigned with; (with = __ballot_sync(~0u, again != 0)) != 0;) {
+        uint32_t x = ~0u;
+        unsigned equal = 0;
+#pragma unroll
+        for (int r = VT - 1; r >= 0; r--) {
+            x = again >> r & 1 ? w[r] : x;
+        }
+        x = __shfl_sync(~0u, x, with & group ? __ffs((int)(with & group)) - 1 : lane);
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            equal |= w[r] == x ? 1u << r : 0;
+        }
+        const unsigned others = __ballot_sync(~0u, (equal & ~again) != 0);
+        *total += (with & group) != 0 && (others & group) == 0;
+        again &= ~equal;
+    }
+    return true;
+}
+
+/* Different columns of a row, of more lanes than a warp: they are put in a table of twice as many places. */
+template <int G, int VT>
+__device__ inline uint32_t count_in_table(const uint32_t (&w)[VT], uint32_t products,
+                                          sort_shared<G, VT, no_value> &shared) {
+    enum { PLACES = 2 * G * VT };
+    const int t = sort_lane<G>();
+    uint32_t mine = 0, x = ~0u, place = 0, total;
+    unsigned left = 0; /* columns that have found another one in their place */
+    sort_sync<G>();
+#pragma unroll
+    for (int k = 0; k < PLACES / 4; k += G) {
+        ((uint4 *)shared.table)[k + t] = make_uint4(~0u, ~0u, ~0u, ~0u);
+    }
+    sort_sync<G>();
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        if (t + r * G < (int)products) {
+            const uint32_t other = atomicCAS(shared.table + __umulhi(hash_of(w[r]), PLACES), ~0u, w[r]);
+            mine += other == ~0u;
+            left |= other != ~0u && other != w[r] ? 1u << r : 0;
+        }
+    }
+    while (left) {
+        if (x == ~0u) { /* the next of these */
+#pragma unroll
+            for (int r = VT - 1; r >= 0; r--) {
+                x = left >> r & 1 ? w[r] : x;
+            }
+            place = __umulhi(hash_of(x), PLACES);
+        }
+        place = (place + 1) % PLACES;
+        const uint32_t other = atomicCAS(shared.table + place, ~0u, x);
+        mine += other == ~0u;
+        if (other == ~0u || other == x) {
+            left &= left - 1;
+            x = ~0u;
+        }
+    }
+    group_sum<G>(mine, shared.warp_sum, &total);
+    return total;
+}
+
+/* The number of a row's entries in C. `sorted`, of a warp's rows alone: those before had many columns twice, and this
+ * one is sorted at once. */
+template <int G, int VT>
+__device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sort_shared<G, VT, no_value> &shared,
+                                     bool *sorted) {
+    uint32_t w[VT], total;
+    sort_factor<no_value, sort_shape<G, VT>::pieces> b[VT];
+    read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
+    expand<G, VT, no_value, true>(job, row.products, 0, 0, shared, w, b);
+    if constexpr (G > WARP) {
+        total = count_in_table<G, VT>(w, row.products, shared);
+    } else {
+        if constexpr (G >= 8) {
+            if (!*sorted && count_unsorted<G, VT>(w, row.products, shared, &total)) {
+                return total;
+            }
+            *sorted = true;
+        }
+        const unsigned heads = sort_products<G, VT, no_value>(job, row.products, 0, w, shared);
+        group_sum<G>((uint32_t)__popc(heads), shared.warp_sum, &total);
+    }
+    return total;
+}
+
+/* Fills a row of C, or of a piece of it the columns low .. high-1. Groups of one warp come here together. */
+template <int G, int VT, typename V>
+__device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t low, uint32_t high,
+                                sort_shared<G, VT, V> &shared) {
+    uint32_t w[VT];
+    sort_factor<V, sort_shape<G, VT>::pieces> b[VT];
+    const int bits = row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
+    read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
+    expand<G, VT, V, false>(job, row.products, bits, low, shared, w, b);
+    const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
+    compress<G, VT, V>(job, row.at, row.begin, row.products, bits, low, heads, w, b, shared);
+}
+
+/* Fills the listed rows of C. */
+template <int G, int VT, typename V>
+__global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::blocks)
+    kernel_sort_rows(spg_job job, spg_list list) {
+    typedef sort_shape<G, VT> S;
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t i = (blockIdx.x * (uint32_t)S::nt + threadIdx.x) / G;
+    spg_row row = {};
+    lsp_let_next_begin();
+    if (i < list.count) {
+        const uint32_t number = list_row(list, i);
+        row.products = job.products[number];
+        row.begin = job.A.rowptr[number];
+        row.entries = row.products > 0 ? job.A.rowptr[number + 1] - row.begin : 0;
+        row.at = job.rowptr[number];
+    }
+    if (row.entries > S::capacity || row.products > S::capacity) { /* never: the bins see to it */
+        row.entries = row.products = 0;
+    }
+    fill_row<G, VT, V>(job, row, 0, job.cols, ((sort_shared<G, VT, V> *)memory)[threadIdx.x / S::team]);
+    lsp_end_after_previous();
+}
+
+/* Fills pieces of long rows, of at most 4096 products each; the first is the last in memory. */
+template <typename V>
+__global__ void __launch_bounds__(PIECE_G, 3)
+    kernel_sort_pieces(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
+    LSP_DYNAMIC_SHARED(memory);
+    lsp_let_next_begin();
+    for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {
+        const spg_piece piece = pieces_end[-1 - (int64_t)i];
+        const uint32_t begin = job.A.rowptr[piece.row], entries = job.A.rowptr[piece.row + 1] - begin;
+        fill_row<PIECE_G, PIECE_VT, V>(job, {piece.at, begin, entries, piece.products}, piece.low, piece.high,
+                                       *(sort_shared<PIECE_G, PIECE_VT, V> *)memory);
+        sort_sync<PIECE_G>();
+    }
+    lsp_end_after_previous();
+}
+
+#endif

@@ -1,0 +1,488 @@
+/* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
+ * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
+ * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a run
+ * (spgemm_runs.cuh) have their products in the same places: these are found once for all of them. Where rows are few,
+ * and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's columns.
+ */
+#ifndef LSP_SPGEMM_WINDOW_CUH
+#define LSP_SPGEMM_WINDOW_CUH
+
+#include "window_repeat.cuh"
+
+/* Blocks of one warp that an SM is to hold where rows have few entries: some chips hold 16 at most. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+#define WINDOW_FEW_BLOCKS 16
+#else
+#define WINDOW_FEW_BLOCKS 25
+#endif
+
+enum {
+    WINDOW_NT = 128,
+    WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
+    WINDOW_FEW = 128,                /* entries of a row of C */
+    WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
+    WINDOW_SHARE = 2,                /* warps that share a row, where rows are few: */
+    WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
+    WINDOW_LONG = 40,                /* and B's rows have more entries in the mean */
+    WINDOW_TOGETHER = 4              /* rows of a run that are made at a time, at most */
+};
+
+/* A block's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
+ * words that have any are kept apart, and in their place come the row's columns; then sums and factors. */
+struct window_shape {
+    uint32_t words, most, sums, warps;
+    __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
+        const uint32_t values = (sums + warps * WARP * WINDOW_TOGETHER) * value_bytes,
+                       least = (words > most ? words : most) * 4;
+        return values > least ? values : least;
+    }
+    __host__ __device__ uint32_t slots() const { return most < WINDOW_WORDS ? most : (uint32_t)WINDOW_WORDS; }
+    __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + words; }
+};
+
+/* A word of 32 columns that has some: which, its number, and how many columns come before it. */
+struct alignas(8) window_slot {
+    uint32_t marks, before_word; /* the number above 16 bits of these */
+};
+
+/* A window at work: first marks are made, then words with marks get slots. */
+struct window {
+    uint32_t *marks;
+    window_slot *slots;
+    uint8_t *slot_of; /* by word */
+    uint32_t low, words;
+
+    /* Where a column, counted from the first, stands in the row of C. */
+    __device__ uint32_t place(uint32_t column) const {
+        const window_slot slot = slots[slot_of[column / 32]];
+        return (slot.before_word & 0xFFFF) + (uint32_t)__popc(slot.marks & ((1u << (column % 32)) - 1));
+    }
+};
+
+/* Up to 32 entries of A's row: each lane knows one. */
+struct entry_pack {
+    uint32_t at, length; /* of B's row, or of the part of it that is wanted */
+    uint32_t whole;      /* length of the row */
+};
+__device__ inline entry_pack read_pack(const spg_job &job, uint32_t p, uint32_t end) {
+    entry_pack pack = {0, 0, 0};
+    if (p < end) {
+        uint32_t k = __ldg(job.A.col + p);
+        pack.at = __ldg(job.B.rowptr + k);
+        pack.length = pack.whole = __ldg(job.B.rowptr + k + 1) - pack.at;
+    }
+    return pack;
+}
+
+/* A warp's share of a row of C: entries first .. first+n-1, of columns in low .. high-1. */
+struct window_part {
+    uint32_t first, n, low, high;
+};
+__device__ inline entry_pack read_part(const spg_job &job, uint32_t p, uint32_t end, const window_part &part) {
+    entry_pack pack = read_pack(job, p, end);
+    const uint32_t outer[2] = {part.low, part.high};
+    uint32_t n[1] = {pack.length}, ends[1][2] = {{pack.at, pack.at}};
+    lower_bounds<1, 2>(job.B.col, n, outer, ends);
+    pack.at = ends[0][0];
+    pack.length = ends[0][1] - pack.at;
+    return pack;
+}
+
+/* The same for marking only: rows of B that have the columns of the entry before are left out. */
+__device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint32_t end) {
+    entry_pack pack = {0, 0, 0};
+    const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
+    const bool first = threadIdx.x % WARP == 0 || before != k - 1;
+    if (p < end && (first || !job.like || job.like[k] != LIKE_SAME)) {
+        pack.at = __ldg(job.B.rowptr + k);
+        pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
+    }
+    return pack;
+}
+
+/* The block's warps wait for each other. */
+template <int WARPS> __device__ inline void window_sync() {
+    if (WARPS > 1) {
+        __syncthreads();
+    }
+}
+
+/* Finds the window of a row of C and clears its marks; false if it does not fit. */
+__device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t end, uint32_t most, window *w) {
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t low = ~0u, high = 0;
+    for (uint32_t p = begin; p < end; p += WARP) {
+        const entry_pack pack = read_pack(job, p + lane, end);
+        if (pack.length > 0) {
+            low = min(low, __ldg(job.B.col + pack.at));
+            high = max(high, __ldg(job.B.col + (pack.at + pack.length - 1)));
+        }
+    }
+    low = __reduce_min_sync(~0u, low) / 32 * 32;
+    high = __reduce_max_sync(~0u, high);
+    w->low = low;
+    w->words = high < low ? 0 : (high - low) / 32 + 1;
+    if (w->words > most) {
+        return false;
+    }
+#pragma unroll 4
+    for (uint32_t i = lane; i < (w->words + 3) / 4; i += WARP) {
+        ((uint4 *)w->marks)[i] = make_uint4(0, 0, 0, 0);
+    }
+    __syncwarp();
+    return true;
+}
+
+/* Marks the columns of a row of C, those of a few rows of B at once; of WARPS warps each takes some of these. */
+template <int WARPS>
+__device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
+    enum { EACH = 4 };
+    const uint32_t lane = threadIdx.x % WARP, warp = WARPS > 1 ? threadIdx.x / WARP : 0;
+    for (uint32_t p = begin; p < end; p += WARP) {
+        const entry_pack pack = read_new_pack(job, p + lane, end);
+        unsigned left = __ballot_sync(~0u, pack.length > 0);
+        for (uint32_t turn = 0; left; turn++) {
+            if (WARPS > 1 && turn % WARPS != warp) {
+                for (int t = 0; t < EACH; t++) {
+                    left &= left - 1;
+                }
+                continue;
+            }
+            uint32_t at[EACH], length[EACH], longest = 0;
+#pragma unroll
+            for (int t = 0; t < EACH; t++) {
+                const uint32_t e = left ? (uint32_t)__ffs((int)left) - 1 : 0;
+                at[t] = __shfl_sync(~0u, pack.at, e), length[t] = __shfl_sync(~0u, pack.length, e);
+                length[t] = left ? length[t] : 0;
+                left &= left - 1;
+                longest = max(longest, length[t]);
+            }
+            for (uint32_t q = lane; q < longest + lane; q += WARP) {
+                uint32_t column[EACH], marks[EACH];
+#pragma unroll
+                for (int t = 0; t < EACH; t++) {
+                    column[t] = q < length[t] ? __ldg(job.B.col + (at[t] + q)) : w.low;
+                }
+#pragma unroll
+                for (int t = 0; t < EACH; t++) {
+                    column[t] -= w.low;
+                    marks[t] = *(volatile uint32_t *)(w.marks + column[t] / 32);
+                }
+#pragma unroll
+                for (int t = 0; t < EACH; t++) {
+                    if (q < length[t] && !(marks[t] >> (column[t] % 32) & 1)) {
+                        atomicOr(w.marks + column[t] / 32, 1u << (column[t] % 32));
+                    }
+                }
+            }
+        }
+    }
+    __syncwarp();
+}
+
+/* ---- filling ---- */
+
+/* Gives slots to the words with marks, and leaves the columns, counted from the window's first, in columns[], which may
+ * lie where the marks do. */
+__device__ inline void window_rank(const window &w, uint32_t *columns) {
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t words = 0, before = 0;
+#pragma unroll 4
+    for (uint32_t k = lane; k < w.words + lane; k += WARP) {
+        const uint32_t marks = k < w.words ? w.marks[k] : 0;
+        const unsigned some = __ballot_sync(~0u, marks != 0);
+        if (marks != 0) {
+            const uint32_t i = words + (uint32_t)__popc(some & ((1u << lane) - 1));
+            w.slots[i] = window_slot{marks, k << 16};
+            w.slot_of[k] = (uint8_t)i;
+        }
+        words += (uint32_t)__popc(some);
+    }
+    __syncwarp();
+    for (uint32_t i = lane; i < words + lane; i += WARP) {
+        const window_slot slot = i < words ? w.slots[i] : window_slot{0, 0};
+        uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
+        if (i < words) {
+            w.slots[i].before_word = slot.before_word | at;
+        }
+        for (uint32_t marks = slot.marks; marks; marks &= marks - 1) {
+            columns[at++] = (slot.before_word >> 16) * 32 + (uint32_t)__ffs((int)marks) - 1;
+        }
+        before += all;
+    }
+    __syncwarp();
+}
+
+/* The sums of R rows of C, n each. Rows lie beside each other, two of them in one access where that is possible. */
+template <typename V, int R> struct window_sums {
+    struct alignas(2 * sizeof(V)) two {
+        V x, y;
+    };
+    V *at;
+    uint32_t n;
+
+    __device__ V *of(uint32_t row, uint32_t k) const {
+        return R % 2 ? at + (k * R + row) : at + ((row / 2 * n + k) * 2 + row % 2);
+    }
+    __device__ void get(uint32_t k, V x[R]) const {
+#pragma unroll
+        for (int r = 0; r < R; r += R % 2 ? 1 : 2) {
+            if constexpr (R % 2) {
+                x[r] = at[k * R + r];
+            } else {
+                const two both = ((const two *)at)[r / 2 * n + k];
+                x[r] = both.x, x[r + 1] = both.y;
+            }
+        }
+    }
+    __device__ void put(uint32_t k, const V x[R]) const {
+#pragma unroll
+        for (int r = 0; r < R; r += R % 2 ? 1 : 2) {
+            if constexpr (R % 2) {
+                at[k * R + r] = x[r];
+            } else {
+                ((two *)at)[r / 2 * n + k] = two{x[r], x[r + 1]};
+            }
+        }
+    }
+};
+
+/* A's values at one entry of the rows that are made together. */
+template <typename V> struct alignas(16) window_factors { V of[WINDOW_TOGETHER]; };
+
+/* Some rows of a run. */
+struct window_rows {
+    uint32_t begin, entries; /* A's first row of the run */
+    uint32_t first, count;   /* of the run's rows these */
+};
+
+/* Of joined entries, or of rows, so many at once: up to three, and two and two rather than three and one. */
+__device__ inline uint32_t window_share(uint32_t n) { return n == 4 ? 2 : min(n, 3u); }
+
+/* A lane's column of the row of B at an entry of A, and the values that stand in this place: in the rows of B that the
+ * rows of C have there, or in those of the entries together. */
+template <typename V> struct window_step {
+    uint32_t column, entry, together;
+    bool some;
+    V b[WINDOW_TOGETHER];
+};
+
+/* Walks through a pack of A's entries, for R rows: `NEXT` if each has columns one further than the one before, else
+ * they have the same, and entries that join are taken together. Lanes without a product load what the last one does. */
+template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
+    const window &w;
+    const window_part &part;
+    const entry_pack pack;
+    const unsigned joins; /* entries whose row of B has the columns of the one before */
+    const uint32_t count;
+    const window_rows rows;
+    uint32_t e, together, q, length; /* where it is */
+
+    /* Fetches the next step; past the end, one of no entry. */
+    __device__ void load(const spg_job &job, window_step<V> &step) {
+        const uint32_t lane = threadIdx.x % WARP;
+        const bool turn = q >= length;
+        e += turn ? together : 0, q = turn ? 0 : q;
+        const uint32_t from = __shfl_sync(~0u, pack.at, e % WARP);
+        length = __shfl_sync(~0u, pack.length, e % WARP);
+        const uint32_t whole = WARPS > 1 ? __shfl_sync(~0u, pack.whole, e % WARP) : length;
+        together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(joins >> e % WARP >> 1)));
+        step.entry = e, step.together = together, step.some = q + lane < length;
+        if (e < count && length > 0) {
+            const uint32_t at = from + min(q + lane, length - 1);
+            step.column = __ldg(job.B.col + at);
+#pragma unroll
+            for (uint32_t t = 0; t < (NEXT ? R : 3); t++) {
+                if (NEXT) {
+                    step.b[t] = value_at<V>(job.B, at + (rows.first + min(t, rows.count - 1)) * whole);
+                } else if (t == 0 || t < together) {
+                    step.b[t] = value_at<V>(job.B, at + t * whole);
+                }
+            }
+        }
+        q += WARP;
+    }
+
+    __device__ void add(const spg_job &job, const window_step<V> &step, const window_factors<V> *factors,
+                        const window_sums<V, R> &sums) const {
+        if (step.some) {
+            const uint32_t place = w.place(step.column - w.low) - (WARPS > 1 ? part.first : 0);
+            V x[R];
+            sums.get(place, x);
+#pragma unroll
+            for (uint32_t t = 0; t < (NEXT ? 1 : 3); t++) {
+                if (t == 0 || t < step.together) {
+                    const window_factors<V> a = factors[step.entry + t];
+#pragma unroll
+                    for (uint32_t r = 0; r < R; r++) {
+                        x[r] = add_times(job, a.of[r], step.b[NEXT ? r : t], x[r]);
+                    }
+                }
+            }
+            sums.put(place, x);
+        }
+        __syncwarp();
+    }
+};
+
+/* Adds all products of a pack, entry by entry; two steps are on their way while another is added. */
+template <typename V, int R, bool NEXT, int WARPS>
+__device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT, WARPS> walk,
+                                       const window_factors<V> *factors, const window_sums<V, R> &sums) {
+    window_step<V> steps[3];
+    walk.load(job, steps[0]);
+    walk.load(job, steps[1]);
+    for (;;) {
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            if (steps[k].entry >= walk.count) {
+                return;
+            }
+            walk.load(job, steps[(k + 2) % 3]);
+            walk.add(job, steps[k], factors, sums);
+        }
+    }
+}
+
+/* Makes R rows of C, n entries each, of these the warp's part; only rows.count are there, the others do what the last
+ * one does. */
+template <typename V, int R, bool NEXT, int WARPS>
+__device__ inline void window_make(const spg_job &job, const window &w, const window_part &part,
+                                   const window_rows &rows, int64_t to, uint32_t n, window_factors<V> *factors,
+                                   V *memory) {
+    const uint32_t lane = threadIdx.x % WARP, end = rows.begin + rows.entries;
+    const window_sums<V, R> sums = {memory + R * part.first, part.n};
+    __syncwarp();
+    for (uint32_t k = lane; k < R * part.n; k += WARP) {
+        sums.at[k] = value_kind<V>::nothing(job);
+    }
+    for (uint32_t p = rows.begin; p < end; p += WARP) {
+        const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
+        const unsigned joins = NEXT ? 0 : joined_entries(job, p + lane, end);
+        if (p + lane < end) {
+#pragma unroll
+            for (uint32_t r = 0; r < R; r++) {
+                const uint32_t row = rows.first + min(r, rows.count - 1);
+                factors[lane].of[r] = value_at<V>(job.A, p + lane + row * rows.entries);
+            }
+        }
+        __syncwarp();
+        const uint32_t count = min(end - p, (uint32_t)WARP);
+        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, joins, count, rows, 0, 0, 0, 0}, factors, sums);
+        __syncwarp();
+    }
+    for (uint32_t r = 0; r < rows.count; r++) {
+        for (uint32_t k = lane; k < part.n; k += WARP) {
+            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, settled(*sums.of(r, k)));
+        }
+    }
+}
+
+/* One row where B may have a column more than once in a row: the first of equal ones adds them all. */
+template <typename V>
+__device__ inline void window_make_repeated(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
+                                            int64_t to, uint32_t n, V *sums) {
+    const uint32_t lane = threadIdx.x % WARP;
+    __syncwarp();
+    for (uint32_t k = lane; k < n; k += WARP) {
+        sums[k] = value_kind<V>::nothing(job);
+    }
+    __syncwarp();
+    for (uint32_t p = begin; p < end; p++) {
+        const uint32_t row = __ldg(job.A.col + p), from = __ldg(job.B.rowptr + row);
+        const uint32_t length = __ldg(job.B.rowptr + row + 1) - from, *col = job.B.col + from;
+        const V a = value_at<V>(job.A, p);
+        for (uint32_t q = lane; q < length; q += WARP) {
+            const uint32_t column = __ldg(col + q);
+            if (q > 0 && __ldg(col + q - 1) == column) {
+                continue;
+            }
+            V *sum = sums + w.place(column - w.low);
+            for (uint32_t k = q; k < length && __ldg(col + k) == column; k++) {
+                *sum = add_times(job, a, value_at<V>(job.B, from + k), *sum);
+            }
+        }
+        __syncwarp();
+    }
+    for (uint32_t k = lane; k < n; k += WARP) {
+        put_value<V>(job, to + k, settled(sums[k]));
+    }
+}
+
+/* Makes all rows of a run, of these the warp's part. */
+template <typename V, int WARPS>
+__device__ inline void window_make_run(const spg_job &job, const window &w, const window_part &part, bool next,
+                                       uint32_t run, uint32_t most, window_rows rows, int64_t to, uint32_t n,
+                                       window_factors<V> *factors, V *sums) {
+    for (; rows.first < run; rows.first += rows.count) {
+        const uint32_t left = run - rows.first;
+        if (next && left > 2 && 4 * n <= most) {
+            rows.count = min(left, 4u);
+            window_make<V, 4, true, WARPS>(job, w, part, rows, to, n, factors, sums);
+        } else if (next) {
+            rows.count = min(left, 2u);
+            window_make<V, 2, true, WARPS>(job, w, part, rows, to, n, factors, sums);
+        } else {
+            rows.count = 3 * n <= most ? window_share(left) : min(left, 2u);
+            if (rows.count == 3) {
+                window_make<V, 3, false, WARPS>(job, w, part, rows, to, n, factors, sums);
+            } else if (rows.count == 2) {
+                window_make<V, 2, false, WARPS>(job, w, part, rows, to, n, factors, sums);
+            } else {
+                window_make<V, 1, false, WARPS>(job, w, part, rows, to, n, factors, sums);
+            }
+        }
+        window_sync<WARPS>(); /* the next rows' sums lie elsewhere */
+    }
+}
+
+/* MOST entries a row: as many blocks at a time as there is shared memory for. */
+template <typename V, int MOST, int WARPS>
+__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHARED
+                                               : MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS
+                                                                    : 16)
+    kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t warp = WARPS > 1 ? threadIdx.x / WARP : 0, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
+    const uint32_t row = list_row(list, blockIdx.x), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+    const int64_t to = job.rowptr[row];
+    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), run = run_length(job, row);
+    const bool next = run > 1 && job.groups[row + 1] == LSP_GROUPS_NEXT;
+    window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
+    w.slot_of = (uint8_t *)(w.slots + shape.slots());
+    lsp_let_next_begin();
+    if (!window_open(job, begin, end, shape.words, &w)) { /* never: the bins see to it */
+        return;
+    }
+    window_sync<WARPS>();
+    window_mark<WARPS>(job, begin, end, w);
+    window_sync<WARPS>();
+    uint32_t *columns = (uint32_t *)memory;
+    if (warp == 0) {
+        window_rank(w, columns);
+    }
+    window_sync<WARPS>();
+    for (uint32_t r = 0; r < run; r++) {
+        for (uint32_t k = threadIdx.x; k < n; k += WARP * WARPS) {
+            put_col(job, to + (int64_t)r * n + k, w.low + columns[k] + (next ? r : 0));
+        }
+    }
+    if constexpr (value_kind<V>::valued) {
+        V *sums = (V *)memory;
+        const uint32_t first = n * warp / WARPS, after = n * (warp + 1) / WARPS;
+        const window_part part = {first, after - first, WARPS > 1 && first < n ? w.low + columns[first] : 0,
+                                  WARPS > 1 && after < n ? w.low + columns[after] : ~0u};
+        window_sync<WARPS>();
+        if (job.repeats) {
+            if (warp == 0) {
+                window_make_repeated<V>(job, w, begin, end, to, n, sums);
+            }
+        } else {
+            window_make_run<V, WARPS>(job, w, part, next, run, shape.sums, {begin, end - begin, 0, 0}, to, n,
+                                      (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
+        }
+    }
+    lsp_end_after_previous();
+}
+
+#endif

@@ -1,0 +1,282 @@
+/* The factors of C = A*B on a GPU, checked and brought to the form that the kernels take: indices of 32 bits, values of
+ * the type of the arithmetic, transposed where asked, B's rows in order. What is so already is left where it lies. */
+#include "launch.cuh"
+
+/* ---- kernels ---- */
+
+/* 1 where there is not 0, as a NaN is not. */
+template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        to[i] = from[i] != 0 ? (T)1 : (T)0;
+    }
+}
+template <typename T> __global__ void kernel_gather(T *to, const T *from, const uint32_t *places, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        to[i] = from[places[i]];
+    }
+}
+/* The row of each entry: the last that begins at it or before. */
+static __global__ void kernel_rows_of(uint32_t *to, const uint32_t *entries, int64_t n, const uint32_t *rowptr,
+                                      int64_t rows) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        int64_t low = 0, high = rows;
+        while (high - low > 1) {
+            int64_t middle = low + (high - low) / 2;
+            if (rowptr[middle] <= entries[i]) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        to[i] = (uint32_t)low;
+    }
+}
+/* rowptr[i] = how many of the sorted items are below i. */
+static __global__ void kernel_starts(uint32_t *rowptr, int64_t rows, const uint32_t *sorted, uint32_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i <= rows; i += (int64_t)gridDim.x * NT) {
+        rowptr[i] = i == rows ? n : lower_bound(sorted, 0, n, (uint32_t)i);
+    }
+}
+static __global__ void kernel_heads(int64_t *heads, const ull *sorted, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        heads[i] = i == 0 || sorted[i] != sorted[i - 1];
+    }
+}
+static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sorted, const uint32_t *places,
+                                   const int64_t *heads, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        col[places[i]] = (uint32_t)(heads[i] - 1);
+        names[heads[i] - 1] = (int64_t)sorted[i];
+    }
+}
+
+/* ---- pieces ---- */
+
+template <typename To, typename From> static lsp_status convert(lsp_ctx *ctx, const void *from, int64_t n, void **to) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(To), to));
+    if (n > 0) {
+        LSP_TRY(
+            LSP_LAUNCH(ctx, (kernel_convert_items<To, From>), blocks_for(n), NT, 0, (To *)*to, (const From *)from, n));
+    }
+done:
+    return status;
+}
+
+/* val in the type of the arithmetic: ones for a pattern, rounded where narrower. */
+static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
+    lsp_status status = LSP_OK;
+    if (type == LSP_NONE || A->val_type == type) {
+        goto done;
+    }
+    if (type == LSP_F64) {
+        LSP_TRY((convert<double, float>(ctx, A->val_type == LSP_NONE ? NULL : A->val, A->nnz, &A->val)));
+    } else {
+        LSP_TRY((convert<float, double>(ctx, A->val_type == LSP_NONE ? NULL : A->val, A->nnz, &A->val)));
+    }
+    A->val_type = type;
+done:
+    return status;
+}
+
+/* val, of the type of the arithmetic, as 1 or 0: the largest product of these is what LSP_OR_AND wants. */
+static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    void *val = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
+    if (A->nnz > 0 && A->val_type == LSP_F64) {
+        LSP_TRY(
+            LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(A->nnz), NT, 0, (double *)val, (double *)A->val, A->nnz));
+    } else if (A->nnz > 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(A->nnz), NT, 0, (float *)val, (float *)A->val, A->nnz));
+    }
+    A->val = val;
+done:
+    return status;
+}
+
+/* The values that are multiplied: LSP_PLUS_PAIR has only ones (and sums of products), as patterns do. */
+static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
+    lsp_status status = LSP_OK;
+    *A = lsp_spgemm_view(A, semiring == LSP_PLUS_PAIR ? LSP_NONE : type);
+    LSP_TRY(convert_values(ctx, A, type));
+    if (semiring == LSP_OR_AND && type != LSP_NONE) {
+        LSP_TRY(take_truth(ctx, A));
+    }
+done:
+    return status;
+}
+
+static lsp_status narrow(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    if (A->rowptr_type == LSP_I64) {
+        LSP_TRY((convert<uint32_t, int64_t>(ctx, A->rowptr, A->rows + 1, &A->rowptr)));
+        A->rowptr_type = LSP_I32;
+    }
+    if (A->col_type == LSP_I64) {
+        LSP_TRY((convert<uint32_t, int64_t>(ctx, A->col, A->nnz, &A->col)));
+        A->col_type = LSP_I32;
+    }
+done:
+    return status;
+}
+
+/* The entries sorted by column, in the whole or in each row: where they came from, and the columns. */
+static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void **sorted, uint32_t **places) {
+    lsp_status status = LSP_OK;
+    const bool wide = A->col_type == LSP_I64;
+    lsp_segsort_args args = {};
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, wide ? 8 : 4, sorted));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof **places, (void **)places));
+    args.n = A->nnz;
+    args.segments = by_row ? A->rows : 1;
+    args.offsets = by_row ? A->rowptr : NULL;
+    args.length = by_row ? 0 : A->nnz;
+    args.offset_type = LSP_I32;
+    args.key_type = wide ? LSP_U64 : LSP_U32;
+    args.value_bytes = sizeof **places;
+    args.keys = A->col;
+    args.keys_out = *sorted;
+    args.values_out = *places;
+    args.flags = LSP_SORT_GLOBAL_POSITIONS;
+    args.where = LSP_CUDA;
+    LSP_TRY(lsp_segsort(ctx, &args));
+done:
+    return status;
+}
+
+static lsp_status gather_values(lsp_ctx *ctx, lsp_csr *A, const uint32_t *places) {
+    lsp_status status = LSP_OK;
+    void *val = NULL;
+    if (A->val_type == LSP_NONE) {
+        goto done;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
+    if (A->val_type == LSP_F64) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_gather<double>, blocks_for(A->nnz), NT, 0, (double *)val, (double *)A->val,
+                           places, A->nnz));
+    } else {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_gather<float>, blocks_for(A->nnz), NT, 0, (float *)val, (float *)A->val, places,
+                           A->nnz));
+    }
+    A->val = val;
+done:
+    return status;
+}
+
+/* A becomes its transpose: the entries by column, stable. Indices of 32 bits. */
+static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    void *sorted = NULL, *col = NULL, *rowptr = NULL;
+    uint32_t *places = NULL;
+    int64_t rows = A->rows;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->cols + 1, sizeof(uint32_t), &rowptr));
+    if (A->nnz > 0) {
+        LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof(uint32_t), &col));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows_of, blocks_for(A->nnz), NT, 0, (uint32_t *)col, places, A->nnz,
+                           (uint32_t *)A->rowptr, A->rows));
+        LSP_TRY(gather_values(ctx, A, places));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(A->cols + 1), NT, 0, (uint32_t *)rowptr, A->cols,
+                       (uint32_t *)sorted, (uint32_t)A->nnz));
+    A->rowptr = rowptr;
+    A->col = col;
+    A->rows = A->cols;
+    A->cols = rows;
+done:
+    return status;
+}
+
+static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    uint32_t *places = NULL;
+    void *sorted = NULL;
+    LSP_TRY(sort_columns(ctx, A, true, &sorted, &places));
+    LSP_TRY(gather_values(ctx, A, places));
+    A->col = sorted;
+done:
+    return status;
+}
+
+/* Columns beyond 31 bits become numbers of those that occur. */
+static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
+    lsp_status status = LSP_OK;
+    const int64_t n = A->nnz;
+    void *sorted = NULL, *col = NULL, *heads = NULL;
+    uint32_t *places = NULL;
+    int64_t distinct = 0;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_max(n, 1), sizeof **names, (void **)names));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &col));
+    if (n > 0) {
+        LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(int64_t), &heads));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
+        LSP_TRY(spg_scan(ctx, (int64_t *)heads, n, NULL));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
+                           (int64_t *)heads, n));
+        LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, (int64_t *)heads + n - 1, LSP_CUDA, sizeof distinct));
+    }
+    A->col = col;
+    A->col_type = LSP_I32;
+    A->cols = distinct;
+done:
+    return status;
+}
+
+lsp_status spg_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, ull *all) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const int64_t tiles = lsp_ceil_div(n, SCAN_TILE);
+    ull *sums = NULL;
+    if (n == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *sums, (void **)&sums));
+    if (tiles > 1) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_sums, tiles, NT, 0, counts, n, sums));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_scan, 1, NT, 0, sums, tiles));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_scan, tiles, NT, 0, counts, n, tiles > 1 ? sums : NULL, all ? all : sums + tiles));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                             lsp_spgemm_factors *factors) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const int64_t most_cols = (int64_t)INT32_MAX + 1;
+    const lsp_spgemm_options *options = &plan->options;
+    const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
+                      A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
+    const bool known = same && options->transpose_a == options->transpose_b;
+    *factors = (lsp_spgemm_factors){*A, *B, NULL};
+    LSP_TRY(narrow(ctx, &factors->A));
+    LSP_TRY(take_values(ctx, &factors->A, plan->type, options->semiring));
+    if (same) {
+        factors->B = factors->A;
+    } else {
+        if (B->cols > most_cols) {
+            LSP_TRY(number_columns(ctx, &factors->B, &factors->names));
+        }
+        LSP_TRY(narrow(ctx, &factors->B));
+        LSP_TRY(take_values(ctx, &factors->B, plan->type, options->semiring));
+    }
+    if (options->transpose_a) {
+        LSP_TRY(transpose(ctx, &factors->A));
+    }
+    if (known) {
+        factors->B = factors->A;
+    } else if (options->transpose_b) {
+        LSP_TRY(transpose(ctx, &factors->B));
+    }
+    if (plan->gpu.unsorted && !options->transpose_b) {
+        LSP_TRY(sort_rows(ctx, &factors->B));
+    }
+done:
+    return status;
+}

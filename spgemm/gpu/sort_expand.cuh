@@ -1,0 +1,242 @@
+/* Rows whose products are sorted, the first step: G lanes take a row of at most VT * G products to words and values. A
+ * product is a word: its column above its slot, which counts the row's products in the order of A's entries; a sorted
+ * word's slot leads back to the two factors. */
+#ifndef LSP_SPGEMM_EXPAND_CUH
+#define LSP_SPGEMM_EXPAND_CUH
+
+#include "job.cuh"
+
+enum {
+    SORT_MARKS = 512, /* words of bits of a warp, where columns are counted unsorted */
+    SORT_OWN = 16     /* products of a column that a lane adds up beyond its own words; more are read by its warp */
+};
+
+template <int G, int VT> struct sort_shape {
+    enum {
+        capacity = G * VT, /* products, and entries of A */
+        wide = G > WARP,
+        pieces = capacity > 2048,    /* takes pieces of rows too, of any number of entries of A */
+        nt = wide ? G : 128,         /* threads a block */
+        team = wide ? G : (int)WARP, /* lanes that share memory: those of a row, or a warp */
+        groups = team / G,           /* rows of a team */
+        few = G > 4 ? 1 : 2,
+        each = wide ? 4 : (int)few, /* entries of A that a lane reads at a time */
+        parts = (capacity + 31) / 32,
+        stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more: rows lie in different banks */
+        padded = team * VT + team * VT / 8,     /* places for what is written VT items a lane: see word_place */
+        narrow_blocks = G == 8 ? 8 : 10,        /* 8 lanes: ten took 9 % longer */
+        wide_blocks = pieces ? 3 : 1024 / G,
+        blocks = wide ? (int)wide_blocks : (int)narrow_blocks /* that a multiprocessor is to hold */
+    };
+};
+
+/* An entry of A, the one at `origin`: the product in its slot s is of B's entry base + s. */
+template <typename V> struct alignas(8) sort_entry { uint32_t base, origin; };
+template <> struct alignas(4) sort_entry<no_value> { uint32_t base; };
+
+template <bool MANY> struct sort_origin { typedef uint16_t type; };
+template <> struct sort_origin<true> { typedef uint32_t type; };
+
+/* B's value of a product: fetched at once, while neighbours in B's rows are, or (LATER) when it is used, which takes
+ * less memory. */
+template <typename V, bool LATER> struct sort_factor {
+    V x;
+    __device__ static sort_factor at(const spg_job &job, uint32_t place) { return {value_at<V>(job.B, place)}; }
+    __device__ V value(const spg_job &) const { return x; }
+};
+template <typename V> struct sort_factor<V, true> {
+    uint32_t place;
+    __device__ static sort_factor at(const spg_job &, uint32_t place) { return {place}; }
+    __device__ V value(const spg_job &job) const { return value_at<V>(job.B, place); }
+};
+
+/* Shared memory of a team: without values less is needed. */
+template <int G, int VT, typename V> struct sort_shared {
+    typedef sort_shape<G, VT> S;
+    enum { valued = value_kind<V>::valued };
+    enum { origins = valued ? S::groups * S::stride : 1 };
+    union {
+        struct {
+            typename sort_origin<S::pieces>::type
+                origin[origins]; /* of A's entries, the one of the product in a slot */
+            union {
+                struct {
+                    sort_entry<V> entries[S::groups * S::stride];
+                    uint32_t starts[S::groups * S::parts]; /* a bit a slot: an entry begins there */
+                };
+                alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* of columns */
+                alignas(16) uint32_t table[valued || !S::wide ? 4 : 2 * S::capacity];
+                struct {
+                    sort_factor<V, S::pieces> b[origins]; /* of the product in a slot */
+                    uint32_t words[valued || S::wide ? S::padded : 1];
+                };
+            };
+        };
+        struct {
+            V sums[valued ? S::padded : 1];
+            uint32_t columns[S::padded];
+        };
+    };
+    uint16_t before[S::wide ? S::parts : 1]; /* entries that begin in slots of earlier parts */
+    uint32_t warp_sum[S::wide ? G / WARP : 1];
+};
+
+/* The lane of the group, and the group of the team. */
+template <int G> __device__ inline int sort_lane() { return (int)threadIdx.x % G; }
+template <int G> __device__ inline int sort_group_number() { return G > WARP ? 0 : (int)threadIdx.x % WARP / G; }
+
+/* More lanes than a warp are all of their block. The compiler knows the number of their barrier: otherwise it sets
+ * aside all that can be named, and a multiprocessor holds four such blocks. */
+enum { SORT_BARRIER = 1 };
+template <int G> __device__ inline void sort_sync() { group_sync(G, SORT_BARRIER); }
+
+/* Exclusive sum over the group; *total is that of all. */
+template <int G> __device__ inline uint32_t group_sum(uint32_t x, uint32_t *warp_sum, uint32_t *total) {
+    constexpr int lanes = G < WARP ? G : WARP;
+    const int t = sort_lane<G>();
+    uint32_t sum = x;
+    for (int d = 1; d < lanes; d *= 2) {
+        uint32_t other = __shfl_up_sync(~0u, sum, d, lanes);
+        sum += t % lanes >= d ? other : 0;
+    }
+    *total = __shfl_sync(~0u, sum, lanes - 1, lanes);
+    if (G > WARP) {
+        uint32_t before = 0, all = 0;
+        if (t % WARP == WARP - 1) {
+            warp_sum[t / WARP] = sum;
+        }
+        sort_sync<G>();
+        for (int k = 0; k < G / WARP; k++) {
+            before += k < t / WARP ? warp_sum[k] : 0;
+            all += warp_sum[k];
+        }
+        sort_sync<G>();
+        sum += before;
+        *total = all;
+    }
+    return sum - x;
+}
+
+/* The entries of A's row that have products in the columns low .. high-1: where these begin and whence they come. The
+ * warp comes here together. */
+template <int G, int VT, typename V>
+__device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t low, uint32_t high,
+                                    sort_shared<G, VT, V> &shared) {
+    typedef sort_shape<G, VT> S;
+    enum { N = S::each };
+    const uint32_t outer[2] = {low, high};
+    const int t = sort_lane<G>(), group = sort_group_number<G>();
+    uint32_t slots = 0, kept = (uint32_t)(group * S::stride), rounds = (entries + G * N - 1) / (G * N);
+    uint32_t *const starts = shared.starts + group * S::parts;
+    if (G < WARP) {
+        rounds = __reduce_max_sync(~0u, rounds);
+    }
+#pragma unroll
+    for (int k = 0; k < S::parts; k += G) {
+        if (k + t < S::parts) {
+            starts[k + t] = 0;
+        }
+    }
+    sort_sync<G>();
+#pragma unroll 1
+    for (uint32_t round = 0, i = (uint32_t)t * N; round < rounds; round++, i += G * N) {
+        uint32_t at[N][2] = {}, n[N] = {}, mine = 0, total;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (i + k < entries) {
+                const uint32_t row = __ldg(job.A.col + (begin + i + k));
+                at[k][0] = __ldg(job.B.rowptr + row);
+                n[k] = __ldg(job.B.rowptr + row + 1) - at[k][0];
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            at[k][1] = at[k][0] + n[k];
+        }
+        if (S::pieces && (low > 0 || high < job.cols)) {
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                at[k][1] = at[k][0];
+            }
+            lower_bounds<N, 2>(job.B.col, n, outer, at);
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            const uint32_t length = at[k][1] - at[k][0];
+            mine += length | (length > 0) << 16;
+        }
+        const uint32_t sum = group_sum<G>(mine, shared.warp_sum, &total);
+        uint32_t slot = slots + (sum & 0xFFFF), e = kept + (sum >> 16);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            const uint32_t length = at[k][1] - at[k][0];
+            if (length > 0) {
+                e++; /* as `expand` counts them, the first is 1 */
+                if constexpr (value_kind<V>::valued) {
+                    shared.entries[e] = {at[k][0] - slot, i + k};
+                } else {
+                    shared.entries[e] = {at[k][0] - slot};
+                }
+                atomicOr(&starts[slot / 32], 1u << (slot % 32));
+                slot += length;
+            }
+        }
+        slots += total & 0xFFFF, kept += total >> 16;
+    }
+    sort_sync<G>();
+    if (S::wide) {
+        const uint32_t bits = t < (int)S::parts ? (uint32_t)__popc(starts[t]) : 0;
+        uint32_t all;
+        const uint32_t sum = group_sum<G>(bits, shared.warp_sum, &all);
+        if (t < (int)S::parts) {
+            shared.before[t] = (uint16_t)sum;
+        }
+        sort_sync<G>();
+    }
+}
+
+/* The thread's words, unsorted: slots t, t + G, ...; all ones where there is no product. B's values are fetched slot by
+ * slot, as rows of B have them, and are on their way while the words are sorted. Nothing is fetched under a condition:
+ * the compiler would wait for each; where there is no product it is B's first entry. */
+template <int G, int VT, typename V, bool COUNT>
+__device__ inline void expand(const spg_job &job, uint32_t products, int bits, uint32_t low,
+                              sort_shared<G, VT, V> &shared, uint32_t (&w)[VT],
+                              sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT]) {
+    typedef sort_shape<G, VT> S;
+    const int t = sort_lane<G>(), first = sort_group_number<G>() * S::stride;
+    const uint32_t *const all_starts = shared.starts + sort_group_number<G>() * S::parts;
+    const sort_entry<V> *all = shared.entries + first;
+    uint32_t starts = 0, at[VT];
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        const int slot = t + r * G, bit = G > WARP ? t % 32 : t + r * G % 32;
+        if (G > WARP) {
+            starts = all_starts[slot / 32], all = shared.entries + shared.before[slot / 32];
+        } else if (r * G % 32 == 0) {
+            all += __popc(starts);
+            starts = all_starts[r * G / 32];
+        }
+        const sort_entry<V> entry = all[__popc(starts & ((2u << bit) - 1))];
+        at[r] = slot < (int)products ? entry.base + (uint32_t)slot : 0;
+        if constexpr (!COUNT && value_kind<V>::valued) {
+            shared.origin[first + slot] = (typename sort_origin<S::pieces>::type)entry.origin;
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        w[r] = __ldg(job.B.col + at[r]);
+    }
+    if constexpr (!COUNT) {
+#pragma unroll
+        for (int r = 0; r < VT; r++) {
+            b[r] = sort_factor<V, S::pieces>::at(job, at[r]);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        const int slot = t + r * G;
+        w[r] = slot >= (int)products ? ~0u : COUNT ? w[r] - low : (w[r] - low) << bits | (uint32_t)slot;
+    }
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* What the launchers call of each other. */
+#ifndef LSP_SPGEMM_FACTORS_CUH
+#define LSP_SPGEMM_FACTORS_CUH
+
+#include "spgemm/spgemm.h"
+
+/* counts[0 .. n-1], on the GPU, become their inclusive sums; *all (there, or NULL) the last of them. */
+lsp_status spg_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, unsigned long long *all);
+
+/* Starts to learn of all rows what spg_facts has, and counts short ones. */
+lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
+
+/* C by strips: nnz(C) to the plan, the host waits for it; if memory does not suffice the plan has strips no more. Then
+ * C itself, or (update) its values. */
+lsp_status spg_count_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
+lsp_status spg_fill_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C);
+
+#endif

@@ -1,7 +1,0 @@
-/* C = A*B on a GPU in the semirings that choose from products instead of summing them: LSP_MIN_PLUS, LSP_MAX_TIMES, and
- * LSP_OR_AND, which is the latter of ones and zeros. */
-#include "spgemm_fill.cuh"
-
-lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    return plan->type == LSP_F64 ? fill<extreme<double>>(plan, work, C) : fill<extreme<float>>(plan, work, C);
-}

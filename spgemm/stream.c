@@ -1,0 +1,402 @@
+/* C = op(A)*op(B) in blocks of rows, each multiplied, filtered and handed over before the next one is begun: C need not
+ * fit any memory. */
+#include "core/cuda.h"
+#include "matrices/matrices.h"
+#include "matrices/mtx/sink.h"
+#include "spgemm.h"
+#include <string.h>
+
+enum { ROWS_KNOWN = 4096, ROWS_PART = 128 };
+
+typedef struct streaming {
+    lsp_ctx *ctx;
+    lsp_csr A, B;             /* op(A), op(B) on the host; of matrices on the GPU their patterns */
+    lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
+    bool made_a, made_b, made_a_there, made_b_there;
+    bool on_gpu, given_there;   /* blocks are multiplied on the GPU; A and B were given there */
+    bool stays_there;           /* C's rows are handed over on the GPU */
+    lsp_spgemm_options product; /* nothing transposed */
+    lsp_csr mask;               /* its own copy of the filter's, if that was not sorted */
+    lsp_csr mask_rows;          /* of the filter's mask the row pointers, on the host */
+    int64_t block_bytes;        /* of C at its bound, unless a row alone has more */
+    int64_t known_from;         /* the next so many rows have at most so many entries */
+    int64_t known[ROWS_KNOWN];
+    lsp_spgemm_sink sink;
+    void *user;
+    lsp_spgemm_info info;
+} streaming;
+
+/* ---- blocks ---- */
+
+/* Products of a row. */
+static int64_t row_products(const streaming *s, int64_t i) {
+    int64_t products = 0;
+    for (int64_t k = lsp_index_at(s->A.rowptr, s->A.rowptr_type, i);
+         k < lsp_index_at(s->A.rowptr, s->A.rowptr_type, i + 1); k++) {
+        const int64_t row = lsp_index_at(s->A.col, s->A.col_type, k);
+        products +=
+            lsp_index_at(s->B.rowptr, s->B.rowptr_type, row + 1) - lsp_index_at(s->B.rowptr, s->B.rowptr_type, row);
+    }
+    return products;
+}
+
+/* Entries of a row at most. */
+static int64_t row_entries(const streaming *s, int64_t i) {
+    const lsp_csr *mask = &s->mask_rows;
+    const int64_t most = lsp_min(row_products(s, i), s->B.cols);
+    return !lsp_spgemm_masks(&s->product) ? most
+                                          : lsp_min(most, lsp_index_at(mask->rowptr, mask->rowptr_type, i + 1) -
+                                                              lsp_index_at(mask->rowptr, mask->rowptr_type, i));
+}
+
+static void know_rows(void *data, int64_t part, int thread) {
+    streaming *s = data;
+    (void)thread;
+    for (int64_t k = part * ROWS_PART; k < (part + 1) * ROWS_PART && s->known_from + k < s->A.rows; k++) {
+        s->known[k] = row_entries(s, s->known_from + k);
+    }
+}
+
+/* The rows from `first` on that make a block. Their rows of B are looked up by all threads. */
+static int64_t block_end(streaming *s, int64_t first) {
+    const int64_t entry_bytes = 8 + 8, row_bytes = 8; /* the widest types: it is a bound */
+    int64_t end = first, bytes = 0;
+    while (end < s->A.rows) {
+        if (end - s->known_from >= ROWS_KNOWN) {
+            const int64_t parts = lsp_ceil_div(lsp_min(s->A.rows - end, ROWS_KNOWN), ROWS_PART);
+            s->known_from = end;
+            lsp_for_parts(parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
+        }
+        bytes += s->known[end - s->known_from] * entry_bytes + row_bytes;
+        if (bytes > s->block_bytes && end > first) {
+            break;
+        }
+        end++;
+    }
+    return end;
+}
+
+/* The rows first .. end-1 of A as a matrix of their own; its row pointers in scratch. */
+static lsp_status slice(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t end, lsp_csr *rows) {
+    lsp_status status = LSP_OK;
+    const int64_t base = lsp_index_at(A->rowptr, A->rowptr_type, first);
+    *rows = *A;
+    LSP_TRY(lsp_scratch_bytes(ctx, end - first + 1, lsp_type_bytes(A->rowptr_type), false, &rows->rowptr));
+    for (int64_t i = first; i <= end; i++) {
+        lsp_index_set(rows->rowptr, A->rowptr_type, i - first, lsp_index_at(A->rowptr, A->rowptr_type, i) - base);
+    }
+    rows->rows = end - first;
+    rows->nnz = lsp_index_at(rows->rowptr, A->rowptr_type, end - first);
+    rows->col = A->col ? (char *)A->col + (size_t)base * lsp_type_bytes(A->col_type) : NULL;
+    rows->val = A->val ? (char *)A->val + (size_t)base * lsp_type_bytes(A->val_type) : NULL;
+done:
+    return status;
+}
+
+static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t nnz) {
+    all->method = block->method;
+    all->method_name = block->method_name;
+    memcpy(all->reason, block->reason, sizeof all->reason);
+    all->products += block->products;
+    all->nnz_bound += block->nnz_bound;
+    all->nnz += nnz;
+    all->max_row_products = lsp_max(all->max_row_products, block->max_row_products);
+    all->blocks++;
+    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
+    all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
+}
+
+/* The same rows of a matrix A on the GPU, of which `here` has the row pointers: its own arrays but for these. */
+static lsp_status slice_there(lsp_ctx *ctx, const lsp_csr *rows, int64_t first, const lsp_csr *here, const lsp_csr *A,
+                              lsp_csr *there) {
+    lsp_status status = LSP_OK;
+    const size_t base = (size_t)lsp_index_at(here->rowptr, here->rowptr_type, first);
+    const int64_t bytes = (rows->rows + 1) * (int64_t)lsp_type_bytes(rows->rowptr_type);
+    *there = *rows;
+    there->where = LSP_CUDA;
+    there->col_type = A->col_type;
+    there->val_type = A->val_type;
+    there->col = A->col ? (char *)A->col + base * lsp_type_bytes(A->col_type) : NULL;
+    there->val = A->val ? (char *)A->val + base * lsp_type_bytes(A->val_type) : NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &there->rowptr));
+    LSP_TRY(lsp_cuda_copy(ctx, there->rowptr, LSP_CUDA, rows->rowptr, LSP_HOST, bytes));
+done:
+    return status;
+}
+
+/* Rows of the mask as a mask of their own. */
+static lsp_status slice_mask(const streaming *s, int64_t first, int64_t end, lsp_csr *rows) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *mask = s->product.filter.mask;
+    if (mask != NULL) {
+        LSP_TRY(slice(s->ctx, s->on_gpu ? &s->mask_rows : mask, first, end, rows));
+        if (s->on_gpu) {
+            const lsp_csr here = *rows;
+            LSP_TRY(slice_there(s->ctx, &here, first, &s->mask_rows, mask, rows));
+        }
+    }
+done:
+    return status;
+}
+
+/* A block of C, filtered, where it is to be handed over. */
+static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = s->ctx;
+    lsp_csr there = {0}, mask = {0}, made;
+    lsp_spgemm_options options = s->product;
+    const bool copied = s->on_gpu && !s->given_there;
+    LSP_TRY(slice_mask(s, first, first + rows->rows, &mask));
+    options.filter.mask = options.filter.mask ? &mask : NULL;
+    if (copied) {
+        LSP_TRY(lsp_csr_copy(ctx, rows, &(lsp_csr_types){.where = LSP_CUDA}, &there));
+    } else if (s->on_gpu) {
+        LSP_TRY(slice_there(ctx, rows, first, &s->A, &s->A_there, &there));
+    }
+    LSP_TRY(lsp_spgemm_at_once(ctx, s->on_gpu ? &there : rows, s->on_gpu ? &s->B_there : &s->B, &options, C, info));
+    if (s->on_gpu && !s->stays_there) {
+        const lsp_csr_types types = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
+        LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
+        lsp_csr_free(ctx, C);
+        *C = made;
+    }
+done:
+    if (copied) {
+        lsp_csr_free(ctx, &there);
+    }
+    return status;
+}
+
+static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = s->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr rows, C = {0};
+    lsp_spgemm_info info;
+    LSP_TRY(slice(ctx, &s->A, first, end, &rows));
+    LSP_TRY(make_block(s, &rows, first, &C, &info));
+    add_info(&s->info, &info, C.nnz);
+    ctx->error[0] = 0;
+    status = s->sink(s->user, first, &C);
+    if (status != LSP_OK && ctx->error[0] == 0) {
+        lsp_fail(ctx, status, "whoever takes the product's rows stopped at the rows %lld to %lld", (long long)first,
+                 (long long)(end - 1));
+    }
+done:
+    lsp_csr_free(ctx, &C);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- the call ---- */
+
+static lsp_status take_operand(lsp_ctx *ctx, const lsp_csr *A, bool transposed, lsp_csr *op, bool *made) {
+    lsp_status status = LSP_OK;
+    *op = *A;
+    if (transposed) {
+        LSP_TRY(lsp_csr_transpose(ctx, A, op));
+        *made = true;
+    } else {
+        LSP_TRY(lsp_csr_check(ctx, A, 0));
+    }
+done:
+    return status;
+}
+
+/* The same of a matrix on the GPU: op(A) there, and its pattern on the host; transposed on the way. */
+static lsp_status take_operand_there(lsp_ctx *ctx, const lsp_csr *A, bool transposed, lsp_csr *pattern, lsp_csr *there,
+                                     bool *made) {
+    lsp_status status = LSP_OK;
+    lsp_csr here = {0};
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .drop_values = !transposed};
+    *there = *A;
+    LSP_TRY(lsp_csr_copy(ctx, A, &types, &here));
+    LSP_TRY(lsp_csr_check(ctx, &here, 0));
+    *pattern = here;
+    if (transposed) {
+        const lsp_status turned = lsp_csr_transpose(ctx, &here, pattern);
+        lsp_csr_free(ctx, &here);
+        LSP_TRY(turned);
+        LSP_TRY(lsp_csr_copy(ctx, pattern, &(lsp_csr_types){.where = LSP_CUDA}, there));
+        *made = true;
+    }
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &here);
+        *pattern = (lsp_csr){0};
+    }
+    return status;
+}
+
+static lsp_status check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                               int64_t block_bytes) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "one of the matrices to be multiplied lies on the GPU, the other in the memory of the host");
+    LSP_REQUIRE((A->where == LSP_HOST && options->types.where == LSP_HOST) || ctx->options.device == LSP_CUDA,
+                LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
+    LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
+                (long long)block_bytes);
+done:
+    return status;
+}
+
+static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = s->ctx;
+    if (s->given_there) {
+        LSP_TRY(lsp_csr_check_header(ctx, A));
+        LSP_TRY(lsp_csr_check_header(ctx, B));
+        s->made_a = s->made_b = true;
+        LSP_TRY(take_operand_there(ctx, A, options->transpose_a, &s->A, &s->A_there, &s->made_a_there));
+        LSP_TRY(take_operand_there(ctx, B, options->transpose_b, &s->B, &s->B_there, &s->made_b_there));
+        goto done;
+    }
+    LSP_TRY(take_operand(ctx, A, options->transpose_a, &s->A, &s->made_a));
+    LSP_TRY(take_operand(ctx, B, options->transpose_b, &s->B, &s->made_b));
+    if (s->on_gpu) {
+        LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.where = LSP_CUDA}, &s->B_there));
+        s->made_b_there = true;
+    }
+done:
+    return status;
+}
+
+/* The mask, prepared, and its row pointers. */
+static lsp_status take_mask(streaming *s, lsp_where where) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_filter_prepare_mask(s->ctx, where, &s->product.filter, &s->mask));
+    if (s->product.filter.mask != NULL) {
+        const lsp_csr *mask = s->product.filter.mask;
+        s->mask_rows = *mask;
+        s->mask_rows.col = NULL;
+        if (where == LSP_CUDA) {
+            const int64_t bytes = (mask->rows + 1) * (int64_t)lsp_type_bytes(mask->rowptr_type);
+            LSP_TRY(lsp_scratch_bytes(s->ctx, bytes, 1, false, &s->mask_rows.rowptr));
+            LSP_TRY(lsp_cuda_copy(s->ctx, s->mask_rows.rowptr, LSP_HOST, mask->rowptr, LSP_CUDA, bytes));
+        }
+    }
+done:
+    return status;
+}
+
+static void drop_operands(streaming *s) {
+    lsp_csr_free(s->ctx, &s->mask);
+    if (s->made_a) {
+        lsp_csr_free(s->ctx, &s->A);
+    }
+    if (s->made_b) {
+        lsp_csr_free(s->ctx, &s->B);
+    }
+    if (s->made_a_there) {
+        lsp_csr_free(s->ctx, &s->A_there);
+    }
+    if (s->made_b_there) {
+        lsp_csr_free(s->ctx, &s->B_there);
+    }
+}
+
+/* `stays_there`: rows made on a GPU are handed over there, wherever A and B were given. */
+static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
+                            lsp_spgemm_info *info) {
+    const int64_t usual_block = (int64_t)1 << 30; /* four where no host has to take it */
+    lsp_status status = LSP_OK;
+    streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
+    size_t mark = lsp_scratch_mark(ctx);
+    s.product.transpose_a = s.product.transpose_b = false;
+    LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
+    LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
+    s.given_there = A->where == LSP_CUDA;
+    s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
+    s.stays_there = s.on_gpu && (s.given_there || stays_there);
+    const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
+    LSP_TRY(take_operands(&s, A, B, options));
+    LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
+                "a matrix of %lld x %lld cannot be multiplied by one of %lld x %lld", (long long)s.A.rows,
+                (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
+    LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
+    LSP_TRY(take_mask(&s, where));
+    s.block_bytes = block_bytes > 0
+                        ? block_bytes
+                        : lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
+    for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
+        end = block_end(&s, first);
+        LSP_TRY(do_block(&s, first, end));
+        lsp_progress(ctx, "stream", s.A.rows > 0 ? (double)end / (double)s.A.rows : 1);
+        if (end == s.A.rows) {
+            break;
+        }
+    }
+    if (info != NULL) {
+        *info = s.info;
+    }
+done:
+    drop_operands(&s);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                             int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
+    const lsp_spgemm_options defaults = {0};
+    return ctx == NULL
+               ? LSP_ERR_ARGUMENT
+               : do_stream(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false, sink, user, info);
+}
+
+/* ---- C into a file ---- */
+
+typedef struct counting {
+    int64_t rows, nnz;
+} counting;
+
+static lsp_status count_entries(void *user, int64_t first_row, const lsp_csr *rows) {
+    counting *count = user;
+    count->rows = first_row + rows->rows;
+    count->nnz += rows->nnz;
+    return LSP_OK;
+}
+
+typedef struct filing {
+    lsp_ctx *ctx;
+    lsp_mtx_sink sink;
+} filing;
+
+static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
+    filing *file = user;
+    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
+}
+
+lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
+                            const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
+                            lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_spgemm_options pattern = *options;
+    counting count = {0};
+    filing file = {.ctx = ctx, .sink = {.fd = -1}};
+    if (!options->filter.drop && options->filter.largest == 0) { /* a count needs no values */
+        pattern.types.val_type = LSP_NONE;
+        pattern.types.drop_values = true;
+    }
+    LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
+    const lsp_csr sizes = {.rows = count.rows,
+                           .cols = options->transpose_b ? B->rows : B->cols,
+                           .nnz = count.nnz,
+                           .val_type = lsp_spgemm_result_type(A, B, &options->types)};
+    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, comment, &file.sink));
+    LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
+    LSP_TRY(lsp_mtx_sink_finish(&file.sink));
+done:
+    lsp_mtx_sink_drop(&file.sink);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* Matrices on the GPU: what goes there in one type and comes back in another is what it was. Skipped without a GPU. */
+#include "matrices/csr/gpu/convert.h"
+#include "tests/support.h"
+
+/* A goes to the GPU in the types `there`, changes to `then` on the GPU and comes back in A's own types. */
+static void go_and_return(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_types there, lsp_csr_types then) {
+    lsp_csr up = {0}, changed = {0}, back = {0};
+    lsp_csr_difference difference;
+    there.where = then.where = LSP_CUDA;
+    must(ctx, lsp_csr_copy(ctx, A, &there, &up));
+    cr_assert_eq(up.where, LSP_CUDA);
+    must(ctx, lsp_csr_copy(ctx, &up, &then, &changed));
+    lsp_csr_types home = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_HOST};
+    must(ctx, lsp_csr_copy(ctx, &changed, &home, &back));
+    must(ctx, lsp_csr_compare(ctx, A, &back, &difference));
+    cr_assert(difference.same_bits, "types %d %d %d, then %d %d %d: row %lld changed", (int)there.rowptr_type,
+              (int)there.col_type, (int)there.val_type, (int)then.rowptr_type, (int)then.col_type, (int)then.val_type,
+              (long long)difference.row);
+    lsp_csr_free(ctx, &up);
+    lsp_csr_free(ctx, &changed);
+    lsp_csr_free(ctx, &back);
+}
+
+Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const char *specs[] = {"perm:1", "er:70000:9", "rmat:14:8"};
+    const lsp_type indices[] = {LSP_I32, LSP_I64};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        lsp_csr A = {0}, single = {0}, pattern = {0};
+        must(ctx, lsp_generate(ctx, specs[s], 1, &(lsp_csr_types){.val_type = LSP_F32}, &single));
+        must(ctx, lsp_csr_copy(ctx, &single, &(lsp_csr_types){.val_type = LSP_F64}, &A)); /* f64 that fit f32 */
+        must(ctx, lsp_csr_copy(ctx, &single, &(lsp_csr_types){.drop_values = true}, &pattern));
+        for (int mask = 0; mask < 16; mask++) {
+            lsp_csr_types there = {.rowptr_type = indices[mask & 1], .col_type = indices[mask >> 1 & 1]};
+            lsp_csr_types then = {.rowptr_type = indices[mask >> 2 & 1], .col_type = indices[mask >> 3 & 1]};
+            there.val_type = mask & 1 ? LSP_F32 : LSP_F64;
+            then.val_type = mask & 4 ? LSP_F32 : LSP_F64;
+            go_and_return(ctx, &A, there, then);
+            then.val_type = LSP_NONE; /* a pattern gets ones here or there, and loses them at home */
+            go_and_return(ctx, &pattern, there, then);
+            there.val_type = LSP_NONE;
+            then.val_type = mask & 1 ? LSP_F32 : LSP_F64;
+            go_and_return(ctx, &pattern, there, then);
+        }
+        lsp_csr_free(ctx, &A);
+        lsp_csr_free(ctx, &single);
+        lsp_csr_free(ctx, &pattern);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Whatever device is the caller's current one: here it is the first. */
+Test(device, a_context_on_the_second_gpu_works_there) {
+    lsp_ctx *first = test_gpu_ctx_or_skip(), *ctx = NULL;
+    lsp_csr A = {0}, near = {0}, there = {0}, C = {0}, back = {0};
+    lsp_csr_difference difference;
+    char error[256];
+    if (lsp_cuda_device_count() < 2) {
+        lsp_ctx_destroy(first);
+        cr_skip_test("one GPU only");
+    }
+    lsp_status status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .ordinal = 1}, error, sizeof error);
+    cr_assert(status == LSP_OK, "%s", error);
+    must(first, lsp_generate(first, "rmat:12:8", 1, NULL, &A));
+    must(first, lsp_spgemm(first, &A, &A, NULL, &near, NULL));
+    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &there));
+    must(ctx, lsp_spgemm(ctx, &there, &there, NULL, &C, NULL));
+    must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){.where = LSP_HOST}, &back));
+    must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
+    cr_assert(difference.same_bits);
+    lsp_csr_free(first, &A);
+    lsp_csr_free(first, &near);
+    lsp_csr_free(ctx, &there);
+    lsp_csr_free(ctx, &C);
+    lsp_csr_free(ctx, &back);
+    lsp_ctx_destroy(ctx);
+    lsp_ctx_destroy(first);
+}
+
+Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    int64_t rowptr[] = {0, 2}, col[] = {5, (int64_t)1 << 33};
+    double val[] = {1, 2};
+    lsp_csr A = {1, (int64_t)1 << 34, 2, rowptr, col, val, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, there = {0}, out = {0};
+    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.col_type = LSP_I64, .where = LSP_CUDA}, &there));
+    there.cols = 6; /* now the header fits 32 bits and the entries do not */
+    must_fail(ctx, LSP_ERR_OVERFLOW, "32 bits",
+              lsp_csr_copy(ctx, &there, &(lsp_csr_types){.col_type = LSP_I32, .where = LSP_CUDA}, &out));
+    cr_assert_null(out.rowptr);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "GPU", lsp_csr_check(ctx, &there, 0));
+    lsp_csr_free(ctx, &there);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const char text[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 -1\n3 3 4e300\n";
+    lsp_csr near = {0}, there = {0}, back = {0};
+    lsp_csr_difference difference;
+    lsp_mtx_read_options options = {.types = {.where = LSP_CUDA}};
+    must(ctx, lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", NULL, &near, NULL));
+    must(ctx, lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", &options, &there, NULL));
+    cr_assert_eq(there.where, LSP_CUDA);
+    must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
+    must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
+    cr_assert(difference.same_bits && back.nnz == 4);
+    lsp_csr_free(ctx, &back);
+    must(ctx, lsp_generate(ctx, "stencil27:30", 1, NULL, &near));
+    must(ctx, lsp_generate(ctx, "stencil27:30", 1, &options.types, &there));
+    must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
+    must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
+    cr_assert(difference.same_bits);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device, two_contexts_work_side_by_side) {
+    lsp_ctx *a = test_gpu_ctx_or_skip(), *b = test_gpu_ctx_or_skip();
+    lsp_csr A = {0};
+    must(a, lsp_generate(a, "er:50000:5", 3, &(lsp_csr_types){.val_type = LSP_F32}, &A));
+    for (int round = 0; round < 3; round++) {
+        go_and_return(a, &A, (lsp_csr_types){.rowptr_type = LSP_I64}, (lsp_csr_types){.val_type = LSP_F64});
+        go_and_return(b, &A, (lsp_csr_types){.col_type = LSP_I64}, (lsp_csr_types){.val_type = LSP_F64});
+    }
+    lsp_ctx_destroy(a);
+    lsp_ctx_destroy(b);
+}

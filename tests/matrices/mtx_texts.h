@@ -1,0 +1,31 @@
+/* Texts for the tests of the reader. */
+#ifndef LSP_TESTS_MTX_TEXTS_H
+#define LSP_TESTS_MTX_TEXTS_H
+
+#include "tests/support.h"
+
+#define REAL "%%MatrixMarket matrix coordinate real general\n"
+#define SYMMETRIC "%%MatrixMarket matrix coordinate real symmetric\n"
+
+static inline lsp_status read_text(lsp_ctx *ctx, const char *text, const lsp_mtx_read_options *options, lsp_csr *A,
+                                   lsp_mtx_info *info) {
+    return lsp_mtx_read_memory(ctx, text, strlen(text), "t.mtx", options, A, info);
+}
+
+typedef struct long_text {
+    char *start;
+    size_t bytes, room;
+} long_text;
+
+static inline void append(long_text *t, const char *line) {
+    size_t length = strlen(line);
+    if (t->bytes + length + 1 > t->room) {
+        t->room = 2 * t->room + length + 4096;
+        t->start = realloc(t->start, t->room);
+        cr_assert(t->start != NULL);
+    }
+    memcpy(t->start + t->bytes, line, length + 1);
+    t->bytes += length;
+}
+
+#endif

@@ -1,0 +1,391 @@
+/* The segmented sort's arguments and plans: what is refused and how, what a plan knows, failing memory, several
+ * contexts. */
+#include "cases.h"
+#include <pthread.h>
+
+Test(segsort_api, classes_have_their_capacities_and_tables_are_a_gpus) {
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_segsort_table table = {0};
+    const int32_t most[] = {40, 48, 56, 64, 80};
+    for (int c = 0; c < 5; c++) {
+        cr_assert_eq(lsp_segsort_class_most(c), most[c]);
+    }
+    cr_assert_eq(lsp_segsort_class_most(28), 5120);
+    cr_assert_eq(lsp_segsort_class_most(29), 6144);
+    cr_assert_eq(lsp_segsort_class_most(30), 7168);
+    cr_assert_eq(lsp_segsort_class_most(31), 8192);
+    cr_assert_eq(lsp_segsort_class_most(32), 8192);
+    cr_assert_eq(lsp_segsort_class_most(33), 12288);
+    cr_assert_eq(lsp_segsort_class_most(35), 16384);
+    cr_assert_eq(lsp_segsort_class_most(-1), 0);
+    cr_assert_eq(lsp_segsort_class_most(36), 0);
+    cr_assert_eq(lsp_segsort_set_table(NULL, NULL), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_segsort_get_table(NULL, &table), LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "on the host", lsp_segsort_set_table(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "on the host", lsp_segsort_get_table(ctx, &table));
+    lsp_ctx_destroy(ctx);
+}
+
+Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
+    lsp_ctx *ctx = test_ctx(2);
+    int32_t offsets[] = {0, 2, 4}, falling[] = {0, 3, 2}, negative[] = {-1, 2, 4}, beyond[] = {0, 2, 5}, count[2];
+    int32_t ends[] = {2, 4}, one_end_beyond[] = {2, 5}, overlapping[] = {3, 4}, swapped[] = {2, 0},
+            swapped_ends[] = {4, 3};
+    uint32_t keys[] = {4, 3, 2, 1, 0, 0}, keys_out[] = {9, 9, 9, 9}, values[8] = {0}, values_out[4] = {0};
+    float reals[] = {1, 2, 3, 4};
+    uint64_t wide[4] = {0};
+    const lsp_segsort_args good = {.n = 4,
+                                   .segments = 2,
+                                   .offsets = offsets,
+                                   .offset_type = LSP_I32,
+                                   .key_type = LSP_U32,
+                                   .keys = keys,
+                                   .keys_out = keys_out};
+    lsp_segsort_args args;
+    lsp_segsort_plan *plan = NULL;
+    cr_assert(lsp_segsort(NULL, &good) == LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort_plan_create(ctx, NULL, &plan));
+#define REFUSED(part, ...)                                                                                             \
+    args = good, __VA_ARGS__;                                                                                          \
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort_plan_create(ctx, &args, &plan));                                \
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort(ctx, &args))
+    REFUSED("segment 1 begins at 3 and ends before that, at 2", args.offsets = falling);
+    REFUSED("items -1 to 2", args.offsets = negative);
+    REFUSED("items 0 to 4", args.offsets = beyond);
+    REFUSED("NULL", args.offsets = NULL);
+    REFUSED("keys, 4 items, are NULL", args.keys = NULL);
+    REFUSED("sorted keys, 4 items, are NULL", args.keys_out = NULL);
+    REFUSED("NULL", args.value_bytes = 4);
+    REFUSED("-3 items", args.n = -3);
+    REFUSED("-1 segments", args.segments = -1);
+    REFUSED("segments", args.segments = INT64_MAX);
+    REFUSED("items", args.n = INT64_MAX);
+    REFUSED("type 0", args.key_type = LSP_NONE);
+    REFUSED("type 7", args.key_type = LSP_C64);
+    REFUSED("offsets of type 4", args.offset_type = LSP_U64);
+    REFUSED("12 bytes", args.value_bytes = 12);
+    REFUSED("unknown flags: 0x8", args.flags = 8);
+    REFUSED("keys and the sorted keys overlap", args.keys_out = keys + 1);
+    REFUSED("values and the sorted values overlap", args.value_bytes = 4, args.values = values,
+            args.values_out = values + 1);
+    REFUSED("multiple of 4", args.keys = (char *)keys + 2);
+    /* forms of segments */
+    REFUSED("either", args.length = 2);
+    REFUSED("ends", args.offsets = NULL, args.ends = ends, args.length = 2);
+    REFUSED("items 2 to 5", args.ends = one_end_beyond);
+    REFUSED("segments overlap", args.ends = overlapping);
+    REFUSED("segments overlap: one holds the items 0 to 3, another one the items 2 to 4", args.offsets = swapped,
+            args.ends = swapped_ends);
+    REFUSED("segment 0 has 2 items, but none was to be longer than 1", args.max_length = 1);
+    REFUSED("negative", args.max_length = -1);
+    REFUSED("negative", args.offsets = NULL, args.length = -2);
+    REFUSED("make 2 segments, not 3", args.offsets = NULL, args.length = 2, args.segments = 3);
+    REFUSED("make 1 segments, not 2", args.offsets = NULL, args.length = INT64_MAX);
+    REFUSED("longer than 1", args.offsets = NULL, args.length = 2, args.max_length = 1);
+    /* positions, bits, changes, place */
+    REFUSED("both", args.flags = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS, args.value_bytes = 4,
+            args.values_out = values_out);
+    REFUSED("positions of 0 bytes", args.flags = LSP_SORT_POSITIONS);
+    REFUSED("positions of 16 bytes", args.flags = LSP_SORT_GLOBAL_POSITIONS, args.value_bytes = 16);
+    REFUSED("do not fit 4 bytes", args.flags = LSP_SORT_GLOBAL_POSITIONS, args.value_bytes = 4,
+            args.n = ((int64_t)1 << 32) + 1);
+    REFUSED("sorted values", args.flags = LSP_SORT_POSITIONS, args.value_bytes = 4);
+    REFUSED("bits 5 to 5", args.begin_bit = 5, args.end_bit = 5);
+    REFUSED("bits 0 to 33", args.end_bit = 33);
+    REFUSED("bits -1 to 3", args.begin_bit = -1, args.end_bit = 3);
+    REFUSED("integers of 32 bits", args.key_type = LSP_F32, args.keys = reals, args.end_bit = 8);
+    REFUSED("changes", args.change = (unsigned char *)keys_out);
+    REFUSED("counts of changes", args.change_count = offsets + 1);
+    REFUSED("do not fit LSP_I32", args.change_count = count, args.n = (int64_t)1 << 31);
+    REFUSED("type 0", args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE, args.change_count = count);
+    REFUSED("place 2", args.where = (lsp_where)2);
+    REFUSED("works on the host", args.where = LSP_CUDA);
+#undef REFUSED
+    cr_assert(keys_out[0] == 9 && keys_out[3] == 9 && plan == NULL);
+    args = good, args.value_bytes = 4, args.values = values, args.values_out = values_out;
+    must(ctx, lsp_segsort(ctx, &args));
+    cr_assert(keys_out[0] == 3 && keys_out[1] == 4 && keys_out[2] == 1 && keys_out[3] == 2);
+    args = (lsp_segsort_args){.offsets = offsets, .offset_type = LSP_I32, .key_type = LSP_U32, .value_bytes = 8};
+    must(ctx, lsp_segsort(ctx, &args)); /* nothing to sort: no arrays needed */
+    args = (lsp_segsort_args){.n = 4, .segments = 1, .length = 9, .key_type = LSP_U64, .keys = wide, .keys_out = wide};
+    must(ctx, lsp_segsort(ctx, &args)); /* one length: no offsets, no type of theirs */
+    args.n = args.length = INT64_MAX / 32;
+    must_fail(ctx, LSP_ERR_MEMORY, "", lsp_segsort(ctx, &args));
+    lsp_ctx_destroy(ctx);
+}
+
+/* ---- plans ---- */
+
+TEST_ON_BOTH(segsort_api, a_plan_sorts_other_arrays_of_its_shape_and_refuses_others) {
+    const int64_t lengths[] = {5, 0, 900, 40, 7, 3000}, others[] = {0, 3000, 2, 50, 899, 1},
+                  longer[] = {3001, 0, 0, 0, 0, 951};
+    layout where = layout_of("planned", lengths, 6), other = layout_of("executed", others, 6);
+    layout too_long = layout_of("too long", longer, 6);
+    other.n = too_long.n = where.n;
+    request what = {.key_type = LSP_U64, .value_bytes = 4, .fill = FILL_RANDOM, .changes = true, .planned = true};
+    started it = start_case(ctx, &where, NULL, &what);
+    lsp_segsort_info info;
+    must(ctx, lsp_segsort_plan_get_info(it.plan, &info));
+    cr_assert(info.longest == 3000 && info.scratch_bytes > 0);
+    cr_assert(strcmp(info.method, ctx->options.device == LSP_CUDA ? "cuda" : "cpu") == 0 &&
+              strstr(info.reason, "3000") != NULL);
+    must(ctx, lsp_ctx_sync(ctx));
+
+    arrays input = make_arrays(&other, &what), right = copy_arrays(ctx, &input, LSP_HOST);
+    arrays ours = copy_arrays(ctx, &input, ctx->options.device);
+    lsp_segsort_args args = arguments(&other, &what, &right);
+    must(ctx, lsp_segsort_ref(ctx, &args));
+    const lsp_segsort_args good = arguments(&other, &what, &ours);
+    must(ctx, lsp_segsort_execute(it.plan, &good));
+    must(ctx, lsp_ctx_sync(ctx));
+    arrays back = copy_arrays(ctx, &ours, LSP_HOST);
+    must_equal(ctx, &other, &what, &right, &back);
+
+#define REFUSED(part, ...)                                                                                             \
+    args = good, __VA_ARGS__;                                                                                          \
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort_execute(it.plan, &args))
+    REFUSED("number of items", args.n--);
+    REFUSED("number of segments is 5, but the plan was made for 6", args.segments--);
+    REFUSED("type of keys", args.key_type = LSP_I64);
+    REFUSED("bytes of a value", args.value_bytes = 8);
+    REFUSED("type of offsets", args.offset_type = LSP_I32);
+    REFUSED("flags", args.flags = LSP_SORT_DESCENDING);
+    REFUSED("first bit", args.begin_bit = 1);
+    REFUSED("end of the bits", args.end_bit = 64);
+    REFUSED("presence of offsets", args.offsets = NULL);
+    REFUSED("presence of ends", args.ends = args.offsets);
+    REFUSED("marks", args.change = NULL);
+    REFUSED("places of changes", args.change_at = NULL);
+    REFUSED("counts", args.change_count = NULL);
+    REFUSED("place of the arrays", args.where = ctx->options.device == LSP_CUDA ? LSP_HOST : LSP_CUDA);
+#undef REFUSED
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort_execute(it.plan, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort_plan_get_info(it.plan, NULL));
+    cr_assert(lsp_segsort_execute(NULL, &good) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_segsort_plan_get_info(NULL, &info) == LSP_ERR_ARGUMENT);
+    lsp_segsort_plan_destroy(NULL);
+
+    arrays long_ones = make_arrays(&too_long, &what), long_there = copy_arrays(ctx, &long_ones, ctx->options.device);
+    args = arguments(&too_long, &what, &long_there);
+    if (ctx->options.device == LSP_HOST) {
+        must_fail(ctx, LSP_ERR_ARGUMENT, "segment 0 has 3001 items, but none was to be longer than 3000",
+                  lsp_segsort_execute(it.plan, &args));
+    } else {
+        must(ctx, lsp_segsort_execute(it.plan, &args));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "segment 0 ", lsp_ctx_sync(ctx));
+    }
+    free_arrays(ctx, &long_ones), free_arrays(ctx, &long_there);
+    free_arrays(ctx, &input), free_arrays(ctx, &right), free_arrays(ctx, &ours), free_arrays(ctx, &back);
+    finish_case(&it);
+    layout_free(&where), layout_free(&other), layout_free(&too_long);
+}
+
+/* ---- several contexts ---- */
+
+typedef struct worker {
+    lsp_ctx *ctx;
+    lsp_segsort_args args;
+    lsp_status status;
+} worker;
+
+static void *work(void *data) {
+    worker *w = data;
+    for (int round = 0; round < 5 && w->status == LSP_OK; round++) {
+        w->status = lsp_segsort(w->ctx, &w->args);
+    }
+    return NULL;
+}
+
+TEST_ON_BOTH(segsort_api, contexts_in_two_threads_do_not_meet) {
+    lsp_ctx *ctxs[] = {ctx, NULL};
+    const lsp_ctx_options options = {.device = ctx->options.device, .threads = 2};
+    cr_assert_eq(lsp_ctx_create(&ctxs[1], &options, NULL, 0), LSP_OK);
+    const int64_t lengths[] = {30, 5000, 0, 100000, 64, 700}, others[] = {60000, 8, 800, 2000, 1};
+    layout places[] = {layout_of("one thread's", lengths, 6), layout_of("the other thread's", others, 5)};
+    request whats[] = {{.key_type = LSP_F64, .value_bytes = 8, .fill = FILL_SPECIAL, .planned = true},
+                       {.key_type = LSP_U32, .value_bytes = 4, .fill = FILL_TIES, .seed = 2}};
+    started cases[2];
+    worker workers[2];
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        cases[i] = start_case(ctxs[i], &places[i], NULL, &whats[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        workers[i] = (worker){ctxs[i], arguments(&places[i], &whats[i], &cases[i].ours), LSP_OK};
+        cr_assert(pthread_create(&threads[i], NULL, work, &workers[i]) == 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        cr_assert(workers[i].status == LSP_OK, "%s", lsp_last_error(ctxs[i]));
+        must(ctxs[i], lsp_ctx_sync(ctxs[i]));
+        finish_case(&cases[i]);
+        layout_free(&places[i]);
+    }
+    lsp_ctx_destroy(ctxs[1]);
+}
+
+/* ---- failing memory: of the host and of the GPU, for every call in turn ---- */
+
+typedef struct failing_memory {
+    test_memory host;
+    lsp_ctx *ctx; /* whose GPU's memory is asked for */
+} failing_memory;
+
+static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
+    failing_memory *memory = user;
+    if (where == LSP_HOST) {
+        return test_memory_alloc(&memory->host, bytes, where);
+    }
+    bool fails = memory->host.calls++ == memory->host.fail_at;
+    void *made = fails ? NULL : lsp_cuda_malloc(memory->ctx, bytes);
+    memory->host.outstanding += made != NULL;
+    return made;
+}
+static void failing_free(void *user, void *p, size_t bytes, lsp_where where) {
+    failing_memory *memory = user;
+    if (where == LSP_HOST) {
+        test_memory_free(&memory->host, p, bytes, where);
+    } else {
+        memory->host.outstanding--;
+        lsp_cuda_free(memory->ctx, p);
+    }
+}
+
+/* The sort with allocation `fail_at` failing: its status. What fails writes nothing and leaks nothing. */
+static lsp_status sort_failing(lsp_where device, const layout *where, const request *what, long fail_at) {
+    failing_memory memory = {.host = {.fail_at = -1}};
+    const lsp_ctx_options options = {
+        .device = device, .threads = 2, .allocator = {failing_alloc, failing_free, &memory}};
+    lsp_ctx *ctx = NULL;
+    lsp_segsort_plan *plan = NULL;
+    cr_assert_eq(lsp_ctx_create(&ctx, &options, NULL, 0), LSP_OK);
+    memory.ctx = ctx;
+    arrays input = make_arrays(where, what), ours = copy_arrays(ctx, &input, device);
+    lsp_segsort_args args = arguments(where, what, &ours);
+    memory.host.calls = 0, memory.host.fail_at = fail_at;
+    lsp_status status = what->planned ? lsp_segsort_plan_create(ctx, &args, &plan) : lsp_segsort(ctx, &args);
+    if (what->planned && status == LSP_OK) {
+        status = lsp_segsort_execute(plan, &args);
+    }
+    memory.host.fail_at = -1;
+    must(ctx, lsp_ctx_sync(ctx));
+    if (status != LSP_OK) {
+        arrays back = copy_arrays(ctx, &ours, LSP_HOST);
+        cr_assert(status == LSP_ERR_MEMORY && lsp_last_error(ctx)[0] != 0, "allocation %ld: %s: %s", fail_at,
+                  lsp_status_name(status), lsp_last_error(ctx));
+        must_equal(ctx, where, what, &input, &back);
+        free_arrays(ctx, &back);
+    }
+    free_arrays(ctx, &input), free_arrays(ctx, &ours);
+    lsp_ctx_destroy(ctx); /* with the plan in it */
+    cr_assert(memory.host.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.host.outstanding,
+              fail_at);
+    return status;
+}
+
+TEST_ON_BOTH(segsort_api, a_failing_allocation_leaves_everything_as_it_was) {
+    const int64_t lengths[] = {300000, 5, 0, 7000};
+    layout places[] = {layout_of("memory fails", lengths, 4), layout_of_pairs("memory fails", lengths, 4, 9)};
+    for (int number = 0; number < 4; number++) {
+        request what = {.key_type = LSP_F32, .value_bytes = 4, .in_place = number / 2, .planned = number % 2};
+        long fail_at = 0;
+        while (sort_failing(ctx->options.device, &places[number / 2], &what, fail_at) != LSP_OK) {
+            cr_assert(++fail_at < 1000, "still failing after %ld allocations", fail_at);
+        }
+        cr_assert(fail_at > 0, "nothing was allocated through the hook");
+    }
+    layout_free(&places[0]), layout_free(&places[1]);
+}
+
+/* ---- arguments at random ---- */
+
+typedef struct heap {
+    char parts[PARTS][80 * 16];
+} heap;
+
+/* NULL, the array's own place, a little off, or another array's place. */
+static void *any_place(heap *all, int i, bool wanted, uint64_t *state) {
+    int64_t chance = test_below(state, 60);
+    return chance == 0 || !wanted ? NULL
+           : chance == 1          ? all->parts[i] + 1
+           : chance == 2          ? all->parts[i] + 16
+           : chance == 3          ? all->parts[test_below(state, PARTS)]
+                                  : all->parts[i];
+}
+
+static void any_offsets(heap *all, const lsp_segsort_args *args, int64_t most, uint64_t *state) {
+    int64_t at = 0, least = test_below(state, 20) == 0 ? -1 : 0;
+    for (int64_t s = 0; s < 40; s++) {
+        int64_t end = lsp_min(at + test_below(state, 4) + least, most);
+        lsp_index_set(all->parts[OFFSETS], args->offset_type, s, at);
+        lsp_index_set(all->parts[ENDS], args->offset_type, s, end);
+        at = test_below(state, 90) == 0 ? test_below(state, most + 2) : end;
+    }
+}
+
+static lsp_segsort_args any_arguments(heap *all, uint64_t *state) {
+    static const int64_t sizes[] = {0, 1, 2, 7, 30, 64, -1, INT64_MAX};
+    int64_t n = sizes[test_below(state, test_below(state, 9) ? 6 : 8)], length = test_below(state, 12);
+    lsp_segsort_args args = {.n = n,
+                             .segments = test_below(state, 38),
+                             .max_length = test_below(state, 4) ? 0 : test_below(state, 9) - 1,
+                             .offset_type = test_below(state, 2) ? LSP_I32 : LSP_I64,
+                             .key_type = (lsp_type)(test_below(state, 6) + (test_below(state, 20) > 0)),
+                             .value_bytes = value_sizes[test_below(state, VALUE_SIZES)],
+                             .flags = (unsigned)test_below(state, test_below(state, 20) ? 5 : 16)};
+    any_offsets(all, &args, lsp_min(lsp_max(n, 1), 64), state);
+    args.keys = any_place(all, KEYS, true, state);
+    args.keys_out = test_below(state, 3) ? any_place(all, KEYS_OUT, true, state) : (void *)(uintptr_t)args.keys;
+    args.values = any_place(all, VALUES, true, state);
+    args.values_out = test_below(state, 3) ? any_place(all, VALUES_OUT, true, state) : (void *)(uintptr_t)args.values;
+    args.offsets = any_place(all, OFFSETS, true, state);
+    args.ends = any_place(all, ENDS, test_below(state, 2), state);
+    args.change = any_place(all, CHANGE, test_below(state, 3) == 0, state);
+    args.change_at = any_place(all, CHANGE_AT, test_below(state, 3) == 0, state);
+    args.change_count = any_place(all, CHANGE_COUNT, test_below(state, 3) == 0, state);
+    if (test_below(state, 3) == 0) {
+        args.offsets = args.ends = NULL;
+        args.length = length;
+        args.segments = length > 0 && test_below(state, 9) ? lsp_ceil_div(lsp_max(n, 0), length) : args.segments;
+    }
+    if (test_below(state, 4) == 0) {
+        args.begin_bit = (int)test_below(state, 33) - 1, args.end_bit = (int)test_below(state, 66);
+    }
+    return args;
+}
+
+static void *moved(const void *place, const heap *from, heap *to) {
+    return place ? (char *)to + ((const char *)place - (const char *)from) : NULL;
+}
+
+Test(segsort_api, arguments_at_random_are_refused_or_sorted_as_the_reference_does) {
+    lsp_ctx *ctx = test_ctx(2);
+    uint64_t state = 51;
+    heap *ours = malloc(sizeof *ours), *right = malloc(sizeof *right);
+    int sorted = 0;
+    for (int round = 0; round < 200000; round++) {
+        memset(ours, (int)test_below(&state, 256), sizeof *ours);
+        for (int i = 0; i < 80 * 2; i++) {
+            ((uint64_t *)ours->parts[KEYS])[i] = test_random(&state) >> test_below(&state, 64);
+        }
+        lsp_segsort_args args = any_arguments(ours, &state), other = args;
+        memcpy(right, ours, sizeof *right);
+        lsp_status status = lsp_segsort(ctx, &args);
+        cr_assert(status == LSP_OK || (status == LSP_ERR_ARGUMENT && lsp_last_error(ctx)[0] != 0), "round %d: %s",
+                  round, lsp_last_error(ctx));
+        if (status == LSP_OK) {
+            other.keys = moved(args.keys, ours, right), other.keys_out = moved(args.keys_out, ours, right);
+            other.values = moved(args.values, ours, right), other.values_out = moved(args.values_out, ours, right);
+            other.offsets = moved(args.offsets, ours, right), other.ends = moved(args.ends, ours, right);
+            other.change = moved(args.change, ours, right), other.change_at = moved(args.change_at, ours, right);
+            other.change_count = moved(args.change_count, ours, right);
+            must(ctx, lsp_segsort_ref(ctx, &other));
+            sorted += args.n > 1;
+        }
+        cr_assert(memcmp(ours, right, sizeof *ours) == 0, "round %d, status %d", round, (int)status);
+    }
+    cr_assert(sorted > 20000, "only %d cases were sorted", sorted);
+    free(ours), free(right);
+    lsp_ctx_destroy(ctx);
+}

@@ -1,0 +1,373 @@
+/* One case of the segmented sort, on the host or on a GPU: arrays are filled, sorted there, and every byte, gaps and
+ * room behind the arrays included, is compared with what the reference makes of the same arrays. */
+#ifndef LSP_TESTS_SEGSORT_CASES_H
+#define LSP_TESTS_SEGSORT_CASES_H
+
+#include "core/cuda.h"
+#include "segsort/segsort.h"
+#include "keys.h"
+
+/* ---- where segments lie ---- */
+
+typedef struct layout {
+    const char *name;
+    int64_t n, segments, length;
+    int64_t *offsets, *ends; /* NULL where the form has none */
+} layout;
+
+static inline void layout_free(layout *where) { free(where->offsets), free(where->ends), *where = (layout){0}; }
+
+/* Segments of these lengths one after another, a few items free before and behind. */
+static inline layout layout_of(const char *name, const int64_t *lengths, int64_t segments) {
+    layout made = {.name = name, .segments = segments, .offsets = malloc((size_t)(segments + 1) * sizeof(int64_t))};
+    made.offsets[0] = segments % 4;
+    for (int64_t s = 0; s < segments; s++) {
+        made.offsets[s + 1] = made.offsets[s] + lengths[s];
+    }
+    made.n = made.offsets[segments] + segments % 3;
+    return made;
+}
+
+static inline void shuffle(int64_t *items, int64_t n, uint64_t *state) {
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = test_below(state, i + 1), swap = items[i];
+        items[i] = items[j];
+        items[j] = swap;
+    }
+}
+
+/* The same lengths as begins and ends: in any order, with gaps between some of them. */
+static inline layout layout_of_pairs(const char *name, const int64_t *lengths, int64_t segments, uint64_t seed) {
+    layout made = {.name = name, .segments = segments};
+    size_t bytes = (size_t)lsp_max(segments, 1) * sizeof(int64_t);
+    int64_t *order = malloc(bytes);
+    made.offsets = malloc(bytes), made.ends = malloc(bytes);
+    for (int64_t s = 0; s < segments; s++) {
+        order[s] = s;
+    }
+    shuffle(order, segments, &seed);
+    for (int64_t i = 0; i < segments; i++) {
+        made.n += test_below(&seed, 3) == 0 ? test_below(&seed, 6) : 0;
+        made.offsets[order[i]] = made.n;
+        made.ends[order[i]] = made.n += lengths[order[i]];
+    }
+    made.n += 2;
+    free(order);
+    return made;
+}
+
+static inline layout layout_of_length(const char *name, int64_t n, int64_t length) {
+    return (layout){.name = name, .n = n, .segments = lsp_ceil_div(n, length), .length = length};
+}
+
+/* ---- what is asked ---- */
+
+typedef struct request {
+    lsp_type key_type;
+    size_t value_bytes;
+    unsigned flags;
+    int begin_bit, end_bit;
+    key_fill fill;
+    bool in_place, changes, planned, narrow; /* narrow: offsets of 32 bits */
+    int64_t max_length;
+    uint64_t seed;
+} request;
+
+enum { KEYS, KEYS_OUT, VALUES, VALUES_OUT, OFFSETS, ENDS, CHANGE, CHANGE_AT, CHANGE_COUNT, PARTS, GUARD = 64 };
+
+/* The arrays of a case: `shift` items, the array, GUARD bytes. */
+typedef struct part {
+    char *memory;
+    int64_t items;
+    size_t item_bytes;
+} part;
+typedef struct arrays {
+    part parts[PARTS];
+    lsp_where where;
+    int shift;
+} arrays;
+
+static inline int64_t part_bytes(const arrays *all, int i) {
+    const part *p = &all->parts[i];
+    return p->item_bytes == 0 ? 0 : (p->items + all->shift) * (int64_t)p->item_bytes + GUARD;
+}
+/* NULL for an array that the case does not have. */
+static inline void *part_at(const arrays *all, int i) {
+    const part *p = &all->parts[i];
+    return p->item_bytes == 0 ? NULL : p->memory + (size_t)all->shift * p->item_bytes;
+}
+
+static inline lsp_segsort_args arguments(const layout *where, const request *what, const arrays *all) {
+    bool positions = (what->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
+    return (lsp_segsort_args){.n = where->n,
+                              .segments = where->segments,
+                              .offsets = part_at(all, OFFSETS),
+                              .ends = part_at(all, ENDS),
+                              .length = where->length,
+                              .max_length = what->max_length,
+                              .offset_type = what->narrow ? LSP_I32 : LSP_I64,
+                              .key_type = what->key_type,
+                              .value_bytes = what->value_bytes,
+                              .keys = part_at(all, KEYS),
+                              .keys_out = part_at(all, what->in_place ? KEYS : KEYS_OUT),
+                              .values = part_at(all, VALUES),
+                              .values_out = part_at(all, what->in_place && !positions ? VALUES : VALUES_OUT),
+                              .begin_bit = what->begin_bit,
+                              .end_bit = what->end_bit,
+                              .flags = what->flags,
+                              .change = part_at(all, CHANGE),
+                              .change_at = part_at(all, CHANGE_AT),
+                              .change_count = part_at(all, CHANGE_COUNT),
+                              .where = all->where};
+}
+
+/* ---- arrays made, moved, compared ---- */
+
+static inline void fill_indices(const arrays *all, int i, const int64_t *from, bool narrow) {
+    for (int64_t s = 0; s < all->parts[i].items; s++) {
+        lsp_index_set(part_at(all, i), narrow ? LSP_I32 : LSP_I64, s, from[s]);
+    }
+}
+
+static inline void fill_arrays(const layout *where, const request *what, const arrays *all) {
+    uint64_t state = what->seed;
+    fill_indices(all, OFFSETS, where->offsets, what->narrow);
+    fill_indices(all, ENDS, where->ends, what->narrow);
+    for (int64_t i = 0; i < where->n; i++) {
+        set_key(part_at(all, KEYS), what->key_type, i, key_bits(what->key_type, what->fill, i, where->n, &state));
+    }
+    for (int64_t i = 0; i < all->parts[VALUES].items; i++) { /* positions: they show what is not stable */
+        for (size_t word = 0; word < what->value_bytes / 4; word++) {
+            ((uint32_t *)part_at(all, VALUES))[(size_t)i * what->value_bytes / 4 + word] =
+                (uint32_t)i + (uint32_t)word * 0x10000000u;
+        }
+    }
+    if (what->fill == FILL_ONE_LARGE) {
+        lsp_segsort_args args = arguments(where, what, all);
+        for (int64_t s = 0; s < where->segments; s++) {
+            int64_t begin, end;
+            lsp_segsort_bounds(&args, s, &begin, &end);
+            if (begin < end) {
+                set_key(part_at(all, KEYS), what->key_type, begin + (end - begin) / 3, UINT64_MAX);
+            }
+        }
+    }
+}
+
+static inline arrays make_arrays(const layout *where, const request *what) {
+    bool positions = (what->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
+    size_t key = lsp_type_bytes(what->key_type), index = what->narrow ? 4 : 8, value = what->value_bytes;
+    arrays all = {.shift = (int)(what->seed % 4)}; /* arrays need not begin where memory does */
+    all.parts[KEYS] = (part){NULL, where->n, key};
+    all.parts[KEYS_OUT] = (part){NULL, where->n, what->in_place ? 0 : key};
+    all.parts[VALUES] = (part){NULL, positions ? 0 : where->n, positions ? 0 : value};
+    all.parts[VALUES_OUT] = (part){NULL, where->n, what->in_place && !positions ? 0 : value};
+    all.parts[OFFSETS] = (part){NULL, where->segments + !where->ends, where->offsets ? index : 0};
+    all.parts[ENDS] = (part){NULL, where->segments, where->ends ? index : 0};
+    if (what->changes) {
+        all.parts[CHANGE] = (part){NULL, where->n, 1};
+        all.parts[CHANGE_AT] = (part){NULL, where->n, index};
+        all.parts[CHANGE_COUNT] = (part){NULL, where->segments, index};
+    }
+    for (int i = 0; i < PARTS; i++) {
+        if (all.parts[i].item_bytes == 0) {
+            all.parts[i] = (part){0};
+            continue;
+        }
+        all.parts[i].memory = malloc((size_t)part_bytes(&all, i));
+        memset(all.parts[i].memory, 0x5A, (size_t)part_bytes(&all, i));
+    }
+    fill_arrays(where, what, &all);
+    return all;
+}
+
+static inline arrays copy_arrays(lsp_ctx *ctx, const arrays *from, lsp_where where) {
+    arrays to = *from;
+    to.where = where;
+    for (int i = 0; i < PARTS; i++) {
+        int64_t bytes = part_bytes(from, i);
+        void *memory = NULL;
+        if (bytes == 0) {
+            continue;
+        }
+        if (where == LSP_CUDA) {
+            must(ctx, lsp_alloc(ctx, LSP_CUDA, bytes, 1, &memory));
+        } else {
+            memory = malloc((size_t)bytes);
+        }
+        to.parts[i].memory = memory;
+        if (where == LSP_CUDA || from->where == LSP_CUDA) {
+            must(ctx, lsp_cuda_copy(ctx, memory, where, from->parts[i].memory, from->where, bytes));
+        } else {
+            memcpy(memory, from->parts[i].memory, (size_t)bytes);
+        }
+    }
+    return to;
+}
+
+static inline void free_arrays(lsp_ctx *ctx, arrays *all) {
+    for (int i = 0; i < PARTS; i++) {
+        if (all->where == LSP_CUDA) {
+            lsp_free(ctx, all->parts[i].memory);
+        } else {
+            free(all->parts[i].memory);
+        }
+    }
+    *all = (arrays){0};
+}
+
+static inline void must_equal(const lsp_ctx *ctx, const layout *where, const request *what, const arrays *right,
+                              const arrays *ours) {
+    static const char *const names[] = {"keys", "sorted keys", "values",    "sorted values", "offsets",
+                                        "ends", "change",      "change_at", "change_count"};
+    for (int i = 0; i < PARTS; i++) {
+        int64_t bytes = part_bytes(right, i), at = 0;
+        if (bytes == 0 || bytes != part_bytes(ours, i) ||
+            memcmp(right->parts[i].memory, ours->parts[i].memory, (size_t)bytes) == 0) {
+            continue; /* the reference may have had another form of segments */
+        }
+        while (right->parts[i].memory[at] == ours->parts[i].memory[at]) {
+            at++;
+        }
+        cr_assert(
+            false,
+            "%s (%s): %s wrong at item %lld; keys of type %d, %s, values of %zu, flags %u, bits %d to %d, %lld "
+            "items, %lld segments, in place %d, planned %d, narrow %d, longest %lld, seed %llu, isa %d, threads %d",
+            where->name, ctx->options.device == LSP_CUDA ? "GPU" : "CPU", names[i],
+            (long long)(at / (int64_t)right->parts[i].item_bytes - right->shift), (int)what->key_type,
+            fill_name(what->fill), what->value_bytes, what->flags, what->begin_bit, what->end_bit, (long long)where->n,
+            (long long)where->segments, what->in_place, what->planned, what->narrow, (long long)what->max_length,
+            (unsigned long long)what->seed, (int)ctx->isa, ctx->options.threads);
+    }
+}
+
+/* ---- a GPU's table: the result is never a matter of it ---- */
+
+/* The shipped table, it without the kernels for few items, or any table. */
+static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
+    uint64_t state = seed;
+    lsp_segsort_table table;
+    must(ctx, lsp_segsort_set_table(ctx, NULL));
+    if (seed % 4 == 0) {
+        return;
+    }
+    must(ctx, lsp_segsort_get_table(ctx, &table));
+    table.small_items = seed % 4 == 1 ? (int32_t)test_below(&state, LSP_SORT_SMALL_ITEMS) : 0;
+    table.few_items = test_below(&state, 4) == 0 ? (int32_t)test_below(&state, 1 << 16) : 0;
+    if (seed % 2 == 1) {
+        table.tile_longest = 1 + (int32_t)test_below(&state, LSP_SORT_TILE_LONGEST);
+        for (int c = 0; c < LSP_SORT_CLASSES - 1; c++) {
+            const int32_t before = c > 0 ? table.class_longest[c - 1] : 0, most = lsp_segsort_class_most(c);
+            table.class_longest[c] =
+                (c == LSP_SORT_CLASSES - 5 || test_below(&state, 2)) && most > lsp_segsort_class_most(c - 1) ? most
+                                                                                                             : before;
+        }
+    }
+    must(ctx, lsp_segsort_set_table(ctx, &table));
+}
+
+/* ---- a case: started, then finished; on a GPU the work is under way in between ---- */
+
+typedef struct started {
+    lsp_ctx *ctx;
+    const layout *where;
+    request what;
+    arrays right, ours;
+    lsp_segsort_plan *plan;
+} started;
+
+/* `right`: the layout that the reference gets, if it is another one. */
+static inline started start_case(lsp_ctx *ctx, const layout *where, const layout *right, const request *what) {
+    started it = {.ctx = ctx, .where = where, .what = *what};
+    if (ctx->options.device == LSP_CUDA) {
+        use_some_table(ctx, what->seed + (uint64_t)where->n / 3);
+    }
+    const layout *other = right ? right : where;
+    request free_of_limit = *what;
+    free_of_limit.max_length = 0;
+    arrays input = make_arrays(where, what);
+    it.ours = copy_arrays(ctx, &input, ctx->options.device);
+    it.right = make_arrays(other, what);
+    lsp_segsort_args args = arguments(other, &free_of_limit, &it.right);
+    must(ctx, lsp_segsort_ref(ctx, &args));
+    for (int i = OFFSETS; i <= ENDS; i++) { /* which stay as they came */
+        if (right && part_bytes(&input, i) == part_bytes(&it.right, i) && input.parts[i].items > 0) {
+            memcpy(it.right.parts[i].memory, input.parts[i].memory, (size_t)part_bytes(&input, i));
+        }
+    }
+    args = arguments(where, what, &it.ours);
+    if (what->planned) {
+        must(ctx, lsp_segsort_plan_create(ctx, &args, &it.plan));
+        must(ctx, lsp_segsort_execute(it.plan, &args));
+    } else {
+        lsp_status status = lsp_segsort(ctx, &args);
+        cr_assert(status == LSP_OK, "%s: %s: %s", where->name, lsp_status_name(status), lsp_last_error(ctx));
+    }
+    free_arrays(ctx, &input);
+    return it;
+}
+
+static inline void finish_case(started *it) {
+    arrays back = copy_arrays(it->ctx, &it->ours, LSP_HOST);
+    must_equal(it->ctx, it->where, &it->what, &it->right, &back);
+    lsp_segsort_plan_destroy(it->plan);
+    free_arrays(it->ctx, &back);
+    free_arrays(it->ctx, &it->ours);
+    free_arrays(it->ctx, &it->right);
+}
+
+static inline void check_case(lsp_ctx *ctx, const layout *where, request what) {
+    started it = start_case(ctx, where, NULL, &what);
+    must(ctx, lsp_ctx_sync(ctx));
+    finish_case(&it);
+}
+
+/* A request drawn at random, of everything that may be asked. */
+static inline request any_request(uint64_t *state) {
+    request what = {.key_type = key_types[test_below(state, KEY_TYPES)],
+                    .value_bytes = value_sizes[test_below(state, VALUE_SIZES)],
+                    .flags = (unsigned)test_below(state, 2),
+                    .fill = (key_fill)test_below(state, FILL_KINDS),
+                    .in_place = test_below(state, 2),
+                    .changes = test_below(state, 4) == 0,
+                    .planned = test_below(state, 2),
+                    .narrow = test_below(state, 2)};
+    if (test_below(state, 5) == 0 && (what.value_bytes == 4 || what.value_bytes == 8)) {
+        what.flags |= (unsigned)(test_below(state, 2) ? LSP_SORT_POSITIONS : LSP_SORT_GLOBAL_POSITIONS);
+    }
+    what.seed = test_random(state);
+    return what;
+}
+
+/* ---- the same test on both devices ---- */
+
+/* Of many like cases one in so many is run. */
+static int one_in = 1;
+
+static inline int reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL ? 11 : 1; }
+
+/* The lesser instruction sets get fewer cases. */
+static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_ctx(3);
+    int best = (int)ctx->isa;
+    for (int isa = best; isa >= 0; isa--) {
+        one_in = isa == best ? reduced() : 11;
+        ctx->isa = (lsp_isa)isa;
+        test(ctx);
+    }
+    lsp_ctx_destroy(ctx);
+}
+static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    one_in = reduced();
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
+
+#define TEST_ON_BOTH(suite, name)                                                                                      \
+    static void name(lsp_ctx *ctx);                                                                                    \
+    Test(suite, name##_on_the_cpu) { on_the_cpu(name); }                                                               \
+    Test(suite, name##_on_the_gpu) { on_the_gpu(name); }                                                               \
+    static void name(lsp_ctx *ctx)
+
+#endif

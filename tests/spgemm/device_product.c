@@ -1,0 +1,393 @@
+/* C = A*B on the GPU: the bits of the reference on the host, for every input, type and bin of rows; budgets, malformed
+ * matrices, failing memory. Skipped without a GPU. */
+#include "core/cuda.h"
+#include "tests/products.h"
+#include "spgemm/gpu/choose.h"
+
+Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    uint64_t state = 11;
+    for (int round = 0; round < (getenv("LSP_TEST_REDUCED") ? 100 : 300); round++) {
+        int64_t rows = test_below(&state, 40), inner = test_below(&state, 40), cols = test_below(&state, 300);
+        const bool wild = test_below(&state, 3) == 0;
+        recipe a = {.rows = rows, .cols = inner, .entries = test_below(&state, 12), .sorted = test_below(&state, 2)};
+        recipe b = {.rows = inner, .cols = cols, .entries = test_below(&state, 60), .sorted = test_below(&state, 2)};
+        a.wild = b.wild = wild, a.dense_row = b.dense_row = a.dense_col = b.dense_col = -1;
+        a.rowptr_type = index_type(&state), a.col_type = index_type(&state), a.val_type = value_type(&state);
+        b.rowptr_type = index_type(&state), b.col_type = index_type(&state), b.val_type = value_type(&state);
+        lsp_csr A = make(&a, test_random(&state)), B = make(&b, test_random(&state)), turned_a = {0}, turned_b = {0};
+        lsp_spgemm_options options = {.transpose_a = round & 4, .transpose_b = round & 8};
+        options.types = (lsp_csr_types){.rowptr_type = test_below(&state, 2) ? index_type(&state) : LSP_NONE,
+                                        .col_type = test_below(&state, 2) ? index_type(&state) : LSP_NONE,
+                                        .val_type = value_type(&state),
+                                        .drop_values = test_below(&state, 5) == 0};
+        must(ctx, lsp_csr_transpose(ctx, &A, &turned_a));
+        must(ctx, lsp_csr_transpose(ctx, &B, &turned_b));
+        check_product(ctx, options.transpose_a ? &turned_a : &A, options.transpose_b ? &turned_b : &B, options,
+                      "types");
+        lsp_csr_free(ctx, &turned_a), lsp_csr_free(ctx, &turned_b);
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const recipe squares[] = {
+        /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
+        {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},
+        {3000, 3000, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0},   /* unsorted, duplicates */
+        {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 9},   /* a band: many products a column */
+        {3000, 3000, 40, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 30}, /* more */
+        {3000, 3000, 40, LSP_I32, LSP_I32, LSP_F64, false, true, -1, -1, 30}, /* the same with duplicates */
+        {3000, 3000, 60, LSP_I32, LSP_I32, LSP_F32, true, false, -1, -1, 200},
+        {1500, 1500, 30, LSP_I32, LSP_I64, LSP_F32, true, false, -1, -1, 0},  /* long rows */
+        {1500, 1500, 60, LSP_I32, LSP_I32, LSP_F64, true, true, -1, -1, 0},   /* longer ones */
+        {2000, 2000, 4, LSP_I32, LSP_I32, LSP_F64, true, false, 1234, -1, 0}, /* one dense row */
+        {1200, 1200, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, 77, 0},   /* one dense column */
+        {900, 900, 3, LSP_I64, LSP_I32, LSP_F32, false, true, 3, 5, 0},       /* both, unsorted */
+        {9000, 9000, 3, LSP_I32, LSP_I32, LSP_F64, true, false, 8000, 11, 0}, /* both, and rows of C beyond a piece */
+        {9000, 9000, 3, LSP_I32, LSP_I32, LSP_F64, false, false, 8000, 11, 0},
+        {3000, 3000, 5, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0}, /* a pattern */
+        {3000, 3000, 50, LSP_I32, LSP_I32, LSP_NONE, true, false, 7, 8, 60}, /* another one */
+        {700, 700, 0, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},    /* nothing at all */
+    };
+    for (size_t k = 0; k < sizeof squares / sizeof *squares; k++) {
+        char what[40];
+        recipe square = squares[k];
+        if (getenv("LSP_TEST_REDUCED") != NULL) { /* fewer rows, each of as many products */
+            square.rows = square.cols = square.rows / 6;
+            square.dense_row = square.dense_row < 0 ? -1 : square.dense_row / 6;
+            square.dense_col = square.dense_col < 0 ? -1 : square.dense_col / 6;
+        }
+        lsp_csr A = make(&square, 100 + k);
+        snprintf(what, sizeof what, "square %zu", k);
+        check_product(ctx, &A, &A, (lsp_spgemm_options){0}, what);
+        drop(&A);
+    }
+    /* columns far apart: slot and column do not fit a word, ranges of columns are many, too many to be emulated */
+    for (int bits = 18; bits <= (getenv("LSP_TEST_REDUCED") ? 21 : 31); bits += 3) {
+        recipe a = {40, 60, 12, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
+        recipe b = {60, 1000, 250, LSP_I32, LSP_I64, LSP_F64, bits != 24, false, 9, -1, 0};
+        lsp_csr A = make(&a, 1), B = make(&b, 2);
+        B.cols = (int64_t)1 << bits;
+        for (int64_t p = 0; p < B.nnz; p++) {
+            ((int64_t *)B.col)[p] *= B.cols / 1000;
+        }
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide");
+        drop(&A);
+        a.entries = 24;
+        A = make(&a, 1);
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide, of more products than are sorted");
+        drop(&A), drop(&B);
+    }
+    /* a row of A of which nearly all rows of B are empty; one that is longer than any kernel's step */
+    recipe a = {5, 100000, 4, LSP_I32, LSP_I32, LSP_F64, true, false, 2, -1, 0};
+    recipe b = {100000, 300000, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 777, -1, 0};
+    lsp_csr A = make(&a, 3), B = make(&b, 4);
+    check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "one row of B");
+    drop(&B);
+    b.entries = 3, b.cols = 3000, b.dense_row = -1;
+    B = make(&b, 5);
+    check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row");
+    b.cols = 1100000; /* more than are marked at a time */
+    drop(&B);
+    B = make(&b, 6);
+    check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row, wide");
+    drop(&A), drop(&B);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_spgemm, short_rows_with_few_or_many_repeated_columns_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t rows = getenv("LSP_TEST_REDUCED") ? 150 : 2000;
+    static const int64_t columns[] = {70, 300, 2000, 15000, 100000, 700000};
+    static const int64_t entries[][2] = {{3, 9}, {5, 11}, {9, 13}, {10, 25}};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
+            char what[60];
+            recipe a = {rows, 500, entries[e][0], LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+            recipe b = {500, columns[k], entries[e][1], LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+            lsp_csr A = make(&a, 10 * k + e), B = make(&b, 1000 + k);
+            snprintf(what, sizeof what, "%lld x %lld products, %lld columns", (long long)a.entries,
+                     (long long)b.entries, (long long)b.cols);
+            check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+            drop(&A), drop(&B);
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Rows of 4097 to 8192 products, mostly, are shared out where they are few; else each is made at once: in a window, in
+ * a table, or sorted in pieces. */
+Test(device_spgemm, long_rows_few_or_many_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int kind = 0; kind < 6; kind++) {
+        const int64_t rows = kind < 3 ? 40 : 2 * LSP_SHARED_ROWS, step = kind % 3 == 1 ? 1311 : 1;
+        const recipe a = {rows, 64, 150, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+        const recipe b = {64, kind % 3 == 2 ? 1 << 19 : 400, 100, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+        char what[20];
+        if (kind >= 3 && getenv("LSP_TEST_REDUCED")) {
+            break;
+        }
+        lsp_csr A = make(&a, 3), B = make(&b, 4);
+        for (int64_t p = 0; p < B.nnz; p++) {
+            ((int32_t *)B.col)[p] *= (int32_t)step;
+        }
+        B.cols *= step;
+        snprintf(what, sizeof what, "kind %d", kind);
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* So many rows that a warp takes 16 of them: all of one size, or of several. */
+Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every_execution) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const char *const specs[][2] = {{"poisson2d:300", "poisson2d:12"}, {"er:90000:8", "er:300:8"},
+                                           {"er:90000:16", "er:300:16"},      {"perm:90000", "perm:700"},
+                                           {"er:90000:3", "er:900:3"},        {"web:90000:1.8:200", "web:400:1.8:40"}};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const char *spec = specs[k][getenv("LSP_TEST_REDUCED") != NULL];
+        lsp_csr A = {0}, right = {0};
+        lsp_spgemm_plan *plan = NULL;
+        must(ctx, lsp_generate(ctx, spec, 1, NULL, &A));
+        check_product(ctx, &A, &A, (lsp_spgemm_options){.types.rowptr_type = LSP_I64}, spec);
+        must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+        lsp_csr a = upload(ctx, &A);
+        must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
+        for (int round = 0; round < 3; round++) {
+            lsp_csr C = {0};
+            must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
+            lsp_csr here = download(ctx, &C);
+            same(ctx, &here, &right, spec);
+            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
+        }
+        lsp_spgemm_plan_destroy(plan);
+        lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &right);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* So many rows that a block looks at several hundred of them more than once: of 0 to 3 entries, of which each has 0 to
+ * 6 products. */
+Test(device_spgemm, more_than_a_million_rows_have_the_bits_of_the_reference) {
+    enum { ROWS = 1090000, INNER = 50, COLS = 40 };
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const lsp_csr_types types = {LSP_I32, LSP_I32, LSP_F64, false, LSP_HOST};
+    lsp_csr A = {0}, B = {0};
+    int32_t p = 0;
+    must(ctx, lsp_csr_create(ctx, ROWS, INNER, (int64_t)ROWS / 4 * 6, &types, &A));
+    must(ctx, lsp_csr_create(ctx, INNER, COLS, 3 * INNER - 3, &types, &B));
+    for (int32_t i = 0; i < ROWS; i++) {
+        ((int32_t *)A.rowptr)[i] = p;
+        for (int32_t k = 0; k < i % 4; k++, p++) {
+            ((int32_t *)A.col)[p] = i % 7 * 6 + k * 2;
+            ((double *)A.val)[p] = p % 11 - 4.75;
+        }
+    }
+    ((int32_t *)A.rowptr)[ROWS] = p;
+    cr_assert_eq(p, A.nnz);
+    p = 0;
+    for (int32_t i = 0; i < INNER; i++) {
+        ((int32_t *)B.rowptr)[i] = p;
+        for (int32_t k = 0; k < i % 7; k++, p++) {
+            ((int32_t *)B.col)[p] = i % 8 + k * 5;
+            ((double *)B.val)[p] = p % 5 + 0.5;
+        }
+    }
+    ((int32_t *)B.rowptr)[INNER] = p;
+    cr_assert_eq(p, B.nnz);
+    check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "several steps");
+    lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &B);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_spgemm, columns_beyond_31_bits_are_ordinary) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    enum { ENTRIES = 3000 };
+    int64_t a_rows[] = {0, 3}, a_cols[] = {0, 1, 0}, b_rows[] = {0, ENTRIES, 2 * ENTRIES}, *b_cols;
+    double a_vals[] = {1, 2, 3}, *b_vals;
+    b_cols = malloc(2 * ENTRIES * sizeof *b_cols), b_vals = malloc(2 * ENTRIES * sizeof *b_vals);
+    for (int bits = 32; bits <= 62; bits += 10) {
+        int64_t step = ((int64_t)1 << bits) / ENTRIES;
+        for (int k = 0; k < 2 * ENTRIES; k++) { /* the second row: the same columns, backwards */
+            b_cols[k] = step * (k < ENTRIES ? k : 2 * ENTRIES - 1 - k);
+            b_vals[k] = k;
+        }
+        lsp_csr A = {1, 2, 3, a_rows, a_cols, a_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+        lsp_csr B = {2, (int64_t)1 << bits, 2 * ENTRIES, b_rows, b_cols, b_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+        lsp_csr a = upload(ctx, &A), b = upload(ctx, &B), C = {0};
+        must(ctx, lsp_spgemm(ctx, &a, &b, NULL, &C, NULL));
+        lsp_csr here = download(ctx, &C);
+        cr_assert(here.nnz == ENTRIES && here.cols == B.cols && here.col_type == LSP_I64);
+        for (int64_t k = 0; k < ENTRIES; k++) {
+            cr_assert(((int64_t *)here.col)[k] == step * k);
+            cr_assert(((double *)here.val)[k] == (double)(4 * k + 2 * (2 * ENTRIES - 1 - k)));
+        }
+        lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
+    }
+    free(b_cols), free(b_vals);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_spgemm, malformed_matrices_and_mixed_places_are_refused_as_on_the_host) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    recipe r = {10, 10, 3, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 7), C = {.rows = 4711}, a = upload(ctx, &A);
+    lsp_spgemm_options options = {.method = LSP_SPGEMM_REFERENCE};
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one place", lsp_spgemm(ctx, &A, &a, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one place", lsp_spgemm(ctx, &a, &A, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm(ctx, &a, &a, &options, &C, NULL));
+    const int32_t wild[] = {-1, 10, INT32_MAX, INT32_MIN, 0x40000000};
+    for (int part = 0; part < 2; part++) {
+        int32_t *items = part == 0 ? A.rowptr : A.col;
+        void *there = part == 0 ? a.rowptr : a.col;
+        const int64_t count = part == 0 ? A.rows + 1 : A.nnz;
+        for (int64_t i = 0; i < count; i++) {
+            for (int k = 0; k < 5; k++) {
+                const int32_t kept = items[i];
+                char sentence[512];
+                if (part == 0 && wild[k] == 10) {
+                    continue;
+                }
+                items[i] = wild[k];
+                must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, items, LSP_HOST, 4 * count));
+                cr_assert(lsp_spgemm(ctx, &A, &A, NULL, &C, NULL) == LSP_ERR_FORMAT);
+                snprintf(sentence, sizeof sentence, "%s", lsp_last_error(ctx));
+                must_fail(ctx, LSP_ERR_FORMAT, sentence, lsp_spgemm(ctx, &a, &a, NULL, &C, NULL));
+                items[i] = kept;
+            }
+        }
+        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, items, LSP_HOST, 4 * count));
+    }
+    cr_assert(C.rows == 4711 && C.rowptr == NULL);
+    check_product(ctx, &A, &A, (lsp_spgemm_options){0}, "as it was");
+    lsp_csr_free(ctx, &a);
+    drop(&A);
+    char first[512]; /* of several columns that are nowhere the first one is named, in a row longer than a warp too */
+    r.rows = r.cols = 40, r.dense_row = 5;
+    A = make(&r, 8), a = upload(ctx, &A);
+    for (int64_t p = ((int32_t *)A.rowptr)[5]; p < A.nnz; p++) {
+        ((int32_t *)A.col)[p] = (int32_t)(p % 7 == 0 ? -1 : p + 40);
+    }
+    must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, A.col, LSP_HOST, 4 * A.nnz));
+    cr_assert(lsp_spgemm(ctx, &A, &A, NULL, &C, NULL) == LSP_ERR_FORMAT);
+    snprintf(first, sizeof first, "%s", lsp_last_error(ctx));
+    must_fail(ctx, LSP_ERR_FORMAT, first, lsp_spgemm(ctx, &a, &a, NULL, &C, NULL));
+    lsp_csr_free(ctx, &a);
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_spgemm, a_product_beyond_the_budget_is_refused_with_its_bytes) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    recipe r = {2000, 2000, 20, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 4), C = {.rows = 4711}, a = upload(ctx, &A), whole = {0};
+    char needed[40];
+    lsp_spgemm_info info;
+    must(ctx, lsp_spgemm(ctx, &a, &a, NULL, &whole, &info));
+    snprintf(needed, sizeof needed, "%lld bytes", 4LL * 2001 + 12LL * info.nnz);
+    lsp_csr_free(ctx, &whole);
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_reset_peak(ctx));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 12 * info.nnz));
+    must_fail(ctx, LSP_ERR_MEMORY, needed, lsp_spgemm(ctx, &a, &a, NULL, &C, NULL));
+    cr_assert(C.rows == 4711);
+    lsp_ctx_info held;
+    must(ctx, lsp_ctx_get_info(ctx, &held));
+    cr_assert(held.cuda_peak_bytes <= 12 * info.nnz);
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+    must(ctx, lsp_spgemm(ctx, &a, &a, NULL, &whole, NULL));
+    must(ctx, lsp_ctx_get_info(ctx, &held));
+    const int64_t product = 4 * 2001 + 12 * info.nnz, given = 4 * 2001 + 12 * A.nnz;
+    cr_assert(held.cuda_peak_bytes <= given + product + product / 5 + (1 << 16), "%lld bytes at a time for %lld of C",
+              (long long)held.cuda_peak_bytes, (long long)product);
+    lsp_csr_free(ctx, &whole), lsp_csr_free(ctx, &a);
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
+#if LSP_HAVE_CUDA
+#if LSP_EMULATED
+static int cudaMalloc(void **memory, size_t bytes) { return (*memory = malloc(bytes)) == NULL; }
+static void cudaFree(void *memory) { free(memory); }
+enum { cudaSuccess = 0 };
+#else
+#include <cuda_runtime_api.h>
+#endif
+
+/* An allocator of both places of which one call fails. */
+static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
+    test_memory *memory = user;
+    void *piece = NULL;
+    if (memory->calls++ == memory->fail_at) {
+        return NULL;
+    }
+    if (where == LSP_CUDA) {
+        piece = cudaMalloc(&piece, bytes) == cudaSuccess ? piece : NULL;
+    } else {
+        piece = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    }
+    memory->outstanding += piece != NULL;
+    return piece;
+}
+static void failing_free(void *user, void *piece, size_t bytes, lsp_where where) {
+    (void)bytes;
+    ((test_memory *)user)->outstanding--;
+    if (where == LSP_CUDA) {
+        (void)cudaFree(piece);
+    } else {
+        free(piece);
+    }
+}
+
+Test(device_spgemm, failing_allocations_leave_nothing_behind) {
+    lsp_ctx_destroy(test_gpu_ctx_or_skip());
+    recipe r = {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, false, false, 5, -1, 0};
+    lsp_csr A = make(&r, 8);
+    for (int round = 0; round < 5; round++) { /* the last one by a mask */
+        lsp_spgemm_options options = {
+            .transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = round & 1 ? LSP_F32 : LSP_NONE};
+        lsp_status status = LSP_ERR_MEMORY;
+        for (long fail_at = 0; status != LSP_OK; fail_at++) {
+            test_memory memory = {.fail_at = fail_at};
+            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
+            lsp_ctx *ctx = NULL;
+            lsp_csr a = {0}, C = {.rows = 4711};
+            lsp_spgemm_info info = {.products = 42};
+            options.filter.mask = round == 4 ? &a : NULL;
+            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_CUDA};
+            cr_assert(fail_at < 1000, "still failing after %ld allocations", fail_at);
+            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, NULL, 0);
+            if (status == LSP_OK) {
+                status = lsp_csr_copy(ctx, &A, &there, &a);
+            }
+            if (status == LSP_OK) {
+                status = lsp_spgemm(ctx, &a, &a, &options, &C, &info);
+                cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL && info.products == 42));
+            }
+            cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "allocation %ld: %s", fail_at,
+                      lsp_status_name(status));
+            lsp_ctx_destroy(ctx);
+            cr_assert(memory.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.outstanding,
+                      fail_at);
+        }
+    }
+    drop(&A);
+}
+#endif
+
+Test(device_spgemm, matrices_of_the_host_are_multiplied_there_in_a_context_of_a_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    recipe r = {100, 100, 5, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 9), C = {0}, right = {0};
+    must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &C, NULL));
+    must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+    cr_assert(C.where == LSP_HOST);
+    same(ctx, &C, &right, "on the host");
+    lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &right);
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}

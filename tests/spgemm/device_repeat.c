@@ -1,0 +1,131 @@
+/* C = A*B on the GPU where rows repeat: grids and their like, of which neighbours have the same columns or all of them
+ * shifted. Skipped without a GPU. */
+#include "tests/products.h"
+
+/* A grid, each node joined to those at most `reach` away, with so many unknowns; columns `step` apart. */
+static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unknowns, int64_t step, lsp_type type) {
+    const int64_t nodes = wide * high, most = (2 * reach + 1) * (2 * reach + 1) * unknowns, rows = nodes * unknowns;
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * most) * 4), nnz = 0;
+    uint64_t state = 3;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t x = i / unknowns % wide, y = i / unknowns / wide;
+        for (int64_t at = lsp_max(y - reach, 0); at <= lsp_min(y + reach, high - 1); at++) {
+            for (int64_t near = lsp_max(x - reach, 0); near <= lsp_min(x + reach, wide - 1); near++) {
+                for (int64_t k = 0; k < unknowns; k++) {
+                    col[nnz++] = (int32_t)(((at * wide + near) * unknowns + k) * step);
+                }
+            }
+        }
+        rowptr[i + 1] = nnz;
+    }
+    void *val = type == LSP_NONE ? NULL : malloc((size_t)nnz * lsp_type_bytes(type));
+    for (int32_t p = 0; p < nnz && val; p++) {
+        const double value = (double)test_below(&state, 1 << 30) / (1 << 29) - 1;
+        if (type == LSP_F64) {
+            ((double *)val)[p] = value;
+        } else {
+            ((float *)val)[p] = (float)value;
+        }
+    }
+    return (lsp_csr){rows, rows * step, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
+}
+
+Test(device_alike, rows_that_are_alike_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const struct {
+        int64_t wide, high, reach, unknowns, step;
+        lsp_type type;
+    } grids[] = {{90, 3, 5, 1, 1, LSP_F64},   {20, 20, 2, 1, 1, LSP_F64},  {40, 4, 3, 1, 1, LSP_F32},
+                 {8, 6, 1, 2, 1, LSP_F64},    {8, 6, 1, 3, 1, LSP_F64},    {6, 5, 1, 4, 1, LSP_F32},
+                 {6, 4, 1, 5, 1, LSP_F64},    {5, 4, 1, 7, 1, LSP_F64},    {6, 6, 1, 3, 1, LSP_NONE},
+                 {40, 4, 3, 1, 37, LSP_F64},  {30, 5, 2, 1, 200, LSP_F64}, {6, 6, 1, 3, 300, LSP_F32},
+                 {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64},
+                 {700, 1, 25, 1, 1, LSP_F64}};
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        for (int change = 0; change < 4; change++) { /* none; rows unlike; a row without entries; a column twice */
+            char what[40];
+            lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, grids[k].type);
+            lsp_csr B = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, grids[k].step,
+                                  grids[k].type);
+            int32_t *rowptr = B.rowptr, *col = B.col;
+            const int64_t middle = B.rows / 2;
+            if (change == 1) {
+                col[rowptr[middle + 1] - 1] = (int32_t)B.cols - 1;
+                ((int32_t *)A.col)[((int32_t *)A.rowptr)[A.rows / 3]] = 0;
+            } else if (change == 2) {
+                const int32_t begin = rowptr[middle], length = rowptr[middle + 1] - begin;
+                memmove(col + begin, col + begin + length, (size_t)(B.nnz - begin - length) * 4);
+                for (int64_t i = middle + 1; i <= B.rows; i++) {
+                    rowptr[i] -= length;
+                }
+                B.nnz -= length;
+            } else if (change == 3) {
+                col[rowptr[middle] + 1] = col[rowptr[middle]];
+            }
+            snprintf(what, sizeof what, "grid %zu, change %d", k, change);
+            check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
+            if (change == 0 && grids[k].step == 1) {
+                check_product(ctx, &A, &A, (lsp_spgemm_options){.types.col_type = LSP_I64}, what);
+            }
+            drop(&A), drop(&B);
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Groups of 64 rows whose columns are one more in each, between rows without entries. Some rows are unlike: they lack
+ * the last entry, have it in another column, or have one more. */
+static lsp_csr make_neighbours(int64_t rows, int64_t cols, const int32_t (*steps)[12], int kinds, int apart, int jump,
+                               lsp_type type) {
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows / apart + 64) * 12 * 4), nnz = 0;
+    uint64_t state = 8;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t group = i / 64, first = group * jump % (cols / 2) + i % 64;
+        const int32_t *its = steps[group / apart % kinds];
+        const int64_t unlike = group / apart % 3 == 2 ? i % 64 : 0;
+        for (int k = 0; its[k] >= 0 && group % apart == 0; k++) {
+            const bool last = its[k + 1] < 0;
+            if (!last || unlike != 5) {
+                col[nnz++] = (int32_t)(first + its[k] + (last && unlike == 20) * 64);
+            }
+            if (last && unlike == 40) {
+                col[nnz++] = (int32_t)(first + its[k] + 5);
+            }
+        }
+        rowptr[i + 1] = nnz;
+    }
+    void *val = type == LSP_NONE ? NULL : malloc((size_t)nnz * 8);
+    for (int32_t p = 0; p < nnz && val; p++) {
+        const double value = test_value(true, &state);
+        type == LSP_F64 ? (void)(((double *)val)[p] = value) : (void)(((float *)val)[p] = (float)value);
+    }
+    return (lsp_csr){rows, cols, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
+}
+
+/* So many rows that a warp takes 32 of them, or 16. */
+Test(device_alike, rows_that_are_their_neighbours_shifted_have_the_bits_of_the_reference) {
+    enum { ROWS = 170000, FEWER = 100000, INNER = 2000, KINDS = 6 };
+    static const int32_t steps[KINDS][12] = {{0, 1, 2, -1},
+                                             {0, 35, -1},
+                                             {0, 1, 2, 3, 40, -1},
+                                             {0, 9, 70, 90, 110, 200, 310, 500, 700, 800, -1},
+                                             {0, -1},
+                                             {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}};
+    static const int32_t b_steps[][1][12] = {{{0, 1, 2, 3, 4, -1}},
+                                             {{0, 30, 31, -1}},
+                                             {{7, 5, 5, 0, -1}}, /* in no order, a column twice */
+                                             {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}},
+                                             {{0, 50, 90, 300, 310, 400, -1}},
+                                             {{0, 1, 1, 1, 1, 1, -1}}}; /* a row goes on as the next one begins */
+    static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_NONE, LSP_F64, LSP_F64, LSP_F64};
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int k = 0; k < 6; k++) {
+        char what[40];
+        lsp_csr A = make_neighbours(k == 3 ? FEWER : ROWS, INNER, steps, KINDS, 50, 13, types[k]);
+        lsp_csr B = make_neighbours(INNER, 2 * INNER, b_steps[k], 1, 1, k == 1 ? 0 : 64, types[k]);
+        snprintf(what, sizeof what, "rows of B of kind %d", k);
+        check_product(ctx, &A, &B, (lsp_spgemm_options){.semiring = k == 4 ? LSP_MIN_PLUS : LSP_PLUS_TIMES}, what);
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
