@@ -1,7 +1,7 @@
 /* The GPU as the bench needs it, behind plain C: its memory, its clock, and what segments.h does on the host. device.cu
  * has it on the CUDA runtime, device_none.c where there is none. All work goes to one stream. */
-#ifndef BENCH_DEVICE_H
-#define BENCH_DEVICE_H
+#ifndef LSP_BENCH_DEVICE_H
+#define LSP_BENCH_DEVICE_H
 
 #include "bench/subjects/segments.h"
 

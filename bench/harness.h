@@ -1,8 +1,8 @@
 /* What every file of the bench shares: options, contenders, the race between them, the report. A subject (one file a
  * primitive) prepares a workload and its contenders, the library and its peers; the harness checks and times them in
  * turns, in one process, and writes the table and the JSON. The library is seen through its public header alone. */
-#ifndef BENCH_HARNESS_H
-#define BENCH_HARNESS_H
+#ifndef LSP_BENCH_HARNESS_H
+#define LSP_BENCH_HARNESS_H
 
 #include "device.h"
 #include "libsparse.h"
@@ -114,7 +114,7 @@ bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
 bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
 bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* tune_segsort.c: measures on the GPU and prints the table. */
+/* bench/subjects/segsort_tune.c: measures on the GPU and prints the table. */
 void bench_tune_segsort(bench *b);
 
 /* plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]: the exit code. */

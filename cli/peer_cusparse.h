@@ -1,7 +1,7 @@
 /* NVIDIA's cuSPARSE, to compare with: loaded when somebody asks for it; its absence is a sentence. Used by spgemm-cli
  * and by sparse-bench, never by the library. */
-#ifndef PEER_CUSPARSE_H
-#define PEER_CUSPARSE_H
+#ifndef LSP_CLI_PEER_CUSPARSE_H
+#define LSP_CLI_PEER_CUSPARSE_H
 
 #include "libsparse.h"
 

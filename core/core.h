@@ -1,6 +1,6 @@
 /* What every folder may use: the context, errors, memory, checked sizes. Nothing here knows a matrix or a sort. */
-#ifndef LSP_CORE_H
-#define LSP_CORE_H
+#ifndef LSP_CORE_CORE_H
+#define LSP_CORE_CORE_H
 
 #include "libsparse.h"
 

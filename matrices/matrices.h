@@ -1,8 +1,8 @@
 /* What the files of this folder share: types resolved, rows shared out among threads, entries moved by their width.
  * Loops over entries are written once, as LSP_INLINE functions of types that are constants where they are called: the
  * compiler makes the copies. */
-#ifndef LSP_MATRICES_H
-#define LSP_MATRICES_H
+#ifndef LSP_MATRICES_MATRICES_H
+#define LSP_MATRICES_MATRICES_H
 
 #include "core/core.h"
 

@@ -1,8 +1,8 @@
 /* Inside the segmented sort. A key becomes an unsigned number in the order wanted; what of it differs within the
  * segment stands above the position in the segment: one word. Words are distinct, so any sort of them is stable.
  * Position then fetches key and value. */
-#ifndef LSP_SEGSORT_H
-#define LSP_SEGSORT_H
+#ifndef LSP_SEGSORT_SEGSORT_H
+#define LSP_SEGSORT_SEGSORT_H
 
 #include "core/core.h"
 

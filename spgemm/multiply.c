@@ -1,4 +1,4 @@
-/* C = op(A)*op(B) by a plan, two passes: nnz of every row, then the rows. On a GPU the passes are in spgemm_gpu.h; of a
+/* C = op(A)*op(B) by a plan, two passes: nnz of every row, then the rows. On a GPU the passes are in gpu/gpu.h; of a
  * mask's entries alone there is one. */
 #include "matrices/matrices.h"
 #include "spgemm.h"

@@ -1,6 +1,6 @@
 /* Inside C = A*B: the plan, the facts it rests on, the choice made from them, and the job that threads work on. */
-#ifndef LSP_SPGEMM_H
-#define LSP_SPGEMM_H
+#ifndef LSP_SPGEMM_SPGEMM_H
+#define LSP_SPGEMM_SPGEMM_H
 
 #include "segsort/segsort.h"
 #include "spgemm/gpu/gpu.h"
@@ -88,7 +88,7 @@ struct lsp_spgemm_plan {
     bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
     int64_t *rowptr;           /* rows + 1 */
     int64_t *block_rows;       /* info.blocks + 1: pieces of about equal work */
-    struct {                   /* of the CPU: see spgemm_cpu.h */
+    struct {                   /* of the CPU: see cpu/cpu.h */
         uint8_t *ways, *moved; /* of A's rows, of B's rows */
         bool twins;
         char *ranks;

@@ -1,7 +1,7 @@
 /* The peers, behind plain functions: each in a file of its own (peer_*.c, peer_*.cpp), there only when the bench was
  * built where its Debian package was installed. PEER_EIGEN(p) and its like are the address of p, or NULL without it. */
-#ifndef BENCH_PEERS_H
-#define BENCH_PEERS_H
+#ifndef LSP_BENCH_PEERS_PEERS_H
+#define LSP_BENCH_PEERS_PEERS_H
 
 #include "libsparse.h"
 

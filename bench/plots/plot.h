@@ -1,7 +1,7 @@
 /* What the two pictures of sparse-bench share: the JSON scanned for the few fields needed, in the order in which they
  * are written, and the frame of an SVG file. */
-#ifndef BENCH_PLOT_H
-#define BENCH_PLOT_H
+#ifndef LSP_BENCH_PLOTS_PLOT_H
+#define LSP_BENCH_PLOTS_PLOT_H
 
 #include "bench/harness.h"
 

@@ -1,7 +1,7 @@
 // Every item of an array together with the segment that holds it, on the GPU: a block narrows the segments down for all
 // of its items at once, then each item is looked up among those few.
-#ifndef BENCH_SEGMENTS_CUH
-#define BENCH_SEGMENTS_CUH
+#ifndef LSP_BENCH_SUBJECTS_SEGMENTS_CUH
+#define LSP_BENCH_SUBJECTS_SEGMENTS_CUH
 
 #include "segments.h"
 

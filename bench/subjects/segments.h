@@ -1,8 +1,8 @@
 /* What `segsort` sorts, and whether it was sorted right, defined once for the host and the GPU (segments.c, device.cu).
  * A value is its item's position, so that it says where a key came from: order, stability and that every item is there
  * are seen at each item alone, and by one sum over hashes. Segments: int32 offsets without gaps from 0 to n. */
-#ifndef BENCH_SEGMENTS_H
-#define BENCH_SEGMENTS_H
+#ifndef LSP_BENCH_SUBJECTS_SEGMENTS_H
+#define LSP_BENCH_SUBJECTS_SEGMENTS_H
 
 #include "libsparse.h"
 

@@ -1,5 +1,5 @@
 /* sparse-bench segsort --tune: measures on this GPU which classes and limits serve the sort best, each choice by pairs
- * of 32 bits at the lengths where it matters, and prints the table as segsort/segsort_table.c has it. */
+ * of 32 bits at the lengths where it matters, and prints the table as segsort/gpu/table.c has it. */
 #include "bench/harness.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What the generators share: random numbers that can jump, and the parameters of a name. */
-#ifndef LSP_MATRICES_GENERATE_H
-#define LSP_MATRICES_GENERATE_H
+#ifndef LSP_MATRICES_GENERATE_GENERATE_H
+#define LSP_MATRICES_GENERATE_GENERATE_H
 
 #include "matrices/matrices.h"
 

@@ -4,8 +4,8 @@
  * the header is cut into parts, one a thread; a stream gives the whole lines of a part, a decoder turns them into
  * batches of entries. Pass 1 counts the entries of every row in every part, pass 2 puts each entry into its slot. When
  * anything is wrong, one thread goes through the lines again and tells which is the first. */
-#ifndef LSP_MATRICES_MTX_H
-#define LSP_MATRICES_MTX_H
+#ifndef LSP_MATRICES_MTX_MTX_H
+#define LSP_MATRICES_MTX_MTX_H
 
 #include "core/core.h"
 

@@ -1,7 +1,7 @@
 /* The quick way to read numbers, inlined where lines are decoded: eight digits at a time in one register, then one
  * 64 x 128-bit multiplication by a power of ten (Eisel and Lemire, "Number parsing at a gigabyte per second"). */
-#ifndef LSP_NUMBER_PARSE_H
-#define LSP_NUMBER_PARSE_H
+#ifndef LSP_MATRICES_MTX_NUMBER_PARSE_H
+#define LSP_MATRICES_MTX_NUMBER_PARSE_H
 
 #include "number_text.h"
 

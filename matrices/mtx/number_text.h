@@ -1,7 +1,7 @@
 /* Numbers to text and back, exactly: reading rounds to nearest even as the C library does, in any locale; printing
  * gives the fewest digits that read back to the same bits. Both use one table of 128-bit powers of ten. */
-#ifndef LSP_NUMBER_TEXT_H
-#define LSP_NUMBER_TEXT_H
+#ifndef LSP_MATRICES_MTX_NUMBER_TEXT_H
+#define LSP_MATRICES_MTX_NUMBER_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-/* Inside the segmented sort on the CPU: what the threads (segsort_cpu.c) and the serial code of an instruction set
- * (segsort_kernel.c) share. */
-#ifndef LSP_SEGSORT_CPU_H
-#define LSP_SEGSORT_CPU_H
+/* Inside the segmented sort on the CPU: what the threads (cpu/threads.c) and the serial code of an instruction set
+ * (cpu/kernels.c) share. */
+#ifndef LSP_SEGSORT_CPU_CPU_H
+#define LSP_SEGSORT_CPU_CPU_H
 
 #include "segsort/segsort.h"
 #include <string.h>

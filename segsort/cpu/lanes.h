@@ -1,8 +1,8 @@
 /* Several short segments side by side, one a lane. A batch is LANES segments of up to `rows` words (4, 8, 16 or 32) in
  * `rows` vectors: as lines, each segment's words are neighbours (short lines share a vector); transposed, vector i
  * holds the i-th word of each. */
-#ifndef LSP_SEGSORT_LINES_H
-#define LSP_SEGSORT_LINES_H
+#ifndef LSP_SEGSORT_CPU_LANES_H
+#define LSP_SEGSORT_CPU_LANES_H
 
 #include "vector.h"
 

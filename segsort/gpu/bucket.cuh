@@ -3,8 +3,8 @@
  * buckets of a few words, which two short sorts in the lanes bring, the first across the borders of the lanes' rows.
  * For hundreds of words that is less work than a network. Where a bucket lies too far across a border they are left for
  * the network. */
-#ifndef LSP_SEGSORT_SPREAD_CUH
-#define LSP_SEGSORT_SPREAD_CUH
+#ifndef LSP_SEGSORT_GPU_BUCKET_CUH
+#define LSP_SEGSORT_GPU_BUCKET_CUH
 
 #include "network.cuh"
 

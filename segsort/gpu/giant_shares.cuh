@@ -1,7 +1,7 @@
 /* The list of giants, and how the blocks share their work: giants are cut in tiles, and these are numbered through. To
  * count, a block takes as many neighbouring tiles as the others. */
-#ifndef LSP_SEGSORT_SHARES_CUH
-#define LSP_SEGSORT_SHARES_CUH
+#ifndef LSP_SEGSORT_GPU_GIANT_SHARES_CUH
+#define LSP_SEGSORT_GPU_GIANT_SHARES_CUH
 
 #include "partition.cuh"
 

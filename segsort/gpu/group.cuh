@@ -1,11 +1,11 @@
 /* The lanes that sort a listed segment together: what they know of it, and how its items come to shared memory and
  * leave it in sorted order. */
-#ifndef LSP_SEGSORT_GROUP_CUH
-#define LSP_SEGSORT_GROUP_CUH
+#ifndef LSP_SEGSORT_GPU_GROUP_CUH
+#define LSP_SEGSORT_GPU_GROUP_CUH
 
+#include "bucket.cuh"
 #include "job.cuh"
 #include "move.cuh"
-#include "bucket.cuh"
 
 /* A segment at work. It lies in shared memory: registers are for words, and what they do not hold too would come and go
  * through slow local memory. */

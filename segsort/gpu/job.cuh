@@ -2,18 +2,18 @@
  *
  * A segment to sort is one 64-bit entry: where it begins, how long it is, and in which arrays its items lie: as they
  * came, in the output, or in the scratch for giants. Sorted, it always goes to the output. Short segments are sorted
- * where they are found (segsort_tile.cuh); longer ones are listed by class (segsort_lists.cuh); giants are first cut
- * by their leading digits into buckets (segsort_giants.cuh), which join the lists. */
-#ifndef LSP_SEGSORT_DEVICE_CUH
-#define LSP_SEGSORT_DEVICE_CUH
+ * where they are found (gpu/kernel_tile.cuh); longer ones are listed by class (gpu/kernel_classes.cuh); giants are
+ * first cut by their leading digits into buckets (gpu/kernel_giants.cuh), which join the lists. */
+#ifndef LSP_SEGSORT_GPU_JOB_CUH
+#define LSP_SEGSORT_GPU_JOB_CUH
 
-#include "segsort/segsort.h"
 #include "network.cuh"
+#include "segsort/segsort.h"
 
 enum {
     TILE_LONGEST = LSP_SORT_TILE_LONGEST, /* items: what the tile kernel can sort; longer segments are listed */
     LIST_LONGEST = 8192,                  /* items: sorted by the list kernels; longer ones are giants, */
-    LARGE_LONGEST = 16384,                /* unless they are no longer than this, and spread (segsort_spread.cuh) */
+    LARGE_LONGEST = 16384,                /* unless they are no longer than this, and spread (gpu/bucket.cuh) */
     LIST_CLASSES = LSP_SORT_CLASSES,
     FROM_INPUT = 0, /* where the items of an entry lie */
     FROM_OUTPUT = 1,

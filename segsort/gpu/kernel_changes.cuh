@@ -2,8 +2,8 @@
  * their items laid end to end. Long segments are cut in chunks instead; a chunk learns how many changes come before it
  * by looking back at the chunks of its segment, which all tell their own count first and the sum up to their end later.
  * Keys are read once. */
-#ifndef LSP_SEGSORT_CHANGES_CUH
-#define LSP_SEGSORT_CHANGES_CUH
+#ifndef LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
+#define LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
 
 #include "core/launch.cuh"
 #include "kernel_giants.cuh"

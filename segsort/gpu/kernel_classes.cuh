@@ -3,11 +3,11 @@
  * positions, left in shared memory, then fetch keys and values for a coalesced sweep out. Where leading bits tie, short
  * runs are put right by their full keys; if that is not enough the segment is sorted again digit by digit, from the
  * lowest, each digit as many bits as a word has beside the position. */
-#ifndef LSP_SEGSORT_LISTS_CUH
-#define LSP_SEGSORT_LISTS_CUH
+#ifndef LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
+#define LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
 
-#include "group.cuh"
 #include "giant_shares.cuh"
+#include "group.cuh"
 
 enum { LONGEST_REPAIR = 12 }; /* items of equal leading bits that one thread puts in order */
 

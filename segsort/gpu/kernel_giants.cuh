@@ -5,8 +5,8 @@
  * other: so are the places that they write to.
  *
  * Neighbouring short buckets stay together as one entry. Digits in which no two keys differ are passed over. */
-#ifndef LSP_SEGSORT_GIANTS_CUH
-#define LSP_SEGSORT_GIANTS_CUH
+#ifndef LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
+#define LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 
 #include "core/launch.cuh"
 #include "giant_shares.cuh"

@@ -1,7 +1,7 @@
 /* Few items in few segments, most of them long: one block looks at all segments, lists them, the short ones too, and
  * sets the counters, which else are zero when a sort starts. */
-#ifndef LSP_SEGSORT_LISTING_CUH
-#define LSP_SEGSORT_LISTING_CUH
+#ifndef LSP_SEGSORT_GPU_KERNEL_LIST_FEW_CUH
+#define LSP_SEGSORT_GPU_KERNEL_LIST_FEW_CUH
 
 #include "giant_shares.cuh"
 

@@ -2,8 +2,8 @@
  * code is short. A block owns some items that follow each other, and finds the rank of each among them. Only the
  * segments of the first and of the last one go on beyond the block: their other items are read, and each is looked up
  * among those of the block in order, to say before which ones it comes. The sums are the places. */
-#ifndef LSP_SEGSORT_SMALL_CUH
-#define LSP_SEGSORT_SMALL_CUH
+#ifndef LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
+#define LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
 
 #include "core/launch.cuh"
 #include "job.cuh"

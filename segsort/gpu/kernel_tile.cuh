@@ -3,8 +3,8 @@
  * many segments at a time as fit. Segments then get 1, 2, 4 or 8 lanes of 8 items each, so that few of them fill a
  * warp, and leave for every place of the output which item belongs there; a last sweep fetches the items and writes
  * them coalesced. Leading bits that tie wrongly are seen in that sweep; then the tile is sorted digit by digit. */
-#ifndef LSP_SEGSORT_TILE_CUH
-#define LSP_SEGSORT_TILE_CUH
+#ifndef LSP_SEGSORT_GPU_KERNEL_TILE_CUH
+#define LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 
 #include "tile_row.cuh"
 

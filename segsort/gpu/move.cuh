@@ -1,6 +1,6 @@
 /* Small things that the kernels share: copies to shared memory, positions in the place of values. */
-#ifndef LSP_SEGSORT_MOVE_CUH
-#define LSP_SEGSORT_MOVE_CUH
+#ifndef LSP_SEGSORT_GPU_MOVE_CUH
+#define LSP_SEGSORT_GPU_MOVE_CUH
 
 #include "job.cuh"
 #include <cuda_pipeline_primitives.h>

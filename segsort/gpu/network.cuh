@@ -3,8 +3,8 @@
  * mirrored word of the mirrored lane (`flip`), with the same word of another lane (`halve`). A lane sorts its words by
  * Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged two by two: a flip, halves, and the rest within
  * lanes. VT need not be a power of two; G is one, and known at run time. */
-#ifndef LSP_SEGSORT_NETWORK_CUH
-#define LSP_SEGSORT_NETWORK_CUH
+#ifndef LSP_SEGSORT_GPU_NETWORK_CUH
+#define LSP_SEGSORT_GPU_NETWORK_CUH
 
 #include "core/device.cuh"
 #include <stdint.h>

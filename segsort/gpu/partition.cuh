@@ -2,8 +2,8 @@
  * that have the same digit find each other by votes, a counter of the digit's in shared memory says how many came
  * before. The warps' counts are summed up to places in the tile. Keys, then values, are laid out by digit in shared
  * memory and written as runs of neighbours. */
-#ifndef LSP_SEGSORT_PARTITION_CUH
-#define LSP_SEGSORT_PARTITION_CUH
+#ifndef LSP_SEGSORT_GPU_PARTITION_CUH
+#define LSP_SEGSORT_GPU_PARTITION_CUH
 
 #include "job.cuh"
 #include "move.cuh"

@@ -1,7 +1,7 @@
 /* A row of segments, as a block of the tile kernel takes it: which there are, long ones listed by class; and how the
  * items of the short ones come to shared memory and leave it. */
-#ifndef LSP_SEGSORT_ROW_CUH
-#define LSP_SEGSORT_ROW_CUH
+#ifndef LSP_SEGSORT_GPU_TILE_ROW_CUH
+#define LSP_SEGSORT_GPU_TILE_ROW_CUH
 
 #include "kernel_giants.cuh"
 #include "move.cuh"

@@ -1,5 +1,5 @@
 /* Template by COL and INDEX_AT: what needs no values. Rows that repeat others, rows counted, the ranks of their
- * products; then spgemm_rows.h for each type of arithmetic. */
+ * products; then cpu/fill_template.h for each type of arithmetic. */
 #define COL_NAME(f) LSP_PASTE(f, COL_SUFFIX)
 #define b_row_of COL_NAME(b_row_of_entry)
 #define entries_of COL_NAME(entries_of_row)

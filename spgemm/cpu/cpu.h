@@ -1,11 +1,11 @@
-/* Inside C = A*B on the CPU: what the threads (spgemm_cpu.c) and the serial code of an instruction set
- * (spgemm_kernel.c) share.
+/* Inside C = A*B on the CPU: what the threads (cpu/threads.c) and the serial code of an instruction set
+ * (cpu/kernels.c) share.
  *
  * The rank of a product is the place of its column among the columns of its row of C. Counting a row finds the ranks;
  * where they are kept, filling it only adds each product where its rank says. A row may repeat the one above: the same
  * columns, all moved by the same distance, hence the same ranks in the same order of products. */
-#ifndef LSP_SPGEMM_CPU_H
-#define LSP_SPGEMM_CPU_H
+#ifndef LSP_SPGEMM_CPU_CPU_H
+#define LSP_SPGEMM_CPU_CPU_H
 
 #include "spgemm/spgemm.h"
 #include <math.h>

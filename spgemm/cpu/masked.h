@@ -1,7 +1,7 @@
-/* Inside C<M> = A*B on the CPU: what the threads (spgemm_masked.c) and the serial code of an instruction set
- * (spgemm_masked_rows.c) share. */
-#ifndef LSP_SPGEMM_MASKED_H
-#define LSP_SPGEMM_MASKED_H
+/* Inside C<M> = A*B on the CPU: what the threads (cpu/masked.c) and the serial code of an instruction set
+ * (cpu/masked_kernel.c) share. */
+#ifndef LSP_SPGEMM_CPU_MASKED_H
+#define LSP_SPGEMM_CPU_MASKED_H
 
 #include "spgemm/spgemm.h"
 

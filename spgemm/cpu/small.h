@@ -1,7 +1,7 @@
-/* C = A*B of few products and few columns: spgemm_few.c decides and makes C; spgemm_few_rows.c, compiled once an
+/* C = A*B of few products and few columns: cpu/small.c decides and makes C; cpu/small_kernel.c, compiled once an
  * instruction set, does the rows. */
-#ifndef LSP_SPGEMM_FEW_H
-#define LSP_SPGEMM_FEW_H
+#ifndef LSP_SPGEMM_CPU_SMALL_H
+#define LSP_SPGEMM_CPU_SMALL_H
 
 #include "core/core.h"
 

@@ -1,6 +1,6 @@
 /* Which kernel makes a row of C on a GPU: pure functions of what is known of the row. Compiled for both sides. */
-#ifndef LSP_SPGEMM_BINS_H
-#define LSP_SPGEMM_BINS_H
+#ifndef LSP_SPGEMM_GPU_CHOOSE_H
+#define LSP_SPGEMM_GPU_CHOOSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,7 +64,7 @@ enum {
 };
 
 /* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it is short, and like its neighbours
- * (spgemm_alike.cuh); it is merged; it is made with the row before, which has the same columns in A, or columns one
+ * (gpu/short_repeat.cuh); it is merged; it is made with the row before, which has the same columns in A, or columns one
  * less; it fits a window. */
 enum {
     LSP_GROUPS_MOST = 248,

@@ -1,6 +1,6 @@
-/* C = A*B on a GPU where B is nearly dense: both passes, see spgemm_strips.cuh. */
-#include "launch.cuh"
+/* C = A*B on a GPU where B is nearly dense: both passes, see gpu/kernel_dense_b.cuh. */
 #include "kernel_dense_b.cuh"
+#include "launch.cuh"
 
 static spg_strips strips_of(const lsp_spgemm_plan *plan) {
     const lsp_spgemm_strips *kept = &plan->gpu.strips;

@@ -1,12 +1,12 @@
 /* C = A*B on a GPU, the second pass in one type of values: each bin of rows is filled by its own kernel. A type has
- * some fifteen of them: spgemm_fill.cu has those that sum, spgemm_fill_extreme.cu the others. */
-#ifndef LSP_SPGEMM_FILL_CUH
-#define LSP_SPGEMM_FILL_CUH
+ * some fifteen of them: gpu/fill.cu has those that sum, gpu/fill_minmax.cu the others. */
+#ifndef LSP_SPGEMM_GPU_FILL_BINS_CUH
+#define LSP_SPGEMM_GPU_FILL_BINS_CUH
 
-#include "kernel_long_mark.cuh"
 #include "kernel_hash.cuh"
-#include "launch.cuh"
+#include "kernel_long_mark.cuh"
 #include "kernel_merge.cuh"
+#include "launch.cuh"
 
 /* What is ready before values are looked at. */
 typedef struct spg_fill {

@@ -1,17 +1,17 @@
-/* C = A*B on a GPU, behind plain C: spgemm_facts.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu, _masked.cu
- * _places.cu and _strips.cu, or spgemm_none.c in a build without CUDA. */
-#ifndef LSP_SPGEMM_GPU_H
-#define LSP_SPGEMM_GPU_H
+/* C = A*B on a GPU, behind plain C: gpu/inspect.cu, _factors.cu, _count.cu, _fill.cu, _fill_extreme.cu, _masked.cu
+ * _places.cu and _strips.cu, or gpu/none.c in a build without CUDA. */
+#ifndef LSP_SPGEMM_GPU_GPU_H
+#define LSP_SPGEMM_GPU_GPU_H
 
-#include "core/core.h"
 #include "choose.h"
+#include "core/core.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Where the factors of each entry of C lie, and C's structure: all there, or all NULL, but for `large`. See
- * spgemm_places.cuh. */
+ * gpu/kernel_replay.cuh. */
 typedef struct lsp_spgemm_places {
     void *place;
     uint16_t *counts;
@@ -22,7 +22,7 @@ typedef struct lsp_spgemm_places {
     int64_t large_count;
 } lsp_spgemm_places;
 
-/* Which columns of each strip of 32 the rows have: there once C was counted so. See spgemm_strips.cuh. */
+/* Which columns of each strip of 32 the rows have: there once C was counted so. See gpu/kernel_dense_b.cuh. */
 typedef struct lsp_spgemm_strips {
     uint32_t count; /* of a row; 0: C is made in other ways */
     int64_t bytes;  /* that both take */
@@ -43,7 +43,7 @@ typedef struct lsp_spgemm_gpu {
     int64_t nnz;            /* then, of C */
     bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
     uint32_t shared_from;   /* see lsp_shared_bin */
-    uint32_t alike;         /* rows of C, see spgemm_alike.cuh */
+    uint32_t alike;         /* rows of C, see gpu/short_repeat.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
     lsp_spgemm_strips strips;

@@ -1,9 +1,9 @@
 /* What the kernels of C = A*B share: the job, entries and rows of the factors, values and how they are summed. */
-#ifndef LSP_SPGEMM_DEVICE_CUH
-#define LSP_SPGEMM_DEVICE_CUH
+#ifndef LSP_SPGEMM_GPU_JOB_CUH
+#define LSP_SPGEMM_GPU_JOB_CUH
 
-#include "segsort/gpu/network.cuh"
 #include "choose.h"
+#include "segsort/gpu/network.cuh"
 #include <math.h>
 
 typedef unsigned long long ull;

@@ -1,7 +1,7 @@
 /* What is to be known before rows of C are made: is a factor a matrix, rows by bin, where rows of C begin, and the
  * structure of a factor as a number. */
-#ifndef LSP_SPGEMM_FACTS_CUH
-#define LSP_SPGEMM_FACTS_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_CHECK_CUH
+#define LSP_SPGEMM_GPU_KERNEL_CHECK_CUH
 
 #include "job.cuh"
 
@@ -31,7 +31,7 @@ typedef struct spg_facts {
     uint32_t bins[LSP_BINS];      /* rows by who counts them */
     uint32_t many[LSP_MANY_BINS]; /* of these, see lsp_shared_from */
     uint32_t unfit;               /* 1: a short row is not filled as one */
-    uint32_t alike;               /* rows, see spgemm_alike.cuh */
+    uint32_t alike;               /* rows, see gpu/short_repeat.cuh */
     uint32_t blocks;              /* that have reported */
 } spg_facts;
 

@@ -1,8 +1,8 @@
 /* Rows of C where B is nearly dense: a warp makes 32 neighbouring columns, a strip, of a row; a lane adds up a column.
  * Of B's rows it is known which columns of each strip they have, and where these begin: so no product's column is read,
  * nor looked for, and no sum waits for another. */
-#ifndef LSP_SPGEMM_STRIPS_CUH
-#define LSP_SPGEMM_STRIPS_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_DENSE_B_CUH
+#define LSP_SPGEMM_GPU_KERNEL_DENSE_B_CUH
 
 #include "job.cuh"
 

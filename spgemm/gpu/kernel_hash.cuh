@@ -1,8 +1,8 @@
 /* Rows of many products and few columns: a warp collects the distinct columns, 32 neighbours at a time, in a hash
  * table, and sorts these groups alone. Values are then added where their column stands, one entry of A after the other,
  * the columns of a row of B at once: so every sum grows in the order of A's entries. */
-#ifndef LSP_SPGEMM_HASH_CUH
-#define LSP_SPGEMM_HASH_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_HASH_CUH
+#define LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 
 #include "kernel_window.cuh"
 

@@ -1,7 +1,7 @@
 /* What is learnt of all rows before anything is made, by one kernel: it checks A, counts the products of every row and
  * the entries of C's short ones, and sums up where these begin. */
-#ifndef LSP_SPGEMM_LOOK_CUH
-#define LSP_SPGEMM_LOOK_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
+#define LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
 
 #include "kernel_short.cuh"
 

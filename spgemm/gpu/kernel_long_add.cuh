@@ -2,8 +2,8 @@
  * before a column say where its sum is. Warps take 32 neighbouring products each, of as many of A's entries as it
  * takes, the next ones on their way; they find the sums all at once, and add one warp after the other, and of a warp
  * the products of one entry of A after those of the one before: so every sum grows in the order of A's entries. */
-#ifndef LSP_SPGEMM_WALK_CUH
-#define LSP_SPGEMM_WALK_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_LONG_ADD_CUH
+#define LSP_SPGEMM_GPU_KERNEL_LONG_ADD_CUH
 
 #include "long_parts.cuh"
 

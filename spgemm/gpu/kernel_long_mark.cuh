@@ -1,11 +1,11 @@
 /* The longest rows: a block marks the columns of a range, one bit each, in shared memory, and counts, or writes them to
  * C. Then the row is cut into pieces of neighbouring columns. Where these take long parts of rows of B they are walked
- * along (spgemm_walk.cuh), else their products are sorted (spgemm_sort.cuh). Any row can be done so. */
-#ifndef LSP_SPGEMM_BITS_CUH
-#define LSP_SPGEMM_BITS_CUH
+ * along (gpu/kernel_long_add.cuh), else their products are sorted (gpu/kernel_sort.cuh). Any row can be done so. */
+#ifndef LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
+#define LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
 
-#include "kernel_sort.cuh"
 #include "kernel_long_add.cuh"
+#include "kernel_sort.cuh"
 
 /* Threads of the blocks that an SM is to hold: as many as it has, which some chips have fewer of. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000

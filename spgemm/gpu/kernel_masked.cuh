@@ -2,8 +2,8 @@
  * entry. The entries of A's row go one after the other: of B's row each lane takes an entry and looks for its column in
  * the mask; or, where that is much the longer one, an entry of the mask and looks for it in B's row. No two lanes add
  * to one sum at a time, and each grows in the order of A's entries. */
-#ifndef LSP_SPGEMM_MASKED_CUH
-#define LSP_SPGEMM_MASKED_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_MASKED_CUH
+#define LSP_SPGEMM_GPU_KERNEL_MASKED_CUH
 
 #include "job.cuh"
 

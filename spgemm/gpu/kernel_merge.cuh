@@ -1,7 +1,7 @@
 /* Rows of which nearly all products are of one row of B, as at the neighbours of a node that is joined to very many:
  * that row is copied to C, and the other products, sorted by a warp, are merged into it. */
-#ifndef LSP_SPGEMM_MERGE_CUH
-#define LSP_SPGEMM_MERGE_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_MERGE_CUH
+#define LSP_SPGEMM_GPU_KERNEL_MERGE_CUH
 
 #include "job.cuh"
 

@@ -1,8 +1,8 @@
 /* Products that know their place: where in A and in B the factors of each entry of C lie, entry after entry and in the
  * order of the sum. To fill C with other values is then to read, multiply and add. A plan keeps this when it is used
  * again, if memory allows. */
-#ifndef LSP_SPGEMM_PLACES_CUH
-#define LSP_SPGEMM_PLACES_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
+#define LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
 
 #include "job.cuh"
 

@@ -1,12 +1,12 @@
 /* Rows of at most 256 products. A warp takes neighbouring rows of C, at most 32, and sorts those of equal size at a
- * time: no list of rows is made. The first kernel (spgemm_look.cuh) counts them; if all are short, nnz(C) is known when
- * it ends. The second fills them. */
-#ifndef LSP_SPGEMM_SHORT_CUH
-#define LSP_SPGEMM_SHORT_CUH
+ * time: no list of rows is made. The first kernel (gpu/kernel_inspect.cuh) counts them; if all are short, nnz(C) is
+ * known when it ends. The second fills them. */
+#ifndef LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
+#define LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 
-#include "short_repeat.cuh"
 #include "kernel_check.cuh"
 #include "kernel_sort.cuh"
+#include "short_repeat.cuh"
 
 enum {
     SHORT_WARPS = 4, /* of a tile, which is what a block fills; one that looks does it for two */

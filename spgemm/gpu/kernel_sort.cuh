@@ -1,7 +1,7 @@
 /* Rows whose products are sorted: expand, sort, compress without leaving the chip. The columns of a row that a block
  * sorts are counted by a table, of one that a warp sorts by bits if hardly any is there twice. */
-#ifndef LSP_SPGEMM_SORT_CUH
-#define LSP_SPGEMM_SORT_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_SORT_CUH
+#define LSP_SPGEMM_GPU_KERNEL_SORT_CUH
 
 #include "sort_compress.cuh"
 

@@ -1,11 +1,12 @@
 /* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
  * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
  * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a run
- * (spgemm_runs.cuh) have their products in the same places: these are found once for all of them. Where rows are few,
- * and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's columns.
+ * (gpu/window_repeat.cuh) have their products in the same places: these are found once for all of them. Where rows are
+ * few, and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's
+ * columns.
  */
-#ifndef LSP_SPGEMM_WINDOW_CUH
-#define LSP_SPGEMM_WINDOW_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
+#define LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 
 #include "window_repeat.cuh"
 

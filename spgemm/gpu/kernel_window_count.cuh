@@ -1,7 +1,7 @@
 /* Rows of more products than a warp sorts are counted in windows, as far as they fit one; those that do not, and those
  * that are merged, are listed for the kernels to come. */
-#ifndef LSP_SPGEMM_WINDOW_COUNT_CUH
-#define LSP_SPGEMM_WINDOW_COUNT_CUH
+#ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
+#define LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
 
 #include "kernel_merge.cuh"
 #include "kernel_window.cuh"

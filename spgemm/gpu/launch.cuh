@@ -1,14 +1,14 @@
 /* What the launchers of C = A*B share: the job from the plan, rows listed by bin, kernels that both count and fill. */
-#ifndef LSP_SPGEMM_LAUNCH_CUH
-#define LSP_SPGEMM_LAUNCH_CUH
+#ifndef LSP_SPGEMM_GPU_LAUNCH_CUH
+#define LSP_SPGEMM_GPU_LAUNCH_CUH
 
 #include "core/launch.cuh"
-#include "spgemm/spgemm.h"
-#include "kernel_long_mark.cuh"
-#include "stages.cuh"
 #include "kernel_check.cuh"
 #include "kernel_inspect.cuh"
+#include "kernel_long_mark.cuh"
 #include "kernel_window.cuh"
+#include "spgemm/spgemm.h"
+#include "stages.cuh"
 
 /* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
  * multiprocessors; blocks that fetch their work are so many times these. */

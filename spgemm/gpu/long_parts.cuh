@@ -1,6 +1,6 @@
 /* Parts of rows of B that lie in some columns: what a block multiplies, or marks, one after the other. */
-#ifndef LSP_SPGEMM_PARTS_CUH
-#define LSP_SPGEMM_PARTS_CUH
+#ifndef LSP_SPGEMM_GPU_LONG_PARTS_CUH
+#define LSP_SPGEMM_GPU_LONG_PARTS_CUH
 
 #include "job.cuh"
 

@@ -1,8 +1,8 @@
 /* Short rows of C that are the same but for where they lie, as most are of a matrix of a regular grid: the columns of A
  * are one more in each row, and so are those of B's rows that these lead to. A warp compares its rows with one of them;
  * it learns of that one where each product goes, and then every lane adds up a row by itself: nothing is sorted. */
-#ifndef LSP_SPGEMM_ALIKE_CUH
-#define LSP_SPGEMM_ALIKE_CUH
+#ifndef LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
+#define LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
 
 #include "job.cuh"
 

@@ -1,6 +1,6 @@
 /* Rows whose products are sorted, the last step: equal neighbours are summed in order, and the row is written. */
-#ifndef LSP_SPGEMM_COMPRESS_CUH
-#define LSP_SPGEMM_COMPRESS_CUH
+#ifndef LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
+#define LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
 
 #include "sort_expand.cuh"
 

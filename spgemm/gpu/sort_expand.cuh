@@ -1,8 +1,8 @@
 /* Rows whose products are sorted, the first step: G lanes take a row of at most VT * G products to words and values. A
  * product is a word: its column above its slot, which counts the row's products in the order of A's entries; a sorted
  * word's slot leads back to the two factors. */
-#ifndef LSP_SPGEMM_EXPAND_CUH
-#define LSP_SPGEMM_EXPAND_CUH
+#ifndef LSP_SPGEMM_GPU_SORT_EXPAND_CUH
+#define LSP_SPGEMM_GPU_SORT_EXPAND_CUH
 
 #include "job.cuh"
 

@@ -1,6 +1,6 @@
 /* What the launchers call of each other. */
-#ifndef LSP_SPGEMM_FACTORS_CUH
-#define LSP_SPGEMM_FACTORS_CUH
+#ifndef LSP_SPGEMM_GPU_STAGES_CUH
+#define LSP_SPGEMM_GPU_STAGES_CUH
 
 #include "spgemm/spgemm.h"
 

@@ -1,8 +1,8 @@
 /* Runs of rows of C whose products stand in the same places, so that one search for these serves all: rows of A with
  * the same columns (unknowns of one node of a mesh), or with columns one further each time, where the rows of B there
  * are shifted alike (neighbours on a grid). Found by comparing each row with the one before. */
-#ifndef LSP_SPGEMM_RUNS_CUH
-#define LSP_SPGEMM_RUNS_CUH
+#ifndef LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
+#define LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
 
 #include "kernel_check.cuh"
 

@@ -1,7 +1,7 @@
 /* The generators of the workloads as their definitions read, one draw after the other: the specification that the
  * library's jumping, threaded ones are held against. */
-#ifndef LSP_TESTS_GENERATE_PLAINLY_H
-#define LSP_TESTS_GENERATE_PLAINLY_H
+#ifndef LSP_TESTS_MATRICES_GENERATE_PLAINLY_H
+#define LSP_TESTS_MATRICES_GENERATE_PLAINLY_H
 
 #include "tests/matrices.h"
 

@@ -1,6 +1,6 @@
 /* Texts for the tests of the reader. */
-#ifndef LSP_TESTS_MTX_TEXTS_H
-#define LSP_TESTS_MTX_TEXTS_H
+#ifndef LSP_TESTS_MATRICES_MTX_TEXTS_H
+#define LSP_TESTS_MATRICES_MTX_TEXTS_H
 
 #include "tests/support.h"
 

@@ -1,6 +1,6 @@
-/* to[i] = from[i] in another type, on the GPU: convert_cuda.cu, or convert_none.c in a build without CUDA. */
-#ifndef LSP_MATRICES_CONVERT_H
-#define LSP_MATRICES_CONVERT_H
+/* to[i] = from[i] in another type, on the GPU: csr/gpu/convert.cu, or convert_none.c in a build without CUDA. */
+#ifndef LSP_MATRICES_CSR_GPU_CONVERT_H
+#define LSP_MATRICES_CSR_GPU_CONVERT_H
 
 #include "core/core.h"
 

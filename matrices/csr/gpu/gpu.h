@@ -1,7 +1,7 @@
-/* What is done with matrices on the context's GPU where they lie: csr_cuda.cu, or csr_cuda_none.c in a build without
+/* What is done with matrices on the context's GPU where they lie: csr/gpu/rows.cu, or csr/gpu/none.c in a build without
  * CUDA. */
-#ifndef LSP_CSR_CUDA_H
-#define LSP_CSR_CUDA_H
+#ifndef LSP_MATRICES_CSR_GPU_GPU_H
+#define LSP_MATRICES_CSR_GPU_GPU_H
 
 #include "core/core.h"
 
