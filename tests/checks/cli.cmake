@@ -17,7 +17,7 @@ target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
 foreach(part usage product filter files report real completion)
   add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
-  set_tests_properties(cli_${part} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(cli_${part} PROPERTIES LABELS "cli;quick" TIMEOUT 300 SKIP_RETURN_CODE 77)
   set_property(TEST cli_${part} PROPERTY ENVIRONMENT
     CLI=$<TARGET_FILE:spgemm-cli> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
     SOURCE=${PROJECT_SOURCE_DIR} MATRICES=${PROJECT_SOURCE_DIR}/../shared/matrices

@@ -6,4 +6,5 @@ foreach(what library header)
   endif()
   add_test(NAME exports_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/checks/exports.sh ${what} ${file}
                                         ${CMAKE_CURRENT_SOURCE_DIR}/checks/exports.txt)
+  set_tests_properties(exports_${what} PROPERTIES LABELS quick)
 endforeach()

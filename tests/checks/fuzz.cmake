@@ -1,13 +1,19 @@
-# The corpus of every fuzz target is replayed always; libFuzzer itself runs with -DLSP_FUZZ=ON and clang:
-#   build/tests/fuzz_mtx tests/fuzz/corpus_mtx
+# The corpus of every fuzz target is replayed always. With -DLSP_FUZZ=ON and clang libFuzzer looks further for a minute,
+# by hand, for longer: build/fuzz/tests/fuzz_mtx tests/fuzz/corpus_mtx
 foreach(target mtx)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   add_test(NAME replay_${target} COMMAND replay_${target} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus_${target})
+  set_tests_properties(replay_${target} PROPERTIES LABELS "matrices;quick")
   set(fuzz_programs replay_${target})
   if(LSP_FUZZ)
     add_executable(fuzz_${target} fuzz/fuzz_${target}.c)
     target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
     list(APPEND fuzz_programs fuzz_${target})
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/found_${target})
+    add_test(NAME fuzz_${target} COMMAND fuzz_${target} -max_total_time=60 -timeout=20 -rss_limit_mb=4096
+             -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/ ${CMAKE_CURRENT_BINARY_DIR}/found_${target}
+             ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus_${target}) # the first folder takes what is new
+    set_tests_properties(fuzz_${target} PROPERTIES LABELS slow TIMEOUT 300)
   endif()
   foreach(program IN LISTS fuzz_programs)
     target_link_libraries(${program} PRIVATE libsparse_static lsp_flags OpenMP::OpenMP_C ZLIB::ZLIB m)

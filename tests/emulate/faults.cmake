@@ -6,7 +6,7 @@ target_link_libraries(faults PRIVATE libsparse_static lsp_flags)
 
 function(fault name sentence)
   add_test(NAME fault_${name} COMMAND faults ${name})
-  set_tests_properties(fault_${name} PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION "${sentence}")
+  set_tests_properties(fault_${name} PROPERTIES TIMEOUT 60 LABELS "core;device" PASS_REGULAR_EXPRESSION "${sentence}")
 endfunction()
 fault(barrier "at the barrier of the block, reached by 63 of 64 living threads; thread 40 waits in __syncwarp")
 fault(named_barrier "waits for ever at barrier 1, reached by 32 of 64 threads")
