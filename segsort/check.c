@@ -1,28 +1,9 @@
-/* The arguments of a segmented sort: what is wrong with them, and the order of keys that they ask for. On a GPU the
- * offsets are not looked at here: the kernels check each segment when they meet it. */
+/* The arguments of a segmented sort: what is wrong with them. On a GPU the offsets are not read here: the kernels check
+ * each segment when they meet it. */
 #include "segsort.h"
 
 static bool wants_positions(const lsp_segsort_args *args) {
     return (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
-}
-
-lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {
-    bool wide = lsp_type_bytes(args->key_type) == 8;
-    bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64;
-    bool is_signed = is_float || args->key_type == LSP_I32 || args->key_type == LSP_I64;
-    uint64_t sign = wide ? (uint64_t)1 << 63 : (uint64_t)1 << 31, all = sign | (sign - 1);
-    lsp_key_order order = {.is_float = is_float, .bias = is_signed ? sign : 0, .keep = all, .nan_above = sign - 1};
-    if (is_float) {
-        order.flip = sign - 1;
-        order.nan_above = wide ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
-    }
-    if (args->flags & LSP_SORT_DESCENDING) {
-        order.bias ^= all;
-    }
-    if (args->end_bit > 0) {
-        order.keep = UINT64_MAX >> (64 - args->end_bit) & UINT64_MAX << args->begin_bit;
-    }
-    return order;
 }
 
 /* ---- segments ---- */

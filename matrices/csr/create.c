@@ -8,24 +8,6 @@ enum {
     least_share = 1 << 16,
 };
 
-size_t lsp_type_bytes(lsp_type type) {
-    switch (type) {
-    case LSP_I32:
-    case LSP_U32:
-    case LSP_F32:
-        return 4;
-    case LSP_I64:
-    case LSP_U64:
-    case LSP_F64:
-        return 8;
-    case LSP_C64:
-        return 16;
-    case LSP_NONE:
-        break;
-    }
-    return 0;
-}
-
 static bool is_index(lsp_type type) { return type == LSP_I32 || type == LSP_I64; }
 
 lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
