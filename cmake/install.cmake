@@ -1,4 +1,4 @@
-# What is installed: the library both ways, its header, a CMake package, a pkg-config file, the tools, the licence.
+# What is installed: the library both ways, its headers, a CMake package, a pkg-config file, the tools, the licence.
 include(CMakePackageConfigHelpers)
 set(lsp_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/libsparse)
 
@@ -13,7 +13,7 @@ foreach(kind shared static)
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT libsparse-${kind} NAMESPACE libsparse:: DESTINATION ${lsp_package_dir})
 endforeach()
-install(FILES include/libsparse.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(LSP_STATIC_DEPENDENCIES ZLIB Threads)

@@ -1,6 +1,6 @@
-# Exported symbols: the library, the header and exports.txt say the same. Whoever adds a function adds it there too.
-foreach(what library header)
-  set(file ${PROJECT_SOURCE_DIR}/include/libsparse.h)
+# Exported symbols: the library, the headers and exports.txt say the same. Whoever adds a function adds it there too.
+foreach(what library headers)
+  set(file ${PROJECT_SOURCE_DIR}/include)
   if(what STREQUAL "library")
     set(file $<TARGET_FILE:libsparse>)
   endif()

@@ -1,0 +1,144 @@
+/* libsparse/core.h: status, context, types of values. Part of libsparse.h, which states the rules for all functions. */
+#ifndef LIBSPARSE_CORE_H
+#define LIBSPARSE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LSP_VERSION_MAJOR 0
+#define LSP_VERSION_MINOR 1
+#define LSP_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define LSP_API __attribute__((visibility("default")))
+#else
+#define LSP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+typedef enum lsp_status {
+    LSP_OK = 0,
+    LSP_ERR_ARGUMENT = 1,    /* an argument makes no sense: NULL, negative, mismatched sizes, an unknown name */
+    LSP_ERR_FORMAT = 2,      /* the input is malformed: a file, or arrays that form no CSR matrix */
+    LSP_ERR_IO = 3,          /* a file cannot be opened, read or written */
+    LSP_ERR_MEMORY = 4,      /* out of memory, or beyond the budget of the context */
+    LSP_ERR_DEVICE = 5,      /* no such device, no driver, or the device failed */
+    LSP_ERR_UNSUPPORTED = 6, /* a sensible request that the library does not offer: complex products, for instance */
+    LSP_ERR_OVERFLOW = 7     /* a size or an index does not fit its type */
+} lsp_status;
+
+/* Returns "LSP_OK", "LSP_ERR_MEMORY", ...; "LSP_ERR_?" for a number that is no status. Never NULL. */
+LSP_API const char *lsp_status_name(lsp_status status);
+
+/* Returns "0.1.0". */
+LSP_API const char *lsp_version(void);
+
+/* ---- context ----------------------------------------------------------------------------------------------------- */
+
+/* Where memory lies, and which processor computes. */
+typedef enum lsp_where { LSP_HOST = 0, LSP_CUDA = 1 } lsp_where;
+
+/* A caller's own memory. `alloc` returns `bytes` (more than 0) aligned to 64, or NULL; `where` LSP_CUDA asks for device
+ * memory. `free` takes back what `alloc` returned. Both are called only from the thread that calls the library. */
+typedef struct lsp_allocator {
+    void *(*alloc)(void *user, size_t bytes, lsp_where where);
+    void (*free)(void *user, void *memory, size_t bytes, lsp_where where);
+    void *user;
+} lsp_allocator;
+
+/* Receives one line, without a newline, for every decision worth knowing: which method was chosen, and why. */
+typedef void (*lsp_log_fn)(void *user, const char *message);
+
+/* Receives the progress of long operations, in the caller's thread. `phase` is "read", "multiply", "stream" (blocks of
+ * a product) or "write". `fraction` grows from 0 to 1; below 0 it is unknown. */
+typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
+
+/* Options of a context. All zero: the CPU, all its threads, the library's own memory, no limit, silence. */
+typedef struct lsp_ctx_options {
+    lsp_where device; /* what computes */
+    int ordinal;      /* which GPU, from 0, whatever the caller's current device is */
+    int threads;      /* host threads; 0: as many as OpenMP would take */
+    int64_t
+        max_bytes; /* memory budget: bytes that the context may hold, on the host and on the GPU each; 0: no limit */
+    lsp_allocator allocator; /* set both functions or neither */
+    lsp_log_fn log;
+    lsp_progress_fn progress;
+    void *hook_user; /* handed to `log` and `progress` */
+    void *stream;    /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
+} lsp_ctx_options;
+
+typedef struct lsp_ctx lsp_ctx;
+
+/* Makes a context. `options` may be NULL (all zero). On failure *ctx is untouched and the sentence goes to `error`
+ * (at most `error_bytes` with the final zero; may be NULL). Returns LSP_ERR_DEVICE if the GPU asked for cannot be used.
+ *     lsp_ctx_options on_gpu = {.device = LSP_CUDA};
+ *     lsp_ctx_create(&ctx, &on_gpu, error, sizeof error); */
+LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *error, size_t error_bytes);
+
+/* Frees everything that the context holds, including the matrices made with it. NULL does nothing. Waits for the
+ * context's stream. */
+LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
+
+/* Returns the sentence of the last failure, "" if there was none. Valid until the next failure or the end of the
+ * context. */
+LSP_API const char *lsp_last_error(const lsp_ctx *ctx);
+
+typedef struct lsp_ctx_info {
+    lsp_where device;
+    int ordinal;
+    int threads;
+    char device_name[128];   /* the processor's or the GPU's own name */
+    const char *isa;         /* instruction set of the host code in use: "avx512", "avx2" or "portable" */
+    int64_t max_bytes;       /* 0: no limit */
+    int64_t host_bytes;      /* held now, including memory kept for reuse */
+    int64_t host_peak_bytes; /* most in use at one time since creation or lsp_ctx_reset_peak, without kept memory */
+    int64_t cuda_bytes;      /* the same on the GPU */
+    int64_t cuda_peak_bytes;
+    int64_t device_total_bytes; /* memory of the GPU; of the machine for a host context */
+    int64_t device_free_bytes;
+} lsp_ctx_info;
+
+LSP_API lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info);
+
+/* Starts the peaks of lsp_ctx_get_info anew from what is in use now. */
+LSP_API lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx);
+
+/* Sets the memory budget (0: no limit). Memory that is held already stays. */
+LSP_API lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes);
+
+/* Gives back the memory that the context keeps for reuse between calls. */
+LSP_API lsp_status lsp_ctx_trim(lsp_ctx *ctx);
+
+/* Waits until all work on the context's stream is done. Returns LSP_ERR_ARGUMENT if a sort since the last call met
+ * malformed segments on the GPU; the sentence names one of them. */
+LSP_API lsp_status lsp_ctx_sync(lsp_ctx *ctx);
+
+/* Returns the number of GPUs that this build can use here: 0 without a driver or in a build without CUDA. */
+LSP_API int lsp_cuda_device_count(void);
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+typedef enum lsp_type {
+    LSP_NONE = 0, /* no values: a pattern; where a caller chooses a type: the one that fits */
+    LSP_I32 = 1,
+    LSP_I64 = 2,
+    LSP_U32 = 3,
+    LSP_U64 = 4,
+    LSP_F32 = 5,
+    LSP_F64 = 6,
+    LSP_C64 = 7 /* two doubles, real part first: can be read, written and moved, not multiplied */
+} lsp_type;
+
+/* Returns the bytes of one element: 0, 4, 8 or 16. */
+LSP_API size_t lsp_type_bytes(lsp_type type);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

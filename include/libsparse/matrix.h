@@ -1,0 +1,174 @@
+/* libsparse/matrix.h: matrices by rows. Part of libsparse.h, which states the rules for all functions. */
+#ifndef LIBSPARSE_MATRIX_H
+#define LIBSPARSE_MATRIX_H
+
+#include "core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the struct -------------------------------------------------------------------------------------------------- */
+
+/* A matrix in compressed sparse rows (CSR): row i holds the entries rowptr[i] .. rowptr[i+1]-1. The struct is a plain
+ * view. Its arrays belong to the user, or to the context that made them; then lsp_csr_free or the end of the context
+ * frees them. rowptr has rows+1 entries even when rows is 0; col and val may be NULL when nnz is 0. */
+typedef struct lsp_csr {
+    int64_t rows, cols, nnz;
+    void *rowptr;
+    void *col;
+    void *val;            /* NULL exactly when val_type is LSP_NONE (or nnz is 0) */
+    lsp_type rowptr_type; /* LSP_I32 or LSP_I64 */
+    lsp_type col_type;    /* LSP_I32 or LSP_I64 */
+    lsp_type val_type;    /* LSP_NONE, LSP_F32, LSP_F64 or LSP_C64 */
+    lsp_where where;
+} lsp_csr;
+
+/* Types of a matrix to be made. All zero: the narrowest indices that fit, values as the source has them, on the host.
+ */
+typedef struct lsp_csr_types {
+    lsp_type rowptr_type; /* LSP_NONE: LSP_I32 while nnz < 2^31 */
+    lsp_type col_type;    /* LSP_NONE: LSP_I32 while cols <= 2^31 */
+    lsp_type val_type;    /* LSP_NONE: as the source */
+    bool drop_values;     /* make a pattern, whatever the source has */
+    lsp_where where;
+} lsp_csr_types;
+
+/* ---- making, freeing, checking ----------------------------------------------------------------------------------- */
+
+/* Allocates a matrix in the context. rowptr is all zero; col and val are not set. `types->val_type` LSP_NONE makes a
+ * pattern. The caller frees it with lsp_csr_free. */
+LSP_API lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
+                                  lsp_csr *A);
+
+/* Frees the arrays of a matrix that the context made, and zeroes *A. A zeroed *A does nothing. The context keeps the
+ * memory for its next call; lsp_ctx_trim gives it back to the system. */
+LSP_API void lsp_csr_free(lsp_ctx *ctx, lsp_csr *A);
+
+enum { LSP_CHECK_SORTED = 1, LSP_CHECK_UNIQUE = 2, LSP_CHECK_FINITE = 4 };
+
+/* Checks that A is a matrix: sizes, types, pointers not NULL, rowptr[0] = 0, rowptr never falling, rowptr[rows] = nnz,
+ * columns in range. `flags` asks for more: columns ascending in each row, no column twice in a row, values finite.
+ * LSP_ERR_FORMAT names the first offending row. Reads every entry once. Host matrices only. */
+LSP_API lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags);
+
+/* ---- conversions: each makes a new matrix B, which the caller frees ---------------------------------------------- */
+
+/* B = A in other types or in another place. LSP_ERR_OVERFLOW if an index does not fit. f64 to f32 rounds to nearest; a
+ * pattern becomes ones; C64 takes only C64 or a pattern. Waits if A or B is on a GPU. `types` may be NULL.
+ *     lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &on_gpu); */
+LSP_API lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
+
+/* B = A^T (not conjugated), columns sorted; entries at the same place stay in order. Host matrices only. */
+LSP_API lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
+
+/* Sorts each row of A by column, in place; the sort is stable. On the host and on the GPU. */
+LSP_API lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A);
+
+/* B[i][j] = A[row_order[i]][col_order[j]], columns sorted. An order is a permutation of 0 .. size-1 in the type of
+ * A's columns (checked); NULL keeps the order. Host matrices only. */
+LSP_API lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
+                                   lsp_csr *B);
+
+typedef enum lsp_symmetry {
+    LSP_GENERAL = 0,
+    LSP_SYMMETRIC = 1, /* A = A^T */
+    LSP_SKEW = 2,      /* A = -A^T */
+    LSP_HERMITIAN = 3  /* A = conj(A)^T */
+} lsp_symmetry;
+
+/* B = the whole matrix of which A holds one triangle: every entry off the diagonal also appears at its mirrored place,
+ * negated (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows are sorted; an entry given on both sides of the diagonal is
+ * summed. Host matrices only. */
+LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
+
+/* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones. Of
+ * two patterns C is the union, whatever the factors. Entries of the same column are summed A first; a sum that is no
+ * number is the quiet NaN without sign. A and B lie in one place, and C lies there too. */
+LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
+
+/* Which entries stay. All zero: all of them. The tests apply in the order of the fields. */
+typedef struct lsp_filter {
+    const lsp_csr *mask; /* not NULL: entries stay where the mask has one, whatever its value. The mask has the shape
+                            of the matrix and lies in the same place */
+    bool complement;     /* entries stay where the mask has none */
+    bool drop;           /* entries with |value| <= tolerance go */
+    double tolerance;    /* 0 or more */
+    int64_t
+        largest; /* above 0: at most this many stay in each row, those of largest |value|; of equal ones the first */
+} lsp_filter;
+
+/* B = the entries of A that stay, in their order, where A lies. A NaN counts as larger than all numbers; entries of a
+ * pattern count as ones. Not for C64. */
+LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
+
+/* Triples in any order, on the host. Indices count from 0; val NULL makes a pattern. */
+typedef struct lsp_coo {
+    int64_t rows, cols, nnz;
+    const void *row;
+    const void *col;
+    const void *val;
+    lsp_type index_type; /* of row and col: LSP_I32 or LSP_I64 */
+    lsp_type val_type;
+} lsp_coo;
+
+/* B = the matrix of the triples, rows sorted. Triples at the same place are summed in their order; `*duplicates` (may
+ * be NULL) says how many were merged into others. LSP_ERR_FORMAT names the first triple outside the matrix. */
+LSP_API lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B,
+                                  int64_t *duplicates);
+
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
+
+typedef struct lsp_csr_stats {
+    int64_t empty_rows, empty_cols;
+    int64_t min_row, max_row, max_col; /* entries in the shortest row, the longest row, the longest column */
+    double mean_row, stddev_row;
+    int64_t histogram[64];             /* [0]: empty rows; [k]: rows of 2^(k-1) .. 2^k - 1 entries */
+    int64_t lower_bandwidth;           /* largest row - column over all entries, at least 0 */
+    int64_t upper_bandwidth;           /* largest column - row over all entries, at least 0 */
+    int64_t diagonal;                  /* entries on the diagonal */
+    int64_t unsorted_rows, duplicates; /* rows not ascending; entries whose place came before in the row */
+    int64_t zeros, not_finite;         /* entries that are 0; entries that are NaN or infinite */
+    bool square;
+    bool pattern_symmetric;          /* square, and every entry has a mirror */
+    bool symmetric, skew, hermitian; /* and its value agrees exactly */
+    int64_t products;                /* multiplications of A*A; -1 unless square */
+    int64_t product_nnz_bound;       /* sum over rows of min(products, cols): nnz(A*A) is at most this */
+} lsp_csr_stats;
+
+/* Fills *stats. Host matrices only. Costs one transpose. */
+LSP_API lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats);
+
+typedef struct lsp_csr_difference {
+    bool same_shape;   /* rows and cols are equal */
+    bool same_pattern; /* and every rowptr and col */
+    bool same_bits;    /* and every value, bit for bit */
+    int64_t row, col;  /* where the pattern first differs or the relative error is largest; -1 if nowhere */
+    double
+        max_rel; /* max |a-b| / max(|a|,|b|) over the common pattern; NaN against NaN counts 0, other NaNs infinite */
+} lsp_csr_difference;
+
+/* Compares two matrices on the host, entry by entry as they are stored. */
+LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *difference);
+
+/* ---- generators -------------------------------------------------------------------------------------------------- */
+
+/* Makes a matrix by name, on the host, the same on every machine for the same seed (published figures use seed 1):
+ * poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E).
+ * `types` may be NULL: f64, narrowest indices. LSP_ERR_ARGUMENT says what is wrong with a name.
+ *     lsp_generate(ctx, "poisson2d:100", 1, NULL, &A); */
+LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);
+
+typedef struct lsp_nas_class {
+    int64_t n;
+    int nonzer, iterations;
+    double shift, zeta; /* zeta: the value that verifies a run, to 1e-10 */
+} lsp_nas_class;
+
+/* Tells the parameters of the NAS conjugate gradient benchmark. `name` is one of S W A B C D E. */
+LSP_API lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* libsparse/mtx.h: Matrix Market files. Part of libsparse.h, which states the rules for all functions. */
+#ifndef LIBSPARSE_MTX_H
+#define LIBSPARSE_MTX_H
+
+#include "matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum lsp_mtx_format { LSP_MTX_COORDINATE = 0, LSP_MTX_ARRAY = 1 } lsp_mtx_format;
+typedef enum lsp_mtx_field {
+    LSP_MTX_REAL = 0,
+    LSP_MTX_INTEGER = 1,
+    LSP_MTX_PATTERN = 2,
+    LSP_MTX_COMPLEX = 3
+} lsp_mtx_field;
+
+/* What a file says of itself. */
+typedef struct lsp_mtx_info {
+    lsp_mtx_format format;
+    lsp_mtx_field field;
+    lsp_symmetry symmetry;
+    int64_t rows, cols;
+    int64_t entries;    /* as announced, before symmetric expansion; of an array: the numbers stored */
+    int64_t duplicates; /* entries summed into others */
+    int64_t bytes;      /* of text, after decompression */
+    bool compressed;
+} lsp_mtx_info;
+
+typedef struct lsp_mtx_read_options {
+    lsp_csr_types types; /* val_type LSP_NONE: a pattern stays one, complex becomes C64, all else f64 */
+    bool lenient;        /* accept entries above the diagonal of a symmetric file, as their mirrors */
+    bool keep_triangle;  /* do not expand a symmetric file: keep the triangle that it stores */
+    bool header_only;    /* read banner and sizes and check nothing further; *A is left as it is */
+} lsp_mtx_read_options;
+
+/* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column. Duplicates are summed in
+ * the order of the file. Zeros of a coordinate file stay; zeros of an array file are dropped. Malformed input gives
+ * LSP_ERR_FORMAT, and the sentence is "path:line: what is wrong". Memory for entries is taken only as far as the file
+ * is long enough to hold them; memory for the announced rows must fit the budget or the free memory, else
+ * LSP_ERR_MEMORY. The caller frees A. `options` and `info` may be NULL. */
+LSP_API lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
+                                lsp_mtx_info *info);
+
+/* The same from memory; `name` stands for the path in messages. */
+LSP_API lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name,
+                                       const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info);
+
+typedef struct lsp_mtx_write_options {
+    lsp_symmetry
+        symmetry; /* not LSP_GENERAL: write the lower triangle only; A must have this symmetry exactly (checked) */
+    const char *comment; /* NULL, or lines to stand under the banner */
+} lsp_mtx_write_options;
+
+/* Writes A as a coordinate file: real, pattern (LSP_NONE) or complex (C64). Each number has the fewest digits that read
+ * back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A file appears complete or
+ * not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the GPU is copied in pieces,
+ * each while the piece before it is written. `options` may be NULL. */
+LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
+                                 const lsp_mtx_write_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

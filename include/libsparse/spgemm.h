@@ -1,0 +1,122 @@
+/* libsparse/spgemm.h: sparse matrix times sparse matrix. Part of libsparse.h, which states the rules for all functions.
+ */
+#ifndef LIBSPARSE_SPGEMM_H
+#define LIBSPARSE_SPGEMM_H
+
+#include "matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what can be asked for --------------------------------------------------------------------------------------- */
+
+typedef enum lsp_spgemm_method {
+    LSP_SPGEMM_AUTO = 0,
+    LSP_SPGEMM_REFERENCE = 1, /* the specification: one thread, one dense accumulator, no tricks */
+    LSP_SPGEMM_SORT = 2,      /* expand, segmented sort, compress */
+    LSP_SPGEMM_MASK = 3       /* only the entries of options->filter.mask, which must be set, without complement */
+} lsp_spgemm_method;
+
+/* What stands for multiplication and addition. A sum begins with its first product. Of the products that min and max
+ * choose from, a NaN wins, and of equal ones the first. */
+typedef enum lsp_semiring {
+    LSP_PLUS_TIMES = 0,
+    LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */
+    LSP_MAX_TIMES = 2, /* the largest a * b */
+    LSP_OR_AND = 3,    /* 1 if both factors of a product are not 0, else 0: reachability */
+    LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles */
+} lsp_semiring;
+
+typedef struct lsp_spgemm_options {
+    lsp_spgemm_method method;
+    lsp_semiring semiring;
+    bool transpose_a, transpose_b;
+    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked.
+                            C lies where A and B do, whatever `where` says */
+    lsp_filter filter;   /* which entries of C stay; not for plans. Entries outside a mask (not its complement) are
+                            never computed, unless the mask is much larger than the product */
+} lsp_spgemm_options;
+
+typedef struct lsp_spgemm_info {
+    lsp_spgemm_method method;
+    const char *method_name; /* "reference", "sort", "mask" */
+    char reason[160];        /* why */
+    int64_t products;        /* multiplications */
+    int64_t nnz_bound;       /* nnz(C) is at most this */
+    int64_t nnz;             /* nnz(C); -1 until executed */
+    int64_t max_row_products;
+    int64_t blocks;        /* blocks of rows that the product is cut into to stay within the budget */
+    int64_t scratch_bytes; /* taken during execution, beside A, B and C */
+    int64_t bound_bytes;   /* of C at nnz_bound */
+} lsp_spgemm_info;
+
+/* ---- one call ---------------------------------------------------------------------------------------------------- */
+
+/* C = op(A)*op(B): makes a plan, executes it and destroys it. The caller frees C. `options` and `info` may be NULL.
+ *     lsp_spgemm(ctx, &A, &B, NULL, &C, NULL); */
+LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_csr *C, lsp_spgemm_info *info);
+
+/* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. */
+LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
+                                  const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C);
+
+/* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). R NULL: P transposed. */
+LSP_API lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                     const lsp_spgemm_options *options, lsp_csr *C);
+
+/* ---- plans: for products whose structure stays while values change ----------------------------------------------- */
+
+typedef struct lsp_spgemm_plan lsp_spgemm_plan;
+
+/* Inspects A and B (both on the host or both on the context's GPU, any order of columns, duplicates allowed), counts
+ * products and chooses a method. Checks both matrices as lsp_csr_check does. The plan belongs to the context and holds
+ * no copy of A or B: structure and sizes must be the same at execution, values may change. LSP_ERR_UNSUPPORTED for C64;
+ * on a GPU also for the reference, for factors of 2^31 entries or rows and more, and for an inner dimension beyond
+ * 2^31. Waits for the GPU. */
+LSP_API lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                          const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
+LSP_API void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan);
+LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info);
+
+/* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored: the first
+ * product is rounded, the others (LSP_PLUS_TIMES) are added by fused multiply-add. So every method gives the same bits.
+ * A sum that happens to be zero stays; one that is no number is the quiet NaN without sign. Values are first converted
+ * to the type of C's values; a pattern counts as ones. nnz(C) is counted before C is allocated: if C does not fit the
+ * budget, LSP_ERR_MEMORY says how many bytes it needs, and nothing was multiplied. On a GPU the call waits for a look
+ * at the structure and, the first time, for nnz(C); C is filled on the stream when it returns. The caller frees C. */
+LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+
+/* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps
+ * its structure. On failure its values are lost. On a GPU the second use of a plan remembers where the factors of each
+ * entry lie, if entries have few products and a quarter of the free memory holds that; from then on an update reads
+ * the factors once and searches nothing. */
+LSP_API lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+
+/* ---- products larger than memory --------------------------------------------------------------------------------- */
+
+/* Takes the rows first_row, first_row + 1, ... of C: a matrix that ends with the call. A status other than LSP_OK ends
+ * the product, which then returns it. */
+typedef lsp_status (*lsp_spgemm_sink)(void *user, int64_t first_row, const lsp_csr *rows);
+
+/* C = op(A)*op(B) in blocks of rows, in order, each handed to `sink` before the next begins: to count, filter, reduce
+ * or write a C larger than memory. A block takes at most block_bytes before it is filtered (0: what suits the memory),
+ * unless one row alone takes more. There is always one block, without rows if C has none. The bits are those of
+ * lsp_spgemm. Blocks of matrices on the GPU are handed over on the GPU. Matrices on the host are multiplied on the
+ * context's GPU if options->types.where is LSP_CUDA: B must fit its memory, A and C need not, and blocks come back to
+ * the host. `options` and `info` may be NULL. */
+LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options, int64_t block_bytes, lsp_spgemm_sink sink,
+                                     void *user, lsp_spgemm_info *info);
+
+/* C = op(A)*op(B) into a Matrix Market file, as lsp_mtx_write does, but in blocks. It multiplies twice, because the
+ * file names the number of entries first. `comment`: NULL, or lines to stand under the banner. */
+LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
+                                    const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
+                                    lsp_spgemm_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
