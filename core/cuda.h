@@ -24,6 +24,11 @@ typedef struct lsp_cuda_chip {
     int sms, shared_sm_bytes, shared_block_bytes;
 } lsp_cuda_chip;
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx);
+/* Blocks of a kernel that walks through `items` in a grid-stride loop: one for every `block_items` of them, at least 1,
+ * and at most `sm_blocks` for each multiprocessor of the context's GPU. */
+static inline int64_t lsp_blocks_for(lsp_ctx *ctx, int64_t items, int64_t block_items, int64_t sm_blocks) {
+    return lsp_max(lsp_min(lsp_ceil_div(items, block_items), sm_blocks * lsp_cuda_get_chip(ctx)->sms), 1);
+}
 /* Is work on the stream being recorded into a graph? Then nothing may be allocated or waited for. */
 bool lsp_cuda_recording(lsp_ctx *ctx);
 /* Total and free bytes, and the name. */

@@ -1,4 +1,5 @@
 /* Matrices on the GPU: what goes there in one type and comes back in another is what it was. Skipped without a GPU. */
+#include "core/cuda.h"
 #include "matrices/csr/gpu/convert.h"
 #include "tests/support.h"
 
@@ -110,6 +111,16 @@ Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
     must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
     must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
     cr_assert(difference.same_bits);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device, blocks_for_items_follow_the_chip_at_hand) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t sms = lsp_cuda_get_chip(ctx)->sms;
+    cr_assert_eq(lsp_blocks_for(ctx, 0, 256, 8), 1);
+    cr_assert_eq(lsp_blocks_for(ctx, 256, 256, 8), 1);
+    cr_assert_eq(lsp_blocks_for(ctx, 257, 256, 8), 2);
+    cr_assert_eq(lsp_blocks_for(ctx, INT64_MAX, 256, 8), 8 * sms);
     lsp_ctx_destroy(ctx);
 }
 
