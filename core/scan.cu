@@ -1,29 +1,9 @@
-/* Inclusive sums of any length: of tiles first, then of what comes before each tile, then within. */
+/* Prefix sums of arrays of any length, tile by tile: sums each tile, scans these sums, then scans within each tile. */
+#include "block.cuh"
 #include "launch.cuh"
 #include "scan.h"
 
-enum { NT = 256, WARPS = NT / 32, VT = 8, TILE = NT * VT };
-
-/* The sum of all x of the threads before this one; of all in *total. */
-static __device__ int64_t block_scan(int64_t x, int64_t *sums, int64_t *total) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int64_t sum = x, before = 0, all = 0;
-    for (int step = 1; step < 32; step *= 2) {
-        const int64_t lower = __shfl_up_sync(~0u, sum, step);
-        sum += lane >= step ? lower : 0;
-    }
-    if (lane == 31) {
-        sums[warp] = sum;
-    }
-    __syncthreads();
-    for (int w = 0; w < WARPS; w++) {
-        before += w < warp ? sums[w] : 0;
-        all += sums[w];
-    }
-    __syncthreads();
-    *total = all;
-    return before + sum - x;
-}
+enum { NT = 256, WARPS = NT / WARP, VT = 8, TILE = NT * VT };
 
 static __global__ void __launch_bounds__(NT) kernel_tile_sums(const int64_t *counts, int64_t n, int64_t *tiles) {
     __shared__ int64_t sums[WARPS];
@@ -38,7 +18,7 @@ static __global__ void __launch_bounds__(NT) kernel_tile_sums(const int64_t *cou
     }
 }
 
-/* tiles[] becomes its exclusive sums; one block. */
+/* tiles[] becomes its exclusive prefix sums; one block. */
 static __global__ void __launch_bounds__(NT) kernel_tile_scan(int64_t *tiles, int64_t n) {
     __shared__ int64_t sums[WARPS];
     int64_t before = 0, total;
@@ -51,7 +31,9 @@ static __global__ void __launch_bounds__(NT) kernel_tile_scan(int64_t *tiles, in
     }
 }
 
-static __global__ void __launch_bounds__(NT) kernel_scan(int64_t *counts, int64_t n, const int64_t *tiles) {
+/* counts[] becomes its inclusive prefix sums. tiles: what comes before each tile; NULL if there is one tile only. */
+static __global__ void __launch_bounds__(NT)
+    kernel_scan(int64_t *counts, int64_t n, const int64_t *tiles, int64_t *last) {
     __shared__ int64_t sums[WARPS];
     int64_t before = tiles ? tiles[blockIdx.x] : 0, total;
     for (int r = 0; r < VT; r++) {
@@ -59,29 +41,40 @@ static __global__ void __launch_bounds__(NT) kernel_scan(int64_t *counts, int64_
         const int64_t x = i < n ? counts[i] : 0, sum = block_scan(x, sums, &total);
         if (i < n) {
             counts[i] = before + sum + x;
+            if (last && i == n - 1) {
+                *last = before + sum + x;
+            }
         }
         before += total;
     }
 }
 
-extern "C" lsp_status lsp_cuda_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *total) {
+extern "C" lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *last) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     const int64_t tiles = lsp_ceil_div(n, TILE);
     int64_t *sums = NULL;
-    if (n > 0) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *sums, (void **)&sums));
-        if (tiles > 1) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_sums, tiles, NT, 0, counts, n, sums));
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_scan, 1, NT, 0, sums, tiles));
-        }
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_scan, tiles, NT, 0, counts, n, tiles > 1 ? sums : NULL));
+    if (n == 0) {
+        return LSP_OK;
     }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *sums, (void **)&sums));
+    if (tiles > 1) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_sums, tiles, NT, 0, counts, n, sums));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_scan, 1, NT, 0, sums, tiles));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_scan, tiles, NT, 0, counts, n, tiles > 1 ? sums : NULL, last));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_cuda_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *total) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_cuda_scan_there(ctx, counts, n, NULL));
     if (total != NULL) {
         *total = 0;
         LSP_TRY(n > 0 ? lsp_cuda_read(ctx, total, counts + n - 1, sizeof *total) : LSP_OK);
     }
 done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }

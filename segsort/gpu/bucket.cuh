@@ -92,12 +92,7 @@ template <int VT, bool MANY> __device__ inline void spread_sum(const spread_memo
             most = max(most, x.of[i]);
         }
     }
-    uint32_t sum = mine;
-#pragma unroll
-    for (int d = 1; d < WARP; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        sum += (int)(threadIdx.x % WARP) >= d ? other : 0;
-    }
+    const uint32_t sum = warp_scan(mine, (int)(threadIdx.x % WARP));
     before = sum - mine;
     if (MANY || G > WARP) {
         if (threadIdx.x % WARP == WARP - 1) {

@@ -109,10 +109,7 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
         }
     }
     unsigned sum = (unsigned)(end - begin), total;
-    for (unsigned d = 1; d < WARP; d *= 2) {
-        const unsigned left = __shfl_up_sync(~0u, sum, d);
-        sum += threadIdx.x % WARP >= d ? left : 0;
-    }
+    sum = warp_scan(sum, (int)threadIdx.x % WARP);
     sum += sum_of_warps(__shfl_sync(~0u, sum, WARP - 1), &total);
     row.first[t + 1] = sum;
     row.begin[t] = begin;
@@ -204,11 +201,8 @@ __device__ inline int64_t look_back(unsigned long long *told, int64_t k, unsigne
         while (last >= lane && (word = *(volatile unsigned long long *)&told[last - lane]) == 0) {
         }
         const unsigned sums = __ballot_sync(~0u, (word & CHUNK_SUMMED) != 0);
-        unsigned long long ones = lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0;
-        for (int d = 1; d < WARP; d *= 2) {
-            ones += __shfl_xor_sync(~0u, ones, d);
-        }
-        before += (int64_t)ones;
+        const unsigned long long ones = lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0;
+        before += (int64_t)warp_sum(ones);
         summed = sums != 0;
     }
     if (lane == 0) {

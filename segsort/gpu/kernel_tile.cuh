@@ -40,7 +40,7 @@ template <typename K> __device__ inline unsigned long long order_by_class(const 
             row.source[i] = (uint16_t)i;
         }
     }
-    unsigned long long place = block_sum(mine, row.warps(), &total);
+    unsigned long long place = scan_row(mine, row.warps(), &total);
     place += classes_before(total);
     for (int j = j0; j < j1; j++) {
         int n = row.length_of(j), c = tile_class(n);

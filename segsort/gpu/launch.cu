@@ -3,9 +3,9 @@
  * long segments first; changes of the key are looked for last. The host never waits and learns no size. */
 #include "core/launch.cuh"
 #include "kernel_changes.cuh"
+#include "kernel_classes.cuh"
 #include "kernel_giants.cuh"
 #include "kernel_list_few.cuh"
-#include "kernel_classes.cuh"
 #include "kernel_small.cuh"
 #include "kernel_tile.cuh"
 
@@ -329,9 +329,7 @@ static __global__ void kernel_longest(seg_job job, unsigned long long *longest) 
         segment_at(job, s, &begin, &end);
         most = max(most, (unsigned long long)(end - begin));
     }
-    for (int mask = 1; mask < WARP; mask *= 2) {
-        most = max(most, __shfl_xor_sync(~0u, most, mask));
-    }
+    most = warp_max(most);
     if (threadIdx.x % WARP == 0 && most > 0) {
         atomicMax(longest, most);
     }

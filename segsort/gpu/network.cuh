@@ -6,10 +6,8 @@
 #ifndef LSP_SEGSORT_GPU_NETWORK_CUH
 #define LSP_SEGSORT_GPU_NETWORK_CUH
 
-#include "core/device.cuh"
+#include "core/block.cuh"
 #include <stdint.h>
-
-enum { WARP = 32 };
 
 /* 1 and -1, which the compiler must not know: it would take the busy unit. */
 struct network_ones {

@@ -88,12 +88,7 @@ template <typename KK> __device__ inline unsigned digit_of(const seg_job &job, s
 /* The sum of x over the threads before this one. Before the next call somebody must wait for all. */
 __device__ inline unsigned long long split_scan(split_shared &sh, unsigned long long x) {
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    unsigned long long sum = x;
-#pragma unroll
-    for (unsigned d = 1; d < WARP; d *= 2) {
-        const unsigned long long left = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= d ? left : 0;
-    }
+    const unsigned long long sum = warp_scan(x, (int)lane);
     if (lane == WARP - 1) {
         sh.sums[warp] = sum;
     }

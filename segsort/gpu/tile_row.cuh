@@ -83,28 +83,18 @@ __device__ inline void lay_out_row(const seg_job &job, char *memory, int segment
     row->at = (uint32_t *)(memory + order_bytes);
 }
 
-/* Exclusive sum over the block, of which the first `warps` warps have something to add; *total is that of all. */
-template <typename T> __device__ inline T block_sum(T x, int warps, T *total) {
-    __shared__ T warp_sum[TILE_NT / WARP];
-    int lane = fresh((int)threadIdx.x % WARP), warp = (int)threadIdx.x / WARP;
-    T sum = x, before = 0, all = 0;
+/* The exclusive prefix sum over the block; *total is the sum of all. Warps from `warps` on have nothing to add. */
+template <typename T> __device__ inline T scan_row(T x, int warps, T *total) {
+    __shared__ T sums[TILE_NT / WARP];
+    const int lane = fresh((int)threadIdx.x % WARP), warp = (int)threadIdx.x / WARP;
+    T sum = x;
     if (warp < warps) {
-        for (int d = 1; d < WARP; d *= 2) {
-            T other = __shfl_up_sync(~0u, sum, d);
-            sum += lane >= d ? other : 0;
-        }
+        sum = warp_scan(x, lane);
         if (lane == WARP - 1) {
-            warp_sum[warp] = sum;
+            sums[warp] = sum;
         }
     }
-    __syncthreads();
-    for (int k = 0; k < warps; k++) {
-        before += k < warp ? warp_sum[k] : 0;
-        all += warp_sum[k];
-    }
-    __syncthreads();
-    *total = all;
-    return before + sum - x;
+    return warps_before(sums, warps, warp, total) + sum - x;
 }
 
 /* ---- the row: its segments ---- */
@@ -122,9 +112,7 @@ __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_
     for (int k = 0; k < TILE_EACH; k++) {
         mine += n[k] > job.tile_longest ? (unsigned long long)n[k] : 0;
     }
-    for (int mask = WARP / 2; mask > 0; mask /= 2) {
-        mine += __shfl_xor_sync(~0u, mine, mask);
-    }
+    mine = warp_sum(mine);
     if (threadIdx.x % WARP == 0 && mine > 0) {
         atomicAdd(&sum, mine);
     }
@@ -249,7 +237,7 @@ template <typename K> __device__ inline void read_row(const seg_job &job, tile_r
     if (__syncthreads_or(any_long)) {
         list_long(job, begin, n, row->s0);
     }
-    uint32_t at = block_sum(sum, row->warps(), &total);
+    uint32_t at = scan_row(sum, row->warps(), &total);
     mine = __reduce_or_sync(~0u, mine);
     if (threadIdx.x % WARP == 0) {
         atomicOr(&classes, mine);

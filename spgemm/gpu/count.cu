@@ -1,5 +1,6 @@
 /* C = A*B on a GPU, the first pass: short rows have been counted; others are put in bins by their products, each bin is
  * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
+#include "core/scan.h"
 #include "kernel_long_mark.cuh"
 #include "kernel_hash.cuh"
 #include "launch.cuh"
@@ -158,7 +159,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     if (list_rows(bins) > 0) {
         LSP_TRY(count_long(ctx, &job, &lists, bins, counting));
     }
-    LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, &counting->nnz));
+    LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;

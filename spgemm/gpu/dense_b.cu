@@ -1,4 +1,5 @@
 /* C = A*B on a GPU where B is nearly dense: both passes, see gpu/kernel_dense_b.cuh. */
+#include "core/scan.h"
 #include "kernel_dense_b.cuh"
 #include "launch.cuh"
 
@@ -38,7 +39,7 @@ lsp_status spg_count_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *fac
         LSP_LAUNCH(ctx, kernel_strips, lsp_ceil_div(job.B.rows, STRIPS_WARPS), STRIPS_NT, 0, job.B, strips_of(plan)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_strips_count, lsp_ceil_div(job.A.rows << log_share, STRIPS_WARPS), STRIPS_NT, 0, job,
                        strips_of(plan), log_share));
-    LSP_TRY(spg_scan(ctx, job.rowptr + 1, job.A.rows, nnz));
+    LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
     LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
     plan->info.nnz = (int64_t)here;
     plan->gpu.summed = true;

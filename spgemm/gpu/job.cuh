@@ -125,12 +125,7 @@ template <int G = WARP> __device__ inline no_value value_of_lane(no_value value,
 
 /* The sum of x over the lanes before this one. */
 __device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
-    const int lane = (int)threadIdx.x % WARP;
-    uint32_t sum = x;
-    for (int d = 1; d < WARP; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= d ? other : 0;
-    }
+    const uint32_t sum = warp_scan(x, (int)threadIdx.x % WARP);
     *total = __shfl_sync(~0u, sum, WARP - 1);
     return sum - x;
 }

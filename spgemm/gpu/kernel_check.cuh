@@ -5,15 +5,7 @@
 
 #include "job.cuh"
 
-enum {
-    FACTS_NT = 256,
-    FACTS_WARPS = FACTS_NT / WARP,
-    FACTS_LONG = 64,
-    STRUCTURE_NT = 1024,
-    STRUCTURE_BLOCKS = 256,
-    /* entries a lane */ SCAN_VT = 8,
-    SCAN_TILE = FACTS_NT * SCAN_VT
-};
+enum { FACTS_NT = 256, FACTS_WARPS = FACTS_NT / WARP, FACTS_LONG = 64, STRUCTURE_NT = 1024, STRUCTURE_BLOCKS = 256 };
 
 /* What a check found. All zero before. */
 typedef struct spg_check {
@@ -60,13 +52,6 @@ __host__ __device__ inline bool check_failed(const spg_check &c) {
     return c.start_wrong != 0 || c.stop_wrong != 0 || c.falls != 0 || c.outside != 0;
 }
 
-template <typename T> __device__ inline T warp_sum_of(T x) {
-    for (int mask = WARP / 2; mask > 0; mask /= 2) {
-        x += __shfl_xor_sync(~0u, x, mask);
-    }
-    return x;
-}
-
 /* ---- is it a matrix? ---- */
 
 /* Neighbours k-1, k of all entries are looked at, those of different rows too; what the pairs at row starts add is
@@ -98,7 +83,7 @@ __global__ void __launch_bounds__(FACTS_NT)
         descents += before > here;
         repeats += before == here;
     }
-    descents = warp_sum_of((long long)descents), repeats = warp_sum_of((long long)repeats);
+    descents = warp_sum((long long)descents), repeats = warp_sum((long long)repeats);
     if (threadIdx.x % WARP == 0 && (descents != 0 || repeats != 0)) {
         atomicAdd(&check->descents, (ull)descents);
         atomicAdd(&check->repeats, (ull)repeats);
@@ -138,7 +123,7 @@ static __global__ void __launch_bounds__(STRUCTURE_NT)
     const int64_t step = (int64_t)STRUCTURE_BLOCKS * STRUCTURE_NT;
     ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
               structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
-    sum = warp_sum_of(sum);
+    sum = warp_sum(sum);
     if (threadIdx.x % WARP == 0) {
         warp_sums[threadIdx.x / WARP] = sum;
     }
@@ -231,72 +216,6 @@ __global__ void __launch_bounds__(FACTS_NT)
     __syncthreads();
     if (bin != LSP_BIN_NONE) {
         list[base[bin] + rank] = (uint32_t)row;
-    }
-}
-
-/* ---- where rows of C begin ---- */
-
-__device__ inline ull block_scan(ull x, ull *sums, ull *total) {
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    ull sum = x, before = 0, all = 0;
-    for (int d = 1; d < WARP; d *= 2) {
-        ull other = __shfl_up_sync(~0u, sum, d);
-        sum += lane >= d ? other : 0;
-    }
-    if (lane == WARP - 1) {
-        sums[warp] = sum;
-    }
-    __syncthreads();
-    for (int k = 0; k < FACTS_WARPS; k++) {
-        before += k < warp ? sums[k] : 0;
-        all += sums[k];
-    }
-    __syncthreads();
-    *total = all;
-    return before + sum - x;
-}
-
-static __global__ void __launch_bounds__(FACTS_NT) kernel_tile_sums(const int64_t *counts, int64_t n, ull *tiles) {
-    __shared__ ull sums[FACTS_WARPS];
-    const int64_t first = (int64_t)blockIdx.x * SCAN_TILE + threadIdx.x;
-    ull sum = 0, total;
-    for (int r = 0; r < SCAN_VT; r++) {
-        int64_t i = first + r * FACTS_NT;
-        sum += i < n ? (ull)counts[i] : 0;
-    }
-    block_scan(sum, sums, &total);
-    if (threadIdx.x == 0) {
-        tiles[blockIdx.x] = total;
-    }
-}
-/* tiles[] becomes its exclusive sums; one block. */
-static __global__ void __launch_bounds__(FACTS_NT) kernel_tile_scan(ull *tiles, int64_t n) {
-    __shared__ ull sums[FACTS_WARPS];
-    ull before = 0, total;
-    for (int64_t first = 0; first < n; first += FACTS_NT) {
-        int64_t i = first + threadIdx.x;
-        ull x = i < n ? tiles[i] : 0, sum = block_scan(x, sums, &total);
-        if (i < n) {
-            tiles[i] = before + sum;
-        }
-        before += total;
-    }
-}
-/* counts[] becomes its inclusive sums; *all is the last. */
-static __global__ void __launch_bounds__(FACTS_NT) kernel_scan(int64_t *counts, int64_t n, const ull *tiles, ull *all) {
-    __shared__ ull sums[FACTS_WARPS];
-    const int64_t tile = (int64_t)blockIdx.x * SCAN_TILE;
-    ull before = tiles ? tiles[blockIdx.x] : 0, total;
-    for (int r = 0; r < SCAN_VT; r++) {
-        int64_t i = tile + r * FACTS_NT + threadIdx.x;
-        ull x = i < n ? (ull)counts[i] : 0, sum = block_scan(x, sums, &total);
-        if (i < n) {
-            counts[i] = (int64_t)(before + sum + x);
-            if (i == n - 1) {
-                *all = before + sum + x;
-            }
-        }
-        before += total;
     }
 }
 

@@ -83,7 +83,7 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
     for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += LOOK_WARPS) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
         if (end - begin <= LOOK_WARP) {
-            const ull p = warp_sum_of(look_at_entries<LOOK_DEPTH>(job, begin + lane, begin, end, WARP, faults));
+            const ull p = warp_sum(look_at_entries<LOOK_DEPTH>(job, begin + lane, begin, end, WARP, faults));
             longs.products[k] = p; /* all lanes have the same */
         }
     }
@@ -92,7 +92,7 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
         if (end - begin <= LOOK_WARP) {
             continue;
         }
-        const ull p = warp_sum_of(look_at_entries<LOOK_DEPTH>(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
+        const ull p = warp_sum(look_at_entries<LOOK_DEPTH>(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
         if (threadIdx.x % WARP == 0) {
             sums[threadIdx.x / WARP] = p;
         }
@@ -150,10 +150,8 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const look_fa
     const bool leads = threadIdx.x % WARP == 0;
     ull all = 0, bound = min(products, (ull)job.cols), most = products;
     if (__any_sync(~0u, products > 1 << 26)) {
-        all = warp_sum_of(products), bound = warp_sum_of(bound);
-        for (int mask = 1; mask < WARP; mask *= 2) {
-            most = max(most, __shfl_xor_sync(~0u, most, mask));
-        }
+        all = warp_sum(products), bound = warp_sum(bound);
+        most = warp_max(most);
     } else {
         all = __reduce_add_sync(~0u, (uint32_t)products), bound = __reduce_add_sync(~0u, (uint32_t)bound);
         most = __reduce_max_sync(~0u, (uint32_t)most);

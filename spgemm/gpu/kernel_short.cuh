@@ -18,7 +18,7 @@ enum {
     LOOK_WARP = 4 * LOOK_DEPTH * WARP, /* entries of a row that a warp looks at alone */
     LOOK_STEPS = 4                     /* at most: how often a block that looks goes on to the next rows */
 };
-static_assert((int)LOOK_NT == (int)FACTS_NT, "block_scan has so many threads");
+static_assert((int)LOOK_NT == (int)FACTS_NT, "sum_blocks scans in a block of FACTS_NT threads");
 
 /* How rows are dealt out, the same in all kernels. */
 typedef struct spg_deal {

@@ -1,5 +1,6 @@
 /* The factors of C = A*B on a GPU, checked and brought to the form that the kernels take: indices of 32 bits, values of
  * the type of the arithmetic, transposed where asked, B's rows in order. What is so already is left where it lies. */
+#include "core/scan.h"
 #include "launch.cuh"
 
 /* ---- kernels ---- */
@@ -212,7 +213,7 @@ static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
         LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(int64_t), &heads));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
-        LSP_TRY(spg_scan(ctx, (int64_t *)heads, n, NULL));
+        LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)heads, n, NULL));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
                            (int64_t *)heads, n));
         LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, (int64_t *)heads + n - 1, LSP_CUDA, sizeof distinct));
@@ -221,25 +222,6 @@ static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     A->col_type = LSP_I32;
     A->cols = distinct;
 done:
-    return status;
-}
-
-lsp_status spg_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, ull *all) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    const int64_t tiles = lsp_ceil_div(n, SCAN_TILE);
-    ull *sums = NULL;
-    if (n == 0) {
-        return LSP_OK;
-    }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *sums, (void **)&sums));
-    if (tiles > 1) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_sums, tiles, NT, 0, counts, n, sums));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_scan, 1, NT, 0, sums, tiles));
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_scan, tiles, NT, 0, counts, n, tiles > 1 ? sums : NULL, all ? all : sums + tiles));
-done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 

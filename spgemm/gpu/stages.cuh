@@ -4,9 +4,6 @@
 
 #include "spgemm/spgemm.h"
 
-/* counts[0 .. n-1], on the GPU, become their inclusive sums; *all (there, or NULL) the last of them. */
-lsp_status spg_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, unsigned long long *all);
-
 /* Starts to learn of all rows what spg_facts has, and counts short ones. */
 lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
 

@@ -1,4 +1,5 @@
 /* Matrices on the GPU: checked, rows sorted, added, filtered. A warp takes a row; sorting is segsort's. */
+#include "core/block.cuh"
 #include "core/launch.cuh"
 #include "core/scan.h"
 #include "gpu.h"
@@ -291,10 +292,7 @@ static __global__ void kernel_look(gpu_csr A, gpu_filter filter, uint8_t *stays,
             stays[k] = !small && !masked;
             count += !small && !masked;
         }
-        int64_t sum = count;
-        for (int step = 16; step > 0; step /= 2) {
-            sum += __shfl_xor_sync(~0u, sum, step);
-        }
+        const int64_t sum = warp_sum((int64_t)count);
         if (lane_of() == 0) {
             counts[i + 1] = sum;
         }
