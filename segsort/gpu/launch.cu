@@ -2,6 +2,7 @@
  * sorts the short segments and lists the rest; giants are cut into buckets, which join the lists; the lists are sorted,
  * long segments first; changes of the key are looked for last. The host never waits and learns no size. */
 #include "core/launch.cuh"
+#include "core/layout.h"
 #include "kernel_changes.cuh"
 #include "kernel_classes.cuh"
 #include "kernel_giants.cuh"
@@ -12,24 +13,11 @@
 enum {
     TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM. Tuned on an H200 */
     BRIEF_MANY = 1 << 11,         /* segments, where items are few */
-    BRIEF_SHORT = 256             /* items */
+    BRIEF_SHORT = 256,            /* items */
+    SCRATCH_ALIGN = 256           /* bytes */
 };
 
 /* ---- scratch ---- */
-
-/* Takes `bytes` of the scratch, or only counts them when there is none yet. */
-typedef struct layout {
-    char *at;
-    int64_t bytes;
-    bool fits;
-} layout;
-static void *take(layout *l, int64_t count, int64_t item_bytes) {
-    int64_t bytes = 0;
-    char *memory = l->at ? l->at + l->bytes : NULL;
-    l->fits = l->fits && lsp_mul(count, item_bytes, &bytes) && lsp_add(bytes, 255, &bytes) &&
-              lsp_add(l->bytes, bytes / 256 * 256, &l->bytes);
-    return memory;
-}
 
 /* So few items that lists are brief. */
 static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
@@ -94,15 +82,20 @@ static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_tab
     return lsp_min(args->n, whole + shorts);
 }
 
-static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, layout *l, seg_job *job) {
+/* The next `count` items of the scratch. */
+template <typename T> static T *take(lsp_layout *l, int64_t count) {
+    return (T *)lsp_layout_take(l, count, (int64_t)sizeof(T));
+}
+
+static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, lsp_layout *l, seg_job *job) {
     const bool giants = longest > LIST_LONGEST;
     const int64_t n = args->n;
     const bool small = is_small(ctx, args), changes = args->change || args->change_at || args->change_count;
     if (!small || changes) {
-        job->counters = (seg_counters *)take(l, 1, sizeof(seg_counters));
+        job->counters = take<seg_counters>(l, 1);
     }
     if (changes) {
-        job->changes = (unsigned long long *)take(l, changes_words(args), sizeof(unsigned long long));
+        job->changes = take<unsigned long long>(l, changes_words(args));
     }
     if (small) {
         return;
@@ -110,29 +103,28 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
     const lsp_segsort_table table = table_for(ctx, args);
     const int64_t shorts = one_lists(ctx, args, longest) ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job->list[c] =
-            (unsigned long long *)take(l, class_entries(args, &table, c, longest, shorts), sizeof(unsigned long long));
+        job->list[c] = take<unsigned long long>(l, class_entries(args, &table, c, longest, shorts));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
-        job->arrays[FROM_TEMPORARY].keys = take(l, n, (int64_t)key_bytes);
-        job->arrays[FROM_TEMPORARY].values = take(l, n, (int64_t)args->value_bytes);
-        job->giants[0] = (seg_giant *)take(l, giants_most(n), sizeof(seg_giant));
-        job->giants[1] = (seg_giant *)take(l, giants_most(n), sizeof(seg_giant));
+        job->arrays[FROM_TEMPORARY].keys = lsp_layout_take(l, n, (int64_t)key_bytes);
+        job->arrays[FROM_TEMPORARY].values = lsp_layout_take(l, n, (int64_t)args->value_bytes);
+        job->giants[0] = take<seg_giant>(l, giants_most(n));
+        job->giants[1] = take<seg_giant>(l, giants_most(n));
         job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, lsp_cuda_get_chip(ctx)->sms);
         const int64_t tiles = giants_tiles(n, job->giant_tile);
-        job->tiles = (split_tile *)take(l, tiles, sizeof(split_tile));
-        job->counts = (int64_t *)take(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS, sizeof(int64_t));
-        job->rows = (uint32_t *)take(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS, sizeof(uint32_t));
+        job->tiles = take<split_tile>(l, tiles);
+        job->counts = take<int64_t>(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS);
+        job->rows = take<uint32_t>(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS);
     }
 }
 
 extern "C" bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
-    layout l = {NULL, 0, true};
+    lsp_layout l = {NULL, SCRATCH_ALIGN, 0, false};
     seg_job job;
     lay_out(ctx, args, longest, &l, &job);
     *bytes = l.bytes;
-    return l.fits;
+    return !l.overflow;
 }
 
 /* ---- kernels ---- */
@@ -308,7 +300,7 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
 
 extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
     lsp_status status = LSP_OK;
-    layout l = {(char *)scratch, 0, true};
+    lsp_layout l = {(char *)scratch, SCRATCH_ALIGN, 0, false};
     seg_job job = make_job(ctx, args, longest);
     if (args->segments == 0) {
         return LSP_OK;
