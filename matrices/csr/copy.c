@@ -1,5 +1,5 @@
 /* B = A in other types or another place, array by array: converted where it lies, then moved. */
-#include "matrices/csr/gpu/convert.h"
+#include "core/items.h"
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 
@@ -81,7 +81,7 @@ static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
     if (to.type == LSP_C64) {
         return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "a pattern on the GPU does not become LSP_C64 there");
     }
-    return lsp_convert_cuda(ctx, to.items, to.type, from.items, from.type, n);
+    return lsp_cuda_convert(ctx, to.items, to.type, from.items, from.type, n);
 }
 
 static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {

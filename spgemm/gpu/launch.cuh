@@ -34,14 +34,6 @@ done:
     return status;
 }
 
-/* ---- items of another type; from NULL: ones ---- */
-
-template <typename To, typename From> __global__ void kernel_convert_items(To *to, const From *from, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[i] = from ? (To)from[i] : (To)1;
-    }
-}
-
 /* ---- the job ---- */
 
 static inline spg_matrix matrix_of(const lsp_csr *A) {

@@ -1,5 +1,6 @@
 /* The factors of C = A*B on a GPU, checked and brought to the form that the kernels take: indices of 32 bits, values of
  * the type of the arithmetic, transposed where asked, B's rows in order. What is so already is left where it lies. */
+#include "core/items.h"
 #include "core/scan.h"
 #include "launch.cuh"
 
@@ -9,11 +10,6 @@
 template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
         to[i] = from[i] != 0 ? (T)1 : (T)0;
-    }
-}
-template <typename T> __global__ void kernel_gather(T *to, const T *from, const uint32_t *places, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[i] = from[places[i]];
     }
 }
 /* The row of each entry: the last that begins at it or before. */
@@ -53,28 +49,16 @@ static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sor
 
 /* ---- pieces ---- */
 
-template <typename To, typename From> static lsp_status convert(lsp_ctx *ctx, const void *from, int64_t n, void **to) {
-    lsp_status status = LSP_OK;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(To), to));
-    if (n > 0) {
-        LSP_TRY(
-            LSP_LAUNCH(ctx, (kernel_convert_items<To, From>), blocks_for(n), NT, 0, (To *)*to, (const From *)from, n));
-    }
-done:
-    return status;
-}
-
 /* val in the type of the arithmetic: ones for a pattern, rounded where narrower. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
     lsp_status status = LSP_OK;
+    void *val = NULL;
     if (type == LSP_NONE || A->val_type == type) {
         goto done;
     }
-    if (type == LSP_F64) {
-        LSP_TRY((convert<double, float>(ctx, A->val_type == LSP_NONE ? NULL : A->val, A->nnz, &A->val)));
-    } else {
-        LSP_TRY((convert<float, double>(ctx, A->val_type == LSP_NONE ? NULL : A->val, A->nnz, &A->val)));
-    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(type), &val));
+    LSP_TRY(lsp_cuda_convert(ctx, val, type, A->val, A->val_type, A->nnz));
+    A->val = val;
     A->val_type = type;
 done:
     return status;
@@ -108,16 +92,24 @@ done:
     return status;
 }
 
+/* An index array in 32 bits. */
+static lsp_status narrow_array(lsp_ctx *ctx, void **array, lsp_type *type, int64_t n) {
+    lsp_status status = LSP_OK;
+    void *to = NULL;
+    if (*type == LSP_I64) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &to));
+        LSP_TRY(lsp_cuda_narrow(ctx, to, *array, n));
+        *array = to;
+        *type = LSP_I32;
+    }
+done:
+    return status;
+}
+
 static lsp_status narrow(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
-    if (A->rowptr_type == LSP_I64) {
-        LSP_TRY((convert<uint32_t, int64_t>(ctx, A->rowptr, A->rows + 1, &A->rowptr)));
-        A->rowptr_type = LSP_I32;
-    }
-    if (A->col_type == LSP_I64) {
-        LSP_TRY((convert<uint32_t, int64_t>(ctx, A->col, A->nnz, &A->col)));
-        A->col_type = LSP_I32;
-    }
+    LSP_TRY(narrow_array(ctx, &A->rowptr, &A->rowptr_type, A->rows + 1));
+    LSP_TRY(narrow_array(ctx, &A->col, &A->col_type, A->nnz));
 done:
     return status;
 }
@@ -153,13 +145,7 @@ static lsp_status gather_values(lsp_ctx *ctx, lsp_csr *A, const uint32_t *places
         goto done;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
-    if (A->val_type == LSP_F64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_gather<double>, blocks_for(A->nnz), NT, 0, (double *)val, (double *)A->val,
-                           places, A->nnz));
-    } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_gather<float>, blocks_for(A->nnz), NT, 0, (float *)val, (float *)A->val, places,
-                           A->nnz));
-    }
+    LSP_TRY(lsp_cuda_gather(ctx, val, A->val, lsp_type_bytes(A->val_type), places, A->nnz));
     A->val = val;
 done:
     return status;

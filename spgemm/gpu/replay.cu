@@ -1,5 +1,6 @@
 /* C = A*B on a GPU by a plan that is used again: once it is found where the factors of each entry of C lie, C is filled
  * by one kernel. */
+#include "core/items.h"
 #include "core/scan.h"
 #include "launch.cuh"
 #include "kernel_replay.cuh"
@@ -36,8 +37,7 @@ static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
     LSP_TRY(lsp_cuda_copy(ctx, kept->rowptr, LSP_CUDA, C->rowptr, LSP_CUDA, bytes));
     if (C->col_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_convert_items<uint32_t, int64_t>), blocks_for(C->nnz), NT, 0, kept->col,
-                           (const int64_t *)C->col, C->nnz));
+        LSP_TRY(lsp_cuda_narrow(ctx, kept->col, C->col, C->nnz));
     } else {
         LSP_TRY(lsp_cuda_copy(ctx, kept->col, LSP_CUDA, C->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
     }

@@ -1,7 +1,11 @@
 /* The context: options, sentences, memory that is kept, counted and bounded, and what a GPU request answers. */
 #include "core/cuda.h"
 #include "core/isa.h"
+#include "core/items.h"
+#include "core/layout.h"
 #include "core/memory.h"
+#include "matrices/csr/gpu/gpu.h"
+#include "segsort/segsort.h"
 #include "tests/support.h"
 
 #include <limits.h>
@@ -267,6 +271,37 @@ Test(core, shares_are_even_in_order_and_cover_all) {
         }
     }
 }
+
+Test(core, a_layout_counts_first_and_then_hands_out_the_same_pieces) {
+    _Alignas(64) char memory[256];
+    lsp_layout counted = {NULL, 64, 0, false}, taken = {memory, 64, 0, false};
+    cr_assert_null(lsp_layout_take(&counted, 3, 8));
+    cr_assert_null(lsp_layout_take(&counted, 0, 8));
+    cr_assert_null(lsp_layout_take(&counted, 65, 1));
+    cr_assert(counted.bytes == 192 && !counted.overflow);
+    cr_assert_eq(lsp_layout_take(&taken, 3, 8), memory);
+    cr_assert_eq(lsp_layout_take(&taken, 0, 8), memory + 64);
+    cr_assert_eq(lsp_layout_take(&taken, 65, 1), memory + 64);
+    cr_assert_eq(taken.bytes, 192);
+    lsp_layout_take(&counted, INT64_MAX / 2, 4);
+    cr_assert(counted.overflow);
+    lsp_layout_take(&counted, 1, 1);
+    cr_assert(counted.overflow, "it stays so");
+}
+
+#if !LSP_HAVE_CUDA
+Test(core, without_cuda_the_parts_for_a_gpu_refuse_with_a_sentence) {
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_segsort_args args = {0};
+    lsp_csr A = {0};
+    int64_t longest = 0;
+    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_cuda_sync(ctx));
+    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_cuda_convert(ctx, NULL, LSP_F64, NULL, LSP_F32, 1));
+    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_segsort_cuda_longest(ctx, &args, &longest));
+    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_csr_check_cuda(ctx, &A));
+    lsp_ctx_destroy(ctx);
+}
+#endif
 
 Test(core, a_gpu_that_cannot_be_used_is_answered_with_a_sentence) {
     lsp_ctx *ctx = NULL;

@@ -1,6 +1,7 @@
 /* Matrices on the GPU: what goes there in one type and comes back in another is what it was. Skipped without a GPU. */
 #include "core/cuda.h"
-#include "matrices/csr/gpu/convert.h"
+#include "core/items.h"
+#include "core/scan.h"
 #include "tests/support.h"
 
 /* A goes to the GPU in the types `there`, changes to `then` on the GPU and comes back in A's own types. */
@@ -123,6 +124,70 @@ Test(device, blocks_for_items_follow_the_chip_at_hand) {
     cr_assert_eq(lsp_blocks_for(ctx, INT64_MAX, 256, 8), 8 * sms);
     lsp_ctx_destroy(ctx);
 }
+
+/* Lengths around a tile of the scan, 2048, and around a chip's blocks in one step of items. */
+#if LSP_HAVE_CUDA
+Test(device, prefix_sums_of_any_length_end_with_their_sum) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t lengths[] = {0, 1, 31, 256, 2047, 2048, 2049, 600000};
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        const int64_t n = lengths[l];
+        int64_t *counts = NULL, *there = NULL, *last = NULL, total = -1, sum = 0, told = -1;
+        size_t mark = lsp_scratch_mark(ctx);
+        must(ctx, LSP_SCRATCH(ctx, n + 1, &counts));
+        must(ctx, lsp_scratch_at(ctx, LSP_CUDA, n + 1, sizeof *there, (void **)&there));
+        must(ctx, lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *last, (void **)&last));
+        for (int64_t i = 0; i < n; i++) {
+            counts[i] = i * 2654435761 % 1000003;
+        }
+        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, counts, LSP_HOST, n * 8));
+        must(ctx, lsp_cuda_copy(ctx, last, LSP_CUDA, &told, LSP_HOST, 8));
+        must(ctx, lsp_cuda_scan_there(ctx, there, n, last));
+        must(ctx, lsp_cuda_read(ctx, &told, last, 8));
+        cr_assert(n > 0 || told == -1);
+        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, counts, LSP_HOST, n * 8));
+        must(ctx, lsp_cuda_scan(ctx, there, n, &total));
+        cr_assert(n == 0 || told == total);
+        must(ctx, lsp_cuda_copy(ctx, counts, LSP_HOST, there, LSP_CUDA, n * 8));
+        for (int64_t i = 0; i < n; i++) {
+            sum += i * 2654435761 % 1000003;
+            cr_assert(counts[i] == sum, "%lld items: sum %lld", (long long)n, (long long)i);
+        }
+        cr_assert_eq(total, sum);
+        lsp_scratch_release(ctx, mark);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device, items_are_gathered_from_their_places) {
+    enum { N = 70001 };
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    size_t mark = lsp_scratch_mark(ctx);
+    for (size_t bytes = 4; bytes <= 8; bytes += 4) {
+        char *items = NULL, *to = NULL, *there = NULL;
+        uint32_t *places = NULL, *places_there = NULL;
+        must(ctx, LSP_SCRATCH(ctx, N * (int64_t)bytes, &items));
+        must(ctx, LSP_SCRATCH(ctx, N, &places));
+        must(ctx, lsp_scratch_at(ctx, LSP_CUDA, N, bytes, (void **)&there));
+        must(ctx, lsp_scratch_at(ctx, LSP_CUDA, N, bytes, (void **)&to));
+        must(ctx, lsp_scratch_at(ctx, LSP_CUDA, N, sizeof *places, (void **)&places_there));
+        for (uint32_t i = 0; i < N; i++) {
+            places[i] = (uint32_t)((uint64_t)i * 7919 % N);
+            memset(items + i * bytes, 0, bytes);
+            memcpy(items + i * bytes, &i, sizeof i);
+        }
+        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, items, LSP_HOST, N * (int64_t)bytes));
+        must(ctx, lsp_cuda_copy(ctx, places_there, LSP_CUDA, places, LSP_HOST, N * (int64_t)sizeof *places));
+        must(ctx, lsp_cuda_gather(ctx, to, there, bytes, places_there, N));
+        must(ctx, lsp_cuda_copy(ctx, items, LSP_HOST, to, LSP_CUDA, N * (int64_t)bytes));
+        for (uint32_t i = 0; i < N; i++) {
+            cr_assert(memcmp(items + i * bytes, &places[i], sizeof i) == 0, "%zu bytes, item %u", bytes, i);
+        }
+    }
+    lsp_scratch_release(ctx, mark);
+    lsp_ctx_destroy(ctx);
+}
+#endif
 
 Test(device, two_contexts_work_side_by_side) {
     lsp_ctx *a = test_gpu_ctx_or_skip(), *b = test_gpu_ctx_or_skip();

@@ -1,0 +1,87 @@
+/* Arrays in another type or another order: a thread takes one item a step, the grid strides over the array. */
+#include "items.h"
+#include "launch.cuh"
+
+enum { NT = 256, VT = 4, SM_BLOCKS = 16 }; /* items of a thread before threads are added no more */
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, NT * VT, SM_BLOCKS); }
+
+/* from NULL: ones. overflow NULL: nobody asks whether the items fit. */
+template <typename To, typename From>
+__global__ void kernel_convert(To *to, const From *from, int64_t n, int *overflow) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        const From value = from ? from[i] : (From)1;
+        to[i] = (To)value;
+        if (overflow && (From)(To)value != value) {
+            *overflow = 1;
+        }
+    }
+}
+
+template <typename T> __global__ void kernel_gather(T *to, const T *from, const uint32_t *places, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        to[i] = from[places[i]];
+    }
+}
+
+template <typename To, typename From>
+static lsp_status convert(lsp_ctx *ctx, void *to, const void *from, int64_t n, int *overflow) {
+    return n > 0 ? LSP_LAUNCH(ctx, (kernel_convert<To, From>), blocks_for(ctx, n), NT, 0, (To *)to, (const From *)from,
+                              n, overflow)
+                 : LSP_OK;
+}
+
+static lsp_status narrow_checked(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    void *flag = NULL;
+    int overflow = 0;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof overflow, &flag));
+    LSP_TRY(lsp_cuda_copy(ctx, flag, LSP_CUDA, &overflow, LSP_HOST, sizeof overflow));
+    LSP_TRY((convert<int32_t, int64_t>(ctx, to, from, n, (int *)flag)));
+    LSP_TRY(lsp_cuda_copy(ctx, &overflow, LSP_HOST, flag, LSP_CUDA, sizeof overflow));
+    LSP_REQUIRE(!overflow, LSP_ERR_OVERFLOW, "an index of the matrix does not fit 32 bits");
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,
+                                       int64_t n) {
+    if (n == 0) {
+        return LSP_OK;
+    }
+    if (to_type == from_type) {
+        return lsp_cuda_copy(ctx, to, LSP_CUDA, from, LSP_CUDA, n * (int64_t)lsp_type_bytes(to_type));
+    }
+    switch (to_type) {
+    case LSP_I32:
+        return narrow_checked(ctx, to, from, n);
+    case LSP_I64:
+        return convert<int64_t, int32_t>(ctx, to, from, n, NULL);
+    case LSP_F32:
+        return from_type == LSP_NONE ? convert<float, float>(ctx, to, NULL, n, NULL)
+                                     : convert<float, double>(ctx, to, from, n, NULL);
+    case LSP_F64:
+        return from_type == LSP_NONE ? convert<double, double>(ctx, to, NULL, n, NULL)
+                                     : convert<double, float>(ctx, to, from, n, NULL);
+    default:
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "values of type %d cannot become type %d", (int)from_type,
+                        (int)to_type);
+    }
+}
+
+extern "C" lsp_status lsp_cuda_narrow(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
+    return convert<int32_t, int64_t>(ctx, to, from, n, NULL);
+}
+
+extern "C" lsp_status lsp_cuda_gather(lsp_ctx *ctx, void *to, const void *from, size_t item_bytes,
+                                      const uint32_t *places, int64_t n) {
+    if (n == 0) {
+        return LSP_OK;
+    }
+    return item_bytes == 4 ? LSP_LAUNCH(ctx, kernel_gather<uint32_t>, blocks_for(ctx, n), NT, 0, (uint32_t *)to,
+                                        (const uint32_t *)from, places, n)
+                           : LSP_LAUNCH(ctx, kernel_gather<uint64_t>, blocks_for(ctx, n), NT, 0, (uint64_t *)to,
+                                        (const uint64_t *)from, places, n);
+}
