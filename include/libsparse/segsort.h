@@ -88,8 +88,8 @@ typedef struct lsp_segsort_table {
                                                 one before is not used */
 } lsp_segsort_table;
 
-/* Returns the most items that a segment in class c can have. Of 512 lanes only 24 and 32 words are offered: classes 32
- * and 34 have the figure of the class before and are never used. Where a GPU has too little shared memory for the
+/* Returns the most items that a segment in class c can have. Classes 2, 6, 32 and 34 are not offered: they have the
+ * figure of the class before and are never used. Where a GPU has too little shared memory for the
  * last four, or items are few, segments of that length are split first, as longer ones are. */
 LSP_API int32_t lsp_segsort_class_most(int c);
 

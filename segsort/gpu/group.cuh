@@ -5,7 +5,6 @@
 
 #include "bucket.cuh"
 #include "job.cuh"
-#include "move.cuh"
 
 /* A segment at work. It lies in shared memory: registers are for words, and what they do not hold too would come and go
  * through slow local memory. */

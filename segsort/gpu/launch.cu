@@ -204,7 +204,6 @@ template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg
     LSP_TRY((start_some_lists<24, LIST_NARROW, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<20, LIST_NARROW, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<16, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<14, LIST_NARROW, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<12, LIST_NARROW, KK>(ctx, job, &beside)));
     LSP_TRY((start_some_lists<10, LIST_NARROW, KK>(ctx, job, &beside)));
 done:

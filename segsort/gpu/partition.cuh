@@ -6,7 +6,6 @@
 #define LSP_SEGSORT_GPU_PARTITION_CUH
 
 #include "job.cuh"
-#include "move.cuh"
 #include "network.cuh"
 #include <type_traits>
 

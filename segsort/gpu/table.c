@@ -3,8 +3,7 @@
 #include "segsort/segsort.h"
 
 /* After what `sparse-bench segsort --tune` printed on the machine named (on the H200 it would also leave out class 22,
- * by half a per cent; classes 2 and 6, 14 words a lane, lose to the 16 after them); other machines take the last one
- * not newer than they are, or the first. */
+ * by half a per cent); other machines take the last one not newer than they are, or the first. */
 static const struct {
     int compute;
     lsp_segsort_table table;
@@ -20,7 +19,7 @@ static const struct {
 };
 
 int32_t lsp_segsort_class_most(int c) {
-    const bool offered = c < 32 || c % 2 == 1;
+    const bool offered = c < 32 ? c != 2 && c != 6 : c % 2 == 1;
     return c < 0 || c >= LSP_SORT_CLASSES ? 0
            : offered                      ? (2 << c / 4) * (20 + c % 4 * 4)
                                           : lsp_segsort_class_most(c - 1);

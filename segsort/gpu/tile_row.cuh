@@ -4,7 +4,6 @@
 #define LSP_SEGSORT_GPU_TILE_ROW_CUH
 
 #include "kernel_giants.cuh"
-#include "move.cuh"
 #include "network.cuh"
 
 enum {

@@ -137,6 +137,8 @@ Test(device_segsort, tables_are_kept_or_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[3] is 65", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.class_longest[7] = 3;
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[7] is 3", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.class_longest[6] = 112;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[6] is 112: 96 to 96", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.class_longest[LSP_SORT_CLASSES - 1] = 16383;
     must_fail(ctx, LSP_ERR_ARGUMENT, "class_longest[35] is 16383", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.class_longest[31] = table.class_longest[32] = 8191;
