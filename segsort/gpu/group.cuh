@@ -67,7 +67,7 @@ template <int VT, int WIDE> struct segment_group {
 
     __device__ uint16_t &place(int e) const { return places[place_at<VT, WIDE>(e)]; }
 
-    /* The OR of x over the group, or (not of_segment) at least over the group and at most over the lanes in step. */
+    /* The OR of x over the group or, if not of_segment, over all groups that work in step. */
     template <typename T> __device__ T all_or(T x, bool of_segment) const {
         if (WIDE || !of_segment) {
             x = sizeof(T) > 4

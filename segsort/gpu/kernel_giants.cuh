@@ -4,7 +4,7 @@
  * the counts before it. Sum: the counts of giants that several blocks share (two at most for a block) are summed over
  * the blocks. Move: blocks take tiles in order, so the places that they write at one time are near each other.
  *
- * Neighbouring short buckets share one entry. A digit in which no two keys differ is replaced by a lower one. */
+ * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 #define LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 

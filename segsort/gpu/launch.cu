@@ -166,8 +166,7 @@ static lsp_status start_kernel(lsp_ctx *ctx, const seg_job *job, bool *beside) {
     const int bytes = nt / G * group_bytes<VT, WIDE>(G, group_item_bytes(sizeof(typename KK::K), job->value_bytes));
     const int64_t resident =
         lsp_min(group_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
-    const int64_t useful =
-        lsp_ceil_div(job->n, TILE_LONGEST); /* blocks: more than about the most entries are in vain */
+    const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* no more blocks than there can be entries */
     void (*kernel)(seg_job) = kernel_classes<VT, WIDE, KK>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)bytes));
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job));
