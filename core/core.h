@@ -34,6 +34,7 @@ struct lsp_ctx {
     lsp_space space[2];               /* by lsp_where */
     void *cuda;                       /* of core/cuda.c; NULL for a host context */
     lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
+    struct lsp_pool *pool;            /* host threads, of core/parts.c */
     char error[1024];
 };
 
@@ -47,7 +48,7 @@ lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) LS
 /* One line to the log hook, if there is one. */
 void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
 
-/* Tells the progress hook, if there is one. Only from the caller's thread (omp_get_thread_num() == 0). */
+/* Tells the progress hook, if there is one. Only from the caller's thread, which is thread 0. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */
@@ -129,9 +130,23 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
     *end = n / parts * (part + 1) + lsp_min(part + 1, n % parts);
 }
 
-/* do_part(data, part, thread) for all parts, each by the next thread that is free. One thread alone goes without
- * OpenMP, which would cost more than a small call. */
-void lsp_for_parts(int64_t parts, int threads, void (*do_part)(void *data, int64_t part, int thread), void *data);
+/* do_part(data, part, thread) for all parts in ascending order, each by the next of `threads` threads that is free;
+ * thread 0 is the caller, who does part 0. Nobody waits for a thread that the system refuses or starts late: the others
+ * do its parts. A part may therefore wait for a lower part, but not for a higher one. */
+void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
+                   void (*do_part)(void *data, int64_t part, int thread), void *data);
+
+/* do_share(data, begin, end) for even shares of 0..n, by as many threads as pay when each has `least` items or more. */
+void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,
+                    void (*do_share)(void *data, int64_t begin, int64_t end), void *data);
+
+/* How do_share finds the first of all: *first = min(*first, found), by several threads. */
+static inline void lsp_lower(int64_t *first, int64_t found) {
+    int64_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
+    while (found < seen &&
+           !__atomic_compare_exchange_n(first, &seen, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
 
 /* offsets[0..n] = exclusive sums of the counts in offsets[1..n] (offsets[0] is set to 0), in place. */
 void lsp_prefix_sum(lsp_ctx *ctx, int64_t *offsets, int64_t n);

@@ -79,6 +79,10 @@ int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k);
 int lsp_csr_threads(const lsp_ctx *ctx, const lsp_csr *A);
 void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_t *end);
 
+/* do_rows(data, begin, end) for such shares of A's rows, by these threads. */
+void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
+                      void *data);
+
 /* Misaligned arrays of a user would crash the vectors that read them. */
 static inline bool lsp_aligned(const void *array, lsp_type type) {
     return (uintptr_t)array % (type == LSP_NONE ? 1 : type == LSP_C64 ? sizeof(double) : lsp_type_bytes(type)) == 0;

@@ -91,7 +91,7 @@ static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     int64_t bad = args->segments, begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
     bounds_check check = {.args = args, .longest = longest};
     check.shares = (int)lsp_min(lsp_threads_for(ctx, args->segments, 1 << 16), MOST_SHARES);
-    lsp_for_parts(check.shares, check.shares, check_share, &check);
+    lsp_for_parts(ctx, check.shares, check.shares, check_share, &check);
     for (int share = 0; share < check.shares; share++) {
         bad = lsp_min(bad, check.bad[share]);
     }
@@ -110,17 +110,29 @@ done:
     return status;
 }
 
+typedef struct order_check {
+    const lsp_segsort_args *args;
+    int64_t bad; /* the first segment that begins before its neighbour ends */
+} order_check;
+
+static void check_order(void *data, int64_t first, int64_t last) {
+    order_check *c = data;
+    for (int64_t s = lsp_max(first, 1); s < last; s++) {
+        int64_t begin, end, before, before_end;
+        lsp_segsort_bounds(c->args, s - 1, &before, &before_end);
+        lsp_segsort_bounds(c->args, s, &begin, &end);
+        if (before_end > begin) {
+            lsp_lower(&c->bad, s);
+            return;
+        }
+    }
+}
+
 /* Do the segments that hold anything come in order? Then neighbours tell of an overlap. */
 static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    bool ordered = true;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(&& : ordered)
-    for (int64_t s = 1; s < args->segments; s++) {
-        int64_t begin, end, before, before_end;
-        lsp_segsort_bounds(args, s - 1, &before, &before_end);
-        lsp_segsort_bounds(args, s, &begin, &end);
-        ordered = ordered && before_end <= begin;
-    }
-    return ordered;
+    order_check check = {.args = args, .bad = args->segments};
+    lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
+    return check.bad == args->segments;
 }
 
 /* Overlapping segments would be sorted at the same time. Cost beyond one look: the sort of begins and ends, when

@@ -46,16 +46,27 @@ done:
 
 /* ---- plans ---- */
 
-/* The longest segment of host arrays that were checked. */
-static int64_t host_longest(const lsp_ctx *ctx, const lsp_segsort_args *args) {
+typedef struct longest_search {
+    const lsp_segsort_args *args;
+    int64_t below; /* the length of the longest, negative */
+} longest_search;
+
+static void look_for_longest(void *data, int64_t first, int64_t last) {
+    longest_search *search = data;
     int64_t longest = 0;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(max : longest)
-    for (int64_t s = 0; s < args->segments; s++) {
+    for (int64_t s = first; s < last; s++) {
         int64_t begin, end;
-        lsp_segsort_bounds(args, s, &begin, &end);
+        lsp_segsort_bounds(search->args, s, &begin, &end);
         longest = lsp_max(longest, end - begin);
     }
-    return longest;
+    lsp_lower(&search->below, -longest);
+}
+
+/* The longest segment of host arrays that were checked. */
+static int64_t host_longest(const lsp_ctx *ctx, const lsp_segsort_args *args) {
+    longest_search search = {.args = args};
+    lsp_for_shares(ctx, args->segments, 1 << 16, look_for_longest, &search);
+    return -search.below;
 }
 
 static lsp_status find_longest(lsp_segsort_plan *plan, const lsp_segsort_args *args) {

@@ -65,7 +65,7 @@ static int64_t block_end(streaming *s, int64_t first) {
         if (end - s->known_from >= ROWS_KNOWN) {
             const int64_t parts = lsp_ceil_div(lsp_min(s->A.rows - end, ROWS_KNOWN), ROWS_PART);
             s->known_from = end;
-            lsp_for_parts(parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
+            lsp_for_parts(s->ctx, parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
         }
         bytes += s->known[end - s->known_from] * entry_bytes + row_bytes;
         if (bytes > s->block_bytes && end > first) {

@@ -4,7 +4,6 @@
 #include "matrices/matrices.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum { least_share = 1 << 15 };
 
@@ -33,6 +32,33 @@ void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_
     lsp_share(A->rows + A->nnz, part, parts, &from, &to);
     *begin = part == 0 ? 0 : row_at(A, from);
     *end = part == parts - 1 ? A->rows : row_at(A, to);
+}
+
+typedef struct row_sharing {
+    const lsp_csr *A;
+    int shares;
+    void (*do_rows)(void *data, int64_t begin, int64_t end);
+    void *data;
+} row_sharing;
+
+static void share_rows(void *data, int64_t part, int thread) {
+    const row_sharing *s = data;
+    int64_t begin, end;
+    (void)thread;
+    lsp_csr_share(s->A, (int)part, s->shares, &begin, &end);
+    s->do_rows(s->data, begin, end);
+}
+
+void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
+                      void *data) {
+    enum { shares_a_thread = 4 };
+    const int threads = lsp_csr_threads(ctx, A);
+    row_sharing s = {.A = A, .shares = threads * shares_a_thread, .do_rows = do_rows, .data = data};
+    if (threads == 1) {
+        do_rows(data, 0, A->rows);
+    } else {
+        lsp_for_parts(ctx, s.shares, threads, share_rows, &s);
+    }
 }
 
 int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
@@ -92,24 +118,32 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
+/* The first of all that does not hold, found by shares. */
+typedef struct first_search {
+    const lsp_csr *A;
+    int64_t first;
+    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* of a share; `end`: none */
+} first_search;
+
+static void find_in_share(void *data, int64_t begin, int64_t end) {
+    first_search *search = data;
+    int64_t found = search->find(search->A, begin, end);
+    lsp_lower(&search->first, found < end ? found : INT64_MAX);
+}
+
+static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
+}
+
 static lsp_status check_rows(lsp_ctx *ctx, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    int64_t first = A->rows, start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
+    first_search search = {.A = A, .first = A->rows, .find = find_fall};
+    int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-    const int threads = lsp_threads_for(ctx, A->rows, least_share);
-    if (threads == 1) { /* a small matrix does not wait for OpenMP */
-        first = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, 0, A->rows);
-    } else {
-#pragma omp parallel num_threads(threads) reduction(min : first)
-        {
-            int64_t begin, end;
-            lsp_share(A->rows, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-            int64_t found = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
-            first = found < end ? found : first;
-        }
-    }
+    lsp_for_shares(ctx, A->rows, least_share, find_in_share, &search);
+    const int64_t first = search.first;
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld",
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
 done:
@@ -169,19 +203,9 @@ static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
 /* The first of all entries that `find` objects to; nnz if there is none. */
 static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
-    int64_t first = A->nnz;
-    const int threads = lsp_threads_for(ctx, A->nnz, least_share);
-    if (threads == 1) {
-        return find(A, 0, A->nnz);
-    }
-#pragma omp parallel num_threads(threads) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        int64_t found = find(A, begin, end);
-        first = found < end ? found : first;
-    }
-    return first;
+    first_search search = {.A = A, .first = A->nnz, .find = find};
+    lsp_for_shares(ctx, A->nnz, least_share, find_in_share, &search);
+    return search.first;
 }
 
 LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
@@ -198,16 +222,17 @@ LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_c
     return end;
 }
 
+static int64_t find_unsorted(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
+}
+static int64_t find_not_ascending(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDICES(A, unsorted, A, true, begin, end);
+}
+
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
-    int64_t first = A->rows;
-#pragma omp parallel num_threads(lsp_csr_threads(ctx, A)) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        int64_t found = LSP_WITH_INDICES(A, unsorted, A, strictly, begin, end);
-        first = found < end ? found : first;
-    }
-    return first;
+    first_search search = {.A = A, .first = A->rows, .find = strictly ? find_not_ascending : find_unsorted};
+    lsp_csr_for_rows(ctx, A, find_in_share, &search);
+    return search.first;
 }
 
 /* No column twice in a row: neighbours tell when rows are sorted; else the columns are sorted aside. */

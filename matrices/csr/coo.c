@@ -1,8 +1,6 @@
 /* Triples to rows: filed by row in their order, rows sorted (stable), equal places summed. */
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 enum { least_share = 1 << 15 };
 
 static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
@@ -25,22 +23,28 @@ done:
     return status;
 }
 
-/* The first triple outside the matrix; nnz if there is none. */
-static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
-    int64_t first = A->nnz;
-#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share)) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        for (int64_t k = begin; k < end; k++) {
-            int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
-            if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
-                first = k;
-                break;
-            }
+typedef struct outside_search {
+    const lsp_coo *A;
+    int64_t first;
+} outside_search;
+
+static void look_outside(void *data, int64_t begin, int64_t end) {
+    outside_search *search = data;
+    const lsp_coo *A = search->A;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
+        if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
+            lsp_lower(&search->first, k);
+            return;
         }
     }
-    return first;
+}
+
+/* The first triple outside the matrix; nnz if there is none. */
+static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
+    outside_search search = {.A = A, .first = A->nnz};
+    lsp_for_shares(ctx, A->nnz, least_share, look_outside, &search);
+    return search.first;
 }
 
 lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B, int64_t *duplicates) {

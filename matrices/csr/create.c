@@ -105,14 +105,23 @@ done:
     return status;
 }
 
+typedef struct pointers {
+    const lsp_csr *A;
+    const int64_t *starts;
+} pointers;
+
+static void set_pointers(void *data, int64_t begin, int64_t end) {
+    const pointers *p = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(p->A->rowptr, p->A->rowptr_type, i + 1, p->starts[i + 1]);
+    }
+}
+
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, rows, least_share))
-    for (int64_t i = 0; i < rows; i++) {
-        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, starts[i + 1]);
-    }
+    lsp_for_shares(ctx, rows, least_share, set_pointers, &(pointers){.A = A, .starts = starts});
 done:
     return status;
 }
