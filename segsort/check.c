@@ -12,7 +12,7 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
     LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL),
-                LSP_ERR_ARGUMENT, "offsets of type %d: LSP_I32 or LSP_I64 is needed", (int)args->offset_type);
+                LSP_ERR_ARGUMENT, "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
     LSP_REQUIRE(args->length >= 0 && args->max_length >= 0, LSP_ERR_ARGUMENT,
                 "segments of %lld items, or of at most %lld: a length cannot be negative", (long long)args->length,
                 (long long)args->max_length);
@@ -254,8 +254,8 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
                 "positions among %lld items do not fit 4 bytes", (long long)counted);
     LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
-                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %d cannot decide: integers of %d bits%s", begin,
-                end, (int)args->key_type, key_bits, is_float ? " are needed" : " have no such range");
+                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot decide: integers of %d bits%s", begin,
+                end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
     LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL) || args->offset_type != LSP_I32 ||
                     args->n <= INT32_MAX,
                 LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
@@ -272,7 +272,7 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 "%lld items in %lld segments: that cannot be sorted", (long long)args->n, (long long)args->segments);
     LSP_REQUIRE(lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT, "%lld items cannot be in memory", (long long)args->n);
     LSP_REQUIRE(args->key_type >= LSP_I32 && args->key_type <= LSP_F64, LSP_ERR_ARGUMENT,
-                "keys of type %d cannot be sorted", (int)args->key_type);
+                "keys of type %s cannot be sorted", lsp_type_name(args->key_type));
     LSP_REQUIRE(args->where == LSP_HOST || args->where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "arrays at place %d: LSP_HOST or LSP_CUDA is needed", (int)args->where);
     LSP_REQUIRE(args->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,

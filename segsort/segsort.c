@@ -149,8 +149,6 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"presence of offsets", shape->offsets != NULL, args->offsets != NULL},
         {"presence of ends", shape->ends != NULL, args->ends != NULL},
         {"length of segments", shape->length, args->length},
-        {"type of offsets", shape->offset_type, args->offset_type},
-        {"type of keys", shape->key_type, args->key_type},
         {"bytes of a value", (int64_t)shape->value_bytes, (int64_t)args->value_bytes},
         {"set of flags", shape->flags, args->flags},
         {"first bit that decides", shape->begin_bit, args->begin_bit},
@@ -159,6 +157,12 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"presence of places of changes", shape->change_at != NULL, args->change_at != NULL},
         {"presence of counts of changes", shape->change_count != NULL, args->change_count != NULL},
     };
+    if (shape->offset_type != args->offset_type || shape->key_type != args->key_type) {
+        return lsp_fail(ctx, LSP_ERR_ARGUMENT,
+                        "offsets are of type %s and keys of type %s, but the plan was made for %s and %s",
+                        lsp_type_name(args->offset_type), lsp_type_name(args->key_type),
+                        lsp_type_name(shape->offset_type), lsp_type_name(shape->key_type));
+    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].planned != parts[i].given) {
             return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", parts[i].what,

@@ -138,6 +138,9 @@ typedef enum lsp_type {
 /* Returns the bytes of one element: 0, 4, 8 or 16. */
 LSP_API size_t lsp_type_bytes(lsp_type type);
 
+/* Returns "LSP_NONE", "LSP_I32", ...; "LSP_TYPE_?" for a number that is no type. Never NULL. */
+LSP_API const char *lsp_type_name(lsp_type type);
+
 #ifdef __cplusplus
 }
 #endif

@@ -107,7 +107,7 @@ lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
     difference *found;
     LSP_TRY(lsp_csr_check(ctx, A, 0));
-    LSP_TRY(lsp_csr_check(ctx, B, 0));
+    LSP_TRY(lsp_csr_check_as(ctx, "B", B, 0));
     LSP_REQUIRE(result, LSP_ERR_ARGUMENT, "the place for the difference is NULL");
     if (A->rows != B->rows || A->cols != B->cols) {
         *result = (lsp_csr_difference){.row = -1, .col = -1, .max_rel = INFINITY};

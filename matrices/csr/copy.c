@@ -123,13 +123,13 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
     lsp_status status = LSP_OK;
     lsp_csr_types fit;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check_header(ctx, A));
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
     if (A->where == LSP_HOST) {
         LSP_TRY(lsp_csr_check(ctx, A, 0));
     } else {
         LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                    "the matrix lies on the GPU, and this context is on the host");
+                    "A lies on the GPU, and this context is on the host");
     }
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
     LSP_REQUIRE(fit.val_type == A->val_type || fit.val_type == LSP_NONE || A->val_type == LSP_NONE ||

@@ -21,15 +21,14 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
     if (t.col_type == LSP_NONE) {
         t.col_type = cols <= most_cols ? LSP_I32 : LSP_I64;
     }
-    if (t.drop_values || t.val_type == LSP_NONE) {
-        t.val_type = t.drop_values ? LSP_NONE : source;
-    }
+    t.val_type = t.val_type == LSP_NONE && !t.drop_values ? source : t.val_type;
     LSP_REQUIRE(is_index(t.rowptr_type) && is_index(t.col_type), LSP_ERR_ARGUMENT,
-                "row pointers of type %d, columns of type %d: only LSP_I32 and LSP_I64 are indices", (int)t.rowptr_type,
-                (int)t.col_type);
-    LSP_REQUIRE(t.val_type == LSP_NONE || t.val_type == LSP_F32 || t.val_type == LSP_F64 || t.val_type == LSP_C64,
-                LSP_ERR_ARGUMENT, "values of type %d: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
-                (int)t.val_type);
+                "row pointers of type %s, columns of type %s: only LSP_I32 and LSP_I64 are indices",
+                lsp_type_name(t.rowptr_type), lsp_type_name(t.col_type));
+    LSP_REQUIRE(lsp_is_value(t.val_type), LSP_ERR_ARGUMENT,
+                "values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
+                lsp_type_name(t.val_type));
+    t.val_type = t.drop_values ? LSP_NONE : t.val_type;
     LSP_REQUIRE(t.where == LSP_HOST || t.where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the place %d is neither LSP_HOST nor LSP_CUDA", (int)t.where);
     LSP_REQUIRE(t.rowptr_type == LSP_I64 || nnz <= INT32_MAX, LSP_ERR_OVERFLOW,

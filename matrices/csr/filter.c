@@ -149,9 +149,10 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
     LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
                 "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
     if (filter->mask != NULL) {
+        LSP_TRY(lsp_csr_check_header(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",
                     where == LSP_CUDA ? "on the host" : "on the GPU");
-        LSP_TRY(lsp_csr_check_there(ctx, filter->mask));
+        LSP_TRY(lsp_csr_check_there(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
                     "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
                     (long long)filter->mask->cols, (long long)rows, (long long)cols);
@@ -244,7 +245,7 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
     LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;

@@ -22,7 +22,7 @@ done:
 }
 
 lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = lsp_csr_check_there(ctx, A);
+    lsp_status status = lsp_csr_check_there(ctx, "A", A);
     return status != LSP_OK ? status : A->where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, A) : lsp_csr_sort_rows(ctx, A);
 }
 

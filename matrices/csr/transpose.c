@@ -150,10 +150,10 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_TRY(lsp_csr_check_as(ctx, name, A, 0));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
     if (A->rows > (int64_t)INT32_MAX + 1) {
@@ -168,4 +168,8 @@ done:
         lsp_csr_free(ctx, &made);
     }
     return status;
+}
+
+lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_csr_transpose_as(ctx, "A", A, B);
 }

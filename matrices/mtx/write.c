@@ -313,7 +313,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     lsp_csr here = {0}, copy = {0};
     const lsp_symmetry symmetry = options ? options->symmetry : LSP_GENERAL;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
                 (int)symmetry);
     if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */

@@ -4,8 +4,8 @@
 static lsp_status refuse(lsp_ctx *ctx) {
     return lsp_fail(ctx, LSP_ERR_DEVICE, "there are no matrices on a GPU: this libsparse was built without CUDA");
 }
-lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const lsp_csr *A) {
-    (void)A;
+lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    (void)name, (void)A;
     return refuse(ctx);
 }
 lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
