@@ -72,6 +72,7 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
  * Not set to zero. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory); /* NULL is fine; so is memory the context does not know: left alone */
+bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* is it memory of the context, in use? */
 
 /* Memory that ends with the call, on the host unless named: taken after lsp_scratch_mark, given back together by
  * lsp_scratch_release. Calls nest. */

@@ -197,17 +197,25 @@ lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_b
     return take_block(ctx, where, (size_t)bytes / align * align, memory);
 }
 
-void lsp_free(lsp_ctx *ctx, void *memory) {
+static lsp_block *find_used(const lsp_ctx *ctx, const void *memory) {
     for (size_t i = memory ? ctx->block_count : 0; i-- > 0;) {
-        lsp_block *block = &ctx->blocks[i];
-        if (block->memory == memory && block->used) {
-            lsp_space *space = &ctx->space[block->where];
-            block->used = false;
-            space->used -= (int64_t)block->bytes;
-            space->kept += (int64_t)block->bytes;
-            trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
-            return;
+        if (ctx->blocks[i].memory == memory && ctx->blocks[i].used) {
+            return &ctx->blocks[i];
         }
+    }
+    return NULL;
+}
+
+bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return find_used(ctx, memory) != NULL; }
+
+void lsp_free(lsp_ctx *ctx, void *memory) {
+    lsp_block *block = find_used(ctx, memory);
+    if (block) {
+        lsp_space *space = &ctx->space[block->where];
+        block->used = false;
+        space->used -= (int64_t)block->bytes;
+        space->kept += (int64_t)block->bytes;
+        trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
     }
 }
 

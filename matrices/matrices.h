@@ -28,6 +28,9 @@ lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 /* LSP_ERR_MEMORY, with the bytes, if a matrix of these sizes and (resolved) types cannot be had now. */
 lsp_status lsp_csr_room(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 
+/* *C = *made, an output. If C is an input too, those of its arrays that are the context's are freed. */
+void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
+
 /* lsp_csr_check of a matrix that its sentences call by this name. */
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 

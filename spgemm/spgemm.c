@@ -324,6 +324,7 @@ static bool is_blind(const lsp_spgemm_plan *plan) {
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_spgemm_operands ops = {0};
+    lsp_csr made = {0};
     if (plan == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -342,7 +343,10 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }
-    LSP_TRY(lsp_spgemm_multiply(plan, &ops, update, C));
+    LSP_TRY(lsp_spgemm_multiply(plan, &ops, update, update ? C : &made));
+    if (!update) {
+        lsp_csr_put(ctx, C, &made, C == A || C == B);
+    }
     LSP_TRY(blind ? check_structures(plan, A, B) : LSP_OK);
 done:
     lsp_spgemm_release_operands(ctx, &ops);
@@ -400,13 +404,15 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
                       lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
+    lsp_csr made = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    status = lsp_spgemm_filters(&options->filter) ? lsp_spgemm_filtered(ctx, A, B, options, C, info)
-                                                  : lsp_spgemm_at_once(ctx, A, B, options, C, info);
+    LSP_TRY(lsp_spgemm_filters(&options->filter) ? lsp_spgemm_filtered(ctx, A, B, options, &made, info)
+                                                 : lsp_spgemm_at_once(ctx, A, B, options, &made, info));
+    lsp_csr_put(ctx, C, &made, C == A || C == B || C == options->filter.mask);
 done:
     return status;
 }

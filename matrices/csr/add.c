@@ -73,7 +73,9 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(check_addends(ctx, name_b, A, B));
     if (A->where == LSP_CUDA) {
-        return lsp_csr_add_cuda(ctx, alpha, A, beta, B, C);
+        LSP_TRY(lsp_csr_add_cuda(ctx, alpha, A, beta, B, &made));
+        lsp_csr_put(ctx, C, &made, C == A || C == B);
+        goto done;
     }
     const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type};
     const addend addends[] = {{A, alpha}, {B, beta}};
@@ -90,7 +92,7 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, NULL));
     settle(ctx, &made);
     LSP_TRY(lsp_csr_retype(ctx, &types, &made));
-    *C = made;
+    lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     lsp_scratch_release(ctx, mark);
     if (status != LSP_OK) {

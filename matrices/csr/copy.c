@@ -142,7 +142,7 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
         copy_array(ctx, (array){made.col, fit.col_type, fit.where}, (array){A->col, A->col_type, A->where}, A->nnz));
     LSP_TRY(
         copy_array(ctx, (array){made.val, fit.val_type, fit.where}, (array){A->val, A->val_type, A->where}, A->nnz));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK && ctx) {
         lsp_csr_free(ctx, &made);

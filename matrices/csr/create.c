@@ -125,11 +125,31 @@ done:
     return status;
 }
 
-void lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
-    if (ctx && A) {
-        lsp_free(ctx, A->rowptr);
-        lsp_free(ctx, A->col);
-        lsp_free(ctx, A->val);
+static void free_arrays(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_free(ctx, A->rowptr);
+    lsp_free(ctx, A->col);
+    lsp_free(ctx, A->val);
+}
+
+lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx, LSP_ERR_ARGUMENT, "the context is NULL");
+    if (A) {
+        LSP_REQUIRE((!A->rowptr || lsp_owns(ctx, A->rowptr)) && (!A->col || lsp_owns(ctx, A->col)) &&
+                        (!A->val || lsp_owns(ctx, A->val)),
+                    LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not freed: its arrays are not this context's",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+        free_arrays(ctx, A);
         *A = (lsp_csr){0};
     }
+done:
+    return status;
+}
+
+void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input) {
+    if (is_input) {
+        free_arrays(ctx, C);
+    }
+    *C = *made;
 }

@@ -117,7 +117,7 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
         LSP_TRY(lsp_csr_transpose(ctx, &mirror, &sorted));
     }
     LSP_TRY(merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     lsp_csr_free(ctx, &mirror);
     lsp_csr_free(ctx, &sorted);

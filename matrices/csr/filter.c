@@ -240,7 +240,7 @@ done:
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
     lsp_status status = LSP_OK;
-    lsp_csr sorted = {0};
+    lsp_csr sorted = {0}, made = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -250,7 +250,8 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
     LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
     LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
-    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, B));
+    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, &made));
+    lsp_csr_put(ctx, B, &made, B == A || B == filter->mask);
 done:
     lsp_csr_free(ctx, &sorted);
     return status;

@@ -103,7 +103,7 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     LSP_TRY(invert(ctx, "rows", row_order, A->col_type, A->rows, &new_row));
     LSP_TRY(invert(ctx, "columns", col_order, A->col_type, A->cols, &new_col));
     LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col}, &made));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (ctx) {
         lsp_scratch_release(ctx, mark);

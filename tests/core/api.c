@@ -161,3 +161,88 @@ Test(api, a_sentence_names_the_matrix_that_is_wrong) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "B is NULL", lsp_csr_add(ctx, 1, A, 1, NULL, &C));
     lsp_ctx_destroy(ctx);
 }
+
+/* ---- nothing of a user's is lost ---- */
+
+static int64_t bytes_in_use(lsp_ctx *ctx) {
+    lsp_ctx_info info;
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_get_info(ctx, &info));
+    return info.host_bytes;
+}
+
+Test(api, a_matrix_that_is_not_the_contexts_is_not_freed) {
+    lsp_ctx *ctx = test_ctx(1), *other = test_ctx(1);
+    diagonal d = three();
+    lsp_csr *own = view(&d), A, before, mixed;
+    must(ctx, lsp_csr_copy(ctx, own, NULL, &A));
+    const int64_t held = bytes_in_use(ctx);
+    before = A;
+    must_fail(other, LSP_ERR_ARGUMENT, "3 x 3 with 3 entries", lsp_csr_free(other, &A));
+    cr_assert(memcmp(&A, &before, sizeof A) == 0 && bytes_in_use(ctx) == held);
+    before = *own;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, own));
+    cr_assert(memcmp(own, &before, sizeof A) == 0);
+    mixed = A;
+    mixed.val = d.val;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, &mixed));
+    cr_assert(mixed.rowptr == A.rowptr && bytes_in_use(ctx) == held, "a part of it was freed");
+    before = A;
+    must(ctx, lsp_csr_free(ctx, &A));
+    cr_assert(A.rowptr == NULL && A.rows == 0 && bytes_in_use(ctx) == 0);
+    must(ctx, lsp_csr_free(ctx, &A));
+    must(ctx, lsp_csr_free(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, &before));
+    cr_assert_eq(lsp_csr_free(NULL, &A), LSP_ERR_ARGUMENT);
+    lsp_ctx_destroy(other);
+    lsp_ctx_destroy(ctx);
+}
+
+/* A call whose output is its input: A becomes what it would have been elsewhere, and the context holds A alone. */
+#define REPLACED(call, elsewhere)                                                                                      \
+    do {                                                                                                               \
+        lsp_csr A, Z = {0};                                                                                            \
+        lsp_csr_difference difference;                                                                                 \
+        must(ctx, lsp_csr_copy(ctx, own, NULL, &A));                                                                   \
+        must(ctx, elsewhere);                                                                                          \
+        must(ctx, call);                                                                                               \
+        must(ctx, lsp_csr_compare(ctx, &A, &Z, &difference));                                                          \
+        cr_assert(difference.same_shape &&difference.same_bits, "%s", #call);                                          \
+        must(ctx, lsp_csr_free(ctx, &Z));                                                                              \
+        must(ctx, lsp_csr_free(ctx, &A));                                                                              \
+        cr_assert(bytes_in_use(ctx) == 0, "%s: %lld bytes are lost", #call, (long long)bytes_in_use(ctx));             \
+    } while (0)
+
+Test(api, an_output_that_is_an_input_is_replaced_and_nothing_is_lost) {
+    lsp_ctx *ctx = test_ctx(2);
+    diagonal d = three();
+    const lsp_csr *own = view(&d);
+    const lsp_csr_types narrow = {.val_type = LSP_F32};
+    REPLACED(lsp_spgemm(ctx, &A, &A, NULL, &A, NULL), lsp_spgemm(ctx, &A, &A, NULL, &Z, NULL));
+    REPLACED(lsp_spgemm(ctx, own, &A, NULL, &A, NULL), lsp_spgemm(ctx, own, &A, NULL, &Z, NULL));
+    REPLACED(lsp_spgemm(ctx, own, own, &(lsp_spgemm_options){.filter.mask = &A}, &A, NULL),
+             lsp_spgemm(ctx, own, own, &(lsp_spgemm_options){.filter.mask = &A}, &Z, NULL));
+    REPLACED(lsp_spgemm_add(ctx, 2, own, own, 3, &A, NULL, &A), lsp_spgemm_add(ctx, 2, own, own, 3, &A, NULL, &Z));
+    REPLACED(lsp_spgemm_triple(ctx, NULL, &A, own, NULL, &A), lsp_spgemm_triple(ctx, NULL, &A, own, NULL, &Z));
+    REPLACED(lsp_spgemm_triple(ctx, NULL, own, &A, NULL, &A), lsp_spgemm_triple(ctx, NULL, own, &A, NULL, &Z));
+    REPLACED(lsp_csr_add(ctx, 2, own, 3, &A, &A), lsp_csr_add(ctx, 2, own, 3, &A, &Z));
+    REPLACED(lsp_csr_copy(ctx, &A, &narrow, &A), lsp_csr_copy(ctx, &A, &narrow, &Z));
+    REPLACED(lsp_csr_transpose(ctx, &A, &A), lsp_csr_transpose(ctx, &A, &Z));
+    REPLACED(lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &A), lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &Z));
+    REPLACED(lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 1}, &A),
+             lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 1}, &Z));
+    lsp_csr A;
+    lsp_spgemm_plan *plan;
+    must(ctx, lsp_csr_copy(ctx, own, NULL, &A));
+    must(ctx, lsp_spgemm_plan_create(ctx, &A, &A, NULL, &plan));
+    must(ctx, lsp_spgemm_execute(plan, &A, &A, &A));
+    cr_assert_eq(((double *)A.val)[2], 9);
+    lsp_spgemm_plan_destroy(plan);
+    must(ctx, lsp_csr_free(ctx, &A));
+    cr_assert_eq(bytes_in_use(ctx), 0);
+    lsp_csr mine = *own; /* a user's own arrays are left to the user */
+    must(ctx, lsp_csr_transpose(ctx, &mine, &mine));
+    cr_assert(mine.col != own->col && d.val[2] == 3);
+    must(ctx, lsp_csr_free(ctx, &mine));
+    lsp_ctx_destroy(ctx);
+}
