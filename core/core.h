@@ -24,6 +24,16 @@ typedef struct lsp_space { /* accounts of one kind of memory */
     int64_t peak, high;    /* most in use: since the last reset; ever */
 } lsp_space;
 
+/* In every plan, so that plan and context may end in any order: the context that ends first leaves the plan's own
+ * struct alive, with no context, and lsp_plan_free then gives it back through a copy of the allocator. */
+typedef struct lsp_plan_life {
+    lsp_ctx **ctx; /* the plan's own; becomes NULL */
+    void *plan;
+    struct lsp_plan_life *next, **link; /* of the context's list; what points to this one */
+    lsp_allocator allocator;            /* when the context is gone, */
+    size_t bytes;                       /* and the plan's */
+} lsp_plan_life;
+
 struct lsp_ctx {
     lsp_ctx_options options; /* threads resolved, allocator filled in */
     lsp_isa isa;             /* the best instruction set of this processor */
@@ -35,6 +45,7 @@ struct lsp_ctx {
     void *cuda;                       /* of core/cuda.c; NULL for a host context */
     lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
     struct lsp_pool *pool;            /* host threads, of core/parts.c */
+    lsp_plan_life *plans;             /* those not destroyed yet */
     char error[1024];
 };
 
@@ -73,6 +84,11 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory); /* NULL is fine; so is memory the context does not know: left alone */
 bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* is it memory of the context, in use? */
+
+/* Of a plan that lsp_alloc made, with its member that names the context (set): enters the context's list; leaves it,
+ * and frees the plan's struct, the rest of a plan whose context lives being freed before. */
+void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);
+void lsp_plan_free(lsp_plan_life *life);
 
 /* Memory that ends with the call, on the host unless named: taken after lsp_scratch_mark, given back together by
  * lsp_scratch_release. Calls nest. */

@@ -125,7 +125,45 @@ void lsp_memory_trim(lsp_ctx *ctx) {
     trim_to(ctx, LSP_CUDA, 0);
 }
 
+/* ---- plans, which may outlive the context ---- */
+
+void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan) {
+    *life = (lsp_plan_life){.ctx = ctx, .plan = plan, .next = (*ctx)->plans, .link = &(*ctx)->plans};
+    if (life->next) {
+        life->next->link = &life->next;
+    }
+    (*ctx)->plans = life;
+}
+
+void lsp_plan_free(lsp_plan_life *life) {
+    lsp_ctx *ctx = *life->ctx;
+    if (!ctx) {
+        life->allocator.free(life->allocator.user, life->plan, life->bytes, LSP_HOST);
+        return;
+    }
+    *life->link = life->next;
+    if (life->next) {
+        life->next->link = life->link;
+    }
+    lsp_free(ctx, life->plan);
+}
+
+/* The struct of a plan that was not destroyed is no longer the context's. */
+static void release_plan(lsp_ctx *ctx, lsp_plan_life *life) {
+    size_t i = 0;
+    while (ctx->blocks[i].memory != life->plan) {
+        i++;
+    }
+    life->allocator = ctx->options.allocator;
+    life->bytes = ctx->blocks[i].bytes;
+    *life->ctx = NULL;
+    ctx->blocks[i] = ctx->blocks[--ctx->block_count];
+}
+
 void lsp_memory_close(lsp_ctx *ctx) {
+    for (lsp_plan_life *life = ctx->plans; life; life = life->next) {
+        release_plan(ctx, life);
+    }
     for (size_t i = 0; i < ctx->block_count; i++) {
         hook_free(ctx, ctx->blocks[i].memory, ctx->blocks[i].bytes, ctx->blocks[i].where);
     }

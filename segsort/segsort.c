@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 struct lsp_segsort_plan {
-    lsp_ctx *ctx;
+    lsp_ctx *ctx; /* NULL: it has ended */
+    lsp_plan_life life;
     lsp_segsort_args shape; /* of its pointers only whether they are NULL matters */
     void *scratch;          /* on the GPU */
     lsp_segsort_info info;
@@ -100,6 +101,7 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     LSP_TRY(lsp_segsort_check(ctx, args));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (lsp_segsort_plan){.ctx = ctx, .shape = *args};
+    lsp_plan_begin(&made->life, &made->ctx, made);
     LSP_TRY(find_longest(made, args));
     if (args->where == LSP_HOST) {
         LSP_REQUIRE(lsp_segsort_cpu_bytes(ctx, args, made->info.longest, &made->info.scratch_bytes), LSP_ERR_MEMORY,
@@ -120,14 +122,15 @@ done:
 
 void lsp_segsort_plan_destroy(lsp_segsort_plan *plan) {
     if (plan != NULL) {
-        lsp_ctx *ctx = plan->ctx;
-        lsp_free(ctx, plan->scratch);
-        lsp_free(ctx, plan);
+        if (plan->ctx != NULL) {
+            lsp_free(plan->ctx, plan->scratch);
+        }
+        lsp_plan_free(&plan->life);
     }
 }
 
 lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_info *info) {
-    if (plan == NULL || info == NULL) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
         return plan == NULL ? LSP_ERR_ARGUMENT
                             : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
     }
@@ -174,7 +177,7 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
 
 lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
-    if (plan == NULL) {
+    if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;

@@ -178,6 +178,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
                               .options = *options,
                               .type = lsp_spgemm_result_type(A, B, &options->types),
                               .where = A->where};
+    lsp_plan_begin(&made->life, &made->ctx, made);
     made->options.types.where = A->where;
     if (made->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->factors));
@@ -231,7 +232,7 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
 }
 
 void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
-    if (plan != NULL) {
+    if (plan != NULL && plan->ctx != NULL) {
         lsp_ctx *ctx = plan->ctx;
         lsp_free(ctx, plan->route.ranks);
         lsp_free(ctx, plan->route.block_ranks);
@@ -249,12 +250,14 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->gpu.strips.B);
         lsp_free(ctx, plan->gpu.strips.C);
         lsp_free(ctx, plan->gpu.report);
-        lsp_free(ctx, plan);
+    }
+    if (plan != NULL) {
+        lsp_plan_free(&plan->life);
     }
 }
 
 lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
-    if (plan == NULL || info == NULL) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
         return plan == NULL ? LSP_ERR_ARGUMENT
                             : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
     }
@@ -325,7 +328,7 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     lsp_status status = LSP_OK;
     lsp_spgemm_operands ops = {0};
     lsp_csr made = {0};
-    if (plan == NULL) {
+    if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;

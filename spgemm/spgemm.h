@@ -76,7 +76,8 @@ typedef struct lsp_spgemm_outline {
 } lsp_spgemm_outline;
 
 struct lsp_spgemm_plan {
-    lsp_ctx *ctx;
+    lsp_ctx *ctx; /* NULL: it has ended */
+    lsp_plan_life life;
     const char *names[2]; /* of the factors, in sentences */
     lsp_spgemm_options options;
     lsp_spgemm_info info;

@@ -246,3 +246,62 @@ Test(api, an_output_that_is_an_input_is_replaced_and_nothing_is_lost) {
     must(ctx, lsp_csr_free(ctx, &mine));
     lsp_ctx_destroy(ctx);
 }
+
+/* ---- plans and contexts end in any order ---- */
+
+typedef struct plans {
+    lsp_spgemm_plan *product[2];
+    lsp_segsort_plan *sort;
+    lsp_csr C;
+} plans;
+
+static plans make_plans(lsp_ctx *ctx, const lsp_csr *A, const lsp_segsort_args *sort) {
+    plans p = {0};
+    must(ctx, lsp_spgemm_plan_create(ctx, A, A, NULL, &p.product[0]));
+    must(ctx, lsp_segsort_plan_create(ctx, sort, &p.sort));
+    must(ctx, lsp_spgemm_plan_create(ctx, A, A, NULL, &p.product[1]));
+    must(ctx, lsp_spgemm_execute(p.product[0], A, A, &p.C));
+    must(ctx, lsp_segsort_execute(p.sort, sort));
+    return p;
+}
+
+Test(api, plans_and_their_context_end_in_any_order) {
+    diagonal d = three();
+    const lsp_csr *A = view(&d);
+    uint32_t keys[] = {3, 1, 2};
+    const lsp_segsort_args sort = {
+        .n = 3, .segments = 1, .length = 3, .key_type = LSP_U32, .keys = keys, .keys_out = keys};
+    for (int order = 0; order < 16; order++) { /* bits: which are destroyed before the context; own allocator */
+        test_memory memory = {.fail_at = -1};
+        lsp_ctx *ctx = NULL;
+        const lsp_ctx_options own = {.allocator = {test_memory_alloc, test_memory_free, &memory}};
+        cr_assert_eq(lsp_ctx_create(&ctx, order & 8 ? &own : NULL, NULL, 0), LSP_OK);
+        plans p = make_plans(ctx, A, &sort);
+        for (int after = 0; after < 2; after++) {
+            for (int i = 0; i < 2; i++) {
+                if ((order >> i & 1) == after) {
+                    lsp_spgemm_plan_destroy(p.product[i]);
+                    p.product[i] = NULL;
+                }
+            }
+            if ((order >> 2 & 1) == after) {
+                lsp_segsort_plan_destroy(p.sort);
+                p.sort = NULL;
+            }
+            if (after == 0) {
+                lsp_spgemm_info info;
+                lsp_segsort_info sort_info;
+                lsp_csr C = p.C;
+                lsp_ctx_destroy(ctx);
+                for (int i = 0; i < 2; i++) {
+                    cr_assert_eq(lsp_spgemm_execute(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
+                    cr_assert_eq(lsp_spgemm_update(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
+                    cr_assert_eq(lsp_spgemm_plan_get_info(p.product[i], &info), LSP_ERR_ARGUMENT);
+                }
+                cr_assert_eq(lsp_segsort_execute(p.sort, &sort), LSP_ERR_ARGUMENT);
+                cr_assert_eq(lsp_segsort_plan_get_info(p.sort, &sort_info), LSP_ERR_ARGUMENT);
+            }
+        }
+        cr_assert_eq(memory.outstanding, 0, "order %d: %ld pieces are lost", order, memory.outstanding);
+    }
+}

@@ -279,7 +279,8 @@ static lsp_status sort_failing(lsp_where device, const layout *where, const requ
         free_arrays(ctx, &back);
     }
     free_arrays(ctx, &input), free_arrays(ctx, &ours);
-    lsp_ctx_destroy(ctx); /* with the plan in it */
+    lsp_ctx_destroy(ctx);
+    lsp_segsort_plan_destroy(plan); /* whose context has ended */
     cr_assert(memory.host.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.host.outstanding,
               fail_at);
     return status;
