@@ -6,15 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void say(const cli_tool *tool, const char *format, va_list arguments) {
-    fprintf(stderr, "%s: ", tool->name);
-    vfprintf(stderr, format, arguments);
-}
-
 int cli_usage(const cli_tool *tool, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say(tool, format, arguments);
+    cli_say(tool->name, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
     return CLI_USAGE;
@@ -44,7 +39,7 @@ static const char *other_name(const char *word) {
 int cli_unknown(const cli_tool *tool, const char *word, const char *words, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say(tool, format, arguments);
+    cli_say(tool->name, format, arguments);
     va_end(arguments);
     char candidate[64], nearest[64] = "";
     word = other_name(word);

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <string.h>
+#include <strings.h>
 
 const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
 
@@ -107,6 +108,12 @@ static int refuse_contradictions(const cli_options *o) {
             return cli_usage(&spgemm_tool, "%s and %s do not go together: %s", pairs[i].one, pairs[i].other,
                              pairs[i].why);
         }
+    }
+    const size_t length = o->spy ? strlen(o->spy) : 0;
+    if (o->spy && strcmp(o->spy, "-") != 0 && (length < 4 || strcasecmp(o->spy + length - 4, ".svg") != 0)) {
+        return cli_usage(&spgemm_tool,
+                         "--spy takes a name that ends in .svg, or - for characters, not '%s': SVG is what is written",
+                         o->spy);
     }
     return o->complement && !o->mask ? cli_usage(&spgemm_tool, "--complement means nothing without --mask") : CLI_DONE;
 }

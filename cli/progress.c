@@ -43,8 +43,10 @@ void cli_progress_hook(void *user, const char *phase, double fraction) {
     if (fraction >= 0) {
         snprintf(percent, sizeof percent, " %3.0f %%", 100 * (fraction < 1 ? fraction : 1));
     }
-    int width = snprintf(line, sizeof line, "%s%s, %.0f s", progress->what, percent, (now - progress->begun) / 1000);
-    fprintf(stderr, "\r%s%*s", line, progress->width > width ? progress->width - width : 0, "");
+    snprintf(line, sizeof line, "%s%s, %.0f s", progress->what, percent, (now - progress->begun) / 1000);
+    fputc('\r', stderr);
+    const int width = cli_print(stderr, line);
+    fprintf(stderr, "%*s", progress->width > width ? progress->width - width : 0, "");
     fflush(stderr);
     progress->width = width > progress->width ? width : progress->width;
     progress->shown = now;

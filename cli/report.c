@@ -41,13 +41,17 @@ void cli_table_row(FILE *to, const char *label, const char *value, const char *f
     va_start(arguments, format);
     vsnprintf(note, sizeof note, format, arguments);
     va_end(arguments);
-    fprintf(to, "%-11s %14s%s%s\n", label, value, *note ? "   " : "", note);
+    fprintf(to, "%-11s %14s%s", label, value, *note ? "   " : "");
+    cli_print(to, note);
+    fputc('\n', to);
 }
 
 static void matrix_row(FILE *to, const char *label, const lsp_csr *matrix, const char *entries, const char *name,
                        const char *note) {
-    fprintf(to, "%-11s %14s %14s %16s%s%s%s%s\n", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text,
-            entries, *name ? "   " : "", name, *note ? ": " : "", note);
+    fprintf(to, "%-11s %14s %14s %16s%s", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text, entries,
+            *name ? "   " : "");
+    cli_print(to, name);
+    fprintf(to, "%s%s\n", *note ? ": " : "", note);
 }
 
 void cli_table_matrices(const cli_job *job) {

@@ -48,8 +48,10 @@ typedef struct cli_job {
     peer_cusparse *cusparse; /* --compare; else NULL */
     bool compared;
     cli_rival rivals[PEER_CUSPARSE_WAYS];
-    FILE *report;  /* standard output, or standard error when C itself goes to standard output */
-    FILE *picture; /* the same, but never where a JSON object stands alone */
+    FILE *report;   /* standard output, or standard error when C itself goes to standard output */
+    FILE *picture;  /* the same, but never where a JSON object stands alone */
+    bool to_pipe;   /* C goes to standard output */
+    bool pipe_ends; /* SIGPIPE was not ignored by the caller */
 } cli_job;
 
 /* The steps of a run. Each returns an exit code, having told what is wrong. */

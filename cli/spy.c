@@ -2,7 +2,9 @@
  * characters), so the picture's size does not depend on the matrix's. */
 #include "interrupt.h"
 #include "json.h"
+#include "places.h"
 #include "spgemm.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +133,8 @@ int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title) {
     }
     g.least_dot = choose_least_dot(&g, matrix->nnz);
     int width = (g.cols + b.wide - 1) / b.wide * b.width;
-    fprintf(to, "%s\n", title);
+    cli_print(to, title);
+    fputc('\n', to);
     rule(to, width, utf8, true);
     for (int i = 0; i < g.rows; i += b.high) {
         fputs(utf8 ? "│" : "|", to);
@@ -219,15 +222,16 @@ typedef struct picture {
 static bool picture_open(picture *p, const char *path) {
     struct stat old;
     p->beside[0] = 0;
-    if (!realpath(path, p->target)) { /* no such file yet */
-        snprintf(p->target, sizeof p->target, "%s", path);
+    if (!cli_place_of(path, p->target)) {
+        return false;
     }
     bool there = stat(p->target, &old) == 0;
     if (there && !S_ISREG(old.st_mode)) { /* a pipe, a device: written in place */
         p->to = fopen(p->target, "w");
         return p->to != NULL;
     }
-    snprintf(p->beside, sizeof p->beside, "%s.%ld.part", p->target, (long)getpid());
+    snprintf(p->beside, sizeof p->beside, "%.*s.lsp-%ld-spy.part", (int)(strrchr(p->target, '/') + 1 - p->target),
+             p->target, (long)getpid());
     cli_guard(p->beside);
     int file = open(p->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) {

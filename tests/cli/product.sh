@@ -83,9 +83,6 @@ input=A.mtx.gz
 expect 0 cli - -q -o C.out
 same C.out direct.mtx
 input=/dev/null
-cp A.mtx itself.mtx
-expect 0 cli itself.mtx -q -o itself.mtx
-same itself.mtx direct.mtx
 
 # ---- the same bits whatever the threads, the budget, the day ----
 expect 0 cli --generate rmat:11:8 --threads 1 -q -o one.mtx

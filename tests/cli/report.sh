@@ -51,6 +51,27 @@ for locale in C C.UTF-8 de_DE.UTF-8 fr_FR ar_EG; do
     is "$(json a.nnz)" 3
 done
 
+# ---- names of files cannot write to the terminal ----
+odd2=$'a\x1b[31m\nb\x7f\xc2\x9b\xff\t\xc3\xa9.mtx'
+shown='a\x1b[31m\nb\x7f\xc2\x9b\xff\té.mtx'
+cp A.mtx "$odd2"
+expect 0 cli "$odd2" B.mtx --mask A.mtx --spy -
+said "   $shown: real general"
+said "A = $shown, B = B.mtx"
+is "$(LC_ALL=C tr -d '\n -~' <"$out" | od -An -tx1 | tr -d ' \n')" c3a9c3a9
+expect 0 cli A.mtx -o "$odd2"
+said "$shown"
+expect 2 cli "no$odd2"
+told "spgemm-cli: no$shown: cannot be opened"
+is "$(wc -l <"$err")" 1
+expect 1 cli A.mtx B.mtx "$odd2"
+told "'$shown' is one file too many"
+printf 'hello\n' >"$odd2"
+expect 2 cli "$odd2"
+told "$shown:1: "
+is "$(wc -l <"$err")" 1
+rm "$odd2"
+
 # ---- --info ----
 expect 0 cli --info A.mtx
 for word in symmetry diagonal bandwidth empty products "at most" "real general"; do said "$word"; done
