@@ -44,7 +44,15 @@ int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status) {
     if (status == LSP_ERR_IO && job->to_pipe && reader_left(job)) {
         return CLI_PIPE;
     }
-    return cli_fail(codes[status], "%s", lsp_last_error(ctx));
+    if (job->options.verbose && !job->progress.verbose && job->progress.logged[0]) { /* no report will say it */
+        (void)cli_fail(CLI_DONE, "%s", job->progress.logged);
+    }
+    const char *sentence = lsp_last_error(ctx), *verb = job->progress.verb, *object = job->progress.object;
+    const bool named = !verb || strncmp(sentence, object, strlen(object)) == 0;
+    if (codes[status] != CLI_MEMORY || named) {
+        return cli_fail(codes[status], "%s", sentence);
+    }
+    return cli_fail(CLI_MEMORY, "%s %s: %s%s", verb, object, sentence, job->remedy ? job->remedy : "");
 }
 
 lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
@@ -98,7 +106,7 @@ static int open_context(cli_job *job) {
     const cli_options *o = &job->options;
     char error[1024] = "";
     job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
-    job->progress.verbose = o->verbose;
+    job->progress.verbose = o->verbose && o->info; /* other reports have the plan, and the log of it */
     if ((o->device == CLI_CUDA || o->compare >= 0) && !cli_gpu_begin(job)) {
         return cli_fail(CLI_DEVICE, "%s", job->loader.error);
     }

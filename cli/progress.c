@@ -12,6 +12,8 @@ void cli_progress_begin(cli_progress *progress, const char *verb, const char *ob
     bool cut = length > 40;
     snprintf(progress->what, sizeof progress->what, "%s %s%s", verb, cut ? "..." : "",
              cut ? object + length - 40 : object);
+    progress->verb = verb;
+    progress->object = object;
     progress->begun = cli_now();
     progress->shown = 0;
 }
@@ -54,9 +56,9 @@ void cli_progress_hook(void *user, const char *phase, double fraction) {
 
 void cli_log_hook(void *user, const char *message) {
     cli_progress *progress = user;
-    if (progress->verbose && strncmp(progress->logged, message, sizeof progress->logged - 1) != 0) {
+    snprintf(progress->logged, sizeof progress->logged, "%s", message);
+    if (progress->verbose) {
         erase(progress);
-        snprintf(progress->logged, sizeof progress->logged, "%s", message);
         fprintf(stderr, "spgemm-cli: %s\n", message);
     }
 }

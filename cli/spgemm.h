@@ -37,7 +37,8 @@ typedef struct cli_job {
     cli_matrix mask;          /* a pattern; of A's own file A's arrays */
     lsp_csr C;                /* on the GPU still, if only its file wants it */
     bool multiplied, written;
-    bool streamed; /* C did not fit the memory: it was written in blocks, and only its size is known */
+    const char *remedy; /* the end of a sentence on too little memory; NULL: there is none */
+    bool streamed;      /* C did not fit the memory: it was written in blocks, and only its size is known */
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
     double copy_ms;                                   /* to the GPU and back */

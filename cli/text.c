@@ -129,18 +129,18 @@ static size_t decimal_length(const char *text) {
     return length;
 }
 
-bool cli_parse_size(const char *text, int64_t *bytes) {
+cli_size cli_parse_size(const char *text, int64_t *bytes) {
     size_t length = decimal_length(text);
     int power = suffix_power(text + length);
     if (length == 0 || power < 0) {
-        return false;
+        return CLI_SIZE_NONE;
     }
     double value = ldexp(strtod(text, NULL), power); /* LC_NUMERIC is never set: the point is a point */
     if (!(value >= 1 && value < 0x1p63)) {
-        return false;
+        return value < 1 ? CLI_SIZE_ZERO : CLI_SIZE_LARGE;
     }
     *bytes = (int64_t)value;
-    return true;
+    return CLI_SIZE_FINE;
 }
 
 bool cli_parse_number(const char *text, double *x) {

@@ -196,8 +196,10 @@ static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void *
     } else {
         int64_t most = ctx->options.max_bytes, wanted = (int64_t)bytes;
         if (most > 0 && space->used > most - wanted) {
-            return lsp_fail(ctx, LSP_ERR_MEMORY, "%s more are needed, but %s of the budget of %s are in use",
-                            lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(most).text);
+            return lsp_fail(ctx, LSP_ERR_MEMORY,
+                            "%s more are needed beside %s in use: %s together, and the budget is %s",
+                            lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(space->used + wanted).text,
+                            lsp_size(most).text);
         }
         trim_to(ctx, where, most_kept(ctx, where, wanted));
         void *fresh = grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count, sizeof *ctx->blocks)

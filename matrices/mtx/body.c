@@ -184,6 +184,18 @@ done:
 
 /* ---- before and after ---- */
 
+/* Bytes of the entries at least, if the file is what it announces. */
+static int64_t matrix_least(const lsp_mtx_reader *reader) {
+    const lsp_mtx_header *header = &reader->header;
+    const lsp_csr_types *types = &reader->options.types;
+    const bool known = header->format == LSP_MTX_COORDINATE && header->entries <= reader->source.bytes / 2;
+    const int64_t value_bytes = types->drop_values || header->field == LSP_MTX_PATTERN ? 0
+                                : header->field == LSP_MTX_COMPLEX                     ? 16
+                                : types->val_type == LSP_F32                           ? 4
+                                                                                       : 8;
+    return known ? header->entries * (4 + value_bytes) : 0;
+}
+
 /* How many parts: counts by row for every part must not take more than the matrix itself will, and all that a part
  * needs must fit beside it. */
 static lsp_status plan_parts(lsp_mtx_job *job) {
@@ -207,7 +219,9 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
         status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
                           reader->source.name, (long long)header->line, (long long)rows, (long long)all,
                           lsp_size(all).text, lsp_size(available).text);
+        goto done;
     }
+    LSP_TRY(lsp_mtx_room(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
 done:
     return status;
 }

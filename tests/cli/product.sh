@@ -113,6 +113,30 @@ told "spgemm-cli: "
 silent
 [ ! -e big.mtx ] || wrong "a file after a failure"
 expect 3 cli A.mtx --max-memory 10
+told "spgemm-cli: A.mtx: reading it needs"
+told "at least, what is in use counted, and the budget is 10 bytes"
+expect 3 cli A.mtx --max-memory 1
+told "the budget is 1 byte"
+expect 0 cli --generate er:3000:8 -q -o er.mtx
+expect 3 cli er.mtx er.mtx --max-memory 1M --check -o never.mtx
+told "spgemm-cli: er.mtx: reading it needs"
+expect 3 cli --generate er:3000:8 --max-memory 1000
+told "spgemm-cli: generating er:3000:8: "
+told "together, and the budget is 1000 bytes"
+# C too large: what else would do, and it does
+few=(--device cpu --threads 2 --generate er:8000:10 --max-memory 8M)
+expect 3 cli "${few[@]}"
+told "spgemm-cli: multiplying A*A: "
+told "; with -o FILE alone it is multiplied and written in blocks of rows"
+for option in --check "--spy C.svg" "--repeat 2"; do
+    # shellcheck disable=SC2086
+    expect 3 cli "${few[@]}" -o few.mtx $option
+    told "; without ${option%% *} it is multiplied and written in blocks of rows"
+done
+expect 0 cli "${few[@]}" -q -o few.mtx
+not_told "blocks of rows"
+expect 3 cli -v --generate er:8000:10 --max-memory 8M # the report does not come: the plan is told
+told "spgemm-cli: spgemm: "
 expect 3 cli --generate er:1000000000000:1
 # ---- a generated A, with and without B ----
 expect 0 cli --generate poisson2d:8 --json

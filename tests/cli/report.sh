@@ -12,7 +12,9 @@ for word in rows columns entries "A " "C = A*A" products multiply memory "A.mtx:
 expect 0 cli -v A.mtx
 said "method"
 said "sort"
-told "spgemm"
+calm # the plan is said once
+expect 0 cli -v --info A.mtx
+told "spgemm-cli: spgemm: 4 products"
 expect 0 cli -q A.mtx
 silent
 calm

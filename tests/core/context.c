@@ -187,7 +187,7 @@ Test(core, the_budget_is_kept_and_the_sentence_has_its_numbers) {
     void *a = NULL, *b = NULL;
     must(ctx, lsp_alloc(ctx, LSP_HOST, 1 << 19, 1, &a));
     cr_assert_eq(lsp_available_bytes(ctx, LSP_HOST), 1 << 19);
-    must_fail(ctx, LSP_ERR_MEMORY, "512.06 KiB more are needed, but 512.00 KiB of the budget of 1.00 MiB",
+    must_fail(ctx, LSP_ERR_MEMORY, "512.06 KiB more are needed beside 512.00 KiB in use: 1.00 MiB together, and the budget is 1.00 MiB",
               lsp_alloc(ctx, LSP_HOST, (1 << 19) + 64, 1, &b));
     must(ctx, lsp_alloc(ctx, LSP_HOST, 1 << 19, 1, &b));
     lsp_free(ctx, a);
