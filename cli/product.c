@@ -195,6 +195,9 @@ static int multiply(cli_job *job) {
     factors f;
     lsp_csr C = {0};
     lsp_status status = find_factors(job, &f);
+    if (job->options.repeat > 0 && status == LSP_OK) { /* the first run finds memory and caches cold */
+        status = multiply_once(job, &f, &C, &job->cold_ms);
+    }
     for (int64_t i = 0; i < job->repeats && status == LSP_OK; i++) {
         status = multiply_once(job, &f, &C, &ms[i]);
     }

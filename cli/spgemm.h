@@ -41,6 +41,7 @@ typedef struct cli_job {
     bool streamed;      /* C did not fit the memory: it was written in blocks, and only its size is known */
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
+    double cold_ms;                                   /* of the run before those that --repeat counts */
     double copy_ms;                                   /* to the GPU and back */
     int64_t repeats, peak_bytes;
     int64_t held_bytes; /* by A, B and the mask */

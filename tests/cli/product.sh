@@ -174,6 +174,14 @@ expect 0 cli --repeat 3 --json A.mtx
 is "$(json repeats)" 3
 expect 0 cli --repeat 3 A.mtx
 said "the fastest of 3; median"
+said "a first one of"
+expect 0 cli A.mtx
+not_said "a first one"
+expect 0 cli --json A.mtx
+is "$(json ms.multiply_cold)" null
+expect 0 fake wrong --repeat 1 --check --json A.mtx # the first product, which is the wrong one, is not counted
+[[ $(json ms.multiply_cold) =~ ^[0-9.e+-]+$ ]] || wrong "multiply_cold"
+is "$(json repeats) $(json check.ok)" "1 true"
 expect 0 cli --dry-run A.mtx
 said "needed at most"
 said "<= "
