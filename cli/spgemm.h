@@ -62,6 +62,9 @@ int cli_product(cli_job *job);
 int cli_check_failed(const cli_job *job);
 int cli_compare(cli_job *job); /* after the product, whose C it looks at */
 
+/* The field of C's file. Cost: a look at all entries of A and B. */
+lsp_mtx_field cli_product_field(const cli_job *job);
+
 /* Leaves the function with the code of a step that failed. */
 #define CLI_STEP(call)                                                                                                 \
     do {                                                                                                               \

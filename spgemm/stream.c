@@ -372,8 +372,8 @@ static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows)
 }
 
 lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
-                            const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
-                            lsp_spgemm_info *info) {
+                            const lsp_spgemm_options *options, int64_t block_bytes,
+                            const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     if (ctx == NULL) {
@@ -390,12 +390,13 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
+    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, &options->types), file_options));
     LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = count.nnz,
                            .val_type = lsp_spgemm_result_type(A, B, &options->types)};
-    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, comment, &file.sink));
+    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
     LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
     LSP_TRY(lsp_mtx_sink_finish(&file.sink));
 done:

@@ -83,7 +83,8 @@ LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options,
 
 /* Frees everything that the context holds. Matrices made with it become invalid and need no lsp_csr_free. Plans may be
  * destroyed before or after the context, each exactly once; after it every other call with them returns
- * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream. */
+ * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream.
+ */
 LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
 
 /* Returns the sentence of the last failure, "" if there was none. Valid until the next failure or the end of the

@@ -51,12 +51,14 @@ typedef struct lsp_mtx_write_options {
     lsp_symmetry
         symmetry; /* not LSP_GENERAL: write the lower triangle only; A must have this symmetry exactly (checked) */
     const char *comment; /* NULL, or lines to stand under the banner */
+    lsp_mtx_field field; /* LSP_MTX_INTEGER: write integers; the values must be whole and below 2^53, f32 2^24
+                            (checked). 0: as the values are */
 } lsp_mtx_write_options;
 
-/* Writes A as a coordinate file: real, pattern (LSP_NONE) or complex (C64). Each number has the fewest digits that read
- * back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A file appears complete or
- * not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the GPU is copied in pieces,
- * each while the piece before it is written. `options` may be NULL. */
+/* Writes A as a coordinate file: real (or integer, if asked), pattern (LSP_NONE) or complex (C64). Each number has the
+ * fewest digits that read back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A
+ * file appears complete or not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the
+ * GPU is copied in pieces, each while the piece before it is written. `options` may be NULL. */
 LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
                                  const lsp_mtx_write_options *options);
 

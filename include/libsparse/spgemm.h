@@ -3,7 +3,7 @@
 #ifndef LIBSPARSE_SPGEMM_H
 #define LIBSPARSE_SPGEMM_H
 
-#include "matrix.h"
+#include "mtx.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,10 +111,10 @@ LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
                                      void *user, lsp_spgemm_info *info);
 
 /* C = op(A)*op(B) into a Matrix Market file, as lsp_mtx_write does, but in blocks. It multiplies twice, because the
- * file names the number of entries first. `comment`: NULL, or lines to stand under the banner. */
+ * file names the number of entries first. `file` may be NULL; a symmetry in it gives LSP_ERR_UNSUPPORTED. */
 LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
-                                    lsp_spgemm_info *info);
+                                    const lsp_spgemm_options *options, int64_t block_bytes,
+                                    const lsp_mtx_write_options *file, lsp_spgemm_info *info);
 
 #ifdef __cplusplus
 }

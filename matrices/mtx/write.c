@@ -2,8 +2,8 @@
  * on the GPU comes in stretches: while one is printed, the next is on its way. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
-#include "sink.h"
 #include "number_text.h"
+#include "sink.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ typedef struct writing {
     int64_t first_row; /* that of the file in which A begins */
     lsp_symmetry symmetry;
     int64_t entries; /* lines to write */
+    bool integers;   /* the values are to be checked */
     int threads;
     char *texts; /* run_bytes for each of them */
     int64_t run_bytes;
@@ -94,6 +95,62 @@ static char *print_entries(const writing *work, const stretch *part, int64_t beg
     }
 }
 
+/* ---- integers ---- */
+
+/* Whole, and below what the type holds without gaps: it is printed in digits alone. */
+LSP_INLINE bool is_whole(double x, double limit) { return x > -limit && x < limit && (double)(int64_t)x == x; }
+
+/* The first of some values that is no such number; `end` if all are. */
+LSP_INLINE int64_t first_fraction(lsp_type type, double limit, const void *val, int64_t begin, int64_t end) {
+    int64_t k = begin;
+    while (k < end && is_whole(lsp_value_of(type, val, k).re, limit)) {
+        k++;
+    }
+    return k;
+}
+
+typedef struct fraction_search {
+    lsp_type type;
+    const void *val;
+    int64_t first; /* the first value that is no integer */
+} fraction_search;
+
+static void find_fraction(void *data, int64_t begin, int64_t end) {
+    fraction_search *s = data;
+    const int64_t found = s->type == LSP_F32 ? first_fraction(LSP_F32, 0x1p24, s->val, begin, end)
+                                             : first_fraction(LSP_F64, 0x1p53, s->val, begin, end);
+    lsp_lower(&s->first, found < end ? found : INT64_MAX);
+}
+
+static lsp_status check_integers(lsp_ctx *ctx, const writing *work, const stretch *part) {
+    lsp_status status = LSP_OK;
+    const lsp_type type = work->A->val_type;
+    const int64_t count = part->end - part->begin;
+    fraction_search search = {.type = type, .val = part->val, .first = count};
+    lsp_for_shares(ctx, count, 1 << 18, find_fraction, &search);
+    const int64_t k = search.first;
+    LSP_REQUIRE(k == count, LSP_ERR_ARGUMENT,
+                "the matrix cannot be written as integers: the entry at row %lld, column %lld is %.17g",
+                (long long)(work->first_row + lsp_csr_row_of(work->A, part->begin + k)) + 1,
+                (long long)lsp_index_at(part->col, work->A->col_type, k) + 1, lsp_value_of(type, part->val, k).re);
+done:
+    return status;
+}
+
+/* Is it a field that values of this type can be written in? */
+static lsp_status check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,
+                "the field of a file is asked for as %d: it is 0, for what the values are, or LSP_MTX_INTEGER",
+                (int)field);
+    LSP_REQUIRE(field == LSP_MTX_REAL || val_type == LSP_F32 || val_type == LSP_F64, LSP_ERR_ARGUMENT,
+                "a %s cannot be written as integers", val_type == LSP_C64 ? "complex matrix" : "pattern");
+done:
+    return status;
+}
+
+/* ---- runs ---- */
+
 /* Runs of a stretch, and whose turn it is to write. */
 typedef struct turns {
     lsp_ctx *ctx;
@@ -136,6 +193,12 @@ static void write_run(void *data, int64_t run, int thread) {
 
 static lsp_status write_stretch(lsp_ctx *ctx, const writing *work, const stretch *part, lsp_mtx_sink *sink) {
     turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink};
+    if (work->integers) {
+        const lsp_status status = check_integers(ctx, work, part);
+        if (status != LSP_OK) {
+            return status;
+        }
+    }
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.next, NULL);
     lsp_for_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
@@ -216,17 +279,18 @@ static int put_comment(lsp_mtx_sink *sink, const char *comment) {
     return error;
 }
 
-static lsp_status write_header(const lsp_csr *A, lsp_symmetry symmetry, int64_t entries, const char *comment,
+static lsp_status write_header(const lsp_csr *A, const lsp_mtx_write_options *options, int64_t entries,
                                lsp_mtx_sink *sink) {
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     char line[128];
     snprintf(line, sizeof line, "%%%%MatrixMarket matrix coordinate %s %s\n",
-             A->val_type == LSP_NONE  ? "pattern"
-             : A->val_type == LSP_C64 ? "complex"
-                                      : "real",
-             symmetries[symmetry]);
+             A->val_type == LSP_NONE             ? "pattern"
+             : A->val_type == LSP_C64            ? "complex"
+             : options->field == LSP_MTX_INTEGER ? "integer"
+                                                 : "real",
+             symmetries[options->symmetry]);
     int error = put_text(sink, line);
-    error = error ? error : put_comment(sink, comment);
+    error = error ? error : put_comment(sink, options->comment);
     snprintf(line, sizeof line, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols, (long long)entries);
     error = error ? error : put_text(sink, line);
     return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
@@ -311,11 +375,13 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     size_t mark = lsp_scratch_mark(ctx);
     lsp_mtx_sink sink = {.fd = -1};
     lsp_csr here = {0}, copy = {0};
-    const lsp_symmetry symmetry = options ? options->symmetry : LSP_GENERAL;
+    const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
+    const lsp_symmetry symmetry = how.symmetry;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
                 (int)symmetry);
+    LSP_TRY(check_field(ctx, A->val_type, how.field));
     if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
     }
@@ -325,8 +391,12 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     if (symmetry != LSP_GENERAL) {
         LSP_TRY(check_symmetry(ctx, &work));
     }
+    work.integers = how.field == LSP_MTX_INTEGER && here.where == LSP_CUDA; /* of those, each stretch as it comes */
+    if (how.field == LSP_MTX_INTEGER && here.where == LSP_HOST) {
+        LSP_TRY(check_integers(ctx, &work, &(stretch){0, here.nnz, here.col, here.val}));
+    }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    LSP_TRY(write_header(&here, symmetry, work.entries, options ? options->comment : NULL, &sink));
+    LSP_TRY(write_header(&here, &how, work.entries, &sink));
     LSP_TRY(write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
 done:
@@ -338,12 +408,23 @@ done:
 
 /* ---- a matrix that comes in blocks of rows ---- */
 
-lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const char *comment,
+lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_write_options *options) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(!options || options->symmetry == LSP_GENERAL, LSP_ERR_UNSUPPORTED,
+                "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
+    LSP_TRY(check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
+done:
+    return status;
+}
+
+lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const lsp_mtx_write_options *options,
                              lsp_mtx_sink *sink) {
     lsp_status status = LSP_OK;
+    const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_mtx_sink_open(ctx, path, sink));
-    LSP_TRY(write_header(sizes, LSP_GENERAL, sizes->nnz, comment, sink));
+    sink->integers = how.field == LSP_MTX_INTEGER;
+    LSP_TRY(write_header(sizes, &how, sizes->nnz, sink));
 done:
     return status;
 }
@@ -353,7 +434,8 @@ lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr here = *rows;
     LSP_TRY(bring_rows(ctx, &here));
-    writing work = {.A = &here, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = here.nnz};
+    writing work = {
+        .A = &here, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = here.nnz, .integers = sink->integers};
     LSP_TRY(write_entries(ctx, &work, sink));
 done:
     lsp_scratch_release(ctx, mark);

@@ -176,6 +176,16 @@ Test(device_matrices, a_symmetric_one_is_written_as_on_the_host) {
     must(ctx, lsp_mtx_write(ctx, "symmetric_there.mtx", &there, &lower));
     same_files("symmetric_here.mtx", "symmetric_there.mtx");
     must_fail(ctx, LSP_ERR_ARGUMENT, "skew", lsp_mtx_write(ctx, "symmetric_never.mtx", &there, &skew));
+    const lsp_mtx_write_options integers = {.field = LSP_MTX_INTEGER}; /* 4 and -1 */
+    must(host, lsp_mtx_write(host, "symmetric_here.mtx", &A, &integers));
+    must(ctx, lsp_mtx_write(ctx, "symmetric_there.mtx", &there, &integers));
+    same_files("symmetric_here.mtx", "symmetric_there.mtx");
+    ((double *)A.val)[A.nnz - 1] = 0.5;
+    lsp_csr_free(ctx, &there);
+    there = upload(ctx, &A);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "row 400, column 400 is 0.5",
+              lsp_mtx_write(ctx, "symmetric_never.mtx", &there, &integers));
+    cr_assert(fopen("symmetric_never.mtx", "r") == NULL);
     remove("symmetric_here.mtx"), remove("symmetric_there.mtx");
     lsp_csr_free(ctx, &there);
     lsp_ctx_destroy(ctx), lsp_ctx_destroy(host);

@@ -276,12 +276,15 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
             same(ctx, &here, &right, three ? "three" : "sum");
             lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
         }
-        must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, "a product", NULL));
-        must(ctx, lsp_spgemm_write(ctx, path_there, &a, &a, &options, 1000, "a product", NULL));
+        must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, &(lsp_mtx_write_options){.comment = "a product"},
+                                   NULL));
+        must(ctx, lsp_spgemm_write(ctx, path_there, &a, &a, &options, 1000,
+                                   &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);
         lsp_spgemm_options how = options; /* factors of the host, multiplied there */
         how.types.where = LSP_CUDA;
-        must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000, "a product", NULL));
+        must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000,
+                                   &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);
     }
     remove(path), remove(path_there);
