@@ -42,7 +42,10 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
 /* The part of it that reads no array: sizes, types, pointers. For matrices on the GPU too. */
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
-/* The same without flags, of a matrix in either place. */
+/* Do the row pointers of a matrix on the host, whose header is right, ascend from 0 to nnz? */
+lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+
+/* lsp_csr_check without flags, of a matrix in either place. */
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* lsp_csr_sort of a matrix that was checked: one read when it is in order already. */
