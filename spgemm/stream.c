@@ -395,7 +395,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = count.nnz,
-                           .val_type = lsp_spgemm_result_type(A, B, &options->types)};
+                           .val_type = lsp_spgemm_result_type(A, B, options)};
     LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
     LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
     LSP_TRY(lsp_mtx_sink_finish(&file.sink));

@@ -43,7 +43,7 @@ static bool count(const lsp_csr *A, const lsp_csr *B, product *p) {
 }
 
 static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type type = lsp_spgemm_result_type(A, B, &options->types);
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && options->types.rowptr_type != LSP_I64 &&
                         options->types.col_type != LSP_I64;

@@ -1,6 +1,6 @@
 /* What an unkind caller does: numbers that are no type, sizes that no memory has, names in sentences. */
 #include "tests/matrices.h"
-#include "tests/support.h"
+#include "tests/pairs.h"
 
 static const int strange[] = {-1, 8, 99, INT32_MAX, INT32_MIN};
 enum { STRANGE = sizeof strange / sizeof *strange };
@@ -304,4 +304,56 @@ Test(api, plans_and_their_context_end_in_any_order) {
         }
         cr_assert_eq(memory.outstanding, 0, "order %d: %ld pieces are lost", order, memory.outstanding);
     }
+}
+
+/* ---- nothing is silently void ---- */
+
+Test(api, filters_that_would_do_nothing_are_refused) {
+    lsp_ctx *ctx = test_ctx(1);
+    diagonal d = three();
+    const lsp_csr *A = view(&d);
+    lsp_csr B = {.rows = 42};
+    lsp_spgemm_plan *plan = NULL;
+    const struct {
+        lsp_filter filter;
+        const char *part;
+    } cases[] = {{{.complement = true}, "the mask is NULL"},
+                 {{.complement = true, .drop = true}, "the mask is NULL"},
+                 {{.tolerance = 0.5}, "drop is false"},
+                 {{.mask = A, .tolerance = 1e-9}, "drop is false"},
+                 {{.tolerance = -1}, "-1"},
+                 {{.drop = true, .tolerance = -1}, "-1"},
+                 {{.drop = true, .tolerance = NAN}, "nan"},
+                 {{.tolerance = NAN}, "nan"},
+                 {{.largest = -3}, "-3 entries"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const lsp_spgemm_options options = {.filter = cases[i].filter};
+        must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_csr_filter(ctx, A, &cases[i].filter, &B));
+        must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_spgemm(ctx, A, A, &options, &B, NULL));
+        must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_spgemm_add(ctx, 1, A, A, 1, A, &options, &B));
+        must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_spgemm_triple(ctx, A, A, A, &options, &B));
+        must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part,
+                  lsp_spgemm_stream(ctx, A, A, &options, 0, ignore_rows, NULL, NULL));
+        cr_assert(lsp_spgemm_plan_create(ctx, A, A, &options, &plan) != LSP_OK && plan == NULL);
+    }
+    cr_assert(B.rows == 42 && B.rowptr == NULL);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(api, pairs_beyond_the_integers_of_a_float_are_counted_exactly_and_rounded_once) {
+    for (int threads = 1; threads < 3; threads++) {
+        lsp_ctx *ctx = test_ctx(threads);
+        check_counts(ctx, LSP_HOST, false);
+        lsp_ctx_destroy(ctx);
+    }
+    lsp_ctx *ctx = test_ctx(1);
+    int32_t rows[] = {0, 2}, cols[] = {0, 0};
+    lsp_csr A = {1, 1, 2, rows, cols, NULL, LSP_I32, LSP_I32, LSP_NONE, LSP_HOST}, C;
+    for (int method = LSP_SPGEMM_AUTO; method <= LSP_SPGEMM_SORT; method++) {
+        const lsp_spgemm_options options = {.semiring = LSP_PLUS_PAIR, .method = (lsp_spgemm_method)method};
+        must(ctx, lsp_spgemm(ctx, &A, &A, &options, &C, NULL)); /* two patterns give counts */
+        cr_assert(C.nnz == 1 && C.val_type == LSP_F64 && ((double *)C.val)[0] == 4);
+        lsp_csr_free(ctx, &C);
+    }
+    lsp_ctx_destroy(ctx);
 }
