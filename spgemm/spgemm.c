@@ -44,6 +44,7 @@ lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *opti
                 "to make the entries of a mask alone one is needed that is not a complement");
     LSP_TRY(check_types(ctx, &options->types, where));
     LSP_TRY(lsp_filter_check_struct(ctx, &options->filter));
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_spgemm_options", options->reserved));
     LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
                 "the reference multiplies in the memory of the host only");
 done:

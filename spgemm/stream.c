@@ -307,6 +307,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     lsp_status status = LSP_OK;
     streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
     size_t mark = lsp_scratch_mark(ctx);
+    const bool within = ctx->in_stream;
     s.product.transpose_a = s.product.transpose_b = false;
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
@@ -323,6 +324,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     s.block_bytes = block_bytes > 0
                         ? block_bytes
                         : lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
+    ctx->in_stream = true;
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
         LSP_TRY(do_block(&s, first, end));
@@ -335,6 +337,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
         *info = s.info;
     }
 done:
+    ctx->in_stream = within;
     drop_operands(&s);
     lsp_scratch_release(ctx, mark);
     return status;

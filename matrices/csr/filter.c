@@ -151,6 +151,7 @@ lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
                 "a tolerance of %g is given, but drop is false: no entry would go", filter->tolerance);
     LSP_REQUIRE(filter->mask != NULL || !filter->complement, LSP_ERR_ARGUMENT,
                 "the complement of a mask is wanted, but the mask is NULL");
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_filter", filter->reserved));
 done:
     return status;
 }

@@ -186,7 +186,7 @@ static void write_run(void *data, int64_t run, int thread) {
     int64_t begin = t->part->begin + run * run_entries, end = lsp_min(begin + run_entries, t->part->end);
     char *stop = print_entries(work, t->part, begin, end, text);
     put_run(t, run, text, (size_t)(stop - text));
-    if (thread == 0) {
+    if (thread == 0 && end < work->A->nnz) {
         lsp_progress(t->ctx, "write", (double)end / (double)work->A->nnz);
     }
 }
@@ -382,6 +382,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
                 (int)symmetry);
     LSP_TRY(check_field(ctx, A->val_type, how.field));
+    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
     }
@@ -399,6 +400,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     LSP_TRY(write_header(&here, &how, work.entries, &sink));
     LSP_TRY(write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
+    lsp_progress(ctx, "write", 1);
 done:
     lsp_mtx_sink_drop(&sink);
     lsp_csr_free(ctx, &copy);
