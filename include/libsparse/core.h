@@ -69,11 +69,45 @@ typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
 
 /* Options of a context. All zero: the CPU, all its threads, the library's own memory, no limit, silence. */
 typedef struct lsp_ctx_options {
-    lsp_where device;        /* what computes */
-    int ordinal;             /* which GPU, from 0, whatever the caller's current device is */
-    int threads;             /* most host threads, the caller's included; 0: as many as OpenMP would take. The caller
-                                does small work alone. The other threads start with the first large work, sleep
-                                between calls and end with the context. If the system refuses some, fewer work */
+    lsp_where device; /* what computes */
+    int ordinal;      /* which GPU, from 0, whatever the caller's current device is */
+    int threads;      /* most host threads, the caller's included; 0: as many as OpenMP would take. The caller
+                         does small work alone. The other threads start with the first large work, sleep
+                         between calls and end with the context. If the system refuses some, fewer work */
+    int64_t
+        max_bytes; /* memory budget: bytes that the context may hold, on the host and on the GPU each; 0: no limit */
+    lsp_allocator allocator; /* set both functions or neither */
+    lsp_log_fn log;
+    lsp_progress_fn progress;
+    void *hook_user; /* handed to `log` and `progress` */
+    void *stream;    /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
+    int64_t reserved[LSP_RESERVED];
+} lsp_ctx_options;
+
+typedef struct lsp_ctx lsp_ctx;
+
+/* Makes a context. `options` may be NULL (all zero). On failure *ctx is untouched and the sentence goes to `error`
+ * (at most `error_bytes` with the final zero; may be NULL). Returns LSP_ERR_DEVICE if the GPU asked for cannot be used.
+ *     lsp_ctx_options on_gpu = {.device = LSP_CUDA};
+ *     lsp_ctx_create(&ctx, &on_gpu, error, sizeof error); */
+LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *error, size_t error_bytes);
+
+/* Frees everything that the context holds. Matrices made with it become invalid and need no lsp_csr_free. Plans may be
+ * destroyed before or after the context, each exactly once; after it every other call with them returns
+ * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream.
+ */
+LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
+
+/* Returns the sentence of the last failure, "" if there was none. Valid until the next failure or the end of the
+ * context. */
+LSP_API const char *lsp_last_error(const lsp_ctx *ctx);
+
+typedef struct lsp_ctx_info {
+    lsp_where device;
+    int ordinal;
+    int threads;
+    char device_name[128];   /* the processor's or the GPU's own name */
+    const char *isa;         /* instruction set of the host code in use: "avx512", "avx2" or "portable" */
     int64_t max_bytes;       /* 0: no limit */
     int64_t host_bytes;      /* held now, including memory kept for reuse */
     int64_t host_peak_bytes; /* most in use at one time since creation or lsp_ctx_reset_peak, without kept memory */

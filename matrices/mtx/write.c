@@ -5,6 +5,7 @@
 #include "number_text.h"
 #include "sink.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ typedef struct writing {
     int64_t first_row; /* that of the file in which A begins */
     lsp_symmetry symmetry;
     int64_t entries; /* lines to write */
-    bool integers;   /* the values are to be checked */
+    bool integers;   /* all values must be */
     int threads;
     char *texts; /* run_bytes for each of them */
     int64_t run_bytes;
@@ -97,42 +98,38 @@ static char *print_entries(const writing *work, const stretch *part, int64_t beg
 
 /* ---- integers ---- */
 
-/* Whole, and below what the type holds without gaps: it is printed in digits alone. */
-LSP_INLINE bool is_whole(double x, double limit) { return x > -limit && x < limit && (double)(int64_t)x == x; }
+/* Whole, and below what the type holds without gaps: it is printed in digits alone. Beside 2^52 fractions vanish. */
+LSP_INLINE bool is_whole(double x, double limit) {
+    const double size = fabs(x);
+    return (size < limit) & ((size >= 0x1p52) | (size + 0x1p52 - 0x1p52 == size));
+}
 
-/* The first of some values that is no such number; `end` if all are. */
+/* The first of the values begin .. end-1 that is no such number; `end` if all are, which is seen without a branch. */
 LSP_INLINE int64_t first_fraction(lsp_type type, double limit, const void *val, int64_t begin, int64_t end) {
-    int64_t k = begin;
-    while (k < end && is_whole(lsp_value_of(type, val, k).re, limit)) {
-        k++;
+    int fractions = 0;
+    for (int64_t k = begin; k < end; k++) {
+        fractions |= !is_whole(lsp_value_of(type, val, k).re, limit);
     }
-    return k;
+    for (; fractions && begin < end && is_whole(lsp_value_of(type, val, begin).re, limit); begin++) {
+    }
+    return fractions ? begin : end;
 }
 
-typedef struct fraction_search {
-    lsp_type type;
-    const void *val;
-    int64_t first; /* the first value that is no integer */
-} fraction_search;
-
-static void find_fraction(void *data, int64_t begin, int64_t end) {
-    fraction_search *s = data;
-    const int64_t found = s->type == LSP_F32 ? first_fraction(LSP_F32, 0x1p24, s->val, begin, end)
-                                             : first_fraction(LSP_F64, 0x1p53, s->val, begin, end);
-    lsp_lower(&s->first, found < end ? found : INT64_MAX);
+/* The same of the entries begin .. end-1 of A. */
+static int64_t whole_until(const writing *work, const stretch *part, int64_t begin, int64_t end) {
+    const int64_t from = begin - part->begin, to = end - part->begin;
+    return part->begin + (work->A->val_type == LSP_F32 ? first_fraction(LSP_F32, 0x1p24, part->val, from, to)
+                                                       : first_fraction(LSP_F64, 0x1p53, part->val, from, to));
 }
 
-static lsp_status check_integers(lsp_ctx *ctx, const writing *work, const stretch *part) {
+static lsp_status check_integers(lsp_ctx *ctx, const writing *work, const stretch *part, int64_t begin) {
     lsp_status status = LSP_OK;
-    const lsp_type type = work->A->val_type;
-    const int64_t count = part->end - part->begin;
-    fraction_search search = {.type = type, .val = part->val, .first = count};
-    lsp_for_shares(ctx, count, 1 << 18, find_fraction, &search);
-    const int64_t k = search.first;
-    LSP_REQUIRE(k == count, LSP_ERR_ARGUMENT,
+    const int64_t k = whole_until(work, part, begin, part->end), at = k - part->begin;
+    LSP_REQUIRE(k == part->end, LSP_ERR_ARGUMENT,
                 "the matrix cannot be written as integers: the entry at row %lld, column %lld is %.17g",
-                (long long)(work->first_row + lsp_csr_row_of(work->A, part->begin + k)) + 1,
-                (long long)lsp_index_at(part->col, work->A->col_type, k) + 1, lsp_value_of(type, part->val, k).re);
+                (long long)(work->first_row + lsp_csr_row_of(work->A, k)) + 1,
+                (long long)lsp_index_at(part->col, work->A->col_type, at) + 1,
+                lsp_value_of(work->A->val_type, part->val, at).re);
 done:
     return status;
 }
@@ -157,19 +154,22 @@ typedef struct turns {
     const writing *work;
     const stretch *part;
     lsp_mtx_sink *sink;
-    pthread_mutex_t mutex; /* for run and error */
+    pthread_mutex_t mutex; /* for run, fraction and error */
     pthread_cond_t next;
-    int64_t run; /* the one that may write */
+    int64_t run;      /* the one that may write */
+    int64_t fraction; /* the first value that is no integer, where all must be; the stretch's end if none is */
     int error;
 } turns;
 
-/* Out of a thread's buffer when the runs before are out. They were begun before this one, so their turn comes. */
-static void put_run(turns *t, int64_t run, const char *text, size_t bytes) {
+/* A thread's text goes out after the runs before it. These were begun earlier, so their turn comes. The run's entries
+ * end at `end`; its first fraction, if it has one, is `whole`. */
+static void put_run(turns *t, int64_t run, int64_t whole, int64_t end, const char *text, size_t bytes) {
     pthread_mutex_lock(&t->mutex);
     while (t->run < run) {
         pthread_cond_wait(&t->next, &t->mutex);
     }
-    const bool fine = t->error == 0;
+    t->fraction = whole < end ? lsp_min(t->fraction, whole) : t->fraction;
+    const bool fine = t->error == 0 && t->fraction == t->part->end;
     pthread_mutex_unlock(&t->mutex);
     const int error = fine ? lsp_mtx_sink_put(t->sink, text, bytes) : 0;
     pthread_mutex_lock(&t->mutex);
@@ -184,27 +184,24 @@ static void write_run(void *data, int64_t run, int thread) {
     const writing *work = t->work;
     char *text = work->texts + thread * work->run_bytes;
     int64_t begin = t->part->begin + run * run_entries, end = lsp_min(begin + run_entries, t->part->end);
-    char *stop = print_entries(work, t->part, begin, end, text);
-    put_run(t, run, text, (size_t)(stop - text));
+    const int64_t whole = work->integers ? whole_until(work, t->part, begin, end) : end;
+    char *stop = print_entries(work, t->part, begin, whole, text);
+    put_run(t, run, whole, end, text, (size_t)(stop - text));
     if (thread == 0 && end < work->A->nnz) {
         lsp_progress(t->ctx, "write", (double)end / (double)work->A->nnz);
     }
 }
 
 static lsp_status write_stretch(lsp_ctx *ctx, const writing *work, const stretch *part, lsp_mtx_sink *sink) {
-    turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink};
-    if (work->integers) {
-        const lsp_status status = check_integers(ctx, work, part);
-        if (status != LSP_OK) {
-            return status;
-        }
-    }
+    turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink, .fraction = part->end};
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.next, NULL);
     lsp_for_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
     pthread_cond_destroy(&t.next);
     pthread_mutex_destroy(&t.mutex);
-    return t.error ? lsp_mtx_sink_fail(sink, t.error) : LSP_OK;
+    return t.fraction < part->end ? check_integers(ctx, work, part, t.fraction)
+           : t.error              ? lsp_mtx_sink_fail(sink, t.error)
+                                  : LSP_OK;
 }
 
 /* The stretch from `begin` on of a matrix on the GPU: columns, then, `length` of them later, values. */
@@ -388,15 +385,14 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     }
     here = copy.rowptr ? copy : *A;
     LSP_TRY(bring_rows(ctx, &here));
-    writing work = {.A = &here, .symmetry = symmetry, .entries = here.nnz};
+    writing work = {.A = &here, .symmetry = symmetry, .entries = here.nnz, .integers = how.field == LSP_MTX_INTEGER};
     if (symmetry != LSP_GENERAL) {
         LSP_TRY(check_symmetry(ctx, &work));
     }
-    work.integers = how.field == LSP_MTX_INTEGER && here.where == LSP_CUDA; /* of those, each stretch as it comes */
-    if (how.field == LSP_MTX_INTEGER && here.where == LSP_HOST) {
-        LSP_TRY(check_integers(ctx, &work, &(stretch){0, here.nnz, here.col, here.val}));
-    }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
+    if (work.integers && here.where == LSP_HOST && !sink.exists) { /* what is written in place cannot be taken back */
+        LSP_TRY(check_integers(ctx, &work, &(stretch){0, here.nnz, here.col, here.val}, 0));
+    }
     LSP_TRY(write_header(&here, &how, work.entries, &sink));
     LSP_TRY(write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
