@@ -37,8 +37,10 @@ typedef struct cli_job {
     cli_matrix mask;          /* a pattern; of A's own file A's arrays */
     lsp_csr C;                /* on the GPU still, if only its file wants it */
     bool multiplied, written;
-    const char *remedy; /* the end of a sentence on too little memory; NULL: there is none */
     bool streamed;      /* C did not fit the memory: it was written in blocks, and only its size is known */
+    bool to_pipe;       /* C goes to standard output */
+    bool pipe_ends;     /* SIGPIPE was not ignored by the caller */
+    const char *remedy; /* the end of a sentence on too little memory; NULL: there is none */
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
     double cold_ms;                                   /* of the run before those that --repeat counts */
@@ -50,10 +52,8 @@ typedef struct cli_job {
     peer_cusparse *cusparse; /* --compare; else NULL */
     bool compared;
     cli_rival rivals[PEER_CUSPARSE_WAYS];
-    FILE *report;   /* standard output, or standard error when C itself goes to standard output */
-    FILE *picture;  /* the same, but never where a JSON object stands alone */
-    bool to_pipe;   /* C goes to standard output */
-    bool pipe_ends; /* SIGPIPE was not ignored by the caller */
+    FILE *report;  /* standard output, or standard error when C itself goes to standard output */
+    FILE *picture; /* the same, but never where a JSON object stands alone */
 } cli_job;
 
 /* The steps of a run. Each returns an exit code, having told what is wrong. */
