@@ -393,7 +393,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
-    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, &options->types), file_options));
+    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
     LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,

@@ -410,6 +410,7 @@ lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_wri
     lsp_status status = LSP_OK;
     LSP_REQUIRE(!options || options->symmetry == LSP_GENERAL, LSP_ERR_UNSUPPORTED,
                 "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
+    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     LSP_TRY(check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
 done:
     return status;
