@@ -2,7 +2,7 @@
  * mask's entries alone there is one. */
 #include "matrices/csr/gpu/convert.h"
 #include "matrices/matrices.h"
-#include "spgemm.h"
+#include "spgemm/cpu/small.h"
 
 /* ---- operands ---- */
 
@@ -254,7 +254,13 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     if (!update) {
         LSP_TRY(make_result(plan, &made));
     }
-    LSP_TRY(run_pass(plan, &job));
+    if (lsp_spgemm_few_knows(plan)) {
+        LSP_TRY(lsp_spgemm_few_again(plan, &job.A, &job.B, update, job.C));
+    } else {
+        LSP_TRY(lsp_spgemm_few_reserve(plan, &job.A, &job.B));
+        LSP_TRY(run_pass(plan, &job));
+        lsp_spgemm_few_keep(plan, job.C);
+    }
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;
 done:

@@ -257,6 +257,7 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.block_ranks);
         lsp_free(ctx, plan->route.ways);
         lsp_free(ctx, plan->route.moved);
+        lsp_free(ctx, plan->route.c_col);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
         lsp_spgemm_gpu_forget(plan);

@@ -96,6 +96,7 @@ struct lsp_spgemm_plan {
         bool twins;
         char *ranks;
         int64_t *block_ranks; /* where those of each block begin */
+        int32_t *c_col;       /* C's columns, once it was made, where cpu/small.h makes its values alone; else NULL */
     } route;
     lsp_where where; /* of A, B and C. On a GPU `gpu` stands for ascending, rowptr, block_rows and route */
     lsp_spgemm_gpu gpu;
