@@ -95,6 +95,13 @@ check_json(mtx.json mtx/short/read/libsparse)
 bench(0 "mtx/pattern/write/libsparse " mtx --quick --min-time 0 --threads 1 --workload pattern --json pattern.json)
 check_json(pattern.json mtx/pattern/read/libsparse)
 
+# A small matrix of the project's own, values alone, and MKL from a file that is none.
+set(ENV{LSP_BENCH_MKL} ${FOLDER}/none.so)
+bench(0 "spgemm/disc.mtx/f64/libsparse:update .*" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64 --json disc.json)
+bench(0 "MKL cannot be loaded: .*none.so" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64)
+check_json(disc.json spgemm/disc.mtx/f64/libsparse products nnz_c gflops)
+unset(ENV{LSP_BENCH_MKL})
+
 bench(0 "segsort/zipf_1.0_2000/kv32/libsparse " segsort --quick --device cpu --min-time 0 --json segsort.json)
 check_json(segsort.json segsort/uniform_4/k32/libsparse items items_per_second)
 bench(0 "segsort/small_4096_1000/kv32/libsparse " segsort --quick --device cpu --threads 1 --min-time 0 --workload small*)
