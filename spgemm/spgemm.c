@@ -234,6 +234,7 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
     LSP_TRY(look_at_structures(ctx, A, B));
     LSP_TRY(read_structures(ctx, A, B, structure));
+    made->kept = true;
     made->A = outline_of(A, structure[0]);
     made->B = outline_of(B, structure[1]);
     *plan = made;

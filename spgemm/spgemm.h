@@ -86,6 +86,7 @@ struct lsp_spgemm_plan {
     lsp_type type;     /* of the arithmetic */
     lsp_type val_type; /* of C's values: the same, or LSP_F32 of counts that are made in LSP_F64 and then rounded */
     bool ascending;
+    bool kept;                 /* the caller has it, and may use it again */
     int64_t uses;              /* how often it was executed */
     bool masked;               /* of C only the entries of the filter's mask are made */
     bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */

@@ -244,7 +244,7 @@ lsp_status lsp_spgemm_few_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const
     const int64_t products = plan->facts.products;
     const bool pays = products <= LSP_FEW_PRODUCTS ||
                       (products <= LSP_FEW_DENSE_PRODUCTS && !plan->route.twins && products / 3 >= plan->info.nnz / 2);
-    const bool few = pays && suits(plan->ctx, A, B, &plan->options);
+    const bool few = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
     return !few || plan->route.c_col != NULL
                ? LSP_OK
                : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->route.c_col);
