@@ -64,6 +64,7 @@ typedef struct bench_row {
 
 struct bench {
     bench_options options;
+    const struct bench_subject *subject;
     const char *command;
     lsp_ctx *base; /* makes workloads and reference results */
     lsp_ctx *ours; /* what is measured, on all threads */
@@ -84,8 +85,10 @@ typedef struct bench_subject {
     const char *const *file_variants;            /* what --file A.mtx can be raced on: "f64", ... */
     void (*run)(bench *b, const char *workload, const char *file);
     const char *(*absent)(int i); /* peers not there when the bench was built, one by one, then NULL */
-    double min_time;              /* seconds a contender is measured at least, unless told otherwise */
-    bool on_gpu;                  /* can be measured there, and is where there is one */
+    /* Peers that were there, one by one: the version, and in *who the name; then NULL. The whole may be NULL. */
+    const char *(*version)(int i, const char **who);
+    double min_time; /* seconds a contender is measured at least, unless told otherwise */
+    bool on_gpu;     /* can be measured there, and is where there is one */
 } bench_subject;
 extern const bench_subject bench_mtx, bench_spgemm, bench_segsort;
 

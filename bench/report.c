@@ -62,6 +62,18 @@ static void put_field(FILE *out, const char *name, const char *text) {
     fputs(",\n", out);
 }
 
+/* Who was raced against on the CPU, and in which version. */
+static void put_versions(const bench_subject *subject, FILE *out) {
+    const char *who, *version, *before = "";
+    fputs("    \"peers\": {", out);
+    for (int i = 0; subject->version && (version = subject->version(i, &who)); i++) {
+        fprintf(out, "%s\"%s\": ", before, who);
+        put_string(out, version);
+        before = ", ";
+    }
+    fputs("},\n", out);
+}
+
 static void put_context(const bench *b, FILE *out) {
     char date[64];
     const time_t now = time(NULL);
@@ -84,6 +96,9 @@ static void put_context(const bench *b, FILE *out) {
     put_field(out, "isa", info.isa);
     if (b->device) {
         put_field(out, "gpu", bench_device_name(b->device));
+    }
+    if (!b->device) {
+        put_versions(b->subject, out);
     }
     fprintf(out,
             "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"

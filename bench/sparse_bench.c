@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
     while (which + 1 < SUBJECTS && strcmp(subjects[which]->name, b.options.primitive) != 0) {
         which++;
     }
-    const bench_subject *subject = subjects[which];
+    const bench_subject *subject = b.subject = subjects[which];
     pick_device(&b, subject);
     const char *const *workloads = pick_workloads(&b, subject);
     if (b.options.file && !subject->file_variants[0]) {
