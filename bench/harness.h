@@ -60,6 +60,7 @@ typedef struct bench_row {
     double median, quartile1, quartile3, fastest, slowest;
     double copy_share; /* of the copy speed with as many threads */
     double gain;       /* ours: time of the best peer / own time; 0: none */
+    bool best_peer;
 } bench_row;
 
 struct bench {
@@ -74,8 +75,14 @@ struct bench {
     double copy[2];       /* bytes read and written a second: one thread, all threads; on the device the same */
     bench_row *rows;
     int row_count;
+    double others; /* processors that other programs kept busy during the race; -1: not known */
     int exit_code;
 };
+
+/* When a run began: by the clock, and how long processors had worked for all and for this process, in seconds. */
+typedef struct bench_load {
+    double wall, busy, own;
+} bench_load;
 
 /* A primitive: its workloads by name ("real/read", "er:262144:8/f64"), and how to race on one of them. */
 typedef struct bench_subject {
@@ -116,6 +123,10 @@ bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
 /* For `run` and `check`: true, or false with the sentence of the library (or one's own) in `why`. */
 bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
 bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* load.c: processors that other programs kept busy since then, in the mean; -1 if the system does not tell. */
+bench_load bench_load_start(void);
+double bench_load_of_others(const bench_load *start);
 
 /* bench/subjects/segsort_tune.c: measures on the GPU and prints the table. */
 void bench_tune_segsort(bench *b);

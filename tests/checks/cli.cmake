@@ -16,6 +16,9 @@ target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
 set(parts usage product filter files report real completion)
+if(TARGET sparse-bench)
+  list(APPEND parts bench)
+endif()
 if(NOT LSP_SANITIZE) # a sanitizer reserves more address space than the test leaves
   list(APPEND parts threads)
 endif()
@@ -25,5 +28,5 @@ foreach(part IN LISTS parts)
   set_property(TEST cli_${part} PROPERTY ENVIRONMENT
     CLI=$<TARGET_FILE:spgemm-cli> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
     SOURCE=${PROJECT_SOURCE_DIR} MATRICES=${PROJECT_SOURCE_DIR}/../shared/matrices
-    WORK=${CMAKE_CURRENT_BINARY_DIR}/cli_${part})
+    WORK=${CMAKE_CURRENT_BINARY_DIR}/cli_${part} $<$<STREQUAL:${part},bench>:BENCH=$<TARGET_FILE:sparse-bench>>)
 endforeach()
