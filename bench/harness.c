@@ -226,15 +226,17 @@ static void progress(const char *workload, int round) {
     }
 }
 
-static double fastest_peer(const bench *b, int first_row, bool again) {
-    double fastest = INFINITY;
+/* The fastest peer whose result was right; NULL if there is none. */
+static bench_row *best_peer(const bench *b, int first_row, bool again) {
+    bench_row *best = NULL;
     for (int i = first_row; i < b->row_count; i++) {
-        const bench_contender *c = &b->rows[i].c;
-        if (!c->ours && c->checked && !c->failed && c->again == again) {
-            fastest = fmin(fastest, b->rows[i].median);
+        bench_row *row = b->rows + i;
+        const bench_contender *c = &row->c;
+        if (!c->ours && c->checked && !c->failed && c->again == again && (!best || row->median < best->median)) {
+            best = row;
         }
     }
-    return fastest;
+    return best;
 }
 
 void bench_race(bench *b, const char *workload, bench_contender *contenders, int count) {
@@ -259,9 +261,10 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
     }
     for (int i = first_row; i < b->row_count; i++) {
         bench_row *row = b->rows + i;
-        const double best_peer = fastest_peer(b, first_row, row->c.again);
-        if (row->c.ours && !row->c.failed && best_peer < INFINITY) {
-            row->gain = best_peer / row->median;
+        bench_row *best = best_peer(b, first_row, row->c.again);
+        if (best) {
+            best->best_peer = true;
+            row->gain = row->c.ours && !row->c.failed ? best->median / row->median : 0;
         }
         bench_print_row(row);
         if (row->c.failed && !row->c.ours) { /* some refuse large matrices */

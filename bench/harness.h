@@ -60,10 +60,12 @@ typedef struct bench_row {
     double median, quartile1, quartile3, fastest, slowest;
     double copy_share; /* of the copy speed with as many threads */
     double gain;       /* ours: time of the best peer / own time; 0: none */
+    bool best_peer;
 } bench_row;
 
 struct bench {
     bench_options options;
+    const struct bench_subject *subject;
     const char *command;
     lsp_ctx *base; /* makes workloads and reference results */
     lsp_ctx *ours; /* what is measured, on all threads */
@@ -73,8 +75,14 @@ struct bench {
     double copy[2];       /* bytes read and written a second: one thread, all threads; on the device the same */
     bench_row *rows;
     int row_count;
+    double others; /* processors that other programs kept busy during the race; -1: not known */
     int exit_code;
 };
+
+/* When a run began: by the clock, and how long processors had worked for all and for this process, in seconds. */
+typedef struct bench_load {
+    double wall, busy, own;
+} bench_load;
 
 /* A primitive: its workloads by name ("real/read", "er:262144:8/f64"), and how to race on one of them. */
 typedef struct bench_subject {
@@ -84,8 +92,10 @@ typedef struct bench_subject {
     const char *const *file_variants;            /* what --file A.mtx can be raced on: "f64", ... */
     void (*run)(bench *b, const char *workload, const char *file);
     const char *(*absent)(int i); /* peers not there when the bench was built, one by one, then NULL */
-    double min_time;              /* seconds a contender is measured at least, unless told otherwise */
-    bool on_gpu;                  /* can be measured there, and is where there is one */
+    /* Peers that were there, one by one: the version, and in *who the name; then NULL. The whole may be NULL. */
+    const char *(*version)(int i, const char **who);
+    double min_time; /* seconds a contender is measured at least, unless told otherwise */
+    bool on_gpu;     /* can be measured there, and is where there is one */
 } bench_subject;
 extern const bench_subject bench_mtx, bench_spgemm, bench_segsort;
 
@@ -113,6 +123,10 @@ bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
 /* For `run` and `check`: true, or false with the sentence of the library (or one's own) in `why`. */
 bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
 bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* load.c: processors that other programs kept busy since then, in the mean; -1 if the system does not tell. */
+bench_load bench_load_start(void);
+double bench_load_of_others(const bench_load *start);
 
 /* bench/subjects/segsort_tune.c: measures on the GPU and prints the table. */
 void bench_tune_segsort(bench *b);

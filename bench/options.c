@@ -15,8 +15,9 @@ static void help(const bench_subject *const *subjects) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
     printf(
-        "  plot               draws what segsort wrote: share of copy speed over segment length (TYPES: kv32);\n"
-        "                     what spgemm wrote on a GPU: times as fast as cuSPARSE (TYPES: f64)\n\n"
+        "  plot               draws what --json of segsort wrote: share of copy speed over segment length (TYPES:\n"
+        "                     kv32); of spgemm on a GPU: times as fast as cuSPARSE, on a CPU as the best peer\n"
+        "                     (TYPES: f64)\n\n"
         "  --list             name the workloads and stop\n"
         "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
         "  --file A.mtx       this matrix instead\n"
@@ -28,6 +29,15 @@ static void help(const bench_subject *const *subjects) {
         "  --keep-heap        let the peers' freed memory stay in the process, as the library keeps its own\n"
         "  --tune             segsort: measure which limits serve this GPU best, print the table (segsort/README.md)\n"
         "  --help, --version\n\n"
+        "Columns, a row a contender: PRIMITIVE/WORKLOAD/WHO\n"
+        "  time               median of its runs\n"
+        "  spread             the middle half of its times over the median\n"
+        "  MB/s               bytes read and written (mtx: of text; spgemm: of A and C) a second\n"
+        "  Gitem/s, Gflop/s   segsort: 10^9 items sorted; spgemm: 10^9 operations, two a product; a second\n"
+        "  copy               share of the speed of a parallel memcpy (on a GPU: of a copy there)\n"
+        "  best peer is       of the library's rows: how much slower, or FASTER, the fastest peer is whose\n"
+        "                     result was right, '(this one)'; WRONG: the result was\n"
+        "A sentence at the end says so if other programs kept the machine busy.\n\n"
         "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
 }
 

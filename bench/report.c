@@ -16,12 +16,23 @@ void bench_print_head(const bench *b) {
     }
     printf("; load %.2f on %d processors\n", load, bench_cpus());
     const char *rate = strcmp(b->options.primitive, "segsort") == 0 ? "Gitem/s" : "Gflop/s";
-    printf("%-48s %13s %7s %9s %8s %6s %9s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer");
+    printf("%-48s %13s %7s %9s %8s %6s  %s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer is");
+}
+
+/* What the best peer is, whose time over the library's is `ratio`. */
+static void put_gain(char *to, size_t bytes, double ratio) {
+    const bool slower = ratio >= 1;
+    const double times = slower ? ratio : 1 / ratio;
+    if (times < 1.005) {
+        snprintf(to, bytes, "level");
+    } else {
+        snprintf(to, bytes, "%.2f x %s", times, slower ? "slower" : "FASTER");
+    }
 }
 
 void bench_print_row(const bench_row *row) {
     const bench_contender *c = &row->c;
-    char rate[16] = "", gain[16] = "";
+    char rate[16] = "", gain[32] = "";
     const bool brief = row->median < 1e-4;
     if (c->failed) {
         printf("%-48s %13s\n", row->name, "FAILED");
@@ -33,11 +44,13 @@ void bench_print_row(const bench_row *row) {
     if (!c->checked) {
         snprintf(gain, sizeof gain, "WRONG");
     } else if (row->gain > 0) {
-        snprintf(gain, sizeof gain, "%.2f x", row->gain);
+        put_gain(gain, sizeof gain, row->gain);
+    } else if (row->best_peer) {
+        snprintf(gain, sizeof gain, "(this one)");
     } else if (c->bits == BENCH_BITS_VARY) {
         snprintf(gain, sizeof gain, "bits vary");
     }
-    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %% %9s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
+    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %%  %s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
            brief ? "us" : "ms", 100 * (row->quartile3 - row->quartile1) / row->median,
            1e-6 * (double)c->bytes / row->median, rate, 100 * row->copy_share, gain);
     fflush(stdout);
@@ -60,6 +73,18 @@ static void put_field(FILE *out, const char *name, const char *text) {
     fprintf(out, "    \"%s\": ", name);
     put_string(out, text);
     fputs(",\n", out);
+}
+
+/* Who was raced against on the CPU, and in which version. */
+static void put_versions(const bench_subject *subject, FILE *out) {
+    const char *who, *version, *before = "";
+    fputs("    \"peers\": {", out);
+    for (int i = 0; subject->version && (version = subject->version(i, &who)); i++) {
+        fprintf(out, "%s\"%s\": ", before, who);
+        put_string(out, version);
+        before = ", ";
+    }
+    fputs("},\n", out);
 }
 
 static void put_context(const bench *b, FILE *out) {
@@ -85,12 +110,15 @@ static void put_context(const bench *b, FILE *out) {
     if (b->device) {
         put_field(out, "gpu", bench_device_name(b->device));
     }
+    if (!b->device) {
+        put_versions(b->subject, out);
+    }
     fprintf(out,
             "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"
-            "    \"load_avg\": [%.2f, %.2f, %.2f],\n"
+            "    \"load_avg\": [%.2f, %.2f, %.2f],\n    \"processors_busy_for_others\": %.2f,\n"
             "    \"copy_bytes_per_second\": %.6g,\n    \"copy_bytes_per_second_one_thread\": %.6g\n  },\n",
             bench_cpus(), b->threads, b->options.quick ? "true" : "false", b->options.keep_heap ? "true" : "false",
-            load[0], load[1], load[2], b->copy[1], b->copy[0]);
+            load[0], load[1], load[2], b->others, b->copy[1], b->copy[0]);
 }
 
 static void put_row(const bench_row *row, FILE *out) {

@@ -146,12 +146,20 @@ static bool prepare(bench *b, const bench_subject *subject) {
     return true;
 }
 
-/* Peers on a GPU are always there. */
+/* What was not there, and what disturbed. Peers on a GPU are always there. */
 static void print_foot(const bench *b, const bench_subject *subject) {
+    static const double quiet = 0.2; /* of a processor: what a system does by itself */
     for (int i = 0; !b->device && subject->absent(i); i++) {
         printf("%s %s", i == 0 ? "not there when this was built:" : ",", subject->absent(i));
     }
     printf(!b->device && subject->absent(0) ? "\n" : "");
+    fflush(stdout);
+    if (b->others > quiet) {
+        fprintf(stderr,
+                "sparse-bench: the machine was busy: other programs used %.1f of its %d processors during the run; do "
+                "not quote these figures\n",
+                b->others, bench_cpus());
+    }
 }
 
 /* The JSON is opened before the race, so that a wrong path is known at once, and renamed when complete. */
@@ -182,12 +190,14 @@ static void race(bench *b, const bench_subject *subject, const char *const *work
         bench_tune_segsort(b);
         return;
     }
+    const bench_load load = bench_load_start();
     bench_print_head(b);
     if (b->options.file) {
         each_file_variant(b, subject);
     } else {
         each_workload(b, subject, workloads, act_run);
     }
+    b->others = bench_load_of_others(&load);
     print_foot(b, subject);
     if (json) {
         close_json(b, json, beside);
@@ -207,7 +217,7 @@ int main(int argc, char **argv) {
     while (which + 1 < SUBJECTS && strcmp(subjects[which]->name, b.options.primitive) != 0) {
         which++;
     }
-    const bench_subject *subject = subjects[which];
+    const bench_subject *subject = b.subject = subjects[which];
     pick_device(&b, subject);
     const char *const *workloads = pick_workloads(&b, subject);
     if (b.options.file && !subject->file_variants[0]) {

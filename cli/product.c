@@ -166,7 +166,8 @@ static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     how.types.where = job->gpu ? LSP_CUDA : LSP_HOST;
     cli_progress_begin(&job->progress, "multiplying and writing", path);
     cli_guard_output(path);
-    lsp_status status = lsp_spgemm_write(ctx, path, &job->A.csr, &job->second->csr, &how, 0, NULL, &job->plan);
+    const lsp_mtx_write_options file = {.field = cli_product_field(job)};
+    lsp_status status = lsp_spgemm_write(ctx, path, &job->A.csr, &job->second->csr, &how, 0, &file, &job->plan);
     cli_guard_end();
     job->write_ms = cli_progress_end(&job->progress);
     job->streamed = job->written = status == LSP_OK;
@@ -264,7 +265,8 @@ static int write_product(cli_job *job) {
     lsp_ctx *ctx = there ? job->gpu : job->ctx;
     cli_progress_begin(&job->progress, "writing", path);
     cli_guard_output(path);
-    lsp_status status = lsp_mtx_write(ctx, path, &job->C, NULL);
+    const lsp_mtx_write_options file = {.field = cli_product_field(job)};
+    lsp_status status = lsp_mtx_write(ctx, path, &job->C, &file);
     cli_guard_end();
     job->write_ms = cli_progress_end(&job->progress);
     job->written = status == LSP_OK;

@@ -37,8 +37,10 @@ typedef struct cli_job {
     cli_matrix mask;          /* a pattern; of A's own file A's arrays */
     lsp_csr C;                /* on the GPU still, if only its file wants it */
     bool multiplied, written;
-    const char *remedy; /* the end of a sentence on too little memory; NULL: there is none */
     bool streamed;      /* C did not fit the memory: it was written in blocks, and only its size is known */
+    bool to_pipe;       /* C goes to standard output */
+    bool pipe_ends;     /* SIGPIPE was not ignored by the caller */
+    const char *remedy; /* the end of a sentence on too little memory; NULL: there is none */
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
     double cold_ms;                                   /* of the run before those that --repeat counts */
@@ -50,10 +52,8 @@ typedef struct cli_job {
     peer_cusparse *cusparse; /* --compare; else NULL */
     bool compared;
     cli_rival rivals[PEER_CUSPARSE_WAYS];
-    FILE *report;   /* standard output, or standard error when C itself goes to standard output */
-    FILE *picture;  /* the same, but never where a JSON object stands alone */
-    bool to_pipe;   /* C goes to standard output */
-    bool pipe_ends; /* SIGPIPE was not ignored by the caller */
+    FILE *report;  /* standard output, or standard error when C itself goes to standard output */
+    FILE *picture; /* the same, but never where a JSON object stands alone */
 } cli_job;
 
 /* The steps of a run. Each returns an exit code, having told what is wrong. */
@@ -61,6 +61,9 @@ int cli_read(cli_job *job);
 int cli_product(cli_job *job);
 int cli_check_failed(const cli_job *job);
 int cli_compare(cli_job *job); /* after the product, whose C it looks at */
+
+/* The field of C's file. Cost: a look at all entries of A and B. */
+lsp_mtx_field cli_product_field(const cli_job *job);
 
 /* Leaves the function with the code of a step that failed. */
 #define CLI_STEP(call)                                                                                                 \

@@ -44,11 +44,13 @@ foreach(tool spgemm-cli sparse-bench)
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-if(TARGET spgemm-cli)
-  install(FILES cli/spgemm-cli.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
-  install(FILES cli/spgemm-cli.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-          RENAME spgemm-cli OPTIONAL)
-endif()
+foreach(paper cli/spgemm-cli bench/sparse-bench)
+  get_filename_component(tool ${paper} NAME)
+  if(TARGET ${tool})
+    install(FILES ${paper}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${paper}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${tool})
+  endif()
+endforeach()
 
 if(PROJECT_IS_TOP_LEVEL)
   add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt

@@ -22,6 +22,7 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_ctx_options *options) {
                 (long long)options->max_bytes);
     LSP_REQUIRE(!options->allocator.alloc == !options->allocator.free, LSP_ERR_ARGUMENT,
                 "the allocator has only one of its two functions");
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_ctx_options", options->reserved));
 done:
     return status;
 }

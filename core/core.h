@@ -45,6 +45,7 @@ struct lsp_ctx {
     void *cuda;                       /* of core/cuda.c; NULL for a host context */
     lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
     struct lsp_pool *pool;            /* host threads, of core/parts.c */
+    bool in_stream;                   /* phases within another one are not told of */
     lsp_plan_life *plans;             /* those not destroyed yet */
     char error[1024];
 };
@@ -59,7 +60,8 @@ lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) LS
 /* One line to the log hook, if there is one. */
 void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
 
-/* Tells the progress hook, if there is one. Only from the caller's thread, which is thread 0. */
+/* Tells the progress hook, if there is one; within lsp_spgemm_stream of the phase "stream" alone. Only from the caller's
+ * thread, which is thread 0. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */
@@ -76,6 +78,9 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
             goto done;                                                                                                 \
         }                                                                                                              \
     } while (0)
+
+/* LSP_OK if the reserved words of a struct of the caller's are all zero. */
+lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t reserved[LSP_RESERVED]);
 
 /* ---- memory: everything comes from the context, is aligned to 64 bytes, counted, and kept for the next call ---- */
 

@@ -1,22 +1,25 @@
 /* Work shared among threads; sums of counts by shares.
  *
  * A context keeps its threads (workers) from its first region of several threads to its end. Between regions they
- * sleep. A worker joins a region when it wakes up, if parts are left; the caller waits for the workers that joined, not
- * for the others. So a region never waits for a thread that a busy machine has not run yet, and a worker that cannot be
- * created is only missing. OpenMP has neither property: its threads spin for each other, and libgomp ends the process
- * when it cannot create one. */
+ * sleep, after a look out for the next one that is short: regions of one call follow each other within it, and a busy
+ * machine does not notice it. A worker joins a region when it wakes up, if parts are left; the caller waits for the
+ * workers that joined, not for the others. So a region never waits for a thread that a busy machine has not run yet,
+ * and a worker that cannot be created is only missing. OpenMP has neither property: its threads spin for each other,
+ * and libgomp ends the process when it cannot create one. */
 #include "parts.h"
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     stack_bytes = 2 << 20,
     wake_at_once = 2, /* each thread wakes two more: all are awake after log2(threads) steps */
     shares_a_thread = 4,
-    patience = 2000, /* looks at what others still do before the caller sleeps: about 20 us */
+    patience_ns = 50000, /* how long to look out for what comes soon before sleep: to sleep and wake takes as long */
 };
 
 typedef struct region {
@@ -30,9 +33,11 @@ struct lsp_pool {
     pthread_cond_t work, rest;
     pid_t process; /* in which the workers live: after fork() the child has none of them */
     int most, started;
+    int64_t patience_ns; /* 0 where threads would look out at the cost of others: they outnumber the processors */
     bool ending, busy;
     region region;
     int wanted;          /* workers that may still join */
+    int calls;           /* regions so far. Atomic */
     int joined, working; /* workers that joined; those of them that have not finished. working: also read atomically */
     pthread_t workers[];
 };
@@ -40,7 +45,9 @@ struct lsp_pool {
 size_t lsp_pool_bytes(int threads) { return sizeof(lsp_pool) + (size_t)(threads - 1) * sizeof(pthread_t); }
 
 void lsp_pool_open(lsp_pool *pool, int threads) {
-    *pool = (lsp_pool){.process = getpid(), .most = threads - 1};
+    cpu_set_t processors;
+    const bool enough = sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) >= threads;
+    *pool = (lsp_pool){.process = getpid(), .most = threads - 1, .patience_ns = enough ? patience_ns : 0};
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->rest, NULL);
@@ -52,6 +59,7 @@ void lsp_pool_close(lsp_pool *pool) {
     }
     pthread_mutex_lock(&pool->mutex);
     pool->ending = true;
+    __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
     for (int i = 0; i < pool->started; i++) {
@@ -80,6 +88,29 @@ static void wake(lsp_pool *pool) {
     }
 }
 
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Until *number is another, or patience ends. False: it ended. */
+static bool look_out(const lsp_pool *pool, const int *number, int unlike) {
+    enum { looks = 32 };
+    const int64_t end = now_ns() + pool->patience_ns;
+    do {
+        for (int i = 0; i < looks; i++) {
+            if (__atomic_load_n(number, __ATOMIC_ACQUIRE) != unlike) {
+                return true;
+            }
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+    } while (now_ns() < end);
+    return false;
+}
+
 static void *worker(void *data) {
     lsp_pool *pool = data;
     pthread_mutex_lock(&pool->mutex);
@@ -94,10 +125,14 @@ static void *worker(void *data) {
         wake(pool);
         pthread_mutex_unlock(&pool->mutex);
         do_parts(&pool->region, thread);
+        const int call = __atomic_load_n(&pool->calls, __ATOMIC_RELAXED); /* the next region waits for this worker */
         pthread_mutex_lock(&pool->mutex);
         if (__atomic_sub_fetch(&pool->working, 1, __ATOMIC_RELEASE) == 0) {
             pthread_cond_signal(&pool->rest);
         }
+        pthread_mutex_unlock(&pool->mutex);
+        (void)look_out(pool, &pool->calls, call);
+        pthread_mutex_lock(&pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -126,10 +161,10 @@ static void start_workers(lsp_pool *pool, int wanted) {
 }
 
 static void finish(lsp_pool *pool) {
-    for (int i = 0; i < patience && __atomic_load_n(&pool->working, __ATOMIC_ACQUIRE) > 0; i++) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
+    for (int working; (working = __atomic_load_n(&pool->working, __ATOMIC_ACQUIRE)) > 0;) {
+        if (!look_out(pool, &pool->working, working)) {
+            break;
+        }
     }
     pthread_mutex_lock(&pool->mutex);
     pool->wanted = 0;
@@ -158,6 +193,7 @@ void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
     pool->wanted = (int)lsp_min(wanted, pool->started);
     wake(pool);
     pthread_mutex_unlock(&pool->mutex);
+    __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE); /* for those that look out; the mutex is free */
     do_part(data, 0, 0);
     do_parts(&pool->region, 0);
     finish(pool);

@@ -69,9 +69,21 @@ void lsp_log(lsp_ctx *ctx, const char *format, ...) {
 }
 
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
-    if (ctx->options.progress) {
+    if (ctx->options.progress && (!ctx->in_stream || strcmp(phase, "stream") == 0)) {
         ctx->options.progress(ctx->options.hook_user, phase, fraction);
     }
+}
+
+lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t reserved[LSP_RESERVED]) {
+    for (int i = 0; i < LSP_RESERVED; i++) {
+        if (reserved[i] != 0) {
+            return lsp_fail(
+                ctx, LSP_ERR_ARGUMENT,
+                "reserved[%d] of %s is %lld: it must be 0 in libsparse %s (set the whole struct to zero first)", i,
+                name, (long long)reserved[i], lsp_version());
+        }
+    }
+    return LSP_OK;
 }
 
 lsp_size_text lsp_size(int64_t bytes) {

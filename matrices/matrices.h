@@ -42,7 +42,10 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
 /* The part of it that reads no array: sizes, types, pointers. For matrices on the GPU too. */
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
-/* The same without flags, of a matrix in either place. */
+/* Do the row pointers of a matrix on the host, whose header is right, ascend from 0 to nnz? */
+lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+
+/* lsp_csr_check without flags, of a matrix in either place. */
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* lsp_csr_sort of a matrix that was checked: one read when it is in order already. */
@@ -67,8 +70,10 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
 /* The first row whose columns do not ascend (strictly: in which a column also comes twice in a row); rows if none. */
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
-/* The parts of lsp_csr_filter: is the filter one for a matrix of this shape, in this place? A copy of its mask with
- * sorted rows and in the place named, if it is not so (`sorted` is then the caller's to free). What stays. */
+/* The parts of lsp_csr_filter: does its struct make sense, whatever it is for? Is the filter one for a matrix of this
+ * shape, in this place? A copy of its mask with sorted rows and in the place named, if it is not so (`sorted` is then
+ * the caller's to free). What stays. */
+lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter);
 lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter);
 lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted);
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);

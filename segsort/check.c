@@ -188,10 +188,11 @@ enum { ARRAYS = 9, MOST_ALIGNMENT = 8 };
 static void list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
     size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
     size_t value = args->value_bytes;
+    const int64_t sorted = args->keys_out == NULL && wants_positions(args) ? 0 : args->n;
     int64_t n = args->n, outs = value > 0 ? n : 0, ins = wants_positions(args) ? 0 : outs, segments = args->segments;
     const array all[ARRAYS] = {
         {"keys", args->keys, n, key, false},
-        {"sorted keys", args->keys_out, n, key, true},
+        {"sorted keys", args->keys_out, sorted, key, true},
         {"values", args->values, ins, value, false},
         {"sorted values", args->values_out, outs, value, true},
         {"offsets", args->offsets, args->offsets ? segments + (args->ends == NULL) : 0, index, false},
@@ -280,6 +281,7 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->where == LSP_HOST || (args->n <= most_on_gpu && args->segments <= most_on_gpu), LSP_ERR_ARGUMENT,
                 "%lld items in %lld segments: a GPU sorts at most %lld of either", (long long)args->n,
                 (long long)args->segments, (long long)most_on_gpu);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_segsort_args", args->reserved));
     LSP_TRY(check_form(ctx, args));
     LSP_TRY(check_kinds(ctx, args));
     LSP_TRY(check_arrays(ctx, args));

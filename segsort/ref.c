@@ -121,7 +121,9 @@ lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
         const int64_t *order = sorted_positions(args, keys, n, position, other);
         note_changes(args, keys, s, begin, n, order);
         memcpy(copy, keys, (size_t)n * key_bytes);
-        permute((char *)args->keys_out + key_at, copy, key_bytes, order, n);
+        if (args->keys_out != NULL) {
+            permute((char *)args->keys_out + key_at, copy, key_bytes, order, n);
+        }
         if (positions) {
             write_positions(args, begin, n, order);
         } else if (value_bytes > 0) {

@@ -8,7 +8,8 @@ struct lsp_segsort_plan {
     lsp_ctx *ctx; /* NULL: it has ended */
     lsp_plan_life life;
     lsp_segsort_args shape; /* of its pointers only whether they are NULL matters */
-    void *scratch;          /* on the GPU */
+    void *scratch;          /* on the GPU: for the sort, then for sorted keys that nobody wants */
+    int64_t sort_bytes;     /* of the first */
     lsp_segsort_info info;
 };
 
@@ -24,6 +25,31 @@ done:
     return status;
 }
 
+/* Bytes for the sorted keys of positions that come without them. */
+static int64_t spare_bytes(const lsp_segsort_args *args) {
+    return args->keys_out == NULL ? args->n * (int64_t)lsp_type_bytes(args->key_type) : 0;
+}
+
+/* The same arguments with a place for the keys, in scratch. */
+static lsp_status add_place(lsp_ctx *ctx, lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    if (args->keys_out == NULL) {
+        LSP_TRY(lsp_scratch_at(ctx, args->where, spare_bytes(args), 1, &args->keys_out));
+    }
+done:
+    return status;
+}
+
+static lsp_status sort_on_host(lsp_ctx *ctx, lsp_segsort_args args) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(add_place(ctx, &args));
+    LSP_TRY(lsp_segsort_cpu(ctx, &args));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     if (ctx == NULL) {
@@ -32,13 +58,15 @@ lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args) {
     size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_segsort_check(ctx, args));
     if (args->where == LSP_HOST) {
-        LSP_TRY(lsp_segsort_cpu(ctx, args));
+        LSP_TRY(sort_on_host(ctx, *args));
     } else if (args->segments > 0) {
+        lsp_segsort_args whole = *args;
         int64_t longest = lsp_max(lsp_segsort_said_longest(args), 1), bytes = 0;
         void *scratch;
         LSP_TRY(scratch_bytes(ctx, args, longest, &bytes));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &scratch));
-        LSP_TRY(lsp_segsort_cuda(ctx, args, longest, scratch));
+        LSP_TRY(add_place(ctx, &whole));
+        LSP_TRY(lsp_segsort_cuda(ctx, &whole, longest, scratch));
     }
 done:
     lsp_scratch_release(ctx, mark); /* work that takes it next comes later on the same stream */
@@ -106,8 +134,11 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     if (args->where == LSP_HOST) {
         LSP_REQUIRE(lsp_segsort_cpu_bytes(ctx, args, made->info.longest, &made->info.scratch_bytes), LSP_ERR_MEMORY,
                     "a segment of %lld items cannot be sorted in any memory", (long long)made->info.longest);
+        made->info.scratch_bytes += spare_bytes(args);
     } else {
-        LSP_TRY(scratch_bytes(ctx, args, made->info.longest, &made->info.scratch_bytes));
+        LSP_TRY(scratch_bytes(ctx, args, made->info.longest, &made->sort_bytes));
+        made->sort_bytes = lsp_ceil_div(made->sort_bytes, 64) * 64;
+        made->info.scratch_bytes = made->sort_bytes + spare_bytes(args);
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
     }
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
@@ -156,6 +187,7 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"set of flags", shape->flags, args->flags},
         {"first bit that decides", shape->begin_bit, args->begin_bit},
         {"end of the bits that decide", shape->end_bit, args->end_bit},
+        {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
         {"presence of marks of changes", shape->change != NULL, args->change != NULL},
         {"presence of places of changes", shape->change_at != NULL, args->change_at != NULL},
         {"presence of counts of changes", shape->change_count != NULL, args->change_count != NULL},
@@ -187,15 +219,15 @@ lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *a
     LSP_TRY(check_shape(ctx, &plan->shape, args));
     LSP_TRY(lsp_segsort_check(ctx, &bounded));
     if (args->where == LSP_HOST) {
-        LSP_TRY(lsp_segsort_cpu(ctx, &bounded));
+        LSP_TRY(sort_on_host(ctx, bounded));
     } else if (args->segments > 0) {
         int64_t bytes = 0;
-        LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &bounded, plan->info.longest, &bytes) &&
-                        bytes <= plan->info.scratch_bytes,
+        LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &bounded, plan->info.longest, &bytes) && bytes <= plan->sort_bytes,
                     LSP_ERR_ARGUMENT,
                     "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the "
                     "plan has %lld",
-                    (long long)bytes, (long long)plan->info.scratch_bytes);
+                    (long long)bytes, (long long)plan->sort_bytes);
+        bounded.keys_out = bounded.keys_out != NULL ? bounded.keys_out : (char *)plan->scratch + plan->sort_bytes;
         LSP_TRY(lsp_segsort_cuda(ctx, &bounded, plan->info.longest, plan->scratch));
     }
 done:

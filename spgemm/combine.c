@@ -48,6 +48,7 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "the factors of a product of three are taken as they are: none is transposed on the way");
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where)); /* of all: the first product leaves some out */
     if (R == NULL && P->where == LSP_HOST) {
         LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;

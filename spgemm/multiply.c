@@ -1,7 +1,8 @@
 /* C = op(A)*op(B) by a plan, two passes: nnz of every row, then the rows. On a GPU the passes are in gpu/gpu.h; of a
  * mask's entries alone there is one. */
+#include "core/items.h"
 #include "matrices/matrices.h"
-#include "spgemm.h"
+#include "spgemm/cpu/small.h"
 
 /* ---- operands ---- */
 
@@ -49,7 +50,7 @@ int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const l
 }
 
 typedef struct conversion {
-    const lsp_csr *B;
+    const lsp_csr *A;
     lsp_type type;
     void *val;
 } conversion;
@@ -57,7 +58,7 @@ typedef struct conversion {
 static void convert_share(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
     for (int64_t i = begin; i < end; i++) {
-        double value = lsp_spgemm_value_at(c->B, i);
+        double value = lsp_spgemm_value_at(c->A, i);
         if (c->type == LSP_F32) {
             ((float *)c->val)[i] = (float)value;
         } else {
@@ -66,7 +67,12 @@ static void convert_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* B's values in the type of the arithmetic: ones for a pattern, rounded where narrower. In scratch unless they are. */
+/* A matrix's values on the host in another type: ones for a pattern, rounded where narrower. */
+static void convert_on_host(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val) {
+    lsp_for_shares(ctx, A->nnz, 1 << 16, convert_share, &(conversion){.A = A, .type = type, .val = val});
+}
+
+/* B's values in the type of the arithmetic. In scratch unless they are. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
     lsp_status status = LSP_OK;
     void *val;
@@ -74,7 +80,7 @@ static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
         return LSP_OK;
     }
     LSP_TRY(lsp_scratch_bytes(ctx, B->nnz, lsp_type_bytes(type), false, &val));
-    lsp_for_shares(ctx, B->nnz, 1 << 16, convert_share, &(conversion){.B = B, .type = type, .val = val});
+    convert_on_host(ctx, B, type, val);
     B->val = val;
     B->val_type = type;
 done:
@@ -100,6 +106,14 @@ done:
     return status;
 }
 
+/* Bytes of C while it is made: of its values also as they are before they are rounded. */
+static int64_t result_bytes(const lsp_spgemm_plan *plan) {
+    const int64_t nnz = plan->info.nnz;
+    int64_t rounded = plan->type == plan->val_type ? 0 : (int64_t)lsp_type_bytes(plan->val_type), bytes;
+    bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, nnz, &plan->options.types, plan->type);
+    return lsp_mul(nnz, rounded, &rounded) && lsp_add(bytes, rounded, &bytes) ? bytes : INT64_MAX;
+}
+
 /* C with its row pointers, if it and the least scratch fit. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     lsp_status status = LSP_OK;
@@ -108,7 +122,7 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     lsp_csr_types types = plan->options.types;
     types.val_type = plan->type;
     int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
-    int64_t bytes = lsp_spgemm_matrix_bytes(facts->rows, facts->cols, nnz, &types, plan->type);
+    int64_t bytes = result_bytes(plan);
     lsp_spgemm_choice choice;
     bool fits = lsp_spgemm_choose(facts, plan->info.method, plan->type, ctx->options.threads,
                                   lsp_max(available - bytes, 0), &choice);
@@ -147,9 +161,8 @@ static lsp_status make_result_there(lsp_spgemm_plan *plan, lsp_csr *C) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_csr_types types = plan->options.types;
     int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
-    int64_t bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, nnz, &types, plan->type);
+    int64_t bytes = result_bytes(plan);
     LSP_TRY(lsp_spgemm_shape(plan, C));
     if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
         int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
@@ -220,7 +233,7 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
@@ -241,7 +254,13 @@ lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands 
     if (!update) {
         LSP_TRY(make_result(plan, &made));
     }
-    LSP_TRY(run_pass(plan, &job));
+    if (lsp_spgemm_few_knows(plan)) {
+        LSP_TRY(lsp_spgemm_few_again(plan, &job.A, &job.B, update, job.C));
+    } else {
+        LSP_TRY(lsp_spgemm_few_reserve(plan, &job.A, &job.B));
+        LSP_TRY(run_pass(plan, &job));
+        lsp_spgemm_few_keep(plan, job.C);
+    }
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;
 done:
@@ -251,4 +270,44 @@ done:
         lsp_csr_free(ctx, &made);
     }
     return status;
+}
+
+/* C in the type of the arithmetic, its values then rounded to their own. */
+static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr wide = {0};
+    void *val = update ? C->val : NULL;
+    if (update) {
+        wide = *C;
+        wide.val_type = plan->type;
+        LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
+    }
+    LSP_TRY(multiply(plan, ops, update, &wide));
+    if (!update) {
+        LSP_TRY(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
+    }
+    if (wide.where == LSP_HOST) {
+        convert_on_host(ctx, &wide, plan->val_type, val);
+    } else if (wide.nnz > 0) {
+        LSP_TRY(lsp_cuda_convert(ctx, val, plan->val_type, wide.val, plan->type, wide.nnz));
+    }
+    if (!update) {
+        lsp_free(ctx, wide.val);
+    }
+    *C = wide;
+    C->val = val;
+    C->val_type = plan->val_type;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK && !update) {
+        lsp_csr_free(ctx, &wide);
+        lsp_free(ctx, val);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+    return plan->type == plan->val_type ? multiply(plan, ops, update, C) : multiply_and_round(plan, ops, update, C);
 }

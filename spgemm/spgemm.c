@@ -43,18 +43,21 @@ lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *opti
     LSP_REQUIRE(options->method != LSP_SPGEMM_MASK || lsp_spgemm_masks(options), LSP_ERR_ARGUMENT,
                 "to make the entries of a mask alone one is needed that is not a complement");
     LSP_TRY(check_types(ctx, &options->types, where));
+    LSP_TRY(lsp_filter_check_struct(ctx, &options->filter));
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_spgemm_options", options->reserved));
     LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
                 "the reference multiplies in the memory of the host only");
 done:
     return status;
 }
 
-lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types) {
-    return types->drop_values            ? LSP_NONE
-           : types->val_type != LSP_NONE ? types->val_type
-           : A->val_type == LSP_C64      ? A->val_type
-           : A->val_type > B->val_type   ? A->val_type
-                                         : B->val_type;
+lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    const lsp_type wider = A->val_type > B->val_type ? A->val_type : B->val_type;
+    const bool counts = options->semiring == LSP_PLUS_PAIR;
+    return options->types.drop_values            ? LSP_NONE
+           : options->types.val_type != LSP_NONE ? options->types.val_type
+           : wider == LSP_NONE && counts         ? LSP_F64
+                                                 : wider;
 }
 
 static lsp_status check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
@@ -162,9 +165,23 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     plan->info.nnz = -1;
     plan->info.max_row_products = facts->max_row_products;
     plan->info.bound_bytes =
-        lsp_spgemm_matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->type);
+        lsp_spgemm_matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->val_type);
+    if (plan->type != plan->val_type) {
+        plan->info.scratch_bytes += facts->nnz_bound * (int64_t)lsp_type_bytes(plan->type);
+    }
     lsp_log(plan->ctx, "spgemm: %lld products in %lld blocks, method %s: %s", (long long)facts->products,
             (long long)plan->info.blocks, plan->info.method_name, plan->info.reason);
+}
+
+/* Counts beyond 2^24 are made in LSP_F64, which holds them up to 2^53, and rounded to LSP_F32 once. */
+static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                    lsp_spgemm_operands *ops) {
+    const int64_t exact = 1 << 24;
+    if (plan->options.semiring != LSP_PLUS_PAIR || plan->val_type != LSP_F32 || plan->facts.max_row_products <= exact) {
+        return LSP_OK;
+    }
+    plan->type = LSP_F64;
+    return plan->where == LSP_CUDA ? lsp_spgemm_gpu_factors(plan, A, B, &ops->factors) : LSP_OK;
 }
 
 /* Makes the plan, of operands that were checked, and leaves them in *ops. */
@@ -176,16 +193,18 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     *made = (lsp_spgemm_plan){.ctx = ctx,
                               .names = {names[0], names[1]},
                               .options = *options,
-                              .type = lsp_spgemm_result_type(A, B, &options->types),
+                              .type = lsp_spgemm_result_type(A, B, options),
                               .where = A->where};
     lsp_plan_begin(&made->life, &made->ctx, made);
     made->options.types.where = A->where;
+    made->val_type = made->type;
     if (made->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->factors));
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, options, made->type, ops));
         LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
     }
+    LSP_TRY(choose_arithmetic(made, A, B, ops));
     describe(made, &ops->B);
     *plan = made;
 done:
@@ -215,6 +234,7 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
     LSP_TRY(look_at_structures(ctx, A, B));
     LSP_TRY(read_structures(ctx, A, B, structure));
+    made->kept = true;
     made->A = outline_of(A, structure[0]);
     made->B = outline_of(B, structure[1]);
     *plan = made;
@@ -238,6 +258,7 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.block_ranks);
         lsp_free(ctx, plan->route.ways);
         lsp_free(ctx, plan->route.moved);
+        lsp_free(ctx, plan->route.c_col);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
         lsp_spgemm_gpu_forget(plan);
@@ -307,6 +328,7 @@ static lsp_status check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     lsp_csr shape;
     LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
     LSP_TRY(lsp_spgemm_shape(plan, &shape));
+    shape.val_type = plan->val_type;
     const lsp_spgemm_outline made = outline_of(&shape, 0);
     LSP_TRY(check_outline(plan, "C", &made, C));
     LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,

@@ -83,8 +83,10 @@ struct lsp_spgemm_plan {
     lsp_spgemm_info info;
     lsp_spgemm_outline A, B;
     lsp_spgemm_facts facts;
-    lsp_type type; /* of the arithmetic and of C */
+    lsp_type type;     /* of the arithmetic */
+    lsp_type val_type; /* of C's values: the same, or LSP_F32 of counts that are made in LSP_F64 and then rounded */
     bool ascending;
+    bool kept;                 /* the caller has it, and may use it again */
     int64_t uses;              /* how often it was executed */
     bool masked;               /* of C only the entries of the filter's mask are made */
     bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
@@ -95,6 +97,7 @@ struct lsp_spgemm_plan {
         bool twins;
         char *ranks;
         int64_t *block_ranks; /* where those of each block begin */
+        int32_t *c_col;       /* C's columns, once it was made, where cpu/small.h makes its values alone; else NULL */
     } route;
     lsp_where where; /* of A, B and C. On a GPU `gpu` stands for ascending, rowptr, block_rows and route */
     lsp_spgemm_gpu gpu;
@@ -121,7 +124,7 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
 
 /* C to be made, or (update) there but for its values. */
 lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
-/* The sizes and types of C, which was counted. */
+/* The sizes and types of C, which was counted, before it is rounded. */
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);
 /* Bytes of a matrix; INT64_MAX if no number holds them. */
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type);
@@ -129,8 +132,8 @@ int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const l
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
 uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
 
-/* The type of C's values; that of the arithmetic too. */
-lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types);
+/* The type of C's values; in most plans that of the arithmetic too. */
+lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options);
 
 /* The matrix, without values where the arithmetic (`type`) wants none. */
 static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {

@@ -307,6 +307,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     lsp_status status = LSP_OK;
     streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
     size_t mark = lsp_scratch_mark(ctx);
+    const bool within = ctx->in_stream;
     s.product.transpose_a = s.product.transpose_b = false;
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
@@ -323,6 +324,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     s.block_bytes = block_bytes > 0
                         ? block_bytes
                         : lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
+    ctx->in_stream = true;
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
         LSP_TRY(do_block(&s, first, end));
@@ -335,6 +337,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
         *info = s.info;
     }
 done:
+    ctx->in_stream = within;
     drop_operands(&s);
     lsp_scratch_release(ctx, mark);
     return status;
@@ -372,8 +375,8 @@ static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows)
 }
 
 lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
-                            const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
-                            lsp_spgemm_info *info) {
+                            const lsp_spgemm_options *options, int64_t block_bytes,
+                            const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     if (ctx == NULL) {
@@ -390,12 +393,13 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
+    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
     LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = count.nnz,
-                           .val_type = lsp_spgemm_result_type(A, B, &options->types)};
-    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, comment, &file.sink));
+                           .val_type = lsp_spgemm_result_type(A, B, options)};
+    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
     LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
     LSP_TRY(lsp_mtx_sink_finish(&file.sink));
 done:

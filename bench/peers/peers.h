@@ -51,6 +51,7 @@ typedef struct peer_writer {
 typedef struct peer_segments {
     bool stable;
     void (*sort)(const lsp_segsort_args *args, int64_t first, int64_t last, void *scratch);
+    const char *version; /* of whose library it is */
 } peer_segments;
 
 /* The same on the GPU: all segments, all arrays there. */
@@ -63,7 +64,7 @@ typedef struct peer_gpu_segments {
     void (*destroy)(void *self);
 } peer_gpu_segments;
 
-extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort;
+extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
 extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;
 extern const peer_gpu_product peer_esc;
 extern const peer_product peer_dense, peer_eigen_product, peer_graphblas, peer_cholmod_product, peer_petsc;
@@ -110,6 +111,11 @@ bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
 #define PEER_HWY(p) &(p)
 #else
 #define PEER_HWY(p) NULL
+#endif
+#if BENCH_HAVE_XSS
+#define PEER_XSS(p) &(p)
+#else
+#define PEER_XSS(p) NULL
 #endif
 #if BENCH_HAVE_CUB
 #define PEER_CUB(p) &(p)

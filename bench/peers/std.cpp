@@ -77,6 +77,20 @@ template <typename By> void sort_segments(const lsp_segsort_args *args, int64_t 
 
 } // namespace
 
-const peer_segments peer_std_sort = {false, sort_segments<by_sort>};
-const peer_segments peer_std_stable_sort = {true, sort_segments<by_stable_sort>};
-const peer_segments peer_qsort = {false, sort_segments<by_qsort>};
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#if defined(_GLIBCXX_RELEASE)
+#define CXX_LIBRARY "libstdc++ " TEXT(_GLIBCXX_RELEASE)
+#elif defined(_LIBCPP_VERSION)
+#define CXX_LIBRARY "libc++ " TEXT(_LIBCPP_VERSION)
+#else
+#define CXX_LIBRARY "unknown"
+#endif
+#if defined(__GLIBC__)
+#define C_LIBRARY "glibc " TEXT(__GLIBC__) "." TEXT(__GLIBC_MINOR__)
+#else
+#define C_LIBRARY "unknown"
+#endif
+const peer_segments peer_std_sort = {false, sort_segments<by_sort>, CXX_LIBRARY};
+const peer_segments peer_std_stable_sort = {true, sort_segments<by_stable_sort>, CXX_LIBRARY};
+const peer_segments peer_qsort = {false, sort_segments<by_qsort>, C_LIBRARY};

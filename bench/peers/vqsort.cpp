@@ -1,5 +1,6 @@
-// Highway's vectorised quicksort (libhwy-dev), one segment after the other: keys alone in their place in the output,
-// pairs packed beside it: 64 bits with the key above the value, else its own pairs of 64 and 64 bits.
+// Highway's vectorised quicksort (libhwy-dev, or -DLSP_HIGHWAY=), one segment after the other: keys alone in their
+// place in the output, pairs packed beside it: 64 bits with the key above the value, else its own pairs of 64 and 64
+// bits.
 #include "peers.h"
 #include <algorithm>
 #include <hwy/contrib/sort/vqsort.h>
@@ -82,4 +83,8 @@ void sort(const lsp_segsort_args *args, int64_t first, int64_t last, void *scrat
 
 } // namespace
 
-const peer_segments peer_vqsort = {false, sort};
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define PACKAGED "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH)
+const peer_segments peer_vqsort = {false, sort,
+                                   *BENCH_HWY_SOURCES ? PACKAGED ", sources " BENCH_HWY_SOURCES : PACKAGED};

@@ -100,6 +100,8 @@ int bench_plot(int argc, char **argv) {
     int code = EXIT_INPUT;
     if (!in) {
         fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
+    } else if (read && strstr(text, "\"name\": \"mtx/")) {
+        fprintf(stderr, "sparse-bench: %s: figures of mtx: plot draws those of segsort and spgemm\n", argv[0]);
     } else if (!read || !figure || !kind->scan(figure, text, types)) {
         fprintf(stderr, "sparse-bench: %s: no figures of %s/%s in it\n", argv[0],
                 products ? "spgemm/..." : "segsort/uniform_...", types);

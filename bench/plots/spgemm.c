@@ -1,5 +1,6 @@
 /* Products: how many times faster than cuSPARSE, a group of bars a workload. A whole call is held against the fastest
- * of cuSPARSE's algorithms, a call by a plan against its reuse of a structure. */
+ * of cuSPARSE's algorithms, a call by a plan against its reuse of a structure. Where there is no cuSPARSE, on a CPU, a
+ * whole call is held against the fastest peer of all. */
 #include "plot.h"
 #include <math.h>
 #include <string.h>
@@ -8,14 +9,15 @@ enum { MOST_GROUPS = 64, LEFT = 190, TOP = 92, WIDE = 640, BAR = 15, GROUP = 46,
 
 typedef struct group {
     char workload[64];
-    double whole, by_plan, cusparse, reuse, esc; /* milliseconds; 0: none */
+    double whole, by_plan, cusparse, reuse, esc, peer; /* milliseconds; 0: none */
 } group;
 
 typedef struct figure {
     group groups[MOST_GROUPS];
     int count;
     char title[160], subtitle[256];
-    double top; /* end of the axis */
+    bool on_gpu; /* cuSPARSE is there */
+    double top;  /* end of the axis */
 } figure;
 
 static group *group_of(figure *f, const char *workload) {
@@ -48,6 +50,10 @@ static void add_row(figure *f, const char *row, const char *end, const char *typ
     if (!g) {
         return;
     }
+    if (strncmp(who, "libsparse", 9) != 0) {
+        g->peer = g->peer > 0 ? fmin(g->peer, ms) : ms;
+    }
+    f->on_gpu = f->on_gpu || strncmp(who, "cusparse:", 9) == 0;
     if (strcmp(who, "libsparse") == 0) {
         g->whole = ms;
     } else if (strcmp(who, "libsparse:update") == 0 || (strcmp(who, "libsparse:plan") == 0 && g->by_plan == 0)) {
@@ -63,8 +69,8 @@ static void add_row(figure *f, const char *row, const char *end, const char *typ
 
 /* Ours and the plainest peer's speed-ups: NaN where a side is missing. */
 enum { WHOLE, BY_PLAN, ESC, BARS };
-static double gain(const group *g, int bar) {
-    const double theirs = bar == BY_PLAN ? g->reuse : g->cusparse;
+static double gain(const figure *f, const group *g, int bar) {
+    const double theirs = bar == BY_PLAN ? g->reuse : f->on_gpu ? g->cusparse : g->peer;
     const double own = bar == WHOLE ? g->whole : bar == BY_PLAN ? g->by_plan : g->esc;
     return theirs > 0 && own > 0 ? theirs / own : (double)NAN;
 }
@@ -76,18 +82,19 @@ static bool scan(void *self, const char *text, const char *types) {
     if (!rows) {
         return false;
     }
-    snprintf(f->title, sizeof f->title, "C = A*A, %s: times as fast as cuSPARSE", types);
     plot_origin(text, rows, f->subtitle, sizeof f->subtitle);
     for (const char *row = strstr(rows, "\"name\":"); row;) {
         const char *next = strstr(row + 1, "\"name\":");
         add_row(f, row, next ? next : end, types);
         row = next;
     }
+    snprintf(f->title, sizeof f->title, "C = A*A, %s: times as fast as %s", types,
+             f->on_gpu ? "cuSPARSE" : "the best peer");
     f->top = 2;
     for (int i = 0; i < f->count; i++) {
         for (int bar = 0; bar < BARS; bar++) {
-            any = any || !isnan(gain(f->groups + i, bar));
-            f->top = fmax(f->top, ceil(gain(f->groups + i, bar))); /* of NaN and x: x */
+            any = any || !isnan(gain(f, f->groups + i, bar));
+            f->top = fmax(f->top, ceil(gain(f, f->groups + i, bar))); /* of NaN and x: x */
         }
     }
     f->top = fmin(f->top, 1000);
@@ -107,12 +114,12 @@ static void put_axis(const figure *f, FILE *out) {
 
 static void draw(const void *self, FILE *out) {
     static const char *const colours[BARS] = {"#d55e00", "#e69f00", "#56b4e9"};
-    static const char *const names[BARS] = {"libsparse / its fastest algorithm", "with a plan / its reuse",
-                                            "CUB expand, sort, compress"};
     const figure *f = self;
+    const char *const names[BARS] = {f->on_gpu ? "libsparse / its fastest algorithm" : "libsparse",
+                                     "with a plan / its reuse", "CUB expand, sort, compress"};
     plot_open(out, LEFT + WIDE + MARGIN, TOP + f->count * GROUP + BELOW, 20, f->title, f->subtitle);
     put_axis(f, out);
-    for (int bar = 0; bar < BARS; bar++) {
+    for (int bar = 0; bar < (f->on_gpu ? BARS : BY_PLAN); bar++) {
         const int x = LEFT + 230 * bar;
         fprintf(out,
                 "<rect x=\"%d\" y=\"60\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"71\">%s</text>\n",
@@ -124,8 +131,8 @@ static void draw(const void *self, FILE *out) {
         plot_text(out, f->groups[i].workload);
         fputs("</text>\n", out);
         for (int bar = 0; bar < BARS; bar++) {
-            const double times = gain(f->groups + i, bar);
-            if (!isnan(times)) {
+            const double times = gain(f, f->groups + i, bar);
+            if (!isnan(times) && (f->on_gpu || bar == WHOLE)) {
                 fprintf(out,
                         "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"
                         "<text x=\"%.1f\" y=\"%d\" font-size=\"11\">%.3g</text>\n",

@@ -36,7 +36,8 @@ static const struct {
 } host_peers[] = {{"std_sort", "std::sort, qsort (a C++ compiler)", PEER_STD(peer_std_sort)},
                   {"std_stable", NULL, PEER_STD(peer_std_stable_sort)},
                   {"qsort", NULL, PEER_STD(peer_qsort)},
-                  {"vqsort", "vqsort (libhwy-dev)", PEER_HWY(peer_vqsort)}};
+                  {"vqsort", "vqsort (libhwy-dev or -DLSP_HIGHWAY=)", PEER_HWY(peer_vqsort)},
+                  {"x86_simd_sort", "x86-simd-sort (-DLSP_X86_SIMD_SORT=)", PEER_XSS(peer_xss)}};
 static const struct {
     const char *who;
     const peer_gpu_segments *peer;
@@ -50,6 +51,16 @@ static const char *absent(int i) {
     for (int k = 0; k < HOST_PEERS; k++) {
         if (!host_peers[k].peer && host_peers[k].package && i-- == 0) {
             return host_peers[k].package;
+        }
+    }
+    return NULL;
+}
+
+static const char *version(int i, const char **who) {
+    for (int k = 0; k < HOST_PEERS; k++) {
+        if (host_peers[k].peer && i-- == 0) {
+            *who = host_peers[k].who;
+            return host_peers[k].peer->version;
         }
     }
     return NULL;
@@ -331,5 +342,6 @@ const bench_subject bench_segsort = {.name = "segsort",
                                      .file_variants = file_variants,
                                      .run = run,
                                      .absent = absent,
+                                     .version = version,
                                      .min_time = 0.25,
                                      .on_gpu = true};

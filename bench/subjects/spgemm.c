@@ -3,29 +3,22 @@
  * peers may add in another order, and are held to |A|*|A| times a few roundings. */
 #include "bench/harness.h"
 #include "peer_cusparse.h"
+#include "bench/peers/mkl.h"
 #include "bench/peers/peers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BOTH(spec) spec "/f64", spec "/f32"
-static const char *const workloads[] = {BOTH("poisson2d:1024"),
-                                        BOTH("stencil27:48"),
-                                        BOTH("er:262144:8"),
-                                        BOTH("rmat:16:8"),
-                                        BOTH("fem3:20"),
-                                        BOTH("web:300000:1.8:2000"),
-                                        NULL};
+static const char *const workloads[] = {
+    BOTH("poisson2d:1024"), BOTH("stencil27:48"),        BOTH("er:262144:8"), BOTH("rmat:16:8"),
+    BOTH("fem3:20"),        BOTH("web:300000:1.8:2000"), BOTH("disc.mtx"),    NULL};
 static const char *const gpu_workloads[] = {
     BOTH("poisson2d:2048"), BOTH("er:1048576:8"), BOTH("er:1048576:16"),        BOTH("stencil27:96"), BOTH("fem3:40"),
     BOTH("rmat:17:8"),      "rmat:19:8/f64",      BOTH("web:1000000:1.8:5000"), BOTH("perm:4000000"), NULL};
-static const char *const quick[] = {BOTH("poisson2d:64"),
-                                    BOTH("stencil27:10"),
-                                    BOTH("er:4096:8"),
-                                    BOTH("rmat:10:8"),
-                                    BOTH("fem3:6"),
-                                    BOTH("web:5000:1.8:200"),
-                                    NULL};
+static const char *const quick[] = {
+    BOTH("poisson2d:64"), BOTH("stencil27:10"),     BOTH("er:4096:8"), BOTH("rmat:10:8"),
+    BOTH("fem3:6"),       BOTH("web:5000:1.8:200"), BOTH("disc.mtx"),  NULL};
 static const char *const file_variants[] = {"f64", "f32", NULL};
 
 static const struct {
@@ -147,7 +140,7 @@ static bool check_there(bench_contender *c) {
 static bool check_ours(bench_contender *c) {
     const entrant *e = c->state;
     if (!e->race->on_gpu) {
-        return agrees(c, e->race, &e->C, 0);
+        return agrees(c, e->race, &e->C, 0) && (!e->update || (run_ours(c) && agrees(c, e->race, &e->C, 0)));
     }
     for (int again = 0; again < 4; again++) {
         if (!check_there(c)) {
@@ -286,7 +279,8 @@ static bool prepare(bench *b, race *r, const char *spec, const char *file, lsp_t
 /* The library once more, with a plan: only values have changed, of a new C or of the one that is there. */
 static int enter_plan(bench *b, const race *r, bool update, bench_contender *contenders, entrant *entrants, int count) {
     entrants[count] = (entrant){.race = r, .update = update};
-    if (!bench_ok(b, b->ours, lsp_spgemm_plan_create(b->ours, &r->there, &r->there, NULL, &entrants[count].plan))) {
+    const lsp_csr *A = r->on_gpu ? &r->there : &r->A;
+    if (!bench_ok(b, b->ours, lsp_spgemm_plan_create(b->ours, A, A, NULL, &entrants[count].plan))) {
         return count;
     }
     contenders[count] = contenders[0];
@@ -327,6 +321,37 @@ static int enter_gpu_peers(const race *r, bench_contender *contenders, entrant *
     return count;
 }
 
+static int enter_peer(bench *b, const race *r, const char *who, const peer_product *peer, bench_contender *contenders,
+                      entrant *entrants, int count) {
+    if (!peer || (r->A.val_type == LSP_F32 && !peer->f32)) {
+        return count;
+    }
+    entrants[count] = (entrant){.race = r, .peer = peer, .self = peer->prepare(&r->A, b->threads)};
+    contenders[count] = (bench_contender){
+        .threads = peer->parallel ? b->threads : 1, .run = run_peer, .check = check_peer, .release = release_peer};
+    snprintf(contenders[count].who, sizeof contenders[count].who, "%s", who);
+    if (!entrants[count].self) {
+        bench_fail(b, EXIT_MEMORY, "%s could not take the matrix", who);
+        return count;
+    }
+    return count + 1;
+}
+
+/* MKL is there or not at run time. */
+static int enter_mkl(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
+    char why[256] = "";
+    if (peer_mkl_load(why, sizeof why)) {
+        count = enter_peer(b, r, "mkl", &peer_mkl, contenders, entrants, count);
+        const int updates = enter_peer(b, r, "mkl:update", &peer_mkl_update, contenders, entrants, count);
+        for (; count < updates; count++) {
+            contenders[count].again = true;
+        }
+    } else if (why[0]) {
+        fprintf(stderr, "sparse-bench: MKL cannot be loaded: %s\n", why);
+    }
+    return count;
+}
+
 static int enter(bench *b, const race *r, bench_contender *contenders, entrant *entrants) {
     const int64_t products = count_products(&r->A), bytes = csr_bytes(&r->A) + csr_bytes(&r->C);
     int count = 0;
@@ -345,19 +370,11 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
         count = enter_gpu_peers(r, contenders, entrants, count);
     }
     for (int k = 0; k < PEERS && !r->on_gpu; k++) {
-        const peer_product *peer = peers[k].product;
-        if (!peer || (r->A.val_type == LSP_F32 && !peer->f32)) {
-            continue;
-        }
-        entrants[count] = (entrant){.race = r, .peer = peer, .self = peer->prepare(&r->A, b->threads)};
-        contenders[count] = (bench_contender){
-            .threads = peer->parallel ? b->threads : 1, .run = run_peer, .check = check_peer, .release = release_peer};
-        snprintf(contenders[count].who, sizeof contenders[count].who, "%s", peers[k].who);
-        if (entrants[count].self) {
-            count++;
-        } else {
-            bench_fail(b, EXIT_MEMORY, "%s could not take the matrix", peers[k].who);
-        }
+        count = enter_peer(b, r, peers[k].who, peers[k].product, contenders, entrants, count);
+    }
+    if (!r->on_gpu) {
+        count = enter_mkl(b, r, contenders, entrants, count);
+        count = enter_plan(b, r, true, contenders, entrants, count);
     }
     for (int k = 0; k < count; k++) {
         contenders[k].state = entrants + k;
@@ -370,10 +387,14 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
 
 static void run(bench *b, const char *workload, const char *file) {
     const char *slash = strrchr(workload, '/');
-    char spec[128];
+    char spec[128], path[4096];
     race r = {.on_gpu = b->device != NULL, .base = b->base, .ours = b->ours};
     char why[256];
     snprintf(spec, sizeof spec, "%.*s", (int)(slash - workload), workload);
+    if (!file && strstr(spec, ".mtx")) { /* one of ours */
+        snprintf(path, sizeof path, "%s/%s", BENCH_MATRICES, spec);
+        file = path;
+    }
     if (prepare(b, &r, spec, file, strcmp(slash, "/f64") == 0 ? LSP_F64 : LSP_F32)) {
         bench_contender contenders[MOST_ENTRANTS];
         entrant entrants[MOST_ENTRANTS];

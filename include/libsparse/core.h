@@ -20,6 +20,13 @@
 extern "C" {
 #endif
 
+/* Room for members that later versions add to structs. In structs of options and arguments (lsp_ctx_options,
+ * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_spgemm_options) it must be zero, else
+ * the call returns LSP_ERR_ARGUMENT: an option that this library does not know is refused, not ignored. In structs that
+ * the library fills (lsp_ctx_info, lsp_csr_stats, lsp_mtx_info, lsp_segsort_info, lsp_spgemm_info) it is set to zero.
+ * All other structs stay as they are until the library's file name changes. */
+enum { LSP_RESERVED = 8 };
+
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
 typedef enum lsp_status {
@@ -55,15 +62,18 @@ typedef struct lsp_allocator {
 /* Receives one line, without a newline, for every decision worth knowing: which method was chosen, and why. */
 typedef void (*lsp_log_fn)(void *user, const char *message);
 
-/* Receives the progress of long operations, in the caller's thread. `phase` is "read", "multiply", "stream" (blocks of
- * a product) or "write". `fraction` grows from 0 to 1; below 0 it is unknown. */
+/* Receives the progress of long operations, in the caller's thread. `phase` is "read", "multiply", "write" or,
+ * for a product in blocks, "stream": the share of its rows handed over (lsp_spgemm_write has two such phases; the
+ * phases inside a stream are not reported). `fraction` grows from 0 to 1 and, on success, ends there. */
 typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
 
 /* Options of a context. All zero: the CPU, all its threads, the library's own memory, no limit, silence. */
 typedef struct lsp_ctx_options {
     lsp_where device; /* what computes */
     int ordinal;      /* which GPU, from 0, whatever the caller's current device is */
-    int threads;      /* host threads; 0: as many as OpenMP would take */
+    int threads;      /* most host threads, the caller's included; 0: as many as OpenMP would take. The caller
+                         does small work alone. The other threads start with the first large work, sleep
+                         between calls and end with the context. If the system refuses some, fewer work */
     int64_t
         max_bytes; /* memory budget: bytes that the context may hold, on the host and on the GPU each; 0: no limit */
     lsp_allocator allocator; /* set both functions or neither */
@@ -71,6 +81,7 @@ typedef struct lsp_ctx_options {
     lsp_progress_fn progress;
     void *hook_user; /* handed to `log` and `progress` */
     void *stream;    /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
+    int64_t reserved[LSP_RESERVED];
 } lsp_ctx_options;
 
 typedef struct lsp_ctx lsp_ctx;
@@ -83,7 +94,8 @@ LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options,
 
 /* Frees everything that the context holds. Matrices made with it become invalid and need no lsp_csr_free. Plans may be
  * destroyed before or after the context, each exactly once; after it every other call with them returns
- * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream. */
+ * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream.
+ */
 LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
 
 /* Returns the sentence of the last failure, "" if there was none. Valid until the next failure or the end of the
@@ -103,6 +115,7 @@ typedef struct lsp_ctx_info {
     int64_t cuda_peak_bytes;
     int64_t device_total_bytes; /* memory of the GPU; of the machine for a host context */
     int64_t device_free_bytes;
+    int64_t reserved[LSP_RESERVED];
 } lsp_ctx_info;
 
 LSP_API lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info);

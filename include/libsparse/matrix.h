@@ -66,10 +66,11 @@ LSP_API lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B)
 /* Sorts each row of A by column, in place; the sort is stable. On the host and on the GPU. */
 LSP_API lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A);
 
-/* B[i][j] = A[row_order[i]][col_order[j]], columns sorted. An order is a permutation of 0 .. size-1 in the type of
- * A's columns (checked); NULL keeps the order. Host matrices only. */
+/* B[i][j] = A[row_order[i]][col_order[j]], columns sorted. An order is a permutation of 0 .. size-1 (checked);
+ * NULL keeps the order. Both orders are of `order_type`: LSP_I32, LSP_I64, or LSP_NONE for the type of A's columns.
+ * Host matrices only. */
 LSP_API lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
-                                   lsp_csr *B);
+                                   lsp_type order_type, lsp_csr *B);
 
 typedef enum lsp_symmetry {
     LSP_GENERAL = 0,
@@ -92,11 +93,12 @@ LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, dou
 typedef struct lsp_filter {
     const lsp_csr *mask; /* not NULL: entries stay where the mask has one, whatever its value. The mask has the shape
                             of the matrix and lies in the same place */
-    bool complement;     /* entries stay where the mask has none */
+    bool complement;     /* entries stay where the mask has none; only with a mask */
     bool drop;           /* entries with |value| <= tolerance go */
-    double tolerance;    /* 0 or more */
+    double tolerance;    /* 0 or more; 0 without `drop` */
     int64_t
         largest; /* above 0: at most this many stay in each row, those of largest |value|; of equal ones the first */
+    int64_t reserved[LSP_RESERVED];
 } lsp_filter;
 
 /* B = the entries of A that stay, in their order, where A lies. A NaN counts as larger than all numbers; entries of a
@@ -135,6 +137,7 @@ typedef struct lsp_csr_stats {
     bool symmetric, skew, hermitian; /* and its value agrees exactly */
     int64_t products;                /* multiplications of A*A; -1 unless square */
     int64_t product_nnz_bound;       /* sum over rows of min(products, cols): nnz(A*A) is at most this */
+    int64_t reserved[LSP_RESERVED];
 } lsp_csr_stats;
 
 /* Fills *stats. Host matrices only. Costs one transpose. */

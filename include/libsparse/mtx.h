@@ -26,6 +26,7 @@ typedef struct lsp_mtx_info {
     int64_t duplicates; /* entries summed into others */
     int64_t bytes;      /* of text, after decompression */
     bool compressed;
+    int64_t reserved[LSP_RESERVED];
 } lsp_mtx_info;
 
 typedef struct lsp_mtx_read_options {
@@ -33,6 +34,7 @@ typedef struct lsp_mtx_read_options {
     bool lenient;        /* accept entries above the diagonal of a symmetric file, as their mirrors */
     bool keep_triangle;  /* do not expand a symmetric file: keep the triangle that it stores */
     bool header_only;    /* read banner and sizes and check nothing further; *A is left as it is */
+    int64_t reserved[LSP_RESERVED];
 } lsp_mtx_read_options;
 
 /* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column. Duplicates are summed in
@@ -51,12 +53,15 @@ typedef struct lsp_mtx_write_options {
     lsp_symmetry
         symmetry; /* not LSP_GENERAL: write the lower triangle only; A must have this symmetry exactly (checked) */
     const char *comment; /* NULL, or lines to stand under the banner */
+    lsp_mtx_field field; /* LSP_MTX_INTEGER: write integers; the values must be whole and below 2^53, f32 2^24
+                            (checked). 0: as the values are */
+    int64_t reserved[LSP_RESERVED];
 } lsp_mtx_write_options;
 
-/* Writes A as a coordinate file: real, pattern (LSP_NONE) or complex (C64). Each number has the fewest digits that read
- * back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A file appears complete or
- * not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the GPU is copied in pieces,
- * each while the piece before it is written. `options` may be NULL. */
+/* Writes A as a coordinate file: real (or integer, if asked), pattern (LSP_NONE) or complex (C64). Each number has the
+ * fewest digits that read back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A
+ * file appears complete or not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the
+ * GPU is copied in pieces, each while the piece before it is written. `options` may be NULL. */
 LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
                                  const lsp_mtx_write_options *options);
 

@@ -28,7 +28,7 @@ typedef struct lsp_segsort_args {
     lsp_type key_type;    /* LSP_I32 LSP_U32 LSP_F32 LSP_I64 LSP_U64 LSP_F64 */
     size_t value_bytes;   /* 0 (keys alone), 4, 8 or 16; of a position 4 (unsigned) or 8 */
     const void *keys;
-    void *keys_out;         /* may be `keys`: in place */
+    void *keys_out;         /* may be `keys`: in place. NULL: only positions are wanted */
     const void *values;     /* NULL when value_bytes is 0, and for positions */
     void *values_out;       /* may be `values` */
     int begin_bit, end_bit; /* integer keys: only the bits begin_bit .. end_bit-1 decide; 0, 0: all */
@@ -39,6 +39,7 @@ typedef struct lsp_segsort_args {
                                own from its begin on, change_count[s] of them; what follows them is not written */
     void *change_count;     /* NULL, or one index a segment */
     lsp_where where;        /* where all these arrays lie */
+    int64_t reserved[LSP_RESERVED];
 } lsp_segsort_args;
 
 /* Sorts the keys of every segment and moves the values along. The sort is always stable. Floats: -0 before +0, NaN
@@ -59,6 +60,7 @@ typedef struct lsp_segsort_info {
     char reason[160];      /* why */
     int64_t longest;       /* no segment may be longer */
     int64_t scratch_bytes; /* held by the plan on the GPU; on the CPU the scratch that the longest segments will take */
+    int64_t reserved[LSP_RESERVED];
 } lsp_segsort_info;
 
 typedef struct lsp_segsort_plan lsp_segsort_plan;

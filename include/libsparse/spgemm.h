@@ -3,7 +3,7 @@
 #ifndef LIBSPARSE_SPGEMM_H
 #define LIBSPARSE_SPGEMM_H
 
-#include "matrix.h"
+#include "mtx.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,17 +25,19 @@ typedef enum lsp_semiring {
     LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */
     LSP_MAX_TIMES = 2, /* the largest a * b */
     LSP_OR_AND = 3,    /* 1 if both factors of a product are not 0, else 0: reachability */
-    LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles */
+    LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles. Counted exactly, rounded once */
 } lsp_semiring;
 
 typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;
     lsp_semiring semiring;
     bool transpose_a, transpose_b;
-    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked.
+    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked;
+ of LSP_PLUS_PAIR counts in LSP_F64, unless drop_values.
                             C lies where A and B do, whatever `where` says */
     lsp_filter filter;   /* which entries of C stay; not for plans. Entries outside a mask (not its complement) are
                             never computed, unless the mask is much larger than the product */
+    int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_options;
 
 typedef struct lsp_spgemm_info {
@@ -49,6 +51,7 @@ typedef struct lsp_spgemm_info {
     int64_t blocks;        /* blocks of rows that the product is cut into to stay within the budget */
     int64_t scratch_bytes; /* taken during execution, beside A, B and C */
     int64_t bound_bytes;   /* of C at nnz_bound */
+    int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_info;
 
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
@@ -111,10 +114,10 @@ LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
                                      void *user, lsp_spgemm_info *info);
 
 /* C = op(A)*op(B) into a Matrix Market file, as lsp_mtx_write does, but in blocks. It multiplies twice, because the
- * file names the number of entries first. `comment`: NULL, or lines to stand under the banner. */
+ * file names the number of entries first. `file` may be NULL; a symmetry in it gives LSP_ERR_UNSUPPORTED. */
 LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options, int64_t block_bytes, const char *comment,
-                                    lsp_spgemm_info *info);
+                                    const lsp_spgemm_options *options, int64_t block_bytes,
+                                    const lsp_mtx_write_options *file, lsp_spgemm_info *info);
 
 #ifdef __cplusplus
 }

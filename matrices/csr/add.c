@@ -1,47 +1,136 @@
-/* C = alpha*A + beta*B: the rows of both one behind the other, sorted by column, equal neighbours summed. */
+/* C = alpha*A + beta*B: a merge of each row by column, A first, that sums equal neighbours; once to count, which also
+ * checks the columns, and once to fill. No branch depends on a column. Equal patterns take one pass (csr_add_alike.c).
+ */
+#include "add.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
-#include <math.h>
+enum { UNSORTED = 1, OUTSIDE = 2 };
 
-enum { least_share = 1 << 15 };
+/* The row of one addend, at entry k. */
+typedef struct cursor {
+    const void *col;
+    int64_t k, end;
+} cursor;
 
-typedef struct addend {
-    const lsp_csr *A;
-    double factor;
-} addend;
-
-static double value_at(const lsp_csr *A, int64_t k) {
-    return A->val_type == LSP_F64   ? ((const double *)A->val)[k]
-           : A->val_type == LSP_F32 ? ((const float *)A->val)[k]
-                                    : 1;
+LSP_INLINE cursor row_of(lsp_type index, const lsp_csr *A, int64_t i) {
+    const bool narrow = index == LSP_I32;
+    return (cursor){.col = A->col,
+                    .k = lsp_index_at(A->rowptr, narrow ? LSP_I32 : A->rowptr_type, i),
+                    .end = lsp_index_at(A->rowptr, narrow ? LSP_I32 : A->rowptr_type, i + 1)};
 }
 
-/* The entries of row i of one addend, from `to` on in C. */
-static int64_t append_row(const addend *x, int64_t i, const lsp_csr *C, int64_t to) {
-    for (int64_t k = lsp_csr_rowptr(x->A, i); k < lsp_csr_rowptr(x->A, i + 1); k++, to++) {
-        lsp_index_set(C->col, C->col_type, to, lsp_index_at(x->A->col, x->A->col_type, k));
-        if (C->val_type == LSP_F64) {
-            ((double *)C->val)[to] = x->factor * value_at(x->A, k);
-        } else if (C->val_type == LSP_F32) {
-            ((float *)C->val)[to] = (float)x->factor * (float)value_at(x->A, k);
-        }
-    }
-    return to;
+/* The column at hand; beyond the row's end, which is not empty, the largest number. Loads without a condition. */
+LSP_INLINE int64_t column_at(lsp_type index, const lsp_csr *A, cursor at) {
+    const int64_t inside = at.k < at.end ? at.k : at.end - 1;
+    const int64_t column = lsp_index_at(at.col, index == LSP_I32 ? LSP_I32 : A->col_type, inside);
+    return at.k < at.end ? column : INT64_MAX;
 }
 
-/* All that is no number becomes the quiet NaN without sign, as in products: so its bits are the same everywhere. */
-static void settle(const lsp_ctx *ctx, const lsp_csr *C) {
-    double *wide = C->val;
-    float *narrow = C->val;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, C->nnz, least_share))
-    for (int64_t k = 0; k < C->nnz; k++) {
-        if (C->val_type == LSP_F64) {
-            wide[k] = isnan(wide[k]) ? (double)NAN : wide[k];
-        } else if (C->val_type == LSP_F32) {
-            narrow[k] = isnan(narrow[k]) ? NAN : narrow[k];
-        }
+/* Takes the lower of two columns, A's of equal ones. Is it B's? */
+LSP_INLINE bool step(lsp_type index, const addition *s, cursor *a, cursor *b, bool a_has, bool b_has, int64_t *column) {
+    const int64_t x = a_has ? column_at(index, s->A, *a) : INT64_MAX;
+    const int64_t y = b_has ? column_at(index, s->B, *b) : INT64_MAX;
+    const bool from_b = !a_has || (b_has && y < x);
+    *column = from_b ? y : x;
+    a->k += !from_b;
+    b->k += from_b;
+    return from_b;
+}
+
+/* Entries of a row of C. */
+LSP_INLINE int64_t count_row(lsp_type index, const addition *s, int *bad, cursor a, cursor b, bool a_has, bool b_has) {
+    int64_t count = 0, last = -1, column;
+    for (int64_t steps = a.end - a.k + b.end - b.k; steps > 0; steps--) {
+        step(index, s, &a, &b, a_has, b_has, &column);
+        *bad |= (column < last ? UNSORTED : 0) | ((uint64_t)column >= (uint64_t)s->A->cols ? OUTSIDE : 0);
+        count += column != last;
+        last = column;
     }
+    return count;
+}
+
+/* The merge of a row by a loop of its own where one side is empty. */
+#define ROW(f, ...)                                                                                                    \
+    (a.k == a.end   ? f(__VA_ARGS__, a, b, false, true)                                                                \
+     : b.k == b.end ? f(__VA_ARGS__, a, b, true, false)                                                                \
+                    : f(__VA_ARGS__, a, b, true, true))
+
+LSP_INLINE void count_rows_of(lsp_type index, addition *s, int64_t begin, int64_t end) {
+    int bad = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const cursor a = row_of(index, s->A, i), b = row_of(index, s->B, i);
+        s->starts[i + 1] = ROW(count_row, index, s, &bad);
+    }
+    __atomic_fetch_or(&s->bad, bad, __ATOMIC_RELAXED);
+}
+
+static bool is_narrow(const lsp_csr *A) { return A->rowptr_type == LSP_I32 && A->col_type == LSP_I32; }
+
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    addition *s = data;
+    if (is_narrow(s->A) && is_narrow(s->B)) {
+        count_rows_of(LSP_I32, s, begin, end);
+    } else {
+        count_rows_of(LSP_NONE, s, begin, end);
+    }
+}
+
+/* factor * val[k] in the type of the sum; exact as a double. */
+LSP_INLINE double term(lsp_type type, lsp_type val_type, const void *val, int64_t k, double factor) {
+    const double value = val_type == LSP_F64   ? ((const double *)val)[k]
+                         : val_type == LSP_F32 ? (double)((const float *)val)[k]
+                                               : 1;
+    return type == LSP_F32 ? (double)((float)factor * (float)value) : factor * value;
+}
+
+/* Row i of C. `type` of values: that of C and, unless LSP_C64, which stands for any, that of A and B. */
+LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64_t i, cursor a, cursor b, bool a_has,
+                         bool b_has) {
+    const bool any = type == LSP_C64;
+    const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
+    int64_t to = s->starts[i], last = -1, column;
+    double sum = 0;
+    for (int64_t steps = a.end - a.k + b.end - b.k; steps > 0; steps--) {
+        const int64_t a_k = a.k, b_k = b.k;
+        const bool from_b = step(index, s, &a, &b, a_has, b_has, &column), again = column == last;
+        to -= again;
+        lsp_index_set(s->C->col, col_type, to, column);
+        if (of_c != LSP_NONE) {
+            const double next = term(of_c, any ? (from_b ? s->B : s->A)->val_type : type,
+                                     from_b ? s->B->val : s->A->val, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            const double both = of_c == LSP_F32 ? (double)((float)sum + (float)next) : sum + next;
+            sum = lsp_settled(again ? both : next);
+            lsp_sum_set(of_c, s->C->val, to, sum);
+        }
+        last = column;
+        to++;
+    }
+}
+
+LSP_INLINE void fill_rows_of(lsp_type index, lsp_type type, const addition *s, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        const cursor a = row_of(index, s->A, i), b = row_of(index, s->B, i);
+        ROW(fill_row, index, type, s, i);
+    }
+}
+
+static void fill_rows(void *data, int64_t begin, int64_t end) {
+    const addition *s = data;
+    const lsp_type type = s->A->val_type == s->B->val_type ? s->A->val_type : LSP_C64;
+    if (!is_narrow(s->A) || !is_narrow(s->B) || !is_narrow(s->C) || type == LSP_C64) {
+        fill_rows_of(LSP_NONE, LSP_C64, s, begin, end);
+    } else if (type == LSP_F64) {
+        fill_rows_of(LSP_I32, LSP_F64, s, begin, end);
+    } else if (type == LSP_F32) {
+        fill_rows_of(LSP_I32, LSP_F32, s, begin, end);
+    } else {
+        fill_rows_of(LSP_I32, LSP_NONE, s, begin, end);
+    }
+}
+
+/* All but the columns on the host, which the sum itself reads. The header was checked. */
+static lsp_status check_addend(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    return A->where == LSP_HOST ? lsp_csr_check_rows(ctx, name, A) : lsp_csr_check_there(ctx, name, A);
 }
 
 static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, const lsp_csr *A, const lsp_csr *B) {
@@ -50,14 +139,50 @@ static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, const lsp_csr 
     LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be added lies on the GPU, the other in the memory of the host");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_there(ctx, name_b, B));
+    LSP_TRY(check_addend(ctx, "A", A));
+    LSP_TRY(check_addend(ctx, name_b, B));
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
     LSP_REQUIRE(A->val_type != LSP_C64 && B->val_type != LSP_C64, LSP_ERR_UNSUPPORTED,
                 "complex matrices cannot be added");
 done:
+    return status;
+}
+
+/* A itself, or a copy whose rows are sorted, stably: what it repeats stays in its order. */
+static lsp_status in_order(lsp_ctx *ctx, const lsp_csr **A, lsp_csr *sorted) {
+    lsp_status status = LSP_OK;
+    if (lsp_csr_first_unsorted(ctx, *A, false) < (*A)->rows) {
+        LSP_TRY(lsp_csr_copy(ctx, *A, NULL, sorted));
+        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
+        *A = sorted;
+    }
+done:
+    return status;
+}
+
+static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp_csr_types *types) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *shared = s->A->nnz > s->B->nnz ? s->A : s->B; /* its rows are shared out evenly */
+    lsp_csr sorted_a = {0}, sorted_b = {0};
+    LSP_TRY(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
+    lsp_csr_for_rows(ctx, shared, count_rows, s);
+    if (s->bad & OUTSIDE) { /* the check says where */
+        LSP_TRY(lsp_csr_check_as(ctx, "A", s->A, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, name_b, s->B, 0));
+    }
+    if (s->bad & UNSORTED) {
+        LSP_TRY(in_order(ctx, &s->A, &sorted_a));
+        LSP_TRY(in_order(ctx, &s->B, &sorted_b));
+        lsp_csr_for_rows(ctx, shared, count_rows, s);
+    }
+    lsp_prefix_sum(ctx, s->starts, s->A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
+    lsp_csr_for_rows(ctx, shared, fill_rows, s);
+done:
+    lsp_csr_free(ctx, &sorted_a);
+    lsp_csr_free(ctx, &sorted_b);
     return status;
 }
 
@@ -69,7 +194,7 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     }
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
-    int64_t *starts;
+    addition sum = {.A = A, .B = B, .C = &made, .alpha = alpha, .beta = beta};
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(check_addends(ctx, name_b, A, B));
     if (A->where == LSP_CUDA) {
@@ -77,21 +202,13 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
         lsp_csr_put(ctx, C, &made, C == A || C == B);
         goto done;
     }
-    const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type};
-    const addend addends[] = {{A, alpha}, {B, beta}};
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-    for (int64_t i = 0; i <= A->rows; i++) {
-        starts[i] = lsp_csr_rowptr(A, i) + lsp_csr_rowptr(B, i);
+    const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type,
+                                 .drop_values = A->val_type == LSP_NONE && B->val_type == LSP_NONE};
+    bool done;
+    LSP_TRY(lsp_csr_add_alike(ctx, &sum, &types, &done));
+    if (!done) {
+        LSP_TRY(merge(ctx, name_b, &sum, &types));
     }
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, &made));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, made.nnz + made.rows, least_share)) schedule(dynamic, 1024)
-    for (int64_t i = 0; i < made.rows; i++) {
-        append_row(&addends[1], i, &made, append_row(&addends[0], i, &made, starts[i]));
-    }
-    LSP_TRY(lsp_csr_sort_rows(ctx, &made));
-    LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, NULL));
-    settle(ctx, &made);
-    LSP_TRY(lsp_csr_retype(ctx, &types, &made));
     lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     lsp_scratch_release(ctx, mark);

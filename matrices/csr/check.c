@@ -141,7 +141,7 @@ static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
 }
 
-static lsp_status check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     first_search search = {.A = A, .first = A->rows, .find = find_fall};
     int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
@@ -268,7 +268,7 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
     LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
                 "0x%x are not flags of lsp_csr_check", flags);
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
-    LSP_TRY(check_rows(ctx, name, A));
+    LSP_TRY(lsp_csr_check_rows(ctx, name, A));
     k = first_entry(ctx, A, find_outside);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));

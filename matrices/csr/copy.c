@@ -1,6 +1,6 @@
 /* B = A in other types or another place, array by array: converted where it lies, then moved. */
-#include "core/items.h"
 #include "core/cuda.h"
+#include "core/items.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };

@@ -141,13 +141,25 @@ done:
     return status;
 }
 
+lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
+                "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
+    LSP_REQUIRE(filter->tolerance >= 0, LSP_ERR_ARGUMENT, "entries up to %g in size are to go: 0 or more is needed",
+                filter->tolerance);
+    LSP_REQUIRE(filter->drop || filter->tolerance == 0, LSP_ERR_ARGUMENT,
+                "a tolerance of %g is given, but drop is false: no entry would go", filter->tolerance);
+    LSP_REQUIRE(filter->mask != NULL || !filter->complement, LSP_ERR_ARGUMENT,
+                "the complement of a mask is wanted, but the mask is NULL");
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_filter", filter->reserved));
+done:
+    return status;
+}
+
 lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(filter != NULL, LSP_ERR_ARGUMENT, "the filter is NULL");
-    LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
-                "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
-    LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
-                "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
+    LSP_TRY(lsp_filter_check_struct(ctx, filter));
     if (filter->mask != NULL) {
         LSP_TRY(lsp_csr_check_header(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",

@@ -3,7 +3,7 @@
 
 enum { least_share = 1 << 15 };
 
-/* inverse[order[i]] = i; checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. */
+/* inverse[order[i]] = i; checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. Both of that type. */
 static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void **inverse) {
     lsp_status status = LSP_OK;
     *inverse = NULL;
@@ -31,12 +31,13 @@ done:
 typedef struct permutation {
     const lsp_csr *A;
     const void *row_order, *new_col;
+    lsp_type order_type;
     const lsp_csr *B;
     int64_t *starts; /* of B's rows */
 } permutation;
 
 static int64_t source_row(const permutation *p, int64_t i) {
-    return p->row_order ? lsp_index_at(p->row_order, p->A->col_type, i) : i;
+    return p->row_order ? lsp_index_at(p->row_order, p->order_type, i) : i;
 }
 
 /* The rows begin .. end-1 of B. */
@@ -46,7 +47,7 @@ LSP_INLINE void fill_rows(lsp_type col_type, size_t val_bytes, const permutation
         int64_t row = source_row(p, i), to = lsp_csr_rowptr(B, i), stop = lsp_csr_rowptr(p->A, row + 1);
         for (int64_t k = lsp_csr_rowptr(p->A, row); k < stop; k++, to++) {
             int64_t column = lsp_index_at(p->A->col, col_type, k);
-            lsp_index_set(B->col, col_type, to, p->new_col ? lsp_index_at(p->new_col, col_type, column) : column);
+            lsp_index_set(B->col, col_type, to, p->new_col ? lsp_index_at(p->new_col, p->order_type, column) : column);
             lsp_move_value(B->val, to, p->A->val, k, val_bytes);
         }
     }
@@ -93,16 +94,21 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order, lsp_csr *B) {
+lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
+                           lsp_type order_type, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
     lsp_csr made = {0};
     void *new_row, *new_col;
     LSP_TRY(lsp_csr_check(ctx, A, 0));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
-    LSP_TRY(invert(ctx, "rows", row_order, A->col_type, A->rows, &new_row));
-    LSP_TRY(invert(ctx, "columns", col_order, A->col_type, A->cols, &new_col));
-    LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col}, &made));
+    LSP_REQUIRE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
+                "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));
+    order_type = order_type == LSP_NONE ? A->col_type : order_type;
+    LSP_TRY(invert(ctx, "rows", row_order, order_type, A->rows, &new_row));
+    LSP_TRY(invert(ctx, "columns", col_order, order_type, A->cols, &new_col));
+    LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type},
+                    &made));
     lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (ctx) {

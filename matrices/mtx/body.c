@@ -46,8 +46,10 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
         if (first) {
             double share =
                 (double)(stream.at + stream.used - part->begin) / (double)lsp_max(part->stop - part->begin, 1);
-            lsp_progress(job->ctx, "read",
-                         (pass == LSP_MTX_PLACE ? 0.3 : 0) + share * (pass == LSP_MTX_PLACE ? 0.7 : 0.3));
+            share = share < 1 ? share : 1; /* it reads on to the end of a line */
+            const double from = pass == LSP_MTX_PLACE ? 0.3 : pass == LSP_MTX_NUMBERS || !array ? 0 : 0.15;
+            const double to = pass == LSP_MTX_PLACE ? 1 : pass == LSP_MTX_NUMBERS ? 0.15 : 0.3;
+            lsp_progress(job->ctx, "read", from + share * (to - from));
         }
     }
     if (part->fault == LSP_MTX_FINE) {

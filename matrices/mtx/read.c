@@ -69,11 +69,13 @@ static lsp_status read_from(lsp_ctx *ctx, const char *name, const void *text, si
     LSP_REQUIRE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
     LSP_REQUIRE(!memory || text || bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
     LSP_REQUIRE(bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, bytes);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
     LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* the types make sense */
     reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
     LSP_TRY(memory ? lsp_mtx_open_memory(ctx, text, bytes, name, &reader.source)
                    : lsp_mtx_open(ctx, name, &reader.source));
     LSP_TRY(read_source(ctx, &reader, A, info));
+    lsp_progress(ctx, "read", 1);
 done:
     lsp_mtx_close(&reader.source);
     lsp_csr_free(ctx, &reader.A);

@@ -16,6 +16,7 @@ typedef struct lsp_mtx_sink {
     char *target;     /* where the file will stand; links followed. NULL: written in place */
     char *temporary;  /* where it is written */
     bool exists;      /* `temporary` has been made */
+    bool integers;    /* the values that come must be whole */
     bool compressed;
     z_stream stream;
     unsigned char *packed; /* compressed bytes on their way */
@@ -27,9 +28,12 @@ lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink)
 /* 0, or errno. Does not touch the context's memory: may be called by any one thread at a time. */
 int lsp_mtx_sink_put(lsp_mtx_sink *sink, const char *text, size_t bytes);
 
+/* Can a matrix with values of this type be written so, in blocks? `options` may be NULL. */
+lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_write_options *options);
+
 /* A general matrix in blocks of rows: `sizes` says rows, columns, entries and the type of values, and has no arrays.
  * After _open, which takes scratch too, the blocks in order, each in either place, then lsp_mtx_sink_finish. */
-lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const char *comment,
+lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const lsp_mtx_write_options *options,
                              lsp_mtx_sink *sink);
 lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows, lsp_mtx_sink *sink);
 

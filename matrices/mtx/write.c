@@ -2,9 +2,10 @@
  * on the GPU comes in stretches: while one is printed, the next is on its way. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
-#include "sink.h"
 #include "number_text.h"
+#include "sink.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct writing {
     int64_t first_row; /* that of the file in which A begins */
     lsp_symmetry symmetry;
     int64_t entries; /* lines to write */
+    bool integers;   /* all values must be */
     int threads;
     char *texts; /* run_bytes for each of them */
     int64_t run_bytes;
@@ -94,25 +96,80 @@ static char *print_entries(const writing *work, const stretch *part, int64_t beg
     }
 }
 
+/* ---- integers ---- */
+
+/* Whole, and below what the type holds without gaps: it is printed in digits alone. Beside 2^52 fractions vanish. */
+LSP_INLINE bool is_whole(double x, double limit) {
+    const double size = fabs(x);
+    return (size < limit) & ((size >= 0x1p52) | (size + 0x1p52 - 0x1p52 == size));
+}
+
+/* The first of the values begin .. end-1 that is no such number; `end` if all are, which is seen without a branch. */
+LSP_INLINE int64_t first_fraction(lsp_type type, double limit, const void *val, int64_t begin, int64_t end) {
+    int fractions = 0;
+    for (int64_t k = begin; k < end; k++) {
+        fractions |= !is_whole(lsp_value_of(type, val, k).re, limit);
+    }
+    for (; fractions && begin < end && is_whole(lsp_value_of(type, val, begin).re, limit); begin++) {
+    }
+    return fractions ? begin : end;
+}
+
+/* The same of the entries begin .. end-1 of A. */
+static int64_t whole_until(const writing *work, const stretch *part, int64_t begin, int64_t end) {
+    const int64_t from = begin - part->begin, to = end - part->begin;
+    return part->begin + (work->A->val_type == LSP_F32 ? first_fraction(LSP_F32, 0x1p24, part->val, from, to)
+                                                       : first_fraction(LSP_F64, 0x1p53, part->val, from, to));
+}
+
+static lsp_status check_integers(lsp_ctx *ctx, const writing *work, const stretch *part, int64_t begin) {
+    lsp_status status = LSP_OK;
+    const int64_t k = whole_until(work, part, begin, part->end), at = k - part->begin;
+    LSP_REQUIRE(k == part->end, LSP_ERR_ARGUMENT,
+                "the matrix cannot be written as integers: the entry at row %lld, column %lld is %.17g",
+                (long long)(work->first_row + lsp_csr_row_of(work->A, k)) + 1,
+                (long long)lsp_index_at(part->col, work->A->col_type, at) + 1,
+                lsp_value_of(work->A->val_type, part->val, at).re);
+done:
+    return status;
+}
+
+/* Is it a field that values of this type can be written in? */
+static lsp_status check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,
+                "the field of a file is asked for as %d: it is 0, for what the values are, or LSP_MTX_INTEGER",
+                (int)field);
+    LSP_REQUIRE(field == LSP_MTX_REAL || val_type == LSP_F32 || val_type == LSP_F64, LSP_ERR_ARGUMENT,
+                "a %s cannot be written as integers", val_type == LSP_C64 ? "complex matrix" : "pattern");
+done:
+    return status;
+}
+
+/* ---- runs ---- */
+
 /* Runs of a stretch, and whose turn it is to write. */
 typedef struct turns {
     lsp_ctx *ctx;
     const writing *work;
     const stretch *part;
     lsp_mtx_sink *sink;
-    pthread_mutex_t mutex; /* for run and error */
+    pthread_mutex_t mutex; /* for run, fraction and error */
     pthread_cond_t next;
-    int64_t run; /* the one that may write */
+    int64_t run;      /* the one that may write */
+    int64_t fraction; /* the first value that is no integer, where all must be; the stretch's end if none is */
     int error;
 } turns;
 
-/* Out of a thread's buffer when the runs before are out. They were begun before this one, so their turn comes. */
-static void put_run(turns *t, int64_t run, const char *text, size_t bytes) {
+/* A thread's text goes out after the runs before it. These were begun earlier, so their turn comes. The run's entries
+ * end at `end`; its first fraction, if it has one, is `whole`. */
+static void put_run(turns *t, int64_t run, int64_t whole, int64_t end, const char *text, size_t bytes) {
     pthread_mutex_lock(&t->mutex);
     while (t->run < run) {
         pthread_cond_wait(&t->next, &t->mutex);
     }
-    const bool fine = t->error == 0;
+    t->fraction = whole < end ? lsp_min(t->fraction, whole) : t->fraction;
+    const bool fine = t->error == 0 && t->fraction == t->part->end;
     pthread_mutex_unlock(&t->mutex);
     const int error = fine ? lsp_mtx_sink_put(t->sink, text, bytes) : 0;
     pthread_mutex_lock(&t->mutex);
@@ -127,21 +184,24 @@ static void write_run(void *data, int64_t run, int thread) {
     const writing *work = t->work;
     char *text = work->texts + thread * work->run_bytes;
     int64_t begin = t->part->begin + run * run_entries, end = lsp_min(begin + run_entries, t->part->end);
-    char *stop = print_entries(work, t->part, begin, end, text);
-    put_run(t, run, text, (size_t)(stop - text));
-    if (thread == 0) {
+    const int64_t whole = work->integers ? whole_until(work, t->part, begin, end) : end;
+    char *stop = print_entries(work, t->part, begin, whole, text);
+    put_run(t, run, whole, end, text, (size_t)(stop - text));
+    if (thread == 0 && end < work->A->nnz) {
         lsp_progress(t->ctx, "write", (double)end / (double)work->A->nnz);
     }
 }
 
 static lsp_status write_stretch(lsp_ctx *ctx, const writing *work, const stretch *part, lsp_mtx_sink *sink) {
-    turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink};
+    turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink, .fraction = part->end};
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.next, NULL);
     lsp_for_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
     pthread_cond_destroy(&t.next);
     pthread_mutex_destroy(&t.mutex);
-    return t.error ? lsp_mtx_sink_fail(sink, t.error) : LSP_OK;
+    return t.fraction < part->end ? check_integers(ctx, work, part, t.fraction)
+           : t.error              ? lsp_mtx_sink_fail(sink, t.error)
+                                  : LSP_OK;
 }
 
 /* The stretch from `begin` on of a matrix on the GPU: columns, then, `length` of them later, values. */
@@ -216,17 +276,18 @@ static int put_comment(lsp_mtx_sink *sink, const char *comment) {
     return error;
 }
 
-static lsp_status write_header(const lsp_csr *A, lsp_symmetry symmetry, int64_t entries, const char *comment,
+static lsp_status write_header(const lsp_csr *A, const lsp_mtx_write_options *options, int64_t entries,
                                lsp_mtx_sink *sink) {
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     char line[128];
     snprintf(line, sizeof line, "%%%%MatrixMarket matrix coordinate %s %s\n",
-             A->val_type == LSP_NONE  ? "pattern"
-             : A->val_type == LSP_C64 ? "complex"
-                                      : "real",
-             symmetries[symmetry]);
+             A->val_type == LSP_NONE             ? "pattern"
+             : A->val_type == LSP_C64            ? "complex"
+             : options->field == LSP_MTX_INTEGER ? "integer"
+                                                 : "real",
+             symmetries[options->symmetry]);
     int error = put_text(sink, line);
-    error = error ? error : put_comment(sink, comment);
+    error = error ? error : put_comment(sink, options->comment);
     snprintf(line, sizeof line, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols, (long long)entries);
     error = error ? error : put_text(sink, line);
     return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
@@ -311,24 +372,31 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     size_t mark = lsp_scratch_mark(ctx);
     lsp_mtx_sink sink = {.fd = -1};
     lsp_csr here = {0}, copy = {0};
-    const lsp_symmetry symmetry = options ? options->symmetry : LSP_GENERAL;
+    const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
+    const lsp_symmetry symmetry = how.symmetry;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
                 (int)symmetry);
+    LSP_TRY(check_field(ctx, A->val_type, how.field));
+    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
     }
     here = copy.rowptr ? copy : *A;
     LSP_TRY(bring_rows(ctx, &here));
-    writing work = {.A = &here, .symmetry = symmetry, .entries = here.nnz};
+    writing work = {.A = &here, .symmetry = symmetry, .entries = here.nnz, .integers = how.field == LSP_MTX_INTEGER};
     if (symmetry != LSP_GENERAL) {
         LSP_TRY(check_symmetry(ctx, &work));
     }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    LSP_TRY(write_header(&here, symmetry, work.entries, options ? options->comment : NULL, &sink));
+    if (work.integers && here.where == LSP_HOST && !sink.exists) { /* what is written in place cannot be taken back */
+        LSP_TRY(check_integers(ctx, &work, &(stretch){0, here.nnz, here.col, here.val}, 0));
+    }
+    LSP_TRY(write_header(&here, &how, work.entries, &sink));
     LSP_TRY(write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
+    lsp_progress(ctx, "write", 1);
 done:
     lsp_mtx_sink_drop(&sink);
     lsp_csr_free(ctx, &copy);
@@ -338,12 +406,24 @@ done:
 
 /* ---- a matrix that comes in blocks of rows ---- */
 
-lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const char *comment,
+lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_write_options *options) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(!options || options->symmetry == LSP_GENERAL, LSP_ERR_UNSUPPORTED,
+                "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
+    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
+    LSP_TRY(check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
+done:
+    return status;
+}
+
+lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const lsp_mtx_write_options *options,
                              lsp_mtx_sink *sink) {
     lsp_status status = LSP_OK;
+    const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_mtx_sink_open(ctx, path, sink));
-    LSP_TRY(write_header(sizes, LSP_GENERAL, sizes->nnz, comment, sink));
+    sink->integers = how.field == LSP_MTX_INTEGER;
+    LSP_TRY(write_header(sizes, &how, sizes->nnz, sink));
 done:
     return status;
 }
@@ -353,7 +433,8 @@ lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr here = *rows;
     LSP_TRY(bring_rows(ctx, &here));
-    writing work = {.A = &here, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = here.nnz};
+    writing work = {
+        .A = &here, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = here.nnz, .integers = sink->integers};
     LSP_TRY(write_entries(ctx, &work, sink));
 done:
     lsp_scratch_release(ctx, mark);

@@ -111,15 +111,29 @@ ALWAYS __m128i first_of_4(uint32_t n) { return _mm_cmpgt_epi32(_mm_set1_epi32((i
 ALWAYS vec load_lanes(const uint32_t *p, lanes k) { return _mm256_maskload_epi32((const int *)p, k); }
 ALWAYS void store_lanes(uint32_t *p, lanes k, vec x) { _mm256_maskstore_epi32((int *)p, k, x); }
 ALWAYS vec load_line(const uint32_t *p, uint32_t n) { return _mm256_maskload_epi32((const int *)p, first_of_8(n)); }
-ALWAYS void store_line(uint32_t *p, uint32_t n, vec x) { _mm256_maskstore_epi32((int *)p, first_of_8(n), x); }
+/* A store under a mask takes some AMD processors twelve cycles: only where a part of a vector is stored. */
+ALWAYS void store_line(uint32_t *p, uint32_t n, vec x) {
+    if (n >= LANES) {
+        STORE(p, x);
+    } else if (n > 0) {
+        _mm256_maskstore_epi32((int *)p, first_of_8(n), x);
+    }
+}
+ALWAYS void store_quarter(uint32_t *p, uint32_t n, __m128i x) {
+    if (n >= 4) {
+        _mm_storeu_si128((__m128i *)(void *)p, x);
+    } else if (n > 0) {
+        _mm_maskstore_epi32((int *)p, first_of_4(n), x);
+    }
+}
 ALWAYS vec load_quarters(const batch *b, int r, const uint32_t *items) {
     __m128i low = _mm_maskload_epi32((const int *)(items + b->begin[r]), first_of_4(b->length[r]));
     __m128i high = _mm_maskload_epi32((const int *)(items + b->begin[4 + r]), first_of_4(b->length[4 + r]));
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 ALWAYS void store_quarters(const batch *b, int r, uint32_t *items, vec x) {
-    _mm_maskstore_epi32((int *)(items + b->begin[r]), first_of_4(b->length[r]), _mm256_castsi256_si128(x));
-    _mm_maskstore_epi32((int *)(items + b->begin[4 + r]), first_of_4(b->length[4 + r]), _mm256_extracti128_si256(x, 1));
+    store_quarter(items + b->begin[r], b->length[r], _mm256_castsi256_si128(x));
+    store_quarter(items + b->begin[4 + r], b->length[4 + r], _mm256_extracti128_si256(x, 1));
 }
 #endif
 
@@ -192,8 +206,22 @@ ALWAYS void transpose_lines(vec *x, int rows) {
 #endif
 }
 
-/* Can pick_lines do it? */
-#define CAN_PICK(rows) ((rows) <= (LANES == 16 ? 32 : 8))
+#if LANES == 8
+/* The items that the lowest bits of the words name, of 1, 2 or 4 vectors `stride` apart. */
+ALWAYS vec pick_of(const vec *items, int stride, int vectors, vec word) {
+    __m256 picked[4];
+    UNROLLED for (int i = 0; i < vectors; i++) {
+        picked[i] = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(items[i * stride], word));
+    }
+    UNROLLED for (int step = 1, bit = 3; step < vectors; step *= 2, bit++) {
+        const __m256 upper = _mm256_castsi256_ps(_mm256_slli_epi32(word, 31 - bit)); /* the bit becomes the sign */
+        UNROLLED for (int i = 0; i < vectors; i += 2 * step) {
+            picked[i] = _mm256_blendv_ps(picked[i], picked[i + step], upper);
+        }
+    }
+    return _mm256_castps_si256(picked[0]);
+}
+#endif
 
 /* Each line's items in the order of the positions, the lowest bits of the words. */
 ALWAYS void pick_lines(vec *items, const vec *words, int rows) {
@@ -213,9 +241,16 @@ ALWAYS void pick_lines(vec *items, const vec *words, int rows) {
         }
     }
 #else
-    UNROLLED for (int r = 0; r < rows; r++) {
-        items[r] = rows == 4 ? _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(items[r]), words[r]))
-                             : _mm256_permutevar8x32_epi32(items[r], words[r]);
+    UNROLLED for (int r = 0; r < (rows < LANES ? rows : LANES); r++) {
+        if (rows == 4) {
+            items[r] = _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(items[r]), words[r]));
+        } else {
+            vec line[4];
+            UNROLLED for (int part = 0; part < rows / LANES; part++) {
+                line[part] = pick_of(items + r, LANES, rows / LANES, words[r + part * LANES]);
+            }
+            UNROLLED for (int part = 0; part < rows / LANES; part++) { items[r + part * LANES] = line[part]; }
+        }
     }
 #endif
 }
@@ -231,8 +266,8 @@ ALWAYS vec moved_up(vec x, vec before) {
 /* The lanes of vector r that n items fill. */
 #define REAL(n, r) MORE(SET((n) - (r)*LANES), LANE_NUMBERS)
 
+#define CAN_PICK_ROWS (LANES == 16) /* of as many vectors as a segment has, else slower than move_pairs */
 /* to[i] = the item of `from` that the lowest bits of words[i] name: n items in `rows` vectors. */
-#define CAN_PICK_ROWS (LANES == 16)
 ALWAYS void pick_rows(const uint32_t *from, const uint32_t *words, int64_t n, int rows, uint32_t *to) {
 #if LANES == 16
     vec items[16], t[8];

@@ -40,13 +40,16 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room
     const bool pick_values = sort->value_bytes == 4 && place->values;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
     uint32_t *words = room->words;
-    unsigned tied = 0;
-    transpose(x, rows);
-    UNROLLED for (int r = 0; r < rows; r++) {
-        vec before = moved_up(x[r], r == 0 ? SET(0) : x[r - 1]);
-        tied |= LANE_BITS(AND_LANES(NONE_OF(XOR(x[r], before), -rows * LANES), REAL(n, r))) & (r == 0 ? ~1U : ~0U);
-        STORE(words + r * LANES, x[r]);
+    const vec column = SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* where a lane's words begin */
+    lanes ties = AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
+                           MORE(SET(n), column)); /* the first word has none before it, and ties with a pad at most */
+    UNROLLED for (int r = 1; r < rows; r++) {
+        const lanes tie = NONE_OF(XOR(x[r], x[r - 1]), -rows * LANES);
+        ties = OR_LANES(ties, AND_LANES(tie, MORE(SET(n - r), column)));
     }
+    const unsigned tied = LANE_BITS(ties);
+    transpose(x, rows);
+    UNROLLED for (int r = 0; r < rows; r++) { STORE(words + r * LANES, x[r]); }
     if (tied && !whole) {
         words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
     }
@@ -61,9 +64,43 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room
     }
 }
 
+#if KEY_BITS == 32
+/* Keys that are nothing but their numbers, of one segment or two: neither positions nor ties. False, and nothing done,
+ * if there is a NaN. */
+ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place *place, const int64_t *n, int rows,
+                                      int segments) {
+    vec x[16], max = SET(0);
+    UNROLLED for (int r = 0; r < rows * segments; r++) {
+        const uint32_t *keys = (const uint32_t *)(const void *)place[r / rows].keys;
+        const lanes real = REAL(n[r / rows], r % rows);
+        vec number = KEY_NAME(numbers)(load_lanes(keys + r % rows * LANES, real), &sort->order);
+        max = sort->order.is_float ? MAX(max, CHOOSE(real, number, max)) : max;
+        x[r] = CHOOSE(real, number, SET(UINT32_MAX));
+    }
+    if (sort->order.is_float && LANE_BITS(ABOVE(XOR(max, SET(INT32_MIN)), INT32_MAX - 1)) != 0) {
+        return false;
+    }
+    sort_side_by_side(x, rows, segments);
+    UNROLLED for (int s = 0; s < segments; s++) {
+        uint32_t *keys_out = (uint32_t *)(void *)place[s].keys_out;
+        transpose(x + s * rows, rows);
+        UNROLLED for (int r = 0; r < rows; r++) {
+            const int64_t left = lsp_max(n[s] - r * LANES, 0);
+            store_line(keys_out + r * LANES, (uint32_t)left, KEY_NAME(keys)(x[s * rows + r], &sort->order));
+        }
+    }
+    return true;
+}
+#endif
+
 ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
                                    int64_t n, int rows) {
     vec x[16];
+#if KEY_BITS == 32
+    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, place, &n, rows, 1)) {
+        return;
+    }
+#endif
     bool whole = KEY_NAME(load_rows)(sort, room, place, n, x, rows);
     sort_block(x, rows);
     KEY_NAME(store_rows)(sort, room, place, n, x, rows, whole);
@@ -89,8 +126,14 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_room *room,
     vec x[16];
     lsp_sort_place at[2];
     bool whole[2];
+    UNROLLED for (int s = 0; s < 2; s++) { at[s] = lsp_sort_place_at(sort, place, b->begin[s]); }
+#if KEY_BITS == 32
+    const int64_t n[2] = {b->length[0], b->length[1]};
+    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, at, n, rows, 2)) {
+        return;
+    }
+#endif
     UNROLLED for (int s = 0; s < 2; s++) {
-        at[s] = lsp_sort_place_at(sort, place, b->begin[s]);
         whole[s] = KEY_NAME(load_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows);
     }
     sort_side_by_side(x, rows, 2);

@@ -11,6 +11,15 @@ ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
     vec number = XOR(XOR(key, AND(SIGNS(key), SET(order->flip))), SET(order->bias));
     return CHOOSE(ABOVE(AND(key, SET(INT32_MAX)), order->nan_above), SET(UINT32_MAX), number);
 }
+
+/* The keys of numbers of which none is a NaN's. */
+ALWAYS vec KEY_NAME(keys)(vec number, const lsp_key_order *order) {
+    vec key = XOR(number, SET(order->bias));
+    return XOR(key, AND(SIGNS(key), SET(order->flip)));
+}
+
+/* Are keys nothing but their numbers? Then numbers are sorted as they are, unless there is a NaN. */
+ALWAYS bool KEY_NAME(alone)(const lsp_sort *sort) { return sort->value_bytes == 0 && sort->order.keep == UINT32_MAX; }
 #else
 /* The highest 32 bits of the n numbers that differ; true if any were cut. */
 ALWAYS bool KEY_NAME(make_numbers)(const lsp_sort *sort, const KEY *keys, int64_t n, uint32_t *words) {
@@ -85,13 +94,41 @@ static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, bool 
     }
 }
 
+#if KEY_BITS == 32
+/* Keys alone, see above: neither positions nor ties. False, and nothing done, if there is a NaN. */
+ALWAYS bool KEY_NAME(sort_batch_alone)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b, int rows) {
+    const vec length = LOAD(b->length);
+    vec x[32], max = SET(0);
+    load_lines(b, (const uint32_t *)(const void *)place->keys, x, rows);
+    UNROLLED for (int r = 0; r < rows; r++) { x[r] = KEY_NAME(numbers)(x[r], &sort->order); }
+    transpose_lines(x, rows);
+    UNROLLED for (int i = 0; i < rows; i++) {
+        const lanes real = ABOVE(length, i);
+        max = sort->order.is_float ? MAX(max, CHOOSE(real, x[i], max)) : max;
+        x[i] = CHOOSE(real, x[i], SET(UINT32_MAX));
+    }
+    if (sort->order.is_float && LANE_BITS(ABOVE(XOR(max, SET(INT32_MIN)), INT32_MAX - 1)) != 0) {
+        return false;
+    }
+    sort_rows(x, rows);
+    transpose_lines(x, rows);
+    UNROLLED for (int r = 0; r < rows; r++) { x[r] = KEY_NAME(keys)(x[r], &sort->order); }
+    store_lines(b, (uint32_t *)(void *)place->keys_out, x, rows);
+    return true;
+}
+#endif
+
 ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     uint32_t words[32 * LANES];
     vec x[32], items[32];
-    bool cut = false, pick_keys = KEY_BITS == 32 && CAN_PICK(rows);
-    bool pick_values = CAN_PICK(rows) && sort->value_bytes == 4 && place->values != NULL;
+    bool cut = false;
+    const bool pick_keys = KEY_BITS == 32;
+    bool pick_values = sort->value_bytes == 4 && place->values != NULL;
 #if KEY_BITS == 32
+    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_batch_alone)(sort, place, b, rows)) {
+        return;
+    }
     load_lines(b, keys, x, rows);
     UNROLLED for (int r = 0; r < rows; r++) {
         items[r] = x[r];

@@ -208,6 +208,13 @@ static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_room *roo
 }
 
 #if KEY_BITS == 32
+#if defined(LANES) && LANES == 8
+ALWAYS __m128 load_two(const uint64_t *p, const uint64_t *q) {
+    __m128d low = _mm_load_sd((const double *)(const void *)p);
+    return _mm_castpd_ps(_mm_loadh_pd(low, (const double *)(const void *)q));
+}
+#endif
+
 /* Keys and values of 4 bytes, as pairs, so that each word fetches once: the room for copies of both holds them. */
 static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, int64_t n, const uint32_t *words,
                        uint32_t mask) {
@@ -218,7 +225,17 @@ static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, i
     for (int64_t i = 0; i < n; i++) {
         pairs[i] = (uint64_t)values[i] << 32 | keys[i];
     }
-    UNROLLED_4 for (int64_t i = 0; i < n; i++) {
+    int64_t done = 0;
+#if defined(LANES) && LANES == 8
+    for (; done + 4 <= n; done += 4) {
+        const uint32_t *word = words + done;
+        __m128 a = load_two(pairs + (word[0] & mask), pairs + (word[1] & mask));
+        __m128 b = load_two(pairs + (word[2] & mask), pairs + (word[3] & mask));
+        _mm_storeu_ps((float *)(void *)(keys_out + done), _mm_shuffle_ps(a, b, 0x88));
+        _mm_storeu_ps((float *)(void *)(values_out + done), _mm_shuffle_ps(a, b, 0xDD));
+    }
+#endif
+    UNROLLED_4 for (int64_t i = done; i < n; i++) {
         uint64_t pair = pairs[words[i] & mask];
         keys_out[i] = (uint32_t)pair;
         values_out[i] = (uint32_t)(pair >> 32);

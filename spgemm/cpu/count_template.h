@@ -255,13 +255,15 @@ static int64_t COL_NAME(sorted_row)(const lsp_spgemm_pass *pass, const lsp_spgem
 
 static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
     const COL *col = pass->job->B.col;
+    const row_extent here =
+        *row; /* a mark is a char, which might be part of *row: that would be read again each time */
     uint8_t *touched = work->touched;
-    for (int64_t e = row->begin; e < row->end; e += COL_NAME(twins_at)(pass, e, row->end)) {
+    for (int64_t e = here.begin; e < here.end; e += COL_NAME(twins_at)(pass, e, here.end)) {
         const b_row b = b_row_of(pass->job, e);
         COL_NAME(fetch_ahead)(pass, e, 0);
         for (int64_t p = b.begin; p < b.end; p++) {
-            if (!outside(row, col[p])) {
-                touched[col[p] - row->low] = 1;
+            if (!outside(&here, col[p])) {
+                touched[col[p] - here.low] = 1;
             }
         }
     }

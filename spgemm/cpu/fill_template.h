@@ -80,21 +80,22 @@ static void ROW_NAME(scatter_piece)(const lsp_spgemm_job *job, const row_extent 
 static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
+    const row_extent here = *row; /* as in touch_window */
     uint8_t *touched = work->touched;
     int twins;
-    for (int64_t e = row->begin; e < row->end; e += twins) {
+    for (int64_t e = here.begin; e < here.end; e += twins) {
         const b_row b = b_row_of(job, e);
-        twins = COL_NAME(twins_at)(pass, e, row->end);
+        twins = COL_NAME(twins_at)(pass, e, here.end);
         COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
 #if HAS_VALUES
         const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, twins);
         VALUE *sum = work->window;
 #endif
         for (int64_t p = b.begin; p < b.end; p++) {
-            if (outside(row, col[p])) {
+            if (outside(&here, col[p])) {
                 continue;
             }
-            const int64_t j = col[p] - row->low;
+            const int64_t j = col[p] - here.low;
             touched[j] = 1;
 #if HAS_VALUES
             sum[j] = ROW_NAME(add)(&f, twins, p - b.begin, sum[j]);

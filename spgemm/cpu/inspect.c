@@ -11,6 +11,28 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 31;
 }
 
+static uint64_t with_word(uint64_t hash, const char *p, size_t bytes) {
+    uint64_t word = 0;
+    memcpy(&word, p, bytes);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
+/* Four hashes side by side, for one alone would wait for each multiplication. */
+static uint64_t hash_piece(const char *p, size_t n, uint64_t seed) {
+    uint64_t hash[4] = {seed, seed + 1, seed + 2, seed + 3};
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        for (size_t lane = 0; lane < 4; lane++) {
+            hash[lane] = with_word(hash[lane], p + i + 8 * lane, 8);
+        }
+    }
+    for (; i < n; i += 8) {
+        hash[0] = with_word(hash[0], p + i, n - i < 8 ? n - i : 8);
+    }
+    return mixed(mixed(mixed(mixed(hash[0]) + hash[1]) + hash[2]) + hash[3]);
+}
+
 enum { PIECE = 1 << 16 };
 
 typedef struct hashing {
@@ -23,16 +45,8 @@ static void hash_pieces(void *data, int64_t begin, int64_t end) {
     hashing *h = data;
     uint64_t sum = 0;
     for (int64_t piece = begin; piece < end; piece++) {
-        const char *p = h->memory + (size_t)piece * PIECE;
-        size_t left = h->bytes - (size_t)piece * PIECE, n = left < PIECE ? left : PIECE;
-        uint64_t hash = mixed(h->seed + (uint64_t)piece), word;
-        for (size_t i = 0; i < n; i += 8) {
-            word = 0;
-            memcpy(&word, p + i, n - i < 8 ? n - i : 8);
-            hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-            hash ^= hash >> 32;
-        }
-        sum += mixed(hash);
+        const size_t left = h->bytes - (size_t)piece * PIECE, n = left < PIECE ? left : PIECE;
+        sum += hash_piece(h->memory + (size_t)piece * PIECE, n, mixed(h->seed + (uint64_t)piece));
     }
     __atomic_add_fetch(&h->sum, sum, __ATOMIC_RELAXED);
 }

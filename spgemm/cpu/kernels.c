@@ -1,9 +1,10 @@
 /* Rows of C = A*B for one instruction set. All sums run in the order of A's entries, by fused multiply-add upon -0.0
  * (which only rounds the first product), so that every way of doing a row gives the same bits. */
 #include "core/isa.h"
-#include "segsort/cpu/vector.h"
 #include "cpu.h"
+#include "segsort/cpu/vector.h"
 #include "spgemm/semiring.h"
+#include "touched.h"
 #include <math.h>
 #include <string.h>
 
@@ -30,22 +31,6 @@ static inline bool fits_sort(const lsp_spgemm_pass *pass, const row_extent *row)
 static inline bool in_window(const lsp_spgemm_pass *pass, const row_extent *row) {
     bool prefers = lsp_spgemm_prefers_window(row->products, row->high - row->low + 1);
     return fits_window(pass, row) && (prefers || !fits_sort(pass, row));
-}
-
-/* Bit k: is touched[k] 1? For 64 of them. */
-static inline uint64_t touched_mask(const uint8_t *touched) {
-#if defined(__AVX512BW__)
-    __m512i flags = _mm512_loadu_si512(touched);
-    return _mm512_test_epi8_mask(flags, flags);
-#else
-    uint64_t mask = 0;
-    for (int k = 0; k < 64; k += 8) {
-        uint64_t flags;
-        memcpy(&flags, touched + k, 8);
-        mask |= (flags * 0x0102040810204080u >> 56) << k;
-    }
-    return mask;
-#endif
 }
 
 static inline int64_t rank_at(const char *ranks, int rank_bytes, int64_t slot) {

@@ -38,9 +38,10 @@ static int64_t available_bytes(const lsp_spgemm_plan *plan, int64_t needed) {
 static masked_choice choose(const lsp_spgemm_plan *plan) {
     const lsp_csr *mask = plan->options.filter.mask;
     const int64_t value = (int64_t)lsp_type_bytes(plan->type), rows = plan->facts.rows;
+    const int64_t rounded = plan->type == plan->val_type ? 0 : (int64_t)lsp_type_bytes(plan->val_type);
     masked_choice c = {.threads = 1};
     c.bytes = bytes_of(mask->nnz, 1 + value, bytes_of(rows + 1, 2 * 8, 0));
-    c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value, bytes_of(rows + 1, 8, 0));
+    c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value + rounded, bytes_of(rows + 1, 8, 0));
     c.available = available_bytes(plan, lsp_max(c.bytes, c.result));
     if (plan->where == LSP_HOST) {
         c.threads = lsp_threads_for(plan->ctx, plan->facts.products, LSP_WORTH_A_THREAD);

@@ -1,25 +1,66 @@
-/* C = A*B of few products: is it one, how it is shared out, and C of the parts. */
+/* C = A*B of few products: is it one, how it is shared out, and C of the parts; and its values anew by a plan. */
 #include "small.h"
 #include "core/isa.h"
-#include "spgemm/spgemm.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Rows are looked at in so many shares; a thread takes one or more of them, if that gives it so many products. */
-enum { SHARES = 8, THREAD_PRODUCTS = 1 << 12 };
+/* Rows are looked at in SHARES shares. A part is a run of shares with about as many products as any other; a thread
+ * does one, if that gives it THREAD_PRODUCTS at least. */
+enum { SHARES = 64, MOST_PARTS = 16, THREAD_PRODUCTS = 1 << 12 };
 
 typedef struct product {
     lsp_spgemm_info info;
-    int64_t products[SHARES];
+    int64_t products[SHARES], nnz_bound[SHARES];
+    uint64_t *bits; /* of B, or NULL: lsp_few_job has them */
+    int64_t words;
     int parts;
     lsp_isa isa;
-    lsp_few_job jobs[SHARES];
-    int64_t nnz[SHARES];
+    lsp_few_job jobs[MOST_PARTS];
+    int64_t nnz[MOST_PARTS];
 } product;
 
+/* Words of bits that hold a row of B. */
+static int64_t words_of(const lsp_csr *B) { return (B->cols + 511) / 512 * 8; }
+
+/* Are B's rows long enough, for their width, that to unite them as bits costs little beside their products? */
+static bool is_dense(const lsp_csr *B) { return B->nnz / 4 >= B->rows * words_of(B); }
+
+/* Are rows of C long and their columns near each other? In a few rows: the products for each block of 64 columns. What
+ * is shorter or farther is sorted faster. */
+static bool is_near(const lsp_csr *A, const lsp_csr *B) {
+    enum { SAMPLE = 16, ROW_PRODUCTS = 32, BLOCK_PRODUCTS = 4 };
+    const int32_t *a_rowptr = A->rowptr, *a_col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
+    int64_t products = 0, touched = 0;
+    for (int s = 0; s < SAMPLE; s++) {
+        const int64_t i = A->rows * s / SAMPLE;
+        uint64_t blocks = 0;
+        for (int32_t e = a_rowptr[i]; e < a_rowptr[i + 1] && products < LSP_FEW_PRODUCTS; e++) {
+            for (int32_t q = b_rowptr[a_col[e]]; q < b_rowptr[a_col[e] + 1]; q++) {
+                blocks |= (uint64_t)1 << (uint32_t)b_col[q] / 64;
+                products++;
+            }
+        }
+        touched += __builtin_popcountll(blocks);
+    }
+    return products >= ROW_PRODUCTS * SAMPLE && products >= BLOCK_PRODUCTS * touched;
+}
+
+/* So many products are done here. More threads than parts would wait; what is surely small is not looked at. */
+static int64_t most_products(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    const int64_t row_entries = B->rows > 0 ? B->nnz / B->rows + 1 : 0;
+    if (A->nnz * lsp_min(row_entries, LSP_FEW_COLUMNS) <= LSP_FEW_PRODUCTS) {
+        return LSP_FEW_PRODUCTS;
+    }
+    if (is_dense(B) && ctx->options.threads <= MOST_PARTS) {
+        return LSP_FEW_DENSE_PRODUCTS;
+    }
+    return is_near(A, B) ? LSP_FEW_NEAR_PRODUCTS : LSP_FEW_PRODUCTS;
+}
+
 /* Products, in all, of the shares and of the longest row, and entries at most. False: there are too many. */
-static bool count(const lsp_csr *A, const lsp_csr *B, product *p) {
+static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) {
+    enum { MOST_ENTRIES = 1 << 20 };
     const int32_t *a_rowptr = A->rowptr, *a_col = A->col, *b_rowptr = B->rowptr;
     lsp_spgemm_info *info = &p->info;
     for (int share = 0; share < SHARES; share++) {
@@ -31,25 +72,28 @@ static bool count(const lsp_csr *A, const lsp_csr *B, product *p) {
                 products += b_rowptr[a_col[e] + 1] - b_rowptr[a_col[e]];
             }
             p->products[share] += products;
-            info->nnz_bound += lsp_min(products, B->cols);
+            p->nnz_bound[share] += lsp_min(products, B->cols);
             info->max_row_products = lsp_max(info->max_row_products, products);
         }
         info->products += p->products[share];
-        if (info->products > LSP_FEW_PRODUCTS) {
+        info->nnz_bound += p->nnz_bound[share];
+        if (info->products > most || info->nnz_bound > MOST_ENTRIES) {
             return false;
         }
     }
-    return true;
+    const bool bits = is_dense(B) && info->products / 4 >= B->nnz; /* else to make them would take too long */
+    p->words = bits ? words_of(B) : 0;
+    return bits || info->products <= LSP_FEW_NEAR_PRODUCTS;
 }
 
 static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type type = lsp_spgemm_result_type(A, B, &options->types);
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && options->types.rowptr_type != LSP_I64 &&
                         options->types.col_type != LSP_I64;
     return A->where == LSP_HOST && ctx->options.max_bytes == 0 && options->method == LSP_SPGEMM_AUTO &&
            options->semiring == LSP_PLUS_TIMES && !options->transpose_a && !options->transpose_b && narrow &&
-           type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_FEW_PRODUCTS &&
+           type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_FEW_ENTRIES &&
            A->rows <= LSP_FEW_ROWS && B->cols > 0 && B->cols <= LSP_FEW_COLUMNS;
 }
 
@@ -60,7 +104,34 @@ static void clear_window(const lsp_few_job *job, int64_t columns) {
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F32; j++) {
         ((float *)job->window)[j] = -0.0F;
     }
-    memset(job->touched, 0, (size_t)columns);
+}
+
+/* B's columns as bits, if that serves. */
+static lsp_status make_bits(lsp_ctx *ctx, const lsp_csr *B, product *p) {
+    lsp_status status = LSP_OK;
+    const int32_t *rowptr = B->rowptr, *col = B->col;
+    if (p->words == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, B->rows * p->words, &p->bits));
+    p->info.scratch_bytes += B->rows * p->words * 8;
+    for (int64_t k = 0; k < B->rows; k++) {
+        uint64_t *bits = p->bits + k * p->words;
+        for (int32_t q = rowptr[k]; q < rowptr[k + 1]; q++) {
+            bits[(uint32_t)col[q] / 64] |= (uint64_t)1 << (uint32_t)col[q] % 64;
+        }
+    }
+done:
+    return status;
+}
+
+/* The first row of a share; of SHARES: the end of all. */
+static int64_t first_row(const lsp_csr *A, int share) {
+    int64_t begin = A->rows, end;
+    if (share < SHARES) {
+        lsp_share(A->rows, share, SHARES, &begin, &end);
+    }
+    return begin;
 }
 
 /* The job of each thread, and its memory. */
@@ -68,27 +139,31 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, prod
     lsp_status status = LSP_OK;
     const size_t value = lsp_type_bytes(A->val_type), columns = ((size_t)B->cols + 63) / 64 * 64;
     int32_t *rowptr;
-    p->parts = (int)lsp_min(lsp_threads_for(ctx, p->info.products, THREAD_PRODUCTS), SHARES);
+    int64_t done = 0;
+    int share = 0;
+    p->parts = (int)lsp_min(lsp_threads_for(ctx, p->info.products, THREAD_PRODUCTS), MOST_PARTS);
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &rowptr));
     p->info.scratch_bytes = (A->rows + 1) * 4;
+    LSP_TRY(make_bits(ctx, B, p));
     for (int part = 0; part < p->parts; part++) {
-        const int first = SHARES * part / p->parts, end = SHARES * (part + 1) / p->parts;
-        int64_t products = 0, unused;
+        const int64_t goal = p->info.products * (part + 1) / p->parts;
+        int64_t most = 0; /* entries */
         lsp_few_job *job = &p->jobs[part];
-        *job = (lsp_few_job){.A = *A, .B = *B, .rowptr = rowptr};
-        lsp_share(A->rows, first, SHARES, &job->first, &unused);
-        lsp_share(A->rows, end - 1, SHARES, &unused, &job->end);
-        for (int share = first; share < end; share++) {
-            products += p->products[share];
+        *job = (lsp_few_job){
+            .A = *A, .B = *B, .first = first_row(A, share), .rowptr = rowptr, .bits = p->bits, .words = p->words};
+        for (; share < SHARES && (done < goal || part == p->parts - 1); share++) {
+            done += p->products[share];
+            most += p->nnz_bound[share];
         }
+        job->end = first_row(A, share);
         char *memory;
-        const int64_t bytes = (int64_t)(columns * (value + 1) + (size_t)products * (value + 4));
+        const int64_t bytes = (int64_t)(columns * (value + 1) + (size_t)most * (value + 4));
         LSP_TRY(lsp_scratch_bytes(ctx, bytes, 1, false, (void **)&memory));
         p->info.scratch_bytes += bytes;
         job->window = memory;
-        job->val = memory + columns * value;
-        job->col = (int32_t *)(void *)(memory + (columns + (size_t)products) * value);
-        job->touched = (uint8_t *)(job->col + products);
+        job->touched = (uint8_t *)memory + columns * value;
+        job->val = job->touched + columns;
+        job->col = (int32_t *)(void *)((char *)job->val + (size_t)most * value);
     }
 done:
     return status;
@@ -96,8 +171,10 @@ done:
 
 static void multiply(void *data, int64_t part, int thread) {
     product *p = data;
+    const int64_t columns = (p->jobs[part].B.cols + 63) / 64 * 64;
     (void)thread;
-    clear_window(&p->jobs[part], (p->jobs[part].B.cols + 63) / 64 * 64);
+    clear_window(&p->jobs[part], columns);
+    memset(p->jobs[part].touched, 0, (size_t)columns);
     p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_few_rows)(&p->jobs[part]);
 }
 
@@ -119,11 +196,11 @@ static void join(const product *p, const lsp_csr *C) {
     rowptr[C->rows] = at;
 }
 
-static void describe(lsp_spgemm_info *info, const lsp_csr *C) {
+static void describe(const product *p, lsp_spgemm_info *info, const lsp_csr *C) {
     info->method = LSP_SPGEMM_SORT;
     info->method_name = "sort";
-    snprintf(info->reason, sizeof info->reason, "%lld products are few: they are added up in a window of all columns",
-             (long long)info->products);
+    snprintf(info->reason, sizeof info->reason, "%lld products %s: they are added up in a window of all columns",
+             (long long)info->products, p->words > 0 ? "of rows that are nearly dense" : "are few");
     info->nnz = C->nnz;
     info->blocks = 1;
     info->bound_bytes = (C->rows + 1) * 4 + info->nnz_bound * (int64_t)(4 + lsp_type_bytes(C->val_type));
@@ -136,7 +213,7 @@ lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
     lsp_csr made = {0};
     int64_t nnz = 0;
     *done = false;
-    if (!suits(ctx, A, B, options) || !count(A, B, &p)) {
+    if (!suits(ctx, A, B, options) || !count(A, B, most_products(ctx, A, B), &p)) {
         return LSP_OK;
     }
     size_t mark = lsp_scratch_mark(ctx);
@@ -148,7 +225,7 @@ lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = A->val_type};
     LSP_TRY(lsp_csr_create(ctx, A->rows, B->cols, nnz, &types, &made));
     join(&p, &made);
-    describe(&p.info, &made);
+    describe(&p, &p.info, &made);
     *C = made;
     *done = true;
     if (info != NULL) {
@@ -156,5 +233,64 @@ lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
     }
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- by a plan ---- */
+
+lsp_status lsp_spgemm_few_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    /* many products for each entry of C: else their ranks are followed as fast; and none of rows alike, done together
+     */
+    const int64_t products = plan->facts.products;
+    const bool pays = products <= LSP_FEW_PRODUCTS ||
+                      (products <= LSP_FEW_DENSE_PRODUCTS && !plan->route.twins && products / 3 >= plan->info.nnz / 2);
+    const bool few = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
+    return !few || plan->route.c_col != NULL
+               ? LSP_OK
+               : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->route.c_col);
+}
+
+void lsp_spgemm_few_keep(lsp_spgemm_plan *plan, const lsp_csr *C) {
+    if (plan->route.c_col != NULL) {
+        memcpy(plan->route.c_col, C->col, (size_t)C->nnz * sizeof(int32_t));
+        lsp_spgemm_cpu_forget(plan);
+    }
+}
+
+typedef struct again {
+    const lsp_spgemm_plan *plan;
+    lsp_few_job job;
+    char *windows; /* one a thread */
+    size_t window_bytes;
+    bool ready[MOST_PARTS];
+} again;
+
+static void values_of_block(void *data, int64_t block, int thread) {
+    again *a = data;
+    const int64_t *begin = a->plan->block_rows + block;
+    lsp_few_job job = a->job;
+    job.first = begin[0], job.end = begin[1];
+    job.window = a->windows + (size_t)thread * a->window_bytes;
+    if (!a->ready[thread]) {
+        clear_window(&job, job.B.cols);
+        a->ready[thread] = true;
+    }
+    LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_few_values)(&job);
+}
+
+lsp_status lsp_spgemm_few_again(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
+                                const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const int threads = (int)lsp_min(lsp_threads_for(ctx, plan->facts.products, THREAD_PRODUCTS), MOST_PARTS);
+    again a = {.plan = plan,
+               .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
+               .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
+    LSP_TRY(lsp_scratch_bytes(ctx, threads, a.window_bytes, false, (void **)&a.windows));
+    lsp_for_parts(ctx, plan->info.blocks, threads, values_of_block, &a);
+    if (!update) {
+        memcpy(C->col, plan->route.c_col, (size_t)C->nnz * sizeof(int32_t));
+    }
+done:
     return status;
 }

@@ -2,58 +2,118 @@
  * stays in the nearest cache. A plan, threads and ranks would take longer than the product itself. */
 #include "core/isa.h"
 #include "small.h"
+#include "touched.h"
 #include <math.h>
 #include <string.h>
 
-/* Bit k: is touched[k] 1? For 64 of them. */
-static inline uint64_t touched_mask(const uint8_t *touched) {
-    uint64_t mask = 0;
-    for (int k = 0; k < 64; k += 8) {
-        uint64_t flags;
-        memcpy(&flags, touched + k, 8);
-        mask |= (flags * 0x0102040810204080u >> 56) << k;
+/* The sums of row i of A*B in the window; `mark(c)` is done at each product's column c. Sums begin with -0.0, to which
+ * fused multiply-add only rounds the first product. */
+#define ADD_ROW(VALUE, FMA, mark)                                                                                      \
+    for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                          \
+        const VALUE a = a_val[p];                                                                                      \
+        const int32_t end = b_rowptr[a_col[p] + 1];                                                                    \
+        for (int32_t q = b_rowptr[a_col[p]]; q < end; q++) {                                                           \
+            const int32_t c = b_col[q];                                                                                \
+            window[c] = FMA(a, b_val[q], window[c]);                                                                   \
+            mark;                                                                                                      \
+        }                                                                                                              \
     }
-    return mask;
-}
-
-/* Sums begin with -0.0, to which fused multiply-add only rounds the first product; the window is left as it was. */
-#define ROWS(VALUE, FMA, ISNAN)                                                                                        \
+#define ARRAYS(VALUE)                                                                                                  \
     const int32_t *a_rowptr = job->A.rowptr, *a_col = job->A.col, *b_rowptr = job->B.rowptr, *b_col = job->B.col;      \
     const VALUE *a_val = job->A.val, *b_val = job->B.val;                                                              \
-    VALUE *restrict window = job->window, *restrict val = job->val;                                                    \
+    VALUE *restrict window = job->window
+
+/* The columns of a word of bits to C, and the window as it was. */
+#define EMIT(VALUE, ISNAN, first, word)                                                                                \
+    for (uint64_t mask = (word); mask != 0; mask &= mask - 1) {                                                        \
+        const int32_t c = (first) + __builtin_ctzll(mask);                                                             \
+        const VALUE sum = window[c];                                                                                   \
+        col[n] = c;                                                                                                    \
+        val[n++] = ISNAN(sum) ? (VALUE)NAN : sum;                                                                      \
+        window[c] = -(VALUE)0;                                                                                         \
+    }
+
+/* A column's block of 64 is a bit: to divide it as an unsigned number takes one shift. */
+#define ROWS(VALUE, FMA, ISNAN)                                                                                        \
+    ARRAYS(VALUE);                                                                                                     \
+    VALUE *restrict val = job->val;                                                                                    \
     uint8_t *restrict touched = job->touched;                                                                          \
-    int32_t *restrict col = job->col;                                                                                  \
+    int32_t *restrict col = job->col, *restrict rowptr = job->rowptr;                                                  \
     int64_t n = 0;                                                                                                     \
     for (int64_t i = job->first; i < job->end; i++) {                                                                  \
-        uint64_t blocks = 0; /* of 64 columns, touched */                                                              \
-        job->rowptr[i] = (int32_t)n;                                                                                   \
-        for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                      \
-            const VALUE a = a_val[p];                                                                                  \
-            const int32_t k = a_col[p];                                                                                \
-            for (int32_t q = b_rowptr[k]; q < b_rowptr[k + 1]; q++) {                                                  \
-                const int32_t c = b_col[q];                                                                            \
-                window[c] = FMA(a, b_val[q], window[c]);                                                               \
-                touched[c] = 1;                                                                                        \
-                blocks |= (uint64_t)1 << c / 64;                                                                       \
-            }                                                                                                          \
-        }                                                                                                              \
+        uint64_t blocks = 0; /* touched */                                                                             \
+        rowptr[i] = (int32_t)n;                                                                                        \
+        ADD_ROW(VALUE, FMA, (touched[c] = 1, blocks |= (uint64_t)1 << (uint32_t)c / 64))                               \
         for (; blocks != 0; blocks &= blocks - 1) {                                                                    \
             const int32_t first = 64 * (int32_t)__builtin_ctzll(blocks);                                               \
-            for (uint64_t mask = touched_mask(touched + first); mask != 0; mask &= mask - 1) {                         \
-                const int32_t c = first + __builtin_ctzll(mask);                                                       \
-                const VALUE sum = window[c];                                                                           \
-                col[n] = c;                                                                                            \
-                val[n++] = ISNAN(sum) ? (VALUE)NAN : sum;                                                              \
-                window[c] = -(VALUE)0;                                                                                 \
-            }                                                                                                          \
+            EMIT(VALUE, ISNAN, first, touched_mask(touched + first))                                                   \
             memset(touched + first, 0, 64);                                                                            \
         }                                                                                                              \
     }                                                                                                                  \
     return n
 
+/* The same with B's columns as bits: those of the rows asked for are united, and no product marks anything. */
+#define DENSE_ROWS(VALUE, FMA, ISNAN)                                                                                  \
+    ARRAYS(VALUE);                                                                                                     \
+    VALUE *restrict val = job->val;                                                                                    \
+    int32_t *restrict col = job->col, *restrict rowptr = job->rowptr;                                                  \
+    const int64_t words = job->words;                                                                                  \
+    int64_t n = 0;                                                                                                     \
+    for (int64_t i = job->first; i < job->end; i++) {                                                                  \
+        uint64_t all[LSP_FEW_COLUMNS / 64] = {0};                                                                      \
+        rowptr[i] = (int32_t)n;                                                                                        \
+        for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                      \
+            unite(all, job->bits + a_col[p] * words, words);                                                           \
+        }                                                                                                              \
+        ADD_ROW(VALUE, FMA, (void)0)                                                                                   \
+        for (int64_t w = 0; w < words; w++) {                                                                          \
+            EMIT(VALUE, ISNAN, 64 * (int32_t)w, all[w])                                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    return n
+
+/* The values where C's structure is known. */
+#define VALUES(VALUE, FMA, ISNAN)                                                                                      \
+    ARRAYS(VALUE);                                                                                                     \
+    VALUE *restrict val = job->val;                                                                                    \
+    const int32_t *col = job->col;                                                                                     \
+    const int64_t *rowptr = job->known;                                                                                \
+    for (int64_t i = job->first; i < job->end; i++) {                                                                  \
+        ADD_ROW(VALUE, FMA, (void)0)                                                                                   \
+        for (int64_t n = rowptr[i]; n < rowptr[i + 1]; n++) {                                                          \
+            const VALUE sum = window[col[n]];                                                                          \
+            val[n] = ISNAN(sum) ? (VALUE)NAN : sum;                                                                    \
+            window[col[n]] = -(VALUE)0;                                                                                \
+        }                                                                                                              \
+    }
+
+static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, int64_t words) {
+    for (int64_t w = 0; w < words; w += 8) {
+        for (int64_t k = w; k < w + 8; k++) {
+            all[k] |= bits[k];
+        }
+    }
+}
+
 static int64_t rows_f64(const lsp_few_job *job) { ROWS(double, fma, isnan); }
 static int64_t rows_f32(const lsp_few_job *job) { ROWS(float, fmaf, isnan); }
 
+static int64_t dense_rows_f64(const lsp_few_job *job) { DENSE_ROWS(double, fma, isnan); }
+static int64_t dense_rows_f32(const lsp_few_job *job) { DENSE_ROWS(float, fmaf, isnan); }
+static void values_f64(const lsp_few_job *job) { VALUES(double, fma, isnan); }
+static void values_f32(const lsp_few_job *job) { VALUES(float, fmaf, isnan); }
+
 int64_t LSP_ISA_NAME(lsp_spgemm_few_rows)(const lsp_few_job *job) {
+    if (job->bits != NULL) {
+        return job->A.val_type == LSP_F64 ? dense_rows_f64(job) : dense_rows_f32(job);
+    }
     return job->A.val_type == LSP_F64 ? rows_f64(job) : rows_f32(job);
+}
+
+void LSP_ISA_NAME(lsp_spgemm_few_values)(const lsp_few_job *job) {
+    if (job->A.val_type == LSP_F64) {
+        values_f64(job);
+    } else {
+        values_f32(job);
+    }
 }

@@ -1,6 +1,6 @@
 /* C = A*B by threads: blocks of rows in turn, each thread with words, ranks and a window of its own. */
-#include "cpu.h"
 #include "core/isa.h"
+#include "cpu.h"
 #include <string.h>
 
 /* ---- what is known beforehand ---- */

@@ -15,11 +15,18 @@ target_compile_definitions(cli_fake PRIVATE _GNU_SOURCE)
 target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
-foreach(part usage product filter files report real completion)
+set(parts usage product filter files report real completion)
+if(TARGET sparse-bench)
+  list(APPEND parts bench)
+endif()
+if(NOT LSP_SANITIZE) # a sanitizer reserves more address space than the test leaves
+  list(APPEND parts threads)
+endif()
+foreach(part IN LISTS parts)
   add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
   set_tests_properties(cli_${part} PROPERTIES LABELS "cli;quick" TIMEOUT 300 SKIP_RETURN_CODE 77)
   set_property(TEST cli_${part} PROPERTY ENVIRONMENT
     CLI=$<TARGET_FILE:spgemm-cli> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
     SOURCE=${PROJECT_SOURCE_DIR} MATRICES=${PROJECT_SOURCE_DIR}/../shared/matrices
-    WORK=${CMAKE_CURRENT_BINARY_DIR}/cli_${part})
+    WORK=${CMAKE_CURRENT_BINARY_DIR}/cli_${part} $<$<STREQUAL:${part},bench>:BENCH=$<TARGET_FILE:sparse-bench>>)
 endforeach()

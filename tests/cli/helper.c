@@ -240,6 +240,9 @@ static int with_short_reader(long bytes, char **command) {
     if (pipe(ends) != 0) {
         return 77;
     }
+    if (bytes == 0) { /* the reader has left before the command begins */
+        close(ends[0]);
+    }
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
@@ -250,9 +253,12 @@ static int with_short_reader(long bytes, char **command) {
     }
     close(ends[1]);
     char c;
+    const bool reads = bytes > 0;
     while (bytes-- > 0 && read(ends[0], &c, 1) == 1) {
     }
-    close(ends[0]);
+    if (reads) {
+        close(ends[0]);
+    }
     return exit_of(child);
 }
 

@@ -40,6 +40,58 @@ expect 2 cli upper.mtx
 told "upper.mtx:4: "
 product "1 1 26/1 2 5/2 1 5/2 2 25/" --lenient upper.mtx
 
+# ---- files of integers, as long as nothing is rounded: 2^53 = 9007199254740992 ----
+field() { # field arguments...
+    expect 0 cli "${@:2}" -q -o C.out
+    calm
+    is "$(head -1 C.out)" "%%MatrixMarket matrix coordinate $1 general"
+    expect 0 cli --info C.out -q --spy - # it reads back
+}
+integers() { # file value value: a row of two
+    printf '%%%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 %s\n1 2 %s\n' "$2" "$3" >"$1"
+}
+integers I.mtx 3 -4
+field integer I.mtx
+is "$(entries C.out | tr '\n' /)" "1 1 9/1 2 -12/"
+field integer skew.mtx
+field integer pattern.mtx
+field integer pattern.mtx skew.mtx --transpose-b
+field real A.mtx
+field real I.mtx A.mtx
+field real A.mtx I.mtx
+field real --generate perm:2 I.mtx
+field integer I.mtx --mask A.mtx --keep 1
+expect 0 cli I.mtx -q -o I.out.gz
+is "$(gzip -dc I.out.gz | head -1)" "%%MatrixMarket matrix coordinate integer general"
+for semiring in min-plus max-times or-and plus-pair; do field integer I.mtx --semiring "$semiring"; done
+integers one.mtx 1 0
+integers most.mtx 9007199254740991 0
+integers over.mtx 9007199254740992 0
+integers sum.mtx 4503599627370496 4503599627370496
+field integer one.mtx most.mtx
+field integer most.mtx one.mtx
+is "$(entries C.out | head -1)" "1 1 9007199254740991"
+field real one.mtx over.mtx
+field real sum.mtx one.mtx
+field real most.mtx
+field real sum.mtx one.mtx --transpose-a
+field integer over.mtx --semiring plus-pair
+field real over.mtx --semiring max-times
+integers small.mtx 4095 1
+field integer small.mtx --precision f32
+integers small.mtx 4096 1
+field real small.mtx --precision f32
+field integer small.mtx
+expect 0 cli I.mtx -q -o -
+is "$(head -1 "$out")" "%%MatrixMarket matrix coordinate integer general"
+{ printf '%%%%MatrixMarket matrix coordinate integer general\n2000 2000 40000\n' &&
+    awk 'BEGIN { for (i = 1; i <= 2000; i++) for (j = 0; j < 20; j++) print i, (i * 37 + j * 101) % 2000 + 1, j - 9 }'; } >many.mtx
+field integer many.mtx
+cp C.out whole.mtx
+expect 0 cli many.mtx --max-memory 4M -q -o C.out --json
+is "$(json ms.multiply)" null # in blocks
+same C.out whole.mtx
+
 # ---- precision ----
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.1\n' >tenth.mtx
 product "1 1 0.010000000000000002/" tenth.mtx

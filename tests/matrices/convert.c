@@ -162,7 +162,7 @@ Test(convert, a_permutation_moves_rows_and_columns) {
                 lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 4), B;
                 void *rows = c % 3 == 1 ? NULL : random_order(A.rows, A.col_type, 5);
                 void *cols = c % 3 == 2 ? NULL : random_order(A.cols, A.col_type, 6);
-                must(ctx, lsp_csr_permute(ctx, &A, rows, cols, &B));
+                must(ctx, lsp_csr_permute(ctx, &A, rows, cols, LSP_NONE, &B));
                 must(ctx, lsp_csr_check(ctx, &B, LSP_CHECK_SORTED));
                 cr_assert(B.nnz == A.nnz && B.rowptr_type == A.rowptr_type && B.col_type == A.col_type);
                 double *a = test_dense(&A), *b = test_dense(&B);
@@ -188,13 +188,13 @@ Test(convert, an_order_that_is_no_permutation_is_refused) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), B = {.rows = 42};
     must_fail(ctx, LSP_ERR_ARGUMENT, "order of the rows holds 3, not in 0 .. 2",
-              lsp_csr_permute(ctx, &A, (int32_t[]){0, 3, 1}, NULL, &B));
+              lsp_csr_permute(ctx, &A, (int32_t[]){0, 3, 1}, NULL, LSP_NONE, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "order of the rows holds -1",
-              lsp_csr_permute(ctx, &A, (int32_t[]){0, -1, 1}, NULL, &B));
+              lsp_csr_permute(ctx, &A, (int32_t[]){0, -1, 1}, NULL, LSP_NONE, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "order of the columns holds 2 twice",
-              lsp_csr_permute(ctx, &A, (int32_t[]){0, 1, 2}, (int32_t[]){0, 2, 1, 2}, &B));
+              lsp_csr_permute(ctx, &A, (int32_t[]){0, 1, 2}, (int32_t[]){0, 2, 1, 2}, LSP_NONE, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "not aligned",
-              lsp_csr_permute(ctx, &A, (char *)(int32_t[]){0, 0, 0, 0} + 1, NULL, &B));
+              lsp_csr_permute(ctx, &A, (char *)(int32_t[]){0, 0, 0, 0} + 1, NULL, LSP_NONE, &B));
     cr_assert(B.rows == 42 && !B.rowptr);
     lsp_ctx_destroy(ctx);
 }
@@ -449,7 +449,7 @@ static lsp_status convert_everything(lsp_ctx *ctx, void *data) {
         B = (lsp_csr){.rows = 42};
         status = step == 0   ? lsp_csr_copy(ctx, &A, NULL, &B)
                  : step == 1 ? lsp_csr_transpose(ctx, &A, &B)
-                 : step == 2 ? lsp_csr_permute(ctx, &small, order, order, &B)
+                 : step == 2 ? lsp_csr_permute(ctx, &small, order, order, LSP_NONE, &B)
                  : step == 3 ? lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &B)
                              : lsp_csr_compare(ctx, &A, &A, &d);
         cr_assert(status == LSP_OK || (B.rows == 42 && !B.rowptr && d.row == 42), "step %d wrote its output", step);

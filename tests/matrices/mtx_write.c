@@ -235,6 +235,42 @@ Test(mtx_write, symmetric_matrices_are_checked_and_halved, .fini = remove_folder
     lsp_ctx_destroy(ctx);
 }
 
+Test(mtx_write, integers_are_written_as_such_and_what_is_none_is_refused, .fini = remove_folder) {
+    lsp_ctx *ctx = test_ctx(2);
+    const lsp_mtx_write_options integers = {.field = LSP_MTX_INTEGER};
+    int32_t rowptr[] = {0, 2, 4}, col[] = {0, 1, 0, 1};
+    double val[] = {1, -0x1.fffffffffffffp52, 0, 7};
+    float narrow[] = {1, -16777215, 0, 7};
+    lsp_csr A = {2, 2, 4, rowptr, col, val, LSP_I32, LSP_I32, LSP_F64, LSP_HOST}, F = A, B;
+    lsp_mtx_info info;
+    F.val = narrow, F.val_type = LSP_F32;
+    must(ctx, lsp_mtx_write(ctx, in_folder("i"), &A, &integers));
+    content_is(in_folder("i"), "%%MatrixMarket matrix coordinate integer general\n2 2 4\n"
+                               "1 1 1\n1 2 -9007199254740991\n2 1 0\n2 2 7\n");
+    must(ctx, lsp_mtx_read(ctx, in_folder("i"), NULL, &B, &info));
+    cr_assert(info.field == LSP_MTX_INTEGER && memcmp(B.val, val, sizeof val) == 0);
+    must(ctx, lsp_mtx_write(ctx, in_folder("i"), &F, &integers));
+    content_is(in_folder("i"),
+               "%%MatrixMarket matrix coordinate integer general\n2 2 4\n1 1 1\n1 2 -16777215\n2 1 0\n2 2 7\n");
+    const int before = count_files();
+    const double others[] = {0.5, -0x1p53, 1e300, INFINITY, NAN, 1 + 0x1p-52};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        val[2] = others[i];
+        must_fail(ctx, LSP_ERR_ARGUMENT, "the entry at row 2, column 1 is ",
+                  lsp_mtx_write(ctx, in_folder("never"), &A, &integers));
+    }
+    must(ctx, lsp_mtx_write(ctx, in_folder("i"), &A, &(lsp_mtx_write_options){.field = LSP_MTX_REAL}));
+    narrow[3] = 0x1p24f;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "row 2, column 2 is 16777216",
+              lsp_mtx_write(ctx, in_folder("never"), &F, &integers));
+    A.val_type = LSP_NONE, A.val = NULL;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "a pattern cannot", lsp_mtx_write(ctx, in_folder("never"), &A, &integers));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "as 2",
+              lsp_mtx_write(ctx, in_folder("never"), &A, &(lsp_mtx_write_options){.field = LSP_MTX_PATTERN}));
+    cr_assert(count_files() == before, "something was left behind");
+    lsp_ctx_destroy(ctx);
+}
+
 Test(mtx_write, a_file_appears_complete_or_not_at_all, .fini = remove_folder) {
     lsp_ctx *ctx = test_ctx(2);
     lsp_csr A = small(), large;

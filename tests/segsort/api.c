@@ -300,6 +300,56 @@ TEST_ON_BOTH(segsort_api, a_failing_allocation_leaves_everything_as_it_was) {
     layout_free(&places[0]), layout_free(&places[1]);
 }
 
+/* The sort by a plan, twice, or at once. */
+static void sort_so(lsp_ctx *ctx, const lsp_segsort_args *args, bool planned) {
+    lsp_segsort_plan *plan = NULL;
+    if (!planned) {
+        must(ctx, lsp_segsort(ctx, args));
+        return;
+    }
+    must(ctx, lsp_segsort_plan_create(ctx, args, &plan));
+    must(ctx, lsp_segsort_execute(plan, args));
+    must(ctx, lsp_segsort_execute(plan, args));
+    lsp_segsort_args others = *args;
+    others.keys_out = args->keys_out ? NULL : (void *)(uintptr_t)args->keys;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "presence of sorted keys", lsp_segsort_execute(plan, &others));
+    lsp_segsort_plan_destroy(plan);
+}
+
+TEST_ON_BOTH(segsort_api, positions_come_without_keys) {
+    const int64_t lengths[] = {5, 0, 900, 40, 7, 3000};
+    layout places[] = {layout_of("argsort", lengths, 6), layout_of_pairs("argsort", lengths, 6, 3)};
+    for (int kind = 0; kind < 16; kind++) {
+        const layout *where = &places[kind / 8];
+        const request what = {.key_type = kind & 2 ? LSP_F64 : LSP_U32,
+                              .value_bytes = kind & 4 ? 8 : 4,
+                              .flags = kind & 4 ? LSP_SORT_POSITIONS : LSP_SORT_GLOBAL_POSITIONS,
+                              .fill = FILL_RANDOM,
+                              .changes = true,
+                              .seed = (uint64_t)kind};
+        const int64_t used = ctx->space[ctx->options.device].used;
+        arrays input = make_arrays(where, &what);
+        arrays with = copy_arrays(ctx, &input, ctx->options.device);
+        arrays without = copy_arrays(ctx, &input, ctx->options.device);
+        lsp_segsort_args args = arguments(where, &what, &with);
+        sort_so(ctx, &args, kind & 1);
+        args = arguments(where, &what, &without);
+        args.keys_out = NULL;
+        sort_so(ctx, &args, kind & 1);
+        must(ctx, lsp_ctx_sync(ctx));
+        arrays expected = copy_arrays(ctx, &with, LSP_HOST), found = copy_arrays(ctx, &without, LSP_HOST);
+        for (int i = 0; i < PARTS; i++) {
+            const part *right = &(i == KEYS_OUT ? input : expected).parts[i];
+            cr_assert(memcmp(right->memory, found.parts[i].memory, (size_t)part_bytes(&found, i)) == 0,
+                      "kind %d, array %d", kind, i);
+        }
+        free_arrays(ctx, &input), free_arrays(ctx, &with), free_arrays(ctx, &without);
+        free_arrays(ctx, &expected), free_arrays(ctx, &found);
+        cr_assert_eq(ctx->space[ctx->options.device].used, used, "bytes are lost");
+    }
+    layout_free(&places[0]), layout_free(&places[1]);
+}
+
 /* ---- arguments at random ---- */
 
 typedef struct heap {

@@ -1,6 +1,7 @@
 /* Products on the GPU in other semirings than that of numbers: the bits of the reference on the host, in every bin of
  * rows, for values that are hard to choose from. Skipped without a GPU. */
 #include "core/cuda.h"
+#include "tests/pairs.h"
 #include "tests/received.h"
 #include "spgemm/gpu/choose.h"
 
@@ -276,12 +277,15 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
             same(ctx, &here, &right, three ? "three" : "sum");
             lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
         }
-        must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, "a product", NULL));
-        must(ctx, lsp_spgemm_write(ctx, path_there, &a, &a, &options, 1000, "a product", NULL));
+        must(ctx, lsp_spgemm_write(ctx, path, &A, &A, &options, 1000, &(lsp_mtx_write_options){.comment = "a product"},
+                                   NULL));
+        must(ctx, lsp_spgemm_write(ctx, path_there, &a, &a, &options, 1000,
+                                   &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);
         lsp_spgemm_options how = options; /* factors of the host, multiplied there */
         how.types.where = LSP_CUDA;
-        must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000, "a product", NULL));
+        must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000,
+                                   &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);
     }
     remove(path), remove(path_there);
@@ -290,22 +294,8 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
     lsp_ctx_destroy(ctx);
 }
 
-/* 2^24 + 1 is no float: from there on a count of floats stays where it is. */
 Test(device_semirings, pairs_beyond_the_integers_of_a_float_are_counted_as_on_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    enum { ENTRIES = 4100 };
-    int32_t a_rows[] = {0, ENTRIES}, b_rows[] = {0, ENTRIES, ENTRIES}, *zeros = calloc(ENTRIES, 4);
-    lsp_csr A = {1, 2, ENTRIES, a_rows, zeros, NULL, LSP_I32, LSP_I32, LSP_NONE, LSP_HOST};
-    lsp_csr B = {2, 3, ENTRIES, b_rows, zeros, NULL, LSP_I32, LSP_I32, LSP_NONE, LSP_HOST};
-    lsp_csr a = upload(ctx, &A), b = upload(ctx, &B), C, here;
-    for (int wide = 0; wide < (reduced() ? 1 : 2); wide++) {
-        const lsp_spgemm_options options = {.semiring = LSP_PLUS_PAIR, .types.val_type = wide ? LSP_F64 : LSP_F32};
-        must(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, NULL));
-        here = download(ctx, &C);
-        cr_assert(here.nnz == 1 && lsp_spgemm_value_at(&here, 0) == (wide ? ENTRIES * ENTRIES : 1 << 24));
-        lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
-    }
-    lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
-    free(zeros);
+    check_counts(ctx, LSP_CUDA, reduced());
     lsp_ctx_destroy(ctx);
 }

@@ -36,7 +36,7 @@ static lsp_status permute(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     for (int64_t i = 0; i < A->cols; i++) {
         order[i] = (int32_t)(A->cols - 1 - i);
     }
-    lsp_status status = lsp_csr_permute(ctx, A, NULL, order, B);
+    lsp_status status = lsp_csr_permute(ctx, A, NULL, order, LSP_NONE, B);
     free(order);
     return status;
 }

@@ -1,0 +1,58 @@
+# Vectorised sorts of segments: packages age, so each may be measured from its sources instead. Nothing is downloaded;
+# the sources stay where they are and are compiled for this very machine.
+set(LSP_HIGHWAY "" CACHE PATH "Sources of Highway, whose vqsort sparse-bench measures instead of the installed one's")
+set(LSP_X86_SIMD_SORT "" CACHE PATH "Sources of x86-simd-sort, which sparse-bench measures")
+
+# What git calls the sources in a folder, or nothing.
+function(source_version folder version)
+  execute_process(COMMAND git -C ${folder} describe --tags --always OUTPUT_VARIABLE described RESULT_VARIABLE failed
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(failed OR NOT EXISTS ${folder}/.git)
+    set(described "")
+  endif()
+  set(${version} "${described}" PARENT_SCOPE)
+endfunction()
+
+set(HWY_VERSION "")
+if(LSP_HIGHWAY)
+  set(hwy_sources hwy/contrib/sort/vqsort.cc hwy/contrib/sort/vqsort_u32a.cc hwy/contrib/sort/vqsort_u64a.cc
+                  hwy/contrib/sort/vqsort_kv128a.cc hwy/aligned_allocator.cc hwy/per_target.cc hwy/targets.cc)
+  foreach(newer hwy/abort.cc hwy/contrib/sort/vqsort_have.cc)
+    if(EXISTS ${LSP_HIGHWAY}/${newer})
+      list(APPEND hwy_sources ${newer})
+    endif()
+  endforeach()
+  list(TRANSFORM hwy_sources PREPEND ${LSP_HIGHWAY}/)
+  if(NOT EXISTS ${LSP_HIGHWAY}/hwy/contrib/sort/vqsort_kv128a.cc)
+    message(FATAL_ERROR "LSP_HIGHWAY: no hwy/contrib/sort/vqsort_kv128a.cc in '${LSP_HIGHWAY}'")
+  endif()
+  add_library(bench_highway STATIC ${hwy_sources})
+  target_include_directories(bench_highway SYSTEM PUBLIC ${LSP_HIGHWAY})
+  target_compile_definitions(bench_highway PUBLIC HWY_COMPILE_ONLY_STATIC) # one instruction set: no dispatch
+  target_compile_options(bench_highway PRIVATE -w $<$<BOOL:${LSP_HAVE_MARCH_NATIVE}>:-march=native>)
+  set_target_properties(bench_highway PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+  target_link_libraries(sparse-bench PRIVATE bench_highway)
+  source_version(${LSP_HIGHWAY} HWY_VERSION)
+  bench_peer(HWY peers/vqsort.cpp)
+else()
+  find_path(HWY_INCLUDE hwy/contrib/sort/vqsort.h)
+  find_library(HWY_CONTRIB_LIBRARY hwy_contrib)
+  find_library(HWY_LIBRARY hwy)
+  if(HWY_INCLUDE AND HWY_CONTRIB_LIBRARY AND HWY_LIBRARY)
+    bench_peer(HWY peers/vqsort.cpp)
+    target_include_directories(sparse-bench SYSTEM PRIVATE ${HWY_INCLUDE})
+    target_link_libraries(sparse-bench PRIVATE ${HWY_CONTRIB_LIBRARY} ${HWY_LIBRARY})
+  endif()
+endif()
+set_property(SOURCE peers/vqsort.cpp PROPERTY COMPILE_DEFINITIONS "BENCH_HWY_SOURCES=\"${HWY_VERSION}\"")
+
+if(LSP_X86_SIMD_SORT)
+  if(NOT EXISTS ${LSP_X86_SIMD_SORT}/src/x86simdsort-static-incl.h)
+    message(FATAL_ERROR "LSP_X86_SIMD_SORT: no src/x86simdsort-static-incl.h in '${LSP_X86_SIMD_SORT}'")
+  endif()
+  source_version(${LSP_X86_SIMD_SORT} XSS_VERSION)
+  bench_peer(XSS peers/xss.cpp)
+  set_property(SOURCE peers/xss.cpp PROPERTY COMPILE_DEFINITIONS "BENCH_XSS_SOURCES=\"${XSS_VERSION}\"")
+  set_property(SOURCE peers/xss.cpp APPEND PROPERTY INCLUDE_DIRECTORIES ${LSP_X86_SIMD_SORT}/src)
+  set_property(SOURCE peers/xss.cpp APPEND PROPERTY COMPILE_OPTIONS -w) # its headers, not ours
+endif()

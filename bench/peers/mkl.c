@@ -1,0 +1,170 @@
+/* MKL (from its Python wheel, `pip install mkl`, or a package), loaded at run time, without its headers: what is
+ * declared here is its C interface of 32-bit indices. C = A*A by mkl_sparse_?spmm and mkl_sparse_order; or new values
+ * of a C whose structure is known, by mkl_sparse_sp2m. */
+#include "mkl.h"
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* MKL's constants, by its names. */
+enum {
+    SPARSE_OPERATION_NON_TRANSPOSE = 10,
+    SPARSE_MATRIX_TYPE_GENERAL = 20,
+    SPARSE_FILL_MODE_LOWER = 40,
+    SPARSE_DIAG_NON_UNIT = 50,
+    SPARSE_STAGE_FINALIZE_MULT = 92,
+    MKL_INTERFACE_LP64 = 0,
+    MKL_THREADING_GNU = 3
+};
+typedef struct matrix_descr {
+    int type, mode, diag;
+} matrix_descr;
+typedef void *matrix;
+
+/* Each function: its name, then the types of its arguments. All but the first two return 0 if they went well. */
+#define FUNCTIONS(F)                                                                                                   \
+    F(MKL_Set_Threading_Layer, (int))                                                                                  \
+    F(MKL_Set_Interface_Layer, (int))                                                                                  \
+    F(MKL_Set_Num_Threads_Local, (int))                                                                                \
+    F(mkl_sparse_d_create_csr, (matrix *, int, int, int, int *, int *, int *, double *))                               \
+    F(mkl_sparse_s_create_csr, (matrix *, int, int, int, int *, int *, int *, float *))                                \
+    F(mkl_sparse_d_export_csr, (matrix, int *, int *, int *, int **, int **, int **, double **))                       \
+    F(mkl_sparse_s_export_csr, (matrix, int *, int *, int *, int **, int **, int **, float **))                        \
+    F(mkl_sparse_spmm, (int, matrix, matrix, matrix *))                                                                \
+    F(mkl_sparse_sp2m, (int, matrix_descr, matrix, int, matrix_descr, matrix, int, matrix *))                          \
+    F(mkl_sparse_order, (matrix))                                                                                      \
+    F(mkl_sparse_destroy, (matrix))
+
+static struct mkl {
+    void *library;
+#define MEMBER(name, arguments) int(*name) arguments;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+} mkl;
+
+typedef struct product {
+    lsp_csr from;
+    int threads;
+    bool update;
+    matrix A, C;
+} product;
+
+/* ---- the library ---- */
+
+static const char *resolve(void) {
+#define RESOLVE(name, arguments)                                                                                       \
+    if (!(mkl.name = (int(*) arguments)(uintptr_t)dlsym(mkl.library, #name))) {                                        \
+        return "has no function " #name;                                                                               \
+    }
+    FUNCTIONS(RESOLVE)
+#undef RESOLVE
+    return NULL;
+}
+
+bool peer_mkl_load(char *why, size_t why_bytes) {
+    static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
+    const char *asked = getenv("LSP_BENCH_MKL"), *missing;
+    if (mkl.library) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names && !mkl.library; i++) {
+        mkl.library = dlopen(asked ? asked : names[i], RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!mkl.library) {
+        snprintf(why, why_bytes, "%s", asked ? dlerror() : "");
+        return false;
+    }
+    if ((missing = resolve())) {
+        snprintf(why, why_bytes, "MKL %s", missing);
+        dlclose(mkl.library);
+        mkl.library = NULL;
+        return false;
+    }
+    mkl.MKL_Set_Interface_Layer(MKL_INTERFACE_LP64);
+    if (!getenv("MKL_THREADING_LAYER")) {
+        mkl.MKL_Set_Threading_Layer(MKL_THREADING_GNU); /* the threads that the library and its other peers use */
+    }
+    return true;
+}
+
+/* ---- the product ---- */
+
+static void release_fresh(product *p) {
+    if (p->C) {
+        mkl.mkl_sparse_destroy(p->C);
+        p->C = NULL;
+    }
+}
+
+static void destroy(void *self) {
+    product *p = self;
+    release_fresh(p);
+    if (p->A) {
+        mkl.mkl_sparse_destroy(p->A);
+    }
+    free(p);
+}
+
+static product *take(const lsp_csr *A, int threads) {
+    product *p = calloc(1, sizeof *p);
+    if (!p) {
+        return NULL;
+    }
+    *p = (product){.from = *A, .threads = threads};
+    int *begin = A->rowptr, rows = (int)A->rows, cols = (int)A->cols;
+    const int status = A->val_type == LSP_F64
+                           ? mkl.mkl_sparse_d_create_csr(&p->A, 0, rows, cols, begin, begin + 1, A->col, A->val)
+                           : mkl.mkl_sparse_s_create_csr(&p->A, 0, rows, cols, begin, begin + 1, A->col, A->val);
+    if (status != 0) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static bool multiply(void *self) {
+    product *p = self;
+    mkl.MKL_Set_Num_Threads_Local(p->threads);
+    return mkl.mkl_sparse_spmm(SPARSE_OPERATION_NON_TRANSPOSE, p->A, p->A, &p->C) == 0 &&
+           mkl.mkl_sparse_order(p->C) == 0;
+}
+
+static bool update(void *self) {
+    product *p = self;
+    const matrix_descr general = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_LOWER, SPARSE_DIAG_NON_UNIT};
+    mkl.MKL_Set_Num_Threads_Local(p->threads);
+    return mkl.mkl_sparse_sp2m(SPARSE_OPERATION_NON_TRANSPOSE, general, p->A, SPARSE_OPERATION_NON_TRANSPOSE, general,
+                               p->A, SPARSE_STAGE_FINALIZE_MULT, &p->C) == 0;
+}
+
+static void *prepare(const lsp_csr *A, int threads) { return take(A, threads); }
+
+static void *prepare_update(const lsp_csr *A, int threads) {
+    product *p = take(A, threads);
+    if (p && !multiply(p)) {
+        destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void view(void *self, lsp_csr *C) {
+    const product *p = self;
+    int base, rows, cols, *end;
+    *C = (lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = p->from.val_type};
+    int **begin = (int **)&C->rowptr, **col = (int **)&C->col;
+    const int status =
+        p->from.val_type == LSP_F64
+            ? mkl.mkl_sparse_d_export_csr(p->C, &base, &rows, &cols, begin, &end, col, (double **)&C->val)
+            : mkl.mkl_sparse_s_export_csr(p->C, &base, &rows, &cols, begin, &end, col, (float **)&C->val);
+    if (status == 0) {
+        C->rows = rows, C->cols = cols, C->nnz = ((const int *)C->rowptr)[rows];
+    }
+}
+
+static void release(void *self) { release_fresh(self); }
+static void keep(void *self) { (void)self; }
+
+const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy};
+const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy};

@@ -1,0 +1,17 @@
+/* MKL, loaded at run time from the file that LSP_BENCH_MKL names, or where the system finds libmkl_rt.so. */
+#ifndef BENCH_PEER_MKL_H
+#define BENCH_PEER_MKL_H
+
+#include "peers.h"
+#include <stddef.h>
+
+/* False: it is not here, and `why` says more, or "" where nobody asked for it. */
+#if BENCH_HAVE_MKL
+bool peer_mkl_load(char *why, size_t why_bytes);
+#else
+#define peer_mkl_load(why, why_bytes) ((void)(why), (void)(why_bytes), false)
+#endif
+
+extern const peer_product peer_mkl, peer_mkl_update; /* once it is loaded */
+
+#endif

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The papers of sparse-bench: its manual and its completion know every option that the help names.
+# shellcheck disable=SC2013,SC2034,SC2154
+. "$(dirname "$0")/lib.sh"
+manual=$SOURCE/bench/sparse-bench.1 completion=$SOURCE/bench/sparse-bench.bash
+# shellcheck source=/dev/null
+. "$completion"
+
+expect 0 "$BENCH" --help
+calm
+cp "$out" help
+for option in $(grep -oE -- '--[a-z-]+' help | sort -u); do
+    grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
+    grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
+done
+for column in spread MB/s Gitem/s Gflop/s copy 'best peer is'; do
+    grep -qF "$column" help || wrong "the help does not explain the column $column"
+    grep -qF "$column" "$manual" || wrong "the manual does not explain the column $column"
+done
+if command -v groff >/dev/null; then
+    expect 0 groff -mandoc -Tutf8 -ww -z "$manual"
+    calm
+fi
+if command -v mandoc >/dev/null; then
+    expect 0 mandoc -Tlint -Wwarning "$manual"
+    silent
+fi
+expect 0 bash -n "$completion"
+
+touch A.mtx B.json C.svg notes.txt
+mkdir folder
+: >"$err"
+offers() { # "wanted, sorted and separated by blanks" words...
+    case="completion of ${*:2}"
+    cases=$((cases + 1))
+    COMP_WORDS=("${@:2}")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _sparse_bench 2>>"$err"
+    is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
+}
+offers "mtx plot segsort spgemm" sparse-bench ""
+offers "segsort spgemm" sparse-bench s
+offers "--threads --tune" sparse-bench segsort --t
+offers "cpu cuda" sparse-bench segsort --device ""
+offers "cpu" sparse-bench segsort --device = cp
+offers "" sparse-bench segsort ""
+offers "A.mtx folder" sparse-bench spgemm --file ""
+offers "B.json folder" sparse-bench mtx --json ""
+offers "B.json C.svg folder" sparse-bench plot ""
+offers "" sparse-bench mtx --threads ""
+finish

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Where address space ends, there are fewer threads or none: the same product, or exit code 3. Never is the process
+# ended by the threads' library.
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+expect 0 cli --generate er:20000:8 --threads 1 -q -o right.mtx
+limited() { (ulimit -v "$1" && "$CLI" --generate er:20000:8 --threads 24 -q -o limited.mtx); }
+done_with=0 refused=0
+for ((kib = 8000; kib <= 120000; kib += 2000)); do
+    got=0
+    case="limited $kib KiB"
+    cases=$((cases + 1))
+    rm -f limited.mtx
+    limited "$kib" >"$out" 2>"$err" || got=$?
+    case $got in
+    0)
+        done_with=$((done_with + 1))
+        same right.mtx limited.mtx
+        ;;
+    3) refused=$((refused + 1)) ;;
+    126 | 127) ;; # not even the program could be loaded
+    *) wrong "exit code $got instead of 0 or 3" ;;
+    esac
+done
+case="some of the limits" cases=$((cases + 1))
+[ "$done_with" -gt 0 ] || wrong "no product at all"
+[ "$refused" -gt 0 ] || wrong "no limit was too small"
+finish
