@@ -225,7 +225,7 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->gpu.rowptr);
         lsp_free(ctx, plan->gpu.products);
         lsp_free(ctx, plan->gpu.groups);
-        lsp_free(ctx, plan->gpu.like);
+        lsp_free(ctx, plan->gpu.repeats);
         lsp_free(ctx, plan->gpu.pieces);
         lsp_free(ctx, plan->gpu.tiles);
         lsp_free(ctx, plan->gpu.strips.B);

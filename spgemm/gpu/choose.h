@@ -69,15 +69,15 @@ enum {
 enum {
     LSP_GROUPS_MOST = 248,
     LSP_GROUPS_MORE,
-    LSP_GROUPS_ALIKE,
+    LSP_GROUPS_SHORT_REPEAT,
     LSP_GROUPS_MERGE,
-    LSP_GROUPS_SAME,
-    LSP_GROUPS_NEXT,
+    LSP_GROUPS_REPEAT_SAME,
+    LSP_GROUPS_REPEAT_NEXT,
     LSP_GROUPS_NARROW,
     LSP_GROUPS_WIDE
 };
-LSP_BOTH_SIDES static inline bool lsp_follows(uint32_t groups) {
-    return groups == LSP_GROUPS_SAME || groups == LSP_GROUPS_NEXT;
+LSP_BOTH_SIDES static inline bool lsp_repeats_above(uint32_t groups) {
+    return groups == LSP_GROUPS_REPEAT_SAME || groups == LSP_GROUPS_REPEAT_NEXT;
 }
 
 /* Products of a row saturate here. */
@@ -122,7 +122,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
                                                          uint32_t groups, uint32_t cols) {
     uint32_t items = products > entries ? products : entries;
     bool sortable = lsp_bits_below(products) + lsp_bits_below(cols) <= 32 && items <= LSP_SORT_MOST;
-    if (products == 0 || lsp_follows(groups) || groups == LSP_GROUPS_ALIKE) {
+    if (products == 0 || lsp_repeats_above(groups) || groups == LSP_GROUPS_SHORT_REPEAT) {
         return LSP_BIN_NONE;
     }
     if (groups == LSP_GROUPS_MERGE) {

@@ -1,10 +1,10 @@
 /* C = A*B on a GPU, the first pass: short rows have been counted; others are put in bins by their products, each bin is
  * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
 #include "core/scan.h"
-#include "kernel_long_mark.cuh"
 #include "kernel_hash.cuh"
-#include "launch.cuh"
+#include "kernel_long_mark.cuh"
 #include "kernel_window_count.cuh"
+#include "launch.cuh"
 
 /* The rows of that bin, and those that other kernels have given up, at most `more`. */
 static lsp_status count_by_bits(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
@@ -110,20 +110,20 @@ done:
     return status;
 }
 
-/* Rows in windows gain from rows of B that are alike and from rows of C that are. */
-static lsp_status find_runs(lsp_spgemm_plan *plan, spg_job *job) {
+/* Rows in windows gain from rows of B that are repeats and from rows of C that are. */
+static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     /* warps enough are left; whole fours, which are made together */
-    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (SMS * 128), 1) * 4, RUN_MOST);
-    if (!plan->gpu.like) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.like, (void **)&plan->gpu.like));
+    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (SMS * 128), 1) * 4, REPEAT_MOST);
+    if (!plan->gpu.repeats) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.repeats, (void **)&plan->gpu.repeats));
     }
-    job->like = plan->gpu.like;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_like, lsp_ceil_div(job->B.rows, RUN_WARPS * RUN_EACH), RUN_NT, 0, job->B,
-                       plan->gpu.like));
-    if (!job->repeats) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, lsp_ceil_div(job->A.rows, RUN_ROWS), RUN_NT, 0, *job, most));
+    job->repeats = plan->gpu.repeats;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_b, lsp_ceil_div(job->B.rows, REPEAT_WARPS * REPEAT_EACH), REPEAT_NT, 0,
+                       job->B, plan->gpu.repeats));
+    if (!job->duplicates) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_c, lsp_ceil_div(job->A.rows, REPEAT_ROWS), REPEAT_NT, 0, *job, most));
     }
 done:
     return status;
@@ -153,7 +153,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     }
     plan->gpu.counting = true;
     if (windowed(bins) > 0) {
-        LSP_TRY(find_runs(plan, &job));
+        LSP_TRY(find_repeats(plan, &job));
     }
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
     if (list_rows(bins) > 0) {

@@ -2,11 +2,11 @@
  * filled by its own kernel. Nothing waits. */
 #include "fill_bins.cuh"
 
-/* The bin of all rows, if it is one of those that a warp sorts, they are very many, and not alike. */
+/* The bin of all rows, if it is one of those that a warp sorts, they are very many, and not repeats. */
 static int only_bin(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
-        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP && plan->gpu.alike < plan->facts.rows / 2 &&
-            plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
+        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP &&
+            plan->gpu.short_repeats < plan->facts.rows / 2 && plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
             return bin;
         }
     }

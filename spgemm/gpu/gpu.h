@@ -31,19 +31,19 @@ typedef struct lsp_spgemm_strips {
 
 /* What a plan keeps of a product on the GPU. */
 typedef struct lsp_spgemm_gpu {
-    int64_t *rowptr;        /* there, rows + 1: nnz of row i at i + 1, or (summed) where C's rows begin */
-    uint32_t *products;     /* there: of every row, saturated */
-    uint8_t *groups;        /* there: of every row of C that was counted in groups, a window or a run, which */
-    uint8_t *like;          /* there, or NULL: of every row of B, whether it has the columns of the one before */
-    void *pieces;           /* there, or NULL: of the rows that are filled in pieces */
-    void *tiles;            /* there: where the rows of C begin that a block makes */
-    void *report;           /* there: what the kernels learn */
-    bool counting, filling; /* parts of it are in use, and must be cleared before they are again */
-    bool all_short, summed; /* every row is made by a warp, and nnz(C) known: rowptr need not be summed up */
-    int64_t nnz;            /* then, of C */
-    bool repeats, unsorted; /* B: a column twice in a row; rows that do not ascend */
-    uint32_t shared_from;   /* see lsp_shared_bin */
-    uint32_t alike;         /* rows of C, see gpu/short_repeat.cuh */
+    int64_t *rowptr;           /* there, rows + 1: nnz of row i at i + 1, or (summed) where C's rows begin */
+    uint32_t *products;        /* there: of every row, saturated */
+    uint8_t *groups;           /* there: of every row of C that was counted in groups, a window or a run, which */
+    uint8_t *repeats;          /* there, or NULL: of every row of B, whether it has the columns of the one before */
+    void *pieces;              /* there, or NULL: of the rows that are filled in pieces */
+    void *tiles;               /* there: where the rows of C begin that a block makes */
+    void *report;              /* there: what the kernels learn */
+    bool counting, filling;    /* parts of it are in use, and must be cleared before they are again */
+    bool all_short, summed;    /* every row is made by a warp, and nnz(C) known: rowptr need not be summed up */
+    int64_t nnz;               /* then, of C */
+    bool duplicates, unsorted; /* B: a column twice in a row; rows that do not ascend */
+    uint32_t shared_from;      /* see lsp_shared_bin */
+    uint32_t short_repeats;    /* rows of C, see gpu/short_repeat.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
     lsp_spgemm_strips strips;

@@ -1,7 +1,7 @@
 /* C = A*B on a GPU, before anything is multiplied: are the factors matrices, how many products has every row. The host
  * waits once. */
-#include "launch.cuh"
 #include "kernel_dense_b.cuh"
+#include "launch.cuh"
 #include <stdio.h>
 
 /* ---- is it a matrix? ---- */
@@ -158,7 +158,7 @@ static lsp_status judge(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *
         return explain_check(plan->ctx, B, b);
     }
     plan->gpu.unsorted = b->descents != 0;
-    plan->gpu.repeats = b->descents != 0 || b->repeats != 0;
+    plan->gpu.duplicates = b->descents != 0 || b->duplicates != 0;
     return status;
 }
 
@@ -212,8 +212,8 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
     plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
     plan->gpu.nnz = (int64_t)here.nnz;
-    plan->gpu.alike = here.alike;
-    if (!plan->gpu.all_short && !plan->gpu.repeats && factors->names == NULL &&
+    plan->gpu.short_repeats = here.repeats;
+    if (!plan->gpu.all_short && !plan->gpu.duplicates && factors->names == NULL &&
         lsp_by_strips((lsp_strips_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
                                          rows, factors->B.rows, factors->B.cols})) {
         lsp_spgemm_strips *strips = &plan->gpu.strips;

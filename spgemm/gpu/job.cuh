@@ -30,9 +30,9 @@ typedef struct spg_rest {
 /* The product, passed to kernels by value. */
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
-    bool repeats;             /* B has a column twice in a row */
+    bool duplicates;          /* B has a column twice in a row */
     bool min_plus;            /* `extreme` values: the least a + b; else the largest a * b */
-    const uint8_t *like;      /* NULL, or LIKE_...: has B's row the columns of the row before? */
+    const uint8_t *repeats;   /* NULL, or REPEAT_...: has B's row the columns of the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
     uint32_t shared_from;     /* products of a row, see lsp_shared_bin */
     const uint32_t *products; /* of each row */

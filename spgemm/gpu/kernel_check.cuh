@@ -12,7 +12,7 @@ typedef struct spg_check {
     ull start_wrong, stop_wrong; /* 1 if rowptr[0], rowptr[rows] are so */
     ull falls;                   /* ~ the first row that ends before it starts; 0: none */
     ull outside;                 /* ~ the first entry with such a column; 0: none */
-    ull descents, repeats;       /* neighbours in a row of which the second column is smaller; is the same */
+    ull descents, duplicates;    /* neighbours in a row of which the second column is smaller; is the same */
 } spg_check;
 
 /* What each of the three steps learns on the device; read back once it is complete. All zero before. */
@@ -23,7 +23,7 @@ typedef struct spg_facts {
     uint32_t bins[LSP_BINS];      /* rows by who counts them */
     uint32_t many[LSP_MANY_BINS]; /* of these, see lsp_shared_from */
     uint32_t unfit;               /* 1: a short row is not filled as one */
-    uint32_t alike;               /* rows, see gpu/short_repeat.cuh */
+    uint32_t repeats;             /* rows, see gpu/short_repeat.cuh */
     uint32_t blocks;              /* that have reported */
 } spg_facts;
 
@@ -60,7 +60,7 @@ template <typename R, typename C>
 __global__ void __launch_bounds__(FACTS_NT)
     kernel_check(const R *rowptr, const C *col, int64_t rows, int64_t cols, int64_t nnz, spg_check *check) {
     const int64_t stride = (int64_t)gridDim.x * FACTS_NT, first = (int64_t)blockIdx.x * FACTS_NT + threadIdx.x;
-    int64_t descents = 0, repeats = 0;
+    int64_t descents = 0, duplicates = 0;
     if (first == 0) {
         check->start_wrong = rowptr[0] != 0;
         check->stop_wrong = (int64_t)rowptr[rows] != nnz;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(FACTS_NT)
         }
         if (begin > 0 && begin < end && begin < nnz) {
             descents -= col[begin - 1] > col[begin];
-            repeats -= col[begin - 1] == col[begin];
+            duplicates -= col[begin - 1] == col[begin];
         }
     }
     for (int64_t k = first; k < nnz; k += stride) {
@@ -81,12 +81,12 @@ __global__ void __launch_bounds__(FACTS_NT)
             atomicMax(&check->outside, ~(ull)k);
         }
         descents += before > here;
-        repeats += before == here;
+        duplicates += before == here;
     }
-    descents = warp_sum((long long)descents), repeats = warp_sum((long long)repeats);
-    if (threadIdx.x % WARP == 0 && (descents != 0 || repeats != 0)) {
+    descents = warp_sum((long long)descents), duplicates = warp_sum((long long)duplicates);
+    if (threadIdx.x % WARP == 0 && (descents != 0 || duplicates != 0)) {
         atomicAdd(&check->descents, (ull)descents);
-        atomicAdd(&check->repeats, (ull)repeats);
+        atomicAdd(&check->duplicates, (ull)duplicates);
     }
 }
 
@@ -153,12 +153,12 @@ struct bin_counter {
     __device__ void add_warp(int bin) const {
         const unsigned some = __ballot_sync(~0u, bin >= 0);
         const int leader = some ? __ffs((int)some) - 1 : 0, its = __shfl_sync(~0u, bin, leader);
-        const bool like = bin >= 0 && bin == its;
-        const unsigned alike = __ballot_sync(~0u, like);
-        if (bin >= 0 && !like) {
+        const bool same = bin >= 0 && bin == its;
+        const unsigned same_lanes = __ballot_sync(~0u, same);
+        if (bin >= 0 && !same) {
             add(bin);
-        } else if (like && (int)threadIdx.x % WARP == leader) {
-            atomicAdd(shared + its, (uint32_t)__popc(alike));
+        } else if (same && (int)threadIdx.x % WARP == leader) {
+            atomicAdd(shared + its, (uint32_t)__popc(same_lanes));
         }
     }
     __device__ void flush(uint32_t *all) const {
@@ -175,7 +175,7 @@ struct bin_counter {
 template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t row) {
     const uint32_t products = job.products[row], entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
     const uint8_t groups = job.groups ? job.groups[row] : 0;
-    lsp_spgemm_bin bin = lsp_follows(groups) ? LSP_BIN_NONE : lsp_count_bin(products, entries);
+    lsp_spgemm_bin bin = lsp_repeats_above(groups) ? LSP_BIN_NONE : lsp_count_bin(products, entries);
     if (FILL) {
         bin = lsp_fill_bin(products, entries, (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]), groups, job.cols);
     }

@@ -200,12 +200,12 @@ __device__ inline void rank_groups(const spg_job &job, hash_shared<BITS, N, V> &
 template <int BITS, int N, typename V>
 __device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &shared, bool some, uint32_t column, V a,
                                    V b, uint32_t q, uint32_t begin, uint32_t end) {
-    if (some && !(job.repeats && q > begin && __ldg(job.B.col + (q - 1)) == column)) {
+    if (some && !(job.duplicates && q > begin && __ldg(job.B.col + (q - 1)) == column)) {
         hash_group group;
         const uint32_t place = shared.table.find(column / 32, &group), below = (1u << (column % 32)) - 1;
         V *sum = &shared.sums[shared.before[place] + __popc(group.marks & below)];
         V x = add_times(job, a, b, *sum);
-        for (uint32_t k = q + 1; job.repeats && k < end && __ldg(job.B.col + k) == column; k++) {
+        for (uint32_t k = q + 1; job.duplicates && k < end && __ldg(job.B.col + k) == column; k++) {
             x = add_times(job, a, value_at<V>(job.B, k), x); /* the first of equal ones adds them all */
         }
         *sum = x;

@@ -6,7 +6,7 @@
 #include "kernel_short.cuh"
 
 /* What a thread has seen of A. */
-enum { LOOK_DESCENTS = 1, LOOK_REPEATS = 2 };
+enum { LOOK_DESCENTS = 1, LOOK_DUPLICATES = 2 };
 struct look_faults {
     uint32_t seen;    /* LOOK_... */
     uint32_t outside; /* the first entry with such a column; ~0: none */
@@ -39,7 +39,7 @@ __device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t 
         for (uint32_t i = 0; i < DEPTH; i++) {
             const uint32_t p = at + i * step, last = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : before[i];
             const bool there = p < end;
-            faults->seen |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? LOOK_DESCENTS : LOOK_REPEATS;
+            faults->seen |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? LOOK_DESCENTS : LOOK_DUPLICATES;
             faults->outside = k[i] >= rows ? min(faults->outside, p) : faults->outside;
             wrong |= k[i] >= rows || from[i] > to[i] || to[i] > most;
             products += there ? to[i] - from[i] : 0;
@@ -140,11 +140,11 @@ __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
 /* Of the warp's rows: products, most entries of C, products of a row at most. */
 struct look_sums {
     ull products, bound, most;
-    uint32_t alike;
+    uint32_t repeats;
 };
 
 /* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report. True if rows of so
- * many products may be alike. */
+ * many products may be repeats. */
 __device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
@@ -167,11 +167,11 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const look_fa
         if (seen & LOOK_DESCENTS) {
             atomicMax(&check->descents, (ull)1);
         }
-        if (seen & LOOK_REPEATS) {
-            atomicMax(&check->repeats, (ull)1);
+        if (seen & LOOK_DUPLICATES) {
+            atomicMax(&check->duplicates, (ull)1);
         }
     }
-    return most >= ALIKE_LEAST;
+    return most >= SHORT_REPEAT_LEAST;
 }
 
 /* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
@@ -217,12 +217,12 @@ __device__ inline void report_sums(const look_sums (&sums)[LOOK_WARPS], spg_fact
     look_sums all = {};
     for (const look_sums &its : sums) {
         all.products += its.products, all.bound += its.bound, all.most = max(all.most, its.most);
-        all.alike += its.alike;
+        all.repeats += its.repeats;
     }
     atomicAdd(&facts->products, all.products);
     atomicAdd(&facts->nnz_bound, all.bound);
-    if (all.alike > 0) {
-        atomicAdd(&facts->alike, all.alike);
+    if (all.repeats > 0) {
+        atomicAdd(&facts->repeats, all.repeats);
     }
     if (all.most > __ldcg(&facts->max_products)) {
         atomicMax(&facts->max_products, all.most);
@@ -311,20 +311,20 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
         const bool may_be =
-            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && deal.rows_each >= 2 * ALIKE_ROWS;
-        const bool alike =
-            may_be && look_alike(job, deal.rows_each, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
-        const unsigned all_alike = __ballot_sync(~0u, alike);
-        if (lane == 0 && all_alike != 0) {
-            sums[threadIdx.x / WARP].alike += (uint32_t)__popc(all_alike);
+            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && deal.rows_each >= 2 * SHORT_REPEAT_ROWS;
+        const bool repeats = may_be && find_short_repeats(job, deal.rows_each, mine.begin, mine.entries, mine.products,
+                                                          shared.of_repeats, &place);
+        const unsigned all_repeat = __ballot_sync(~0u, repeats);
+        if (lane == 0 && all_repeat != 0) {
+            sums[threadIdx.x / WARP].repeats += (uint32_t)__popc(all_repeat);
         }
-        if (alike) {
+        if (repeats) {
             shared.rows[lane].at = place;
         }
-        sort_short<no_value, true>(job, known || alike ? -1 : bin, shared, &sorted);
+        sort_short<no_value, true>(job, known || repeats ? -1 : bin, shared, &sorted);
         const uint32_t count = (uint32_t)shared.rows[lane].at;
         if (there) {
-            job.groups[row] = alike ? LSP_GROUPS_ALIKE : 0;
+            job.groups[row] = repeats ? LSP_GROUPS_SHORT_REPEAT : 0;
             job.rowptr[row + 1] = count;
         }
         sum_step(count, deal, step, &before);

@@ -66,7 +66,7 @@ template <typename V> struct product_walk {
             }
             const uint32_t begin = part + 1 + lane < count ? parts.start[part + 1 + lane] - first : ~0u;
             const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
-            const unsigned turns = job.repeats ? ~1u : begins; /* lanes whose turn is a later one than others' */
+            const unsigned turns = job.duplicates ? ~1u : begins; /* lanes whose turn is a later one than others' */
             const uint32_t mine = part + (uint32_t)__popc(begins & upto), at = parts.shift[mine] + first + lane;
             step.turn = (uint32_t)__popc(turns & upto);
             step.turns = (uint32_t)__popc(turns) + 1;
@@ -167,7 +167,8 @@ __device__ inline void walk_products(const spg_job &job, uint32_t row, const wal
     for (uint32_t p = job.A.rowptr[row], take; p < end; p += take) {
         /* products of all together, and a step more, are fewer than 2^32, for columns are few, or where B's rows have
          * them twice */
-        take = job.repeats ? min((UINT32_MAX - WALK_NT) / (uint32_t)job.B.nnz, (uint32_t)WALK_NT) : (uint32_t)WALK_NT;
+        take =
+            job.duplicates ? min((UINT32_MAX - WALK_NT) / (uint32_t)job.B.nnz, (uint32_t)WALK_NT) : (uint32_t)WALK_NT;
         take = min(end - p, take);
         const V value = threadIdx.x < take ? value_at<V>(job.A, p + threadIdx.x) : V();
         uint32_t slot;

@@ -72,7 +72,7 @@ __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t 
                                      const bits_marking &marking, part_list<NT> &parts) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     /* entries at a time: their products are fewer than 2^32, for columns are few, or where rows have them twice */
-    const uint32_t take = job.repeats ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
+    const uint32_t take = job.duplicates ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
         uint32_t slot;
         const uint32_t count = parts.read(job, p, min(end - p, take) + p, low, high, slot);

@@ -109,7 +109,7 @@ __device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, V 
     group.touched[t] = 1;
     if constexpr (value_kind<V>::valued) {
         V sum = add_times(job, a, b, group.sums[t]);
-        for (uint32_t k = q + 1; job.repeats && k < end && mask_key<K>(job, k) == x; k++) {
+        for (uint32_t k = q + 1; job.duplicates && k < end && mask_key<K>(job, k) == x; k++) {
             sum = add_times(job, a, value_at<V>(job.B, k), sum);
         }
         group.sums[t] = sum;
@@ -128,7 +128,7 @@ template <typename K, typename V> struct mask_product {
 template <typename K, typename V, typename Group>
 __device__ inline void mask_add_product(const spg_job &job, Group &group, uint32_t n, unsigned members,
                                         const mask_product<K, V> &p) {
-    if (p.some && !(job.repeats && p.at > p.first && mask_key<K>(job, p.at - 1) == p.column)) {
+    if (p.some && !(job.duplicates && p.at > p.first && mask_key<K>(job, p.at - 1) == p.column)) {
         uint32_t t = 0;
         for (uint32_t step = 1u << (31 - __clz((int)n)); step; step /= 2) {
             t += t + step < n && group.col[t + step - 1] < p.column ? step : 0;

@@ -27,7 +27,7 @@ typedef struct spg_deal {
     ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
     ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
     const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
-    bool alike;            /* some rows are */
+    bool repeats;          /* some rows are */
 } spg_deal;
 
 /* ---- sorting ---- */
@@ -42,7 +42,7 @@ template <typename V> struct short_shared {
         sort_shared<8, 8, V> of_8;
         sort_shared<16, 8, V> of_16;
         sort_shared<32, 8, V> of_32;
-        alike_shared<V> of_alike;
+        short_repeat_shared<V> of_repeats;
     };
 };
 
@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     } else if (job.A.rows == 0) {
         wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
     }
-    const bool alike = deal.alike && there && job.groups[row] == LSP_GROUPS_ALIKE;
-    int bin = there && !alike ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
+    const bool repeats = deal.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
+    int bin = there && !repeats ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
     if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
         bin = -1;
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
-    if (__any_sync(~0u, alike)) {
-        fill_alike<V>(job, deal.rows_each, alike, mine.begin, mine.entries, mine.products, mine.at,
-                      (uint32_t)(end - mine.at), shared.of_alike);
+    if (__any_sync(~0u, repeats)) {
+        fill_short_repeats<V>(job, deal.rows_each, repeats, mine.begin, mine.entries, mine.products, mine.at,
+                              (uint32_t)(end - mine.at), shared.of_repeats);
     }
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);

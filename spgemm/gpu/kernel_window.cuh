@@ -1,6 +1,6 @@
 /* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
  * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
- * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a run
+ * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a repeats
  * (gpu/window_repeat.cuh) have their products in the same places: these are found once for all of them. Where rows are
  * few, and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's
  * columns.
@@ -25,7 +25,7 @@ enum {
     WINDOW_SHARE = 2,                /* warps that share a row, where rows are few: */
     WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
     WINDOW_LONG = 40,                /* and B's rows have more entries in the mean */
-    WINDOW_TOGETHER = 4              /* rows of a run that are made at a time, at most */
+    WINDOW_TOGETHER = 4              /* rows of a repeats that are made at a time, at most */
 };
 
 /* A block's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
@@ -94,7 +94,7 @@ __device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint3
     entry_pack pack = {0, 0, 0};
     const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
     const bool first = threadIdx.x % WARP == 0 || before != k - 1;
-    if (p < end && (first || !job.like || job.like[k] != LIKE_SAME)) {
+    if (p < end && (first || !job.repeats || job.repeats[k] != REPEAT_SAME)) {
         pack.at = __ldg(job.B.rowptr + k);
         pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
     }
@@ -251,10 +251,10 @@ template <typename V, int R> struct window_sums {
 /* A's values at one entry of the rows that are made together. */
 template <typename V> struct alignas(16) window_factors { V of[WINDOW_TOGETHER]; };
 
-/* Some rows of a run. */
+/* Some rows of a repeats. */
 struct window_rows {
-    uint32_t begin, entries; /* A's first row of the run */
-    uint32_t first, count;   /* of the run's rows these */
+    uint32_t begin, entries; /* A's first row of the repeats */
+    uint32_t first, count;   /* of the repeats's rows these */
 };
 
 /* Of joined entries, or of rows, so many at once: up to three, and two and two rather than three and one. */
@@ -274,7 +274,7 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     const window &w;
     const window_part &part;
     const entry_pack pack;
-    const unsigned joins; /* entries whose row of B has the columns of the one before */
+    const unsigned repeated; /* entries whose row of B has the columns of the one before */
     const uint32_t count;
     const window_rows rows;
     uint32_t e, together, q, length; /* where it is */
@@ -287,7 +287,7 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
         const uint32_t from = __shfl_sync(~0u, pack.at, e % WARP);
         length = __shfl_sync(~0u, pack.length, e % WARP);
         const uint32_t whole = WARPS > 1 ? __shfl_sync(~0u, pack.whole, e % WARP) : length;
-        together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(joins >> e % WARP >> 1)));
+        together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(repeated >> e % WARP >> 1)));
         step.entry = e, step.together = together, step.some = q + lane < length;
         if (e < count && length > 0) {
             const uint32_t at = from + min(q + lane, length - 1);
@@ -359,7 +359,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
         const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
-        const unsigned joins = NEXT ? 0 : joined_entries(job, p + lane, end);
+        const unsigned repeated = NEXT ? 0 : repeated_entries(job, p + lane, end);
         if (p + lane < end) {
 #pragma unroll
             for (uint32_t r = 0; r < R; r++) {
@@ -369,7 +369,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
         }
         __syncwarp();
         const uint32_t count = min(end - p, (uint32_t)WARP);
-        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, joins, count, rows, 0, 0, 0, 0}, factors, sums);
+        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, factors, sums);
         __syncwarp();
     }
     for (uint32_t r = 0; r < rows.count; r++) {
@@ -381,8 +381,8 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
 
 /* One row where B may have a column more than once in a row: the first of equal ones adds them all. */
 template <typename V>
-__device__ inline void window_make_repeated(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
-                                            int64_t to, uint32_t n, V *sums) {
+__device__ inline void window_make_duplicates(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
+                                              int64_t to, uint32_t n, V *sums) {
     const uint32_t lane = threadIdx.x % WARP;
     __syncwarp();
     for (uint32_t k = lane; k < n; k += WARP) {
@@ -410,13 +410,13 @@ __device__ inline void window_make_repeated(const spg_job &job, const window &w,
     }
 }
 
-/* Makes all rows of a run, of these the warp's part. */
+/* Makes all rows of a repeats, of these the warp's part. */
 template <typename V, int WARPS>
-__device__ inline void window_make_run(const spg_job &job, const window &w, const window_part &part, bool next,
-                                       uint32_t run, uint32_t most, window_rows rows, int64_t to, uint32_t n,
-                                       window_factors<V> *factors, V *sums) {
-    for (; rows.first < run; rows.first += rows.count) {
-        const uint32_t left = run - rows.first;
+__device__ inline void window_make_repeats(const spg_job &job, const window &w, const window_part &part, bool next,
+                                           uint32_t repeats, uint32_t most, window_rows rows, int64_t to, uint32_t n,
+                                           window_factors<V> *factors, V *sums) {
+    for (; rows.first < repeats; rows.first += rows.count) {
+        const uint32_t left = repeats - rows.first;
         if (next && left > 2 && 4 * n <= most) {
             rows.count = min(left, 4u);
             window_make<V, 4, true, WARPS>(job, w, part, rows, to, n, factors, sums);
@@ -447,8 +447,8 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHA
     const uint32_t warp = WARPS > 1 ? threadIdx.x / WARP : 0, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
     const uint32_t row = list_row(list, blockIdx.x), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
     const int64_t to = job.rowptr[row];
-    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), run = run_length(job, row);
-    const bool next = run > 1 && job.groups[row + 1] == LSP_GROUPS_NEXT;
+    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), repeats = repeat_length(job, row);
+    const bool next = repeats > 1 && job.groups[row + 1] == LSP_GROUPS_REPEAT_NEXT;
     window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
     w.slot_of = (uint8_t *)(w.slots + shape.slots());
     lsp_let_next_begin();
@@ -463,7 +463,7 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHA
         window_rank(w, columns);
     }
     window_sync<WARPS>();
-    for (uint32_t r = 0; r < run; r++) {
+    for (uint32_t r = 0; r < repeats; r++) {
         for (uint32_t k = threadIdx.x; k < n; k += WARP * WARPS) {
             put_col(job, to + (int64_t)r * n + k, w.low + columns[k] + (next ? r : 0));
         }
@@ -474,13 +474,13 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHA
         const window_part part = {first, after - first, WARPS > 1 && first < n ? w.low + columns[first] : 0,
                                   WARPS > 1 && after < n ? w.low + columns[after] : ~0u};
         window_sync<WARPS>();
-        if (job.repeats) {
+        if (job.duplicates) {
             if (warp == 0) {
-                window_make_repeated<V>(job, w, begin, end, to, n, sums);
+                window_make_duplicates<V>(job, w, begin, end, to, n, sums);
             }
         } else {
-            window_make_run<V, WARPS>(job, w, part, next, run, shape.sums, {begin, end - begin, 0, 0}, to, n,
-                                      (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
+            window_make_repeats<V, WARPS>(job, w, part, next, repeats, shape.sums, {begin, end - begin, 0, 0}, to, n,
+                                          (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
         }
     }
     lsp_end_after_previous();

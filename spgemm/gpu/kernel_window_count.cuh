@@ -16,11 +16,12 @@ struct window_counting {
     uint32_t *merged, *merged_count;    /* rows that are merged */
 };
 
-/* What was counted of the first row of a run holds for all; but only rows that are filled in a window stay a run. */
-__device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t run, uint32_t nnz, uint32_t groups) {
+/* What was counted of the first row of a repeats holds for all; but only rows that are filled in a window stay a
+ * repeats. */
+__device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t nnz, uint32_t groups) {
     const uint32_t lane = threadIdx.x % WARP, entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
     const int bin = lsp_fill_bin(job.products[row], entries, nnz, groups, job.cols);
-    if (lane < run) {
+    if (lane < repeats) {
         job.rowptr[row + lane + 1] = nnz;
         if (lane == 0 || bin < LSP_BIN_NARROW_128 || bin > LSP_BIN_WIDE_512) {
             job.groups[row + lane] = (uint8_t)groups;
@@ -28,8 +29,9 @@ __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t ru
     }
 }
 
-/* Counts the row of a run and of all its followers; false if it does not fit. */
-__device__ inline bool window_count_run(const spg_job &job, uint32_t row, uint32_t run, uint32_t most, window &w) {
+/* Counts the row of a repeats and of all its followers; false if it does not fit. */
+__device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t most,
+                                            window &w) {
     const uint32_t lane = threadIdx.x % WARP, begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
     if (!window_open(job, begin, end, most, &w)) {
         return false;
@@ -40,7 +42,7 @@ __device__ inline bool window_count_run(const spg_job &job, uint32_t row, uint32
         sum += (uint32_t)__popc(w.marks[k]) | (w.marks[k] != 0) << 20;
     }
     sum = __reduce_add_sync(~0u, sum);
-    window_note(job, row, run, sum & 0xFFFFF,
+    window_note(job, row, repeats, sum & 0xFFFFF,
                 sum >> 20 > WINDOW_WORDS       ? LSP_GROUPS_MORE
                 : w.words <= LSP_WINDOW_NARROW ? LSP_GROUPS_NARROW
                                                : LSP_GROUPS_WIDE);
@@ -56,13 +58,13 @@ static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job 
     for (int bin = 0; bin < LSP_COUNT_BINS; bin++) {
         const uint32_t first = work.first[bin], listed = work.listed[bin];
         for (; i < listed; i += gridDim.x * WINDOW_WARPS) {
-            const uint32_t row = work.rows[first + i], run = run_length(job, row);
+            const uint32_t row = work.rows[first + i], repeats = repeat_length(job, row);
             const bool merges =
-                !job.repeats && lsp_merges(job.products[row], read_merge_row(job, row).length, job.cols);
-            if (merges || !window_count_run(job, row, run, work.most, w)) {
-                uint32_t at = lane == 0 ? atomicAdd(merges ? work.merged_count : work.again_count + bin, run) : 0;
+                !job.duplicates && lsp_merges(job.products[row], read_merge_row(job, row).length, job.cols);
+            if (merges || !window_count_repeats(job, row, repeats, work.most, w)) {
+                uint32_t at = lane == 0 ? atomicAdd(merges ? work.merged_count : work.again_count + bin, repeats) : 0;
                 at = __shfl_sync(~0u, at, 0);
-                if (lane < run) {
+                if (lane < repeats) {
                     (merges ? work.merged : work.again + first)[at + lane] = row + lane;
                     job.groups[row + lane] = 0;
                 }

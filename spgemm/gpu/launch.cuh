@@ -44,13 +44,13 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_facto
     spg_job job = {};
     job.A = matrix_of(&factors->A);
     job.B = matrix_of(&factors->B);
-    job.repeats = plan->gpu.repeats;
+    job.duplicates = plan->gpu.duplicates;
     job.shared_from = plan->gpu.shared_from;
     job.cols = (uint32_t)factors->B.cols;
     job.products = plan->gpu.products;
     job.rowptr = plan->gpu.rowptr;
     job.groups = plan->gpu.groups;
-    job.like = plan->gpu.like;
+    job.repeats = plan->gpu.repeats;
     job.names = factors->names;
     job.min_plus = plan->options.semiring == LSP_MIN_PLUS;
     return job;
@@ -84,9 +84,12 @@ static inline int64_t short_blocks(int64_t rows) {
 static inline spg_deal deal_of(const lsp_spgemm_plan *plan) {
     const int64_t rows = plan->facts.rows, blocks = look_blocks(rows);
     ull *starts = (ull *)plan->gpu.tiles;
-    return (spg_deal){
-        rows_each(rows),    look_steps(rows), starts + blocks, starts, plan->gpu.summed ? plan->gpu.rowptr : NULL,
-        plan->gpu.alike > 0};
+    return (spg_deal){rows_each(rows),
+                      look_steps(rows),
+                      starts + blocks,
+                      starts,
+                      plan->gpu.summed ? plan->gpu.rowptr : NULL,
+                      plan->gpu.short_repeats > 0};
 }
 
 /* ---- lists of rows ---- */

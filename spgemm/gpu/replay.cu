@@ -2,8 +2,8 @@
  * by one kernel. */
 #include "core/items.h"
 #include "core/scan.h"
-#include "launch.cuh"
 #include "kernel_replay.cuh"
+#include "launch.cuh"
 
 /* Products for each entry of C up to which their places are read faster than rows are made anew. */
 enum {
@@ -82,7 +82,7 @@ extern "C" bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
     return any;
 }
 
-/* Are more rows made in windows than otherwise? These are many alike at a time, and fast. */
+/* Are more rows made in windows than otherwise? These are many repeats at a time, and fast. */
 static bool mostly_windows(const lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.fill_bins;
     int64_t windows = 0, others = bins[LSP_BIN_BITS] + (int64_t)bins[LSP_BIN_MERGE];

@@ -33,9 +33,9 @@ __device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products
 
 /* sums[r]: of the products of word r's column up to it that are the thread's own, and, of its last run, all others. */
 template <int G, int VT, typename V>
-__device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, unsigned heads,
-                                sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT],
-                                const sort_factor<V, sort_shape<G, VT>::pieces> (&own)[VT], V (&sums)[VT]) {
+__device__ inline void sum_equal(const spg_job &job, uint32_t begin, uint32_t products, int bits, unsigned heads,
+                                 sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT],
+                                 const sort_factor<V, sort_shape<G, VT>::pieces> (&own)[VT], V (&sums)[VT]) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* of the team */
     const uint32_t mask = (1u << bits) - 1, column = w[VT - 1] >> bits;
@@ -155,7 +155,7 @@ __device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, 
     const int t = sort_lane<G>();
     V sums[VT];
     if constexpr (value_kind<V>::valued) {
-        sum_runs<G, VT, V>(job, begin, products, bits, heads, shared, w, b, sums);
+        sum_equal<G, VT, V>(job, begin, products, bits, heads, shared, w, b, sums);
     }
     const uint32_t count = (uint32_t)__popc(heads);
     uint32_t end, rank = group_sum<S::team>(count, shared.warp_sum, &end), first = 0;

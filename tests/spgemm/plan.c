@@ -308,8 +308,8 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(!lsp_merges(1024, 768, (1 << 24) + 1));
     cr_assert(lsp_fill_bin(900, 81, 800, LSP_GROUPS_MERGE, 1 << 20) == LSP_BIN_MERGE);
     /* rows that are made with the one before are in no bin */
-    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_SAME, 1 << 20) == LSP_BIN_NONE);
-    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEXT, 1 << 20) == LSP_BIN_NONE);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_REPEAT_SAME, 1 << 20) == LSP_BIN_NONE);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_REPEAT_NEXT, 1 << 20) == LSP_BIN_NONE);
     cr_assert(lsp_fill_bin(729, 27, 125, 36, 1 << 20) == LSP_BIN_SORT_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);
