@@ -88,7 +88,7 @@ static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
 
 /* To be read later. */
 static lsp_status look_at_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    return A->where == LSP_CUDA ? lsp_spgemm_gpu_look_at_structure(ctx, A, B) : LSP_OK;
+    return A->where == LSP_CUDA ? lsp_spgemm_gpu_start_structure(ctx, A, B) : LSP_OK;
 }
 
 static lsp_status read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {

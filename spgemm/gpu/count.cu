@@ -149,7 +149,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     }
     if (plan->gpu.counting) { /* a call before this one did not get to the end */
         LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
-        LSP_TRY(spg_look(plan, factors));
+        LSP_TRY(spg_inspect(plan, factors));
     }
     plan->gpu.counting = true;
     if (windowed(bins) > 0) {

@@ -80,7 +80,7 @@ bool lsp_spgemm_gpu_forget(struct lsp_spgemm_plan *plan); /* frees the places; f
 /* C of the entries of the mask, whose rows ascend. Waits for nnz(C). */
 lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
 /* The numbers of lsp_spgemm_outline of both: the first call has the GPU look, the second one waits for that alone. */
-lsp_status lsp_spgemm_gpu_look_at_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
+lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
 
 #ifdef __cplusplus

@@ -72,7 +72,7 @@ static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
     return A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_look_at_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
     const int factors = same_structure(A, B) ? 1 : 2;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, factors * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
@@ -100,21 +100,21 @@ done:
 
 /* ---- facts ---- */
 
-lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &factors->A;
     const spg_job job = job_of(plan, factors);
     const spg_deal deal = deal_of(plan);
-    const size_t bytes = LOOK_WARPS * sizeof(short_shared<no_value>);
+    const size_t bytes = INSPECT_WARPS * sizeof(short_shared<no_value>);
     int log_lanes = 0; /* of those of a row */
     static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
     while (1 << log_lanes < WARP / deal.rows_each ||
-           (1 << log_lanes < WARP && (A->rows * 2 * LOOK_DEPTH) << log_lanes < A->nnz)) {
+           (1 << log_lanes < WARP && (A->rows * 2 * INSPECT_DEPTH) << log_lanes < A->nnz)) {
         log_lanes++;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, log_lanes, plan->gpu.products,
-                       &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(A->rows), INSPECT_NT, bytes, job, deal, log_lanes,
+                       plan->gpu.products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
     return status;
@@ -139,8 +139,8 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
-    LSP_TRY(
-        lsp_alloc(ctx, LSP_CUDA, look_blocks(rows) * (LOOK_TILES * look_steps(rows) + 1), sizeof(ull), &gpu->tiles));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(rows) * (INSPECT_TILES * inspect_steps(rows) + 1), sizeof(ull),
+                      &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
     LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
 done:
@@ -148,7 +148,8 @@ done:
 }
 
 /* Facts of the checks; malformed factors end here. */
-static lsp_status judge(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same, const spg_facts *here) {
+static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same,
+                              const spg_facts *here) {
     lsp_status status = LSP_OK;
     const spg_check *b = &here->check[same ? 0 : 1];
     if (check_failed(here->check[0])) {
@@ -186,15 +187,15 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     }
     if (ready) { /* the common case: rows are looked at before the host knows that the factors are matrices */
         const lsp_spgemm_factors views = {*A, *B, NULL};
-        LSP_TRY(spg_look(plan, &views));
+        LSP_TRY(spg_inspect(plan, &views));
     } else {
         LSP_TRY(start_check(ctx, A, &report->check[0]));
     }
     LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
-    LSP_TRY(judge(plan, A, B, same, &here));
+    LSP_TRY(read_checks(plan, A, B, same, &here));
     LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, factors));
     if (!ready) {
-        LSP_TRY(spg_look(plan, factors));
+        LSP_TRY(spg_inspect(plan, factors));
         LSP_TRY(lsp_cuda_read_note(ctx, &here, sizeof here));
     }
     LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");

@@ -5,7 +5,7 @@
 
 #include "job.cuh"
 
-enum { FACTS_NT = 256, FACTS_WARPS = FACTS_NT / WARP, FACTS_LONG = 64, STRUCTURE_NT = 1024, STRUCTURE_BLOCKS = 256 };
+enum { CHECK_NT = 256, CHECK_WARPS = CHECK_NT / WARP, INSPECT_LONG = 64, STRUCTURE_NT = 1024, STRUCTURE_BLOCKS = 256 };
 
 /* What a check found. All zero before. */
 typedef struct spg_check {
@@ -57,9 +57,9 @@ __host__ __device__ inline bool check_failed(const spg_check &c) {
 /* Neighbours k-1, k of all entries are looked at, those of different rows too; what the pairs at row starts add is
  * then taken away. */
 template <typename R, typename C>
-__global__ void __launch_bounds__(FACTS_NT)
+__global__ void __launch_bounds__(CHECK_NT)
     kernel_check(const R *rowptr, const C *col, int64_t rows, int64_t cols, int64_t nnz, spg_check *check) {
-    const int64_t stride = (int64_t)gridDim.x * FACTS_NT, first = (int64_t)blockIdx.x * FACTS_NT + threadIdx.x;
+    const int64_t stride = (int64_t)gridDim.x * CHECK_NT, first = (int64_t)blockIdx.x * CHECK_NT + threadIdx.x;
     int64_t descents = 0, duplicates = 0;
     if (first == 0) {
         check->start_wrong = rowptr[0] != 0;
@@ -182,11 +182,11 @@ template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t ro
     return lsp_shared_bin(bin, products, entries, job.shared_from);
 }
 
-template <bool FILL> __global__ void __launch_bounds__(FACTS_NT) kernel_bins(spg_job job, uint32_t *bins) {
+template <bool FILL> __global__ void __launch_bounds__(CHECK_NT) kernel_bins(spg_job job, uint32_t *bins) {
     __shared__ uint32_t shared[LSP_BINS];
     const bin_counter counter = {shared};
     counter.clear();
-    for (int64_t first = (int64_t)blockIdx.x * FACTS_NT; first < job.A.rows; first += (int64_t)gridDim.x * FACTS_NT) {
+    for (int64_t first = (int64_t)blockIdx.x * CHECK_NT; first < job.A.rows; first += (int64_t)gridDim.x * CHECK_NT) {
         const int64_t row = first + threadIdx.x;
         counter.add_warp(row < job.A.rows ? bin_of<FILL>(job, row) : -1);
     }
@@ -200,11 +200,11 @@ typedef struct bin_starts {
 
 /* Lists rows by bin, one bin after the other; short rows, and those without products, are left out. */
 template <bool FILL>
-__global__ void __launch_bounds__(FACTS_NT)
+__global__ void __launch_bounds__(CHECK_NT)
     kernel_list(spg_job job, uint32_t *list, bin_starts starts, uint32_t *placed) {
     __shared__ uint32_t shared[LSP_BINS], base[LSP_BINS];
     const bin_counter counter = {shared};
-    const int64_t row = (int64_t)blockIdx.x * FACTS_NT + threadIdx.x;
+    const int64_t row = (int64_t)blockIdx.x * CHECK_NT + threadIdx.x;
     const int its = row < job.A.rows ? bin_of<FILL>(job, row) : LSP_BIN_NONE;
     const int bin = its > LSP_BIN_SORT_32 ? its : LSP_BIN_NONE;
     counter.clear();

@@ -6,17 +6,17 @@
 #include "kernel_short.cuh"
 
 /* What a thread has seen of A. */
-enum { LOOK_DESCENTS = 1, LOOK_DUPLICATES = 2 };
-struct look_faults {
-    uint32_t seen;    /* LOOK_... */
+enum { INSPECT_DESCENTS = 1, INSPECT_DUPLICATES = 2 };
+struct inspect_faults {
+    uint32_t seen;    /* INSPECT_... */
     uint32_t outside; /* the first entry with such a column; ~0: none */
 };
 
 /* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. What is behind
  * the last entry is the last once more: loads under a condition would be waited for one by one. */
 template <int DEPTH>
-__device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
-                                      look_faults *faults) {
+__device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
+                                      inspect_faults *faults) {
     const uint32_t most = (uint32_t)job.B.nnz, rows = (uint32_t)job.B.rows;
     ull products = 0;
     bool wrong = false;
@@ -39,7 +39,9 @@ __device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t 
         for (uint32_t i = 0; i < DEPTH; i++) {
             const uint32_t p = at + i * step, last = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : before[i];
             const bool there = p < end;
-            faults->seen |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? LOOK_DESCENTS : LOOK_DUPLICATES;
+            faults->seen |= !there || p == begin || last < k[i] ? 0
+                            : last > k[i]                       ? INSPECT_DESCENTS
+                                                                : INSPECT_DUPLICATES;
             faults->outside = k[i] >= rows ? min(faults->outside, p) : faults->outside;
             wrong |= k[i] >= rows || from[i] > to[i] || to[i] > most;
             products += there ? to[i] - from[i] : 0;
@@ -50,14 +52,14 @@ __device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t 
 
 /* Rows of many entries: a warp looks at one, the block together at those of very many. Hubs often come first: then one
  * block has hundreds of them. */
-struct look_long {
-    uint32_t rows[LOOK_NT], count;
-    ull products[LOOK_NT];
+struct inspect_long {
+    uint32_t rows[INSPECT_NT], count;
+    ull products[INSPECT_NT];
 };
 
 /* Products of the rows of the warp's lanes, 2^log_lanes lanes at a time to a row; 0 for long ones. */
-__device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
-                                   look_faults *faults) {
+__device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
+                                   inspect_faults *faults) {
     const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;
     ull products = 0;
     for (int first = 0; first < rows_each; first += together) {
@@ -65,8 +67,8 @@ __device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t 
         const uint32_t its_begin = __shfl_sync(~0u, begin, from), its_end = __shfl_sync(~0u, end, from);
         const uint32_t at = its_begin + (uint32_t)(lane & (lanes - 1)), step = (uint32_t)lanes;
         ull p = __any_sync(~0u, its_end - its_begin > step)
-                    ? look_at_entries<LOOK_DEPTH>(job, at, its_begin, its_end, step, faults)
-                    : look_at_entries<1>(job, at, its_begin, its_end, step, faults);
+                    ? inspect_entries<INSPECT_DEPTH>(job, at, its_begin, its_end, step, faults)
+                    : inspect_entries<1>(job, at, its_begin, its_end, step, faults);
         for (int mask = 1; mask < lanes; mask *= 2) {
             p += __shfl_xor_sync(~0u, p, mask);
         }
@@ -77,29 +79,30 @@ __device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t 
 }
 
 /* The block comes here together. */
-__device__ inline void look_at_long(const spg_job &job, look_long &longs, look_faults *faults) {
-    __shared__ ull sums[LOOK_WARPS];
+__device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs, inspect_faults *faults) {
+    __shared__ ull sums[INSPECT_WARPS];
     const uint32_t lane = threadIdx.x % WARP;
-    for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += LOOK_WARPS) {
+    for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += INSPECT_WARPS) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
-        if (end - begin <= LOOK_WARP) {
-            const ull p = warp_sum(look_at_entries<LOOK_DEPTH>(job, begin + lane, begin, end, WARP, faults));
+        if (end - begin <= INSPECT_WARP) {
+            const ull p = warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + lane, begin, end, WARP, faults));
             longs.products[k] = p; /* all lanes have the same */
         }
     }
     for (uint32_t k = 0; k < longs.count; k++) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
-        if (end - begin <= LOOK_WARP) {
+        if (end - begin <= INSPECT_WARP) {
             continue;
         }
-        const ull p = warp_sum(look_at_entries<LOOK_DEPTH>(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
+        const ull p =
+            warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + threadIdx.x, begin, end, INSPECT_NT, faults));
         if (threadIdx.x % WARP == 0) {
             sums[threadIdx.x / WARP] = p;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
             ull all = 0;
-            for (int w = 0; w < LOOK_WARPS; w++) {
+            for (int w = 0; w < INSPECT_WARPS; w++) {
                 all += sums[w];
             }
             longs.products[k] = all;
@@ -111,8 +114,9 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
 
 /* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
 __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
-    __shared__ ull sums[FACTS_WARPS];
-    const int64_t each = (n + LOOK_NT - 1) / LOOK_NT, first = min(threadIdx.x * each, n), end = min(first + each, n);
+    __shared__ ull sums[CHECK_WARPS];
+    const int64_t each = (n + INSPECT_NT - 1) / INSPECT_NT, first = min(threadIdx.x * each, n),
+                  end = min(first + each, n);
     ull mine = 0, total;
 #pragma unroll 8
     for (int64_t i = first; i < end; i++) {
@@ -132,20 +136,20 @@ __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
 
 /* A copy for the host. */
 __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
-    for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += LOOK_NT) {
+    for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += INSPECT_NT) {
         ((ull *)told)[i] = __ldcg((const ull *)facts + i);
     }
 }
 
 /* Of the warp's rows: products, most entries of C, products of a row at most. */
-struct look_sums {
+struct inspect_sums {
     ull products, bound, most;
     uint32_t repeats;
 };
 
 /* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report. True if rows of so
  * many products may be repeats. */
-__device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
+__device__ inline bool note_warp(const spg_job &job, ull products, const inspect_faults &faults, inspect_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
     ull all = 0, bound = min(products, (ull)job.cols), most = products;
@@ -164,10 +168,10 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const look_fa
     }
     const unsigned seen = __reduce_or_sync(~0u, faults.seen);
     if (seen != 0 && leads) {
-        if (seen & LOOK_DESCENTS) {
+        if (seen & INSPECT_DESCENTS) {
             atomicMax(&check->descents, (ull)1);
         }
-        if (seen & LOOK_DUPLICATES) {
+        if (seen & INSPECT_DUPLICATES) {
             atomicMax(&check->duplicates, (ull)1);
         }
     }
@@ -177,15 +181,15 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const look_fa
 /* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
  * one thread. A barrier comes between two of these. */
 __device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, ull *before) {
-    __shared__ uint32_t counts[LOOK_WARPS];
+    __shared__ uint32_t counts[INSPECT_WARPS];
     count = __reduce_add_sync(~0u, count);
     if (threadIdx.x % WARP == 0) {
         counts[threadIdx.x / WARP] = count;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        ull *tiles = deal.tiles + ((int64_t)blockIdx.x * deal.steps + step) * LOOK_TILES;
-        for (int w = 0; w < LOOK_WARPS; w++) {
+        ull *tiles = deal.tiles + ((int64_t)blockIdx.x * deal.steps + step) * INSPECT_TILES;
+        for (int w = 0; w < INSPECT_WARPS; w++) {
             if (w % SHORT_WARPS == 0) {
                 tiles[w / SHORT_WARPS] = *before;
             }
@@ -213,9 +217,9 @@ __device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *en
 }
 
 /* What the block's rows add up to. By one thread. */
-__device__ inline void report_sums(const look_sums (&sums)[LOOK_WARPS], spg_facts *facts) {
-    look_sums all = {};
-    for (const look_sums &its : sums) {
+__device__ inline void report_sums(const inspect_sums (&sums)[INSPECT_WARPS], spg_facts *facts) {
+    inspect_sums all = {};
+    for (const inspect_sums &its : sums) {
         all.products += its.products, all.bound += its.bound, all.most = max(all.most, its.most);
         all.repeats += its.repeats;
     }
@@ -231,16 +235,16 @@ __device__ inline void report_sums(const look_sums (&sums)[LOOK_WARPS], spg_fact
 
 /* The rows of a step: the warp's first one. */
 __device__ inline int64_t step_row(const spg_deal &deal, int step) {
-    const int64_t warp = ((int64_t)blockIdx.x * deal.steps + step) * LOOK_WARPS + threadIdx.x / WARP;
+    const int64_t warp = ((int64_t)blockIdx.x * deal.steps + step) * INSPECT_WARPS + threadIdx.x / WARP;
     return warp * deal.rows_each;
 }
 
 /* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
-static __global__ void __launch_bounds__(LOOK_NT, 5)
-    kernel_look(spg_job job, spg_deal deal, int log_lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
+static __global__ void __launch_bounds__(INSPECT_NT, 5)
+    kernel_inspect(spg_job job, spg_deal deal, int log_lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
     __shared__ uint32_t bins[LSP_BINS];
-    __shared__ look_long longs;
-    __shared__ look_sums sums[LOOK_WARPS];
+    __shared__ inspect_long longs;
+    __shared__ inspect_sums sums[INSPECT_WARPS];
     LSP_DYNAMIC_SHARED(memory);
     const bin_counter counter = {bins};
     const int lane = (int)threadIdx.x % WARP;
@@ -253,7 +257,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         }
         return;
     }
-    if (threadIdx.x < LOOK_WARPS) {
+    if (threadIdx.x < INSPECT_WARPS) {
         sums[threadIdx.x] = {};
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -265,7 +269,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
     for (int step = 0; step < deal.steps; step++) {
         const int64_t row = step_row(deal, step) + lane;
         const bool there = lane < deal.rows_each && row < job.A.rows;
-        look_faults faults = {0, ~0u};
+        inspect_faults faults = {0, ~0u};
         spg_row mine = {};
         uint32_t end = 0, place = 0;
         int bin = -1;
@@ -281,17 +285,17 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         if (threadIdx.x == 0) {
             longs.count = 0;
         }
-        const bool is_long = end - mine.begin > (uint32_t)FACTS_LONG << log_lanes;
+        const bool is_long = end - mine.begin > (uint32_t)INSPECT_LONG << log_lanes;
         const bool any_long = __syncthreads_or(is_long);
         if (is_long) {
             place = atomicAdd(&longs.count, 1u);
             longs.rows[place] = (uint32_t)row;
         }
         mine.entries = end - mine.begin;
-        ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, deal.rows_each, &faults);
+        ull p = inspect_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, deal.rows_each, &faults);
         if (any_long) {
             __syncthreads();
-            look_at_long(job, longs, &faults);
+            inspect_long_rows(job, longs, &faults);
             p = is_long ? longs.products[place] : p;
         }
         if (there) {

@@ -142,8 +142,8 @@ __device__ inline void mask_add_product(const spg_job &job, Group &group, uint32
 
 /* The mask's entries, each looked for in a row of B. */
 template <int G, typename K, typename V, typename Group>
-__device__ inline void mask_look_for_each(const spg_job &job, Group &group, const mask_piece<K> &piece,
-                                          unsigned members, V a, uint32_t first, uint32_t end) {
+__device__ inline void mask_search_each(const spg_job &job, Group &group, const mask_piece<K> &piece, unsigned members,
+                                        V a, uint32_t first, uint32_t end) {
     for (uint32_t t = threadIdx.x % G; t < piece.n; t += G) {
         const K x = group.col[t];
         if (t > 0 ? group.col[t - 1] != x : piece.low == x) { /* a column that comes twice is the first one's */
@@ -179,7 +179,7 @@ __device__ inline void mask_multiply(const spg_job &job, Group &group, const mas
             if (until - from > MASK_LONGER * max(piece.n, (uint32_t)G)) {
                 mask_add_product(job, group, piece.n, members, product);
                 product.some = false;
-                mask_look_for_each<G, K, V>(job, group, piece, members, a, from, until);
+                mask_search_each<G, K, V>(job, group, piece, members, a, from, until);
                 continue;
             }
             for (uint32_t q = from; q < until; q += G) { /* on its way while the one before is added */

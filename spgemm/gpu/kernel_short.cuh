@@ -11,19 +11,19 @@
 enum {
     SHORT_WARPS = 4, /* of a tile, which is what a block fills; one that looks does it for two */
     SHORT_NT = SHORT_WARPS * WARP,
-    LOOK_TILES = 2,
-    LOOK_WARPS = SHORT_WARPS * LOOK_TILES,
-    LOOK_NT = SHORT_NT * LOOK_TILES,
-    LOOK_DEPTH = 4,                    /* entries on their way together */
-    LOOK_WARP = 4 * LOOK_DEPTH * WARP, /* entries of a row that a warp looks at alone */
-    LOOK_STEPS = 4                     /* at most: how often a block that looks goes on to the next rows */
+    INSPECT_TILES = 2,
+    INSPECT_WARPS = SHORT_WARPS * INSPECT_TILES,
+    INSPECT_NT = SHORT_NT * INSPECT_TILES,
+    INSPECT_DEPTH = 4,                       /* entries on their way together */
+    INSPECT_WARP = 4 * INSPECT_DEPTH * WARP, /* entries of a row that a warp looks at alone */
+    INSPECT_STEPS = 4                        /* at most: how often a block that looks goes on to the next rows */
 };
-static_assert((int)LOOK_NT == (int)FACTS_NT, "sum_blocks scans in a block of FACTS_NT threads");
+static_assert((int)INSPECT_NT == (int)CHECK_NT, "sum_blocks scans in a block of CHECK_NT threads");
 
 /* How rows are dealt out, the same in all kernels. */
 typedef struct spg_deal {
     int rows_each;         /* rows a warp: a power of two to 32 */
-    int steps;             /* of a block that looks, LOOK_TILES tiles each */
+    int steps;             /* of a block that looks, INSPECT_TILES tiles each */
     ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
     ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
     const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
@@ -107,7 +107,7 @@ __device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_
     for (int w = 0; w < warp; w++) {
         before += sums[w];
     }
-    *at = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (LOOK_TILES * (uint32_t)deal.steps)]) + before;
+    *at = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (INSPECT_TILES * (uint32_t)deal.steps)]) + before;
     *end = *at + count;
 }
 
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal 
     for (int t = 0; t < SINGLE_TILES; t++) {
         if (row + t * SHORT_NT <= last) {
             const int64_t at =
-                (int64_t)(deal.tiles[tile + t] + deal.blocks[(tile + t) / (LOOK_TILES * (uint32_t)deal.steps)]) +
+                (int64_t)(deal.tiles[tile + t] + deal.blocks[(tile + t) / (INSPECT_TILES * (uint32_t)deal.steps)]) +
                 before[t];
             if (has[t]) {
                 put_col(job, at, column[t]);

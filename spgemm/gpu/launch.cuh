@@ -12,7 +12,7 @@
 
 /* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
  * multiprocessors; blocks that fetch their work are so many times these. */
-enum { NT = FACTS_NT, SMS = 132 };
+enum { NT = CHECK_NT, SMS = 132 };
 static inline int64_t blocks_for(int64_t items) { return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), SMS * 16), 1); }
 
 /* ---- the report ---- */
@@ -73,19 +73,21 @@ static inline int rows_each(int64_t rows) {
     return each;
 }
 /* Steps of a block that looks: the same holds. */
-static inline int look_steps(int64_t rows) { return (int)lsp_max(lsp_min(rows / (LOOK_NT * SMS * 16), LOOK_STEPS), 1); }
-static inline int64_t look_blocks(int64_t rows) {
-    return lsp_max(lsp_ceil_div(rows, (int64_t)LOOK_WARPS * rows_each(rows) * look_steps(rows)), 1);
+static inline int inspect_steps(int64_t rows) {
+    return (int)lsp_max(lsp_min(rows / (INSPECT_NT * SMS * 16), INSPECT_STEPS), 1);
+}
+static inline int64_t inspect_blocks(int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, (int64_t)INSPECT_WARPS * rows_each(rows) * inspect_steps(rows)), 1);
 }
 static inline int64_t short_blocks(int64_t rows) {
     return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
 }
 
 static inline spg_deal deal_of(const lsp_spgemm_plan *plan) {
-    const int64_t rows = plan->facts.rows, blocks = look_blocks(rows);
+    const int64_t rows = plan->facts.rows, blocks = inspect_blocks(rows);
     ull *starts = (ull *)plan->gpu.tiles;
     return (spg_deal){rows_each(rows),
-                      look_steps(rows),
+                      inspect_steps(rows),
                       starts + blocks,
                       starts,
                       plan->gpu.summed ? plan->gpu.rowptr : NULL,

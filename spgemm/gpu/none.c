@@ -15,7 +15,7 @@ LSP_NO_CUDA(lsp_spgemm_gpu_keep,
             (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C), plan->ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_again,
             (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_look_at_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_start_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_read_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]),
             ctx)
 /* clang-format on */

@@ -5,7 +5,7 @@
 #include "spgemm/spgemm.h"
 
 /* Starts to learn of all rows what spg_facts has, and counts short ones. */
-lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
 
 /* C by strips: nnz(C) to the plan, the host waits for it; if memory does not suffice the plan has strips no more. Then
  * C itself, or (update) its values. */
