@@ -126,11 +126,11 @@ static void describe_ways(lsp_spgemm_plan *plan) {
     }
     plan->info.method = LSP_SPGEMM_SORT;
     plan->info.blocks = 1;
-    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu.strips.bytes;
-    if (plan->gpu.strips.count > 0) {
+    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu.dense_b.bytes;
+    if (plan->gpu.dense_b.strips > 0) {
         snprintf(plan->info.reason, sizeof plan->info.reason,
                  "on the GPU; B is nearly dense: each row in %lld strips of 32 columns",
-                 (long long)plan->gpu.strips.count);
+                 (long long)plan->gpu.dense_b.strips);
         return;
     }
     snprintf(plan->info.reason, sizeof plan->info.reason,
@@ -228,8 +228,8 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->gpu.repeats);
         lsp_free(ctx, plan->gpu.pieces);
         lsp_free(ctx, plan->gpu.tiles);
-        lsp_free(ctx, plan->gpu.strips.B);
-        lsp_free(ctx, plan->gpu.strips.C);
+        lsp_free(ctx, plan->gpu.dense_b.B);
+        lsp_free(ctx, plan->gpu.dense_b.C);
         lsp_free(ctx, plan->gpu.report);
         lsp_free(ctx, plan);
     }
@@ -297,7 +297,7 @@ done:
 /* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
  * these have changed. Not in the second use, which may read what it learns of places. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
-    const bool by_number = plan->gpu.places.place != NULL || (plan->gpu.strips.C != NULL && plan->uses > 1);
+    const bool by_number = plan->gpu.places.place != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
     return plan->where == LSP_CUDA && by_number && !plan->gpu.unsorted && !plan->options.transpose_a &&
            !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
            plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;

@@ -58,7 +58,7 @@ enum {
     LSP_HASH_FILL_FROM = 48 << 10,  /* columns of C: of fewer, pieces are walked along faster */
     LSP_SHARED_ROWS = 1024,         /* of many products: too few to keep all warps busy */
     LSP_MANY_ENTRIES = 128,         /* of A's row: with more of them one warp or block takes long */
-    LSP_STRIP_LEAST = 3,            /* products of an entry of A in a strip: fewer are made faster in other ways */
+    LSP_DENSE_B_LEAST = 3,          /* products of an entry of A in a strip: fewer are made faster in other ways */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };
@@ -175,15 +175,15 @@ static inline uint32_t lsp_shared_from(const uint32_t *bins, const uint32_t many
     }
     return from;
 }
-/* Is all of C made strip by strip of 32 columns? An entry of A leads to products in each, LSP_STRIP_LEAST or more in
+/* Is all of C made strip by strip of 32 columns? An entry of A leads to products in each, LSP_DENSE_B_LEAST or more in
  * the mean, and what is kept of strips, eight bytes each, is small beside the matrices. `bound`: of the entries of C.
  */
-typedef struct lsp_strips_facts {
+typedef struct lsp_dense_b_facts {
     int64_t products, bound, entries_a, entries_b, rows_a, rows_b, cols;
-} lsp_strips_facts;
-static inline bool lsp_by_strips(lsp_strips_facts is) {
+} lsp_dense_b_facts;
+static inline bool lsp_is_dense_b(lsp_dense_b_facts is) {
     const int64_t strips = is.cols / 32 + (is.cols % 32 != 0), kept = (is.rows_a + is.rows_b) * strips;
-    return is.products > 0 && is.products / LSP_STRIP_LEAST >= is.entries_a * strips && kept < UINT32_MAX &&
+    return is.products > 0 && is.products / LSP_DENSE_B_LEAST >= is.entries_a * strips && kept < UINT32_MAX &&
            kept <= is.entries_a + is.entries_b + is.bound / 4;
 }
 

@@ -141,10 +141,10 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         plan->info.nnz = plan->gpu.nnz;
         return LSP_OK;
     }
-    if (plan->gpu.strips.count > 0) {
-        LSP_TRY(spg_count_strips(plan, factors));
+    if (plan->gpu.dense_b.strips > 0) {
+        LSP_TRY(spg_count_dense_b(plan, factors));
     }
-    if (plan->gpu.strips.count > 0) {
+    if (plan->gpu.dense_b.strips > 0) {
         return LSP_OK;
     }
     if (plan->gpu.counting) { /* a call before this one did not get to the end */

@@ -134,8 +134,8 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     spg_job *job = &work.job;
     const uint32_t *bins = plan->gpu.fill_bins;
     spg_filling *filling = &report_of(plan)->filling;
-    if (plan->gpu.strips.count > 0) {
-        return spg_fill_strips(plan, factors, update, C);
+    if (plan->gpu.dense_b.strips > 0) {
+        return spg_fill_dense_b(plan, factors, update, C);
     }
     job->col = C->col;
     job->val = C->val;

@@ -23,11 +23,11 @@ typedef struct lsp_spgemm_places {
 } lsp_spgemm_places;
 
 /* Which columns of each strip of 32 the rows have: there once C was counted so. See gpu/kernel_dense_b.cuh. */
-typedef struct lsp_spgemm_strips {
-    uint32_t count; /* of a row; 0: C is made in other ways */
-    int64_t bytes;  /* that both take */
+typedef struct lsp_spgemm_dense_b {
+    uint32_t strips; /* of a row; 0: C is made in other ways */
+    int64_t bytes;   /* that both take */
     void *B, *C;
-} lsp_spgemm_strips;
+} lsp_spgemm_dense_b;
 
 /* What a plan keeps of a product on the GPU. */
 typedef struct lsp_spgemm_gpu {
@@ -46,7 +46,7 @@ typedef struct lsp_spgemm_gpu {
     uint32_t short_repeats;    /* rows of C, see gpu/short_repeat.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
     lsp_spgemm_places places;
-    lsp_spgemm_strips strips;
+    lsp_spgemm_dense_b dense_b;
 } lsp_spgemm_gpu;
 
 /* op(A) and op(B) as the kernels take them: 32 bits an index, values of the type of the arithmetic, B's rows sorted. In

@@ -215,11 +215,11 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->gpu.nnz = (int64_t)here.nnz;
     plan->gpu.short_repeats = here.repeats;
     if (!plan->gpu.all_short && !plan->gpu.duplicates && factors->names == NULL &&
-        lsp_by_strips((lsp_strips_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
-                                         rows, factors->B.rows, factors->B.cols})) {
-        lsp_spgemm_strips *strips = &plan->gpu.strips;
-        strips->count = (uint32_t)lsp_ceil_div(factors->B.cols, WARP);
-        strips->bytes = (rows + factors->B.rows) * strips->count * (int64_t)sizeof(spg_strip);
+        lsp_is_dense_b((lsp_dense_b_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
+                                           rows, factors->B.rows, factors->B.cols})) {
+        lsp_spgemm_dense_b *dense_b = &plan->gpu.dense_b;
+        dense_b->strips = (uint32_t)lsp_ceil_div(factors->B.cols, WARP);
+        dense_b->bytes = (rows + factors->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
     }
 done:
     return status;

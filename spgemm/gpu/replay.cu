@@ -8,7 +8,7 @@
 /* Products for each entry of C up to which their places are read faster than rows are made anew. */
 enum {
     PLACES_WORTH = 16,
-    PLACES_STRIP = 5 /* the same of an entry of A in a strip, where C is made so */
+    PLACES_DENSE_B = 5 /* the same of an entry of A in a strip, where C is made so */
 };
 
 static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, PLACES_BLOCK) * (PLACES_BLOCK / PLACES_GROUP); }
@@ -97,10 +97,10 @@ static bool mostly_windows(const lsp_spgemm_plan *plan) {
 
 /* Is it worth it, and does it leave most of the memory to others? */
 static bool worth_keeping(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
-    const int64_t products = plan->facts.products, strips = plan->gpu.strips.count;
+    const int64_t products = plan->facts.products, strips = plan->gpu.dense_b.strips;
     return C->nnz > 0 && plan->type != LSP_NONE && !factors->names && products <= (int64_t)UINT32_MAX - WARP &&
            products / C->nnz <= PLACES_WORTH && !mostly_windows(plan) &&
-           (strips == 0 || products / PLACES_STRIP < factors->A.nnz * strips) &&
+           (strips == 0 || products / PLACES_DENSE_B < factors->A.nnz * strips) &&
            bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
 }
 

@@ -9,7 +9,7 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors)
 
 /* C by strips: nnz(C) to the plan, the host waits for it; if memory does not suffice the plan has strips no more. Then
  * C itself, or (update) its values. */
-lsp_status spg_count_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
-lsp_status spg_fill_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C);
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
+lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C);
 
 #endif

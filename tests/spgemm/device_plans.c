@@ -228,7 +228,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         col[B.nnz - 1] ^= 1; /* an update may have begun before it is noticed, with columns that are nowhere */
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
         must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
-        cr_assert((strips ? plan->gpu.strips.C : plan->gpu.places.place) != NULL);
+        cr_assert((strips ? plan->gpu.dense_b.C : plan->gpu.places.place) != NULL);
         for (int64_t p = 0; p < B.nnz; p++) {
             col[p] ^= INT32_MIN;
         }

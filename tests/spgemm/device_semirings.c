@@ -1,8 +1,8 @@
 /* Products on the GPU in other semirings than that of numbers: the bits of the reference on the host, in every bin of
  * rows, for values that are hard to choose from. Skipped without a GPU. */
 #include "core/cuda.h"
-#include "tests/received.h"
 #include "spgemm/gpu/choose.h"
+#include "tests/received.h"
 
 static const lsp_semiring semirings[] = {LSP_MIN_PLUS, LSP_MAX_TIMES, LSP_OR_AND, LSP_PLUS_PAIR};
 enum { SEMIRINGS = sizeof semirings / sizeof *semirings };
@@ -70,7 +70,8 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
         lsp_spgemm_plan *plan = NULL;
         reference.method = LSP_SPGEMM_REFERENCE;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-        plan->gpu.strips.count = bin == LSP_BIN_NONE ? plan->gpu.strips.count : 0; /* a nearly dense B has no bins */
+        plan->gpu.dense_b.strips =
+            bin == LSP_BIN_NONE ? plan->gpu.dense_b.strips : 0; /* a nearly dense B has no bins */
         for (int i = 0; i < (reduced() ? 1 : VALUES); i++) {
             const int kind = (i + k + k / 2 + bin) % VALUES;
             char where[80];

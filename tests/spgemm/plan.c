@@ -284,20 +284,20 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
         cr_assert(lsp_shared_from(bins, shared[k].many) == shared[k].from, "%zu", k);
     }
     /* a nearly dense B: three products of an entry of A in a strip of 32 columns, in the mean */
-    const lsp_strips_facts strips = {9600, 400, 100, 1496, 1, 52, 1024}; /* products, bound, entries, rows, columns */
-    lsp_strips_facts other = strips;
-    cr_assert(lsp_by_strips(strips));
+    const lsp_dense_b_facts strips = {9600, 400, 100, 1496, 1, 52, 1024}; /* products, bound, entries, rows, columns */
+    lsp_dense_b_facts other = strips;
+    cr_assert(lsp_is_dense_b(strips));
     other.products--;
-    cr_assert(!lsp_by_strips(other));
+    cr_assert(!lsp_is_dense_b(other));
     other = strips, other.cols++;
-    cr_assert(!lsp_by_strips(other));
+    cr_assert(!lsp_is_dense_b(other));
     other = strips, other.bound -= 4;
-    cr_assert(!lsp_by_strips(other));
-    other = (lsp_strips_facts){INT64_MAX, INT64_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 32};
-    cr_assert(lsp_by_strips(other));
+    cr_assert(!lsp_is_dense_b(other));
+    other = (lsp_dense_b_facts){INT64_MAX, INT64_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 32};
+    cr_assert(lsp_is_dense_b(other));
     other.cols++;
-    cr_assert(!lsp_by_strips(other), "their numbers have 32 bits");
-    cr_assert(!lsp_by_strips((lsp_strips_facts){.cols = 9}));
+    cr_assert(!lsp_is_dense_b(other), "their numbers have 32 bits");
+    cr_assert(!lsp_is_dense_b((lsp_dense_b_facts){.cols = 9}));
     /* few columns: in a window where they fit one, else a table if their products cannot be sorted */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
