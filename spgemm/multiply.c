@@ -161,12 +161,13 @@ done:
 }
 
 /* To a C that is made, or (update) is there but for its values. */
-static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
+static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
+                                 lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = {0};
     if (!plan->counted) {
-        LSP_TRY(lsp_spgemm_gpu_count(plan, factors));
+        LSP_TRY(lsp_spgemm_gpu_count(plan, operands));
         plan->counted = true;
     }
     if (update) {
@@ -175,11 +176,11 @@ static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors
         LSP_TRY(make_result_there(plan, &made));
     }
     if (plan->gpu.places.place != NULL) {
-        LSP_TRY(lsp_spgemm_gpu_again(plan, factors, &made, !update));
+        LSP_TRY(lsp_spgemm_gpu_again(plan, operands, &made, !update));
     } else {
-        LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, update, &made));
+        LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, &made));
         if (plan->uses == 1) {
-            LSP_TRY(lsp_spgemm_gpu_keep(plan, factors, &made));
+            LSP_TRY(lsp_spgemm_gpu_keep(plan, operands, &made));
         }
     }
     *C = made;
@@ -198,7 +199,7 @@ static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operan
     lsp_spgemm_job job = {
         .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .semiring = plan->options.semiring};
     if (plan->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_masked(plan, &ops->factors, C));
+        LSP_TRY(lsp_spgemm_gpu_masked(plan, &ops->gpu, C));
     } else {
         LSP_TRY(convert_values(ctx, &job.B, plan->type));
         LSP_TRY(lsp_spgemm_masked(plan, &job, C));
@@ -216,7 +217,7 @@ lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands 
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
     if (plan->masked || plan->where == LSP_CUDA) {
-        LSP_TRY(plan->masked ? multiply_masked(plan, ops, C) : multiply_there(plan, &ops->factors, update, C));
+        LSP_TRY(plan->masked ? multiply_masked(plan, ops, C) : multiply_there(plan, &ops->gpu, update, C));
         goto done;
     }
     lsp_spgemm_job job = {.A = ops->A,

@@ -167,7 +167,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
         .ctx = ctx, .options = *options, .type = lsp_spgemm_result_type(A, B, &options->types), .where = A->where};
     made->options.types.where = A->where;
     if (made->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->factors));
+        LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->gpu));
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, options, made->type, ops));
         LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
@@ -320,7 +320,7 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     LSP_TRY(look_at_structures(ctx, A, B));
     LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
     if (plan->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, &ops.factors));
+        LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &ops.gpu));
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }

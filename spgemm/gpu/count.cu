@@ -129,11 +129,11 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    spg_job job = job_of(plan, factors);
+    spg_job job = job_of(plan, operands);
     const uint32_t *bins = plan->gpu.count_bins;
     spg_counting *counting = &report_of(plan)->counting, here;
     bin_lists lists;
@@ -142,14 +142,14 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         return LSP_OK;
     }
     if (plan->gpu.dense_b.strips > 0) {
-        LSP_TRY(spg_count_dense_b(plan, factors));
+        LSP_TRY(spg_count_dense_b(plan, operands));
     }
     if (plan->gpu.dense_b.strips > 0) {
         return LSP_OK;
     }
     if (plan->gpu.counting) { /* a call before this one did not get to the end */
         LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
-        LSP_TRY(spg_inspect(plan, factors));
+        LSP_TRY(spg_inspect(plan, operands));
     }
     plan->gpu.counting = true;
     if (windowed(bins) > 0) {

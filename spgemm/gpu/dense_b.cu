@@ -24,10 +24,10 @@ done:
     return status;
 }
 
-lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const spg_job job = job_of(plan, factors);
+    const spg_job job = job_of(plan, operands);
     ull *nnz = &report_of(plan)->counting.nnz, here;
     int log_share = 0; /* of the warps of a row, by its entries in the mean */
     while (1 << log_share < DENSE_B_WARPS && (job.A.rows * DENSE_B_AHEAD) << log_share < job.A.nnz) {
@@ -58,9 +58,9 @@ template <typename V> static lsp_status start_fill(lsp_spgemm_plan *plan, const 
                       *job, dense_b_of(plan), update ? NULL : C->rowptr, C->rowptr_type == LSP_I64);
 }
 
-lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
+lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C) {
     const bool wide = plan->type == LSP_F64;
-    spg_job job = job_of(plan, factors);
+    spg_job job = job_of(plan, operands);
     job.col = C->col;
     job.val = C->val;
     job.wide_col = C->col_type == LSP_I64;

@@ -125,17 +125,17 @@ extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     return listed + counts + (gpu->pieces ? 0 : pieces_bytes(most)) + 8 * 64;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update,
+extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
                                           lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    spg_fill work = {job_of(plan, factors), {}, {}, 0, only_bin(plan), false};
+    spg_fill work = {job_of(plan, operands), {}, {}, 0, only_bin(plan), false};
     spg_job *job = &work.job;
     const uint32_t *bins = plan->gpu.fill_bins;
     spg_filling *filling = &report_of(plan)->filling;
     if (plan->gpu.dense_b.strips > 0) {
-        return spg_fill_dense_b(plan, factors, update, C);
+        return spg_fill_dense_b(plan, operands, update, C);
     }
     job->col = C->col;
     job->val = C->val;

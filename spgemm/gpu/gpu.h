@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Where the factors of each entry of C lie, and C's structure: all there, or all NULL, but for `large`. See
+/* Where the operands of each entry of C lie, and C's structure: all there, or all NULL, but for `large`. See
  * gpu/kernel_replay.cuh. */
 typedef struct lsp_spgemm_places {
     void *place;
@@ -51,34 +51,34 @@ typedef struct lsp_spgemm_gpu {
 
 /* op(A) and op(B) as the kernels take them: 32 bits an index, values of the type of the arithmetic, B's rows sorted. In
  * scratch where the user's arrays are not so. */
-typedef struct lsp_spgemm_factors {
+typedef struct lsp_spgemm_gpu_operands {
     lsp_csr A, B;
     int64_t *names; /* NULL, or the columns that B's are numbers of: they need more than 31 bits */
-} lsp_spgemm_factors;
+} lsp_spgemm_gpu_operands;
 
 struct lsp_spgemm_plan;
 
 /* Checks A and B, brings them to form and leaves facts in the plan. Waits for the GPU. */
 lsp_status lsp_spgemm_gpu_inspect(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                  lsp_spgemm_factors *factors);
-/* Brings factors that were checked to form. */
-lsp_status lsp_spgemm_gpu_factors(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                  lsp_spgemm_factors *factors);
+                                  lsp_spgemm_gpu_operands *operands);
+/* Brings operands that were checked to form. */
+lsp_status lsp_spgemm_gpu_take_operands(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                        lsp_spgemm_gpu_operands *operands);
 /* nnz(C) to the plan, and where its rows begin. Waits for the GPU, unless all rows are short. */
-lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors);
+lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands);
 /* Fills C, allocated but for its row pointers not set. */
-lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update,
+lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
                                lsp_csr *C);
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
 int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
 /* Finds the places of all products, C being filled, if that is worth it and memory allows. Waits for the GPU. */
-lsp_status lsp_spgemm_gpu_keep(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C);
+lsp_status lsp_spgemm_gpu_keep(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C);
 /* Fills C by them: its values, or all of it. */
-lsp_status lsp_spgemm_gpu_again(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
+lsp_status lsp_spgemm_gpu_again(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
                                 bool structure);
 bool lsp_spgemm_gpu_forget(struct lsp_spgemm_plan *plan); /* frees the places; false: there are none */
 /* C of the entries of the mask, whose rows ascend. Waits for nnz(C). */
-lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C);
+lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C);
 /* The numbers of lsp_spgemm_outline of both: the first call has the GPU look, the second one waits for that alone. */
 lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);

@@ -1,4 +1,4 @@
-/* C = A*B on a GPU, before anything is multiplied: are the factors matrices, how many products has every row. The host
+/* C = A*B on a GPU, before anything is multiplied: are the operands matrices, how many products has every row. The host
  * waits once. */
 #include "kernel_dense_b.cuh"
 #include "launch.cuh"
@@ -74,8 +74,8 @@ static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
 
 extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    const int factors = same_structure(A, B) ? 1 : 2;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, factors * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
+    const int operands = same_structure(A, B) ? 1 : 2;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, operands * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
                        (ull *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
@@ -100,11 +100,11 @@ done:
 
 /* ---- facts ---- */
 
-lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const lsp_csr *A = &factors->A;
-    const spg_job job = job_of(plan, factors);
+    const lsp_csr *A = &operands->A;
+    const spg_job job = job_of(plan, operands);
     const spg_deal deal = deal_of(plan);
     const size_t bytes = INSPECT_WARPS * sizeof(short_shared<no_value>);
     int log_lanes = 0; /* of those of a row */
@@ -147,7 +147,7 @@ done:
     return status;
 }
 
-/* Facts of the checks; malformed factors end here. */
+/* Facts of the checks; malformed operands end here. */
 static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same,
                               const spg_facts *here) {
     lsp_status status = LSP_OK;
@@ -164,7 +164,7 @@ static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                             lsp_spgemm_factors *factors) {
+                                             lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
@@ -185,17 +185,17 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     if (!same) {
         LSP_TRY(start_check(ctx, B, &report->check[1]));
     }
-    if (ready) { /* the common case: rows are looked at before the host knows that the factors are matrices */
-        const lsp_spgemm_factors views = {*A, *B, NULL};
+    if (ready) { /* the common case: rows are looked at before the host knows that the operands are matrices */
+        const lsp_spgemm_gpu_operands views = {*A, *B, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {
         LSP_TRY(start_check(ctx, A, &report->check[0]));
     }
     LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
     LSP_TRY(read_checks(plan, A, B, same, &here));
-    LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, factors));
+    LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, operands));
     if (!ready) {
-        LSP_TRY(spg_inspect(plan, factors));
+        LSP_TRY(spg_inspect(plan, operands));
         LSP_TRY(lsp_cuda_read_note(ctx, &here, sizeof here));
     }
     LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");
@@ -214,12 +214,12 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
     plan->gpu.nnz = (int64_t)here.nnz;
     plan->gpu.short_repeats = here.repeats;
-    if (!plan->gpu.all_short && !plan->gpu.duplicates && factors->names == NULL &&
-        lsp_is_dense_b((lsp_dense_b_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
-                                           rows, factors->B.rows, factors->B.cols})) {
+    if (!plan->gpu.all_short && !plan->gpu.duplicates && operands->names == NULL &&
+        lsp_is_dense_b((lsp_dense_b_facts){plan->facts.products, plan->facts.nnz_bound, operands->A.nnz,
+                                           operands->B.nnz, rows, operands->B.rows, operands->B.cols})) {
         lsp_spgemm_dense_b *dense_b = &plan->gpu.dense_b;
-        dense_b->strips = (uint32_t)lsp_ceil_div(factors->B.cols, WARP);
-        dense_b->bytes = (rows + factors->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
+        dense_b->strips = (uint32_t)lsp_ceil_div(operands->B.cols, WARP);
+        dense_b->bytes = (rows + operands->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
     }
 done:
     return status;

@@ -40,18 +40,18 @@ static inline spg_matrix matrix_of(const lsp_csr *A) {
     return (spg_matrix){(const uint32_t *)A->rowptr, (const uint32_t *)A->col, A->val, A->rows, A->cols, A->nnz};
 }
 
-static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     spg_job job = {};
-    job.A = matrix_of(&factors->A);
-    job.B = matrix_of(&factors->B);
+    job.A = matrix_of(&operands->A);
+    job.B = matrix_of(&operands->B);
     job.duplicates = plan->gpu.duplicates;
     job.shared_from = plan->gpu.shared_from;
-    job.cols = (uint32_t)factors->B.cols;
+    job.cols = (uint32_t)operands->B.cols;
     job.products = plan->gpu.products;
     job.rowptr = plan->gpu.rowptr;
     job.groups = plan->gpu.groups;
     job.repeats = plan->gpu.repeats;
-    job.names = factors->names;
+    job.names = operands->names;
     job.min_plus = plan->options.semiring == LSP_MIN_PLUS;
     return job;
 }

@@ -1,9 +1,9 @@
 /* C<M> = A*B on a GPU: sums beside the mask's entries, then those without a product are left out. The host waits for
  * nnz(C). */
 #include "core/scan.h"
-#include "matrices/csr/gpu/gpu.h"
-#include "launch.cuh"
 #include "kernel_masked.cuh"
+#include "launch.cuh"
+#include "matrices/csr/gpu/gpu.h"
 
 template <int G, typename K, typename V>
 static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int64_t entries) {
@@ -33,11 +33,12 @@ static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, cons
                                                      : (start<WARP / 4, K, V>(plan->ctx, job, &mask, sums->nnz));
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+                                            lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    const spg_job job = job_of(plan, factors);
+    const spg_job job = job_of(plan, operands);
     lsp_csr sums = *plan->options.filter.mask;
     const bool wide = sums.col_type == LSP_I64;
     uint8_t *touched = NULL;

@@ -1,5 +1,6 @@
-/* The factors of C = A*B on a GPU, checked and brought to the form that the kernels take: indices of 32 bits, values of
- * the type of the arithmetic, transposed where asked, B's rows in order. What is so already is left where it lies. */
+/* The operands of C = A*B on a GPU, checked and brought to the form that the kernels take: indices of 32 bits, values
+ * of the type of the arithmetic, transposed where asked, B's rows in order. What is so already is left where it lies.
+ */
 #include "core/items.h"
 #include "core/scan.h"
 #include "launch.cuh"
@@ -213,8 +214,8 @@ done:
 
 /* ---- the whole ---- */
 
-extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                             lsp_spgemm_factors *factors) {
+extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                                   lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t most_cols = (int64_t)INT32_MAX + 1;
@@ -222,28 +223,28 @@ extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_cs
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *factors = (lsp_spgemm_factors){*A, *B, NULL};
-    LSP_TRY(narrow(ctx, &factors->A));
-    LSP_TRY(take_values(ctx, &factors->A, plan->type, options->semiring));
+    *operands = (lsp_spgemm_gpu_operands){*A, *B, NULL};
+    LSP_TRY(narrow(ctx, &operands->A));
+    LSP_TRY(take_values(ctx, &operands->A, plan->type, options->semiring));
     if (same) {
-        factors->B = factors->A;
+        operands->B = operands->A;
     } else {
         if (B->cols > most_cols) {
-            LSP_TRY(number_columns(ctx, &factors->B, &factors->names));
+            LSP_TRY(number_columns(ctx, &operands->B, &operands->names));
         }
-        LSP_TRY(narrow(ctx, &factors->B));
-        LSP_TRY(take_values(ctx, &factors->B, plan->type, options->semiring));
+        LSP_TRY(narrow(ctx, &operands->B));
+        LSP_TRY(take_values(ctx, &operands->B, plan->type, options->semiring));
     }
     if (options->transpose_a) {
-        LSP_TRY(transpose(ctx, &factors->A));
+        LSP_TRY(transpose(ctx, &operands->A));
     }
     if (known) {
-        factors->B = factors->A;
+        operands->B = operands->A;
     } else if (options->transpose_b) {
-        LSP_TRY(transpose(ctx, &factors->B));
+        LSP_TRY(transpose(ctx, &operands->B));
     }
     if (plan->gpu.unsorted && !options->transpose_b) {
-        LSP_TRY(sort_rows(ctx, &factors->B));
+        LSP_TRY(sort_rows(ctx, &operands->B));
     }
 done:
     return status;

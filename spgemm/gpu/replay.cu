@@ -1,5 +1,5 @@
-/* C = A*B on a GPU by a plan that is used again: once it is found where the factors of each entry of C lie, C is filled
- * by one kernel. */
+/* C = A*B on a GPU by a plan that is used again: once it is found where the operands of each entry of C lie, C is
+ * filled by one kernel. */
 #include "core/items.h"
 #include "core/scan.h"
 #include "kernel_replay.cuh"
@@ -96,21 +96,22 @@ static bool mostly_windows(const lsp_spgemm_plan *plan) {
 }
 
 /* Is it worth it, and does it leave most of the memory to others? */
-static bool worth_keeping(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
+static bool worth_keeping(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C) {
     const int64_t products = plan->facts.products, strips = plan->gpu.dense_b.strips;
-    return C->nnz > 0 && plan->type != LSP_NONE && !factors->names && products <= (int64_t)UINT32_MAX - WARP &&
+    return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && products <= (int64_t)UINT32_MAX - WARP &&
            products / C->nnz <= PLACES_WORTH && !mostly_windows(plan) &&
-           (strips == 0 || products / PLACES_DENSE_B < factors->A.nnz * strips) &&
+           (strips == 0 || products / PLACES_DENSE_B < operands->A.nnz * strips) &&
            bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
+extern "C" lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+                                          const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    const spg_job job = job_of(plan, factors);
+    const spg_job job = job_of(plan, operands);
     places_found found = {};
-    if (worth_keeping(plan, factors, C)) {
+    if (worth_keeping(plan, operands, C)) {
         LSP_TRY(take_structure(plan, C));
         LSP_TRY(C->rowptr_type == LSP_I64 ? find_places<int64_t>(plan, &job, C->nnz, &found)
                                           : find_places<int32_t>(plan, &job, C->nnz, &found));
@@ -124,10 +125,11 @@ done:
 }
 
 template <typename V, typename I>
-static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure) {
+static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
+                             bool structure) {
     lsp_status status = LSP_OK;
     const spg_places places = places_of(&plan->gpu.places, C->nnz);
-    const spg_job job = job_of(plan, factors);
+    const spg_job job = job_of(plan, operands);
     const int64_t blocks = lsp_ceil_div(C->nnz, PLACES_GROUP * PLACES_WARPS);
     const size_t bytes = PLACES_WARPS * sizeof(place_chunk<V>);
     I *col = structure ? (I *)C->col : NULL;
@@ -142,7 +144,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
+extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
                                            bool structure) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -151,8 +153,8 @@ extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spge
                               (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type)));
     }
 #define FILL(V)                                                                                                        \
-    (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, factors, C, structure)                                      \
-                            : start_fill<V, int32_t>(plan, factors, C, structure))
+    (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, operands, C, structure)                                     \
+                            : start_fill<V, int32_t>(plan, operands, C, structure))
     LSP_TRY(!chooses(plan)          ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
             : plan->type == LSP_F64 ? FILL(extreme<double>)
                                     : FILL(extreme<float>));
