@@ -144,7 +144,7 @@ static lsp_status make_result_there(lsp_spgemm_plan *plan, lsp_csr *C) {
     if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
         int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
         const bool fits = bytes <= available && scratch <= available - bytes;
-        if (!fits && lsp_spgemm_gpu_forget(plan)) {
+        if (!fits && lsp_spgemm_gpu_replay_drop(plan)) {
             return make_result_there(plan, C);
         }
         LSP_REQUIRE(fits, LSP_ERR_MEMORY,
@@ -175,12 +175,12 @@ static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_ope
     } else {
         LSP_TRY(make_result_there(plan, &made));
     }
-    if (plan->gpu.places.place != NULL) {
-        LSP_TRY(lsp_spgemm_gpu_again(plan, operands, &made, !update));
+    if (plan->gpu.replay.pairs != NULL) {
+        LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, &made, !update));
     } else {
         LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, &made));
         if (plan->uses == 1) {
-            LSP_TRY(lsp_spgemm_gpu_keep(plan, operands, &made));
+            LSP_TRY(lsp_spgemm_gpu_replay_build(plan, operands, &made));
         }
     }
     *C = made;

@@ -221,7 +221,7 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.moved);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
-        lsp_spgemm_gpu_forget(plan);
+        lsp_spgemm_gpu_replay_drop(plan);
         lsp_free(ctx, plan->gpu.rowptr);
         lsp_free(ctx, plan->gpu.products);
         lsp_free(ctx, plan->gpu.groups);
@@ -297,7 +297,7 @@ done:
 /* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
  * these have changed. Not in the second use, which may read what it learns of places. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
-    const bool by_number = plan->gpu.places.place != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
+    const bool by_number = plan->gpu.replay.pairs != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
     return plan->where == LSP_CUDA && by_number && !plan->gpu.unsorted && !plan->options.transpose_a &&
            !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
            plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;

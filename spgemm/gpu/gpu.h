@@ -12,15 +12,15 @@ extern "C" {
 
 /* Where the operands of each entry of C lie, and C's structure: all there, or all NULL, but for `large`. See
  * gpu/kernel_replay.cuh. */
-typedef struct lsp_spgemm_places {
-    void *place;
+typedef struct lsp_spgemm_replay {
+    void *pairs;
     uint16_t *counts;
     int64_t *ends;
     uint32_t *col;
     void *rowptr;    /* of C's type */
     uint32_t *large; /* groups of entries of many products; NULL if there are none */
     int64_t large_count;
-} lsp_spgemm_places;
+} lsp_spgemm_replay;
 
 /* Which columns of each strip of 32 the rows have: there once C was counted so. See gpu/kernel_dense_b.cuh. */
 typedef struct lsp_spgemm_dense_b {
@@ -45,7 +45,7 @@ typedef struct lsp_spgemm_gpu {
     uint32_t shared_from;      /* see lsp_shared_bin */
     uint32_t short_repeats;    /* rows of C, see gpu/short_repeat.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* rows of each bin */
-    lsp_spgemm_places places;
+    lsp_spgemm_replay replay;
     lsp_spgemm_dense_b dense_b;
 } lsp_spgemm_gpu;
 
@@ -72,11 +72,12 @@ lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_gp
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
 int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
 /* Finds the places of all products, C being filled, if that is worth it and memory allows. Waits for the GPU. */
-lsp_status lsp_spgemm_gpu_keep(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C);
+lsp_status lsp_spgemm_gpu_replay_build(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+                                       const lsp_csr *C);
 /* Fills C by them: its values, or all of it. */
-lsp_status lsp_spgemm_gpu_again(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
-                                bool structure);
-bool lsp_spgemm_gpu_forget(struct lsp_spgemm_plan *plan); /* frees the places; false: there are none */
+lsp_status lsp_spgemm_gpu_replay_run(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
+                                     bool structure);
+bool lsp_spgemm_gpu_replay_drop(struct lsp_spgemm_plan *plan); /* frees the places; false: there are none */
 /* C of the entries of the mask, whose rows ascend. Waits for nnz(C). */
 lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C);
 /* The numbers of lsp_spgemm_outline of both: the first call has the GPU look, the second one waits for that alone. */

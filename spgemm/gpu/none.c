@@ -11,9 +11,9 @@ LSP_NO_CUDA(lsp_spgemm_gpu_count, (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
 LSP_NO_CUDA(lsp_spgemm_gpu_fill,
             (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C), plan->ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_masked, (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_keep,
+LSP_NO_CUDA(lsp_spgemm_gpu_replay_build,
             (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_again,
+LSP_NO_CUDA(lsp_spgemm_gpu_replay_run,
             (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C, bool structure), plan->ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_start_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_read_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]),
@@ -21,4 +21,4 @@ LSP_NO_CUDA(lsp_spgemm_gpu_read_structure, (lsp_ctx *ctx, const lsp_csr *A, cons
 /* clang-format on */
 
 int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) { return 0; }
-bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) { return false; }
+bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) { return false; }
