@@ -121,7 +121,7 @@ static void describe_choice(lsp_spgemm_plan *plan, const lsp_csr *B) {
 static void describe_ways(lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.count_bins;
     int64_t few = 0, more = 0;
-    for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_BITS; bin++) {
+    for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_LONG; bin++) {
         *(bin < LSP_BIN_COUNT_64 ? &few : &more) += bins[bin];
     }
     plan->info.method = LSP_SPGEMM_SORT;
@@ -135,7 +135,7 @@ static void describe_ways(lsp_spgemm_plan *plan) {
     }
     snprintf(plan->info.reason, sizeof plan->info.reason,
              "on the GPU; %lld rows sorted by a warp or less, %lld of more products, %lld of very many", (long long)few,
-             (long long)more, (long long)bins[LSP_BIN_BITS]);
+             (long long)more, (long long)bins[LSP_BIN_LONG]);
 }
 
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {

@@ -40,9 +40,9 @@ typedef enum lsp_spgemm_bin {
     LSP_BIN_COUNT_256,
     LSP_BIN_COUNT_512,
     LSP_BIN_COUNT_HASH,
-    LSP_BIN_BITS,
+    LSP_BIN_LONG,
     LSP_BINS,
-    LSP_COUNT_BINS = LSP_BIN_BITS - LSP_BIN_COUNT_64
+    LSP_COUNT_BINS = LSP_BIN_LONG - LSP_BIN_COUNT_64
 } lsp_spgemm_bin;
 
 /* Tuned on an H200 with sparse-bench spgemm. */
@@ -113,7 +113,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uin
            : items <= 2048                   ? LSP_BIN_COUNT_256
            : items <= LSP_SORT_MOST          ? LSP_BIN_COUNT_512
            : products <= LSP_HASH_COUNT_MOST ? LSP_BIN_COUNT_HASH
-                                             : LSP_BIN_BITS;
+                                             : LSP_BIN_LONG;
 }
 
 /* Who fills a row of C with `nnz` entries, of `cols` columns; `groups`: what counting learned. A sort needs column and
@@ -142,9 +142,9 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
         if ((groups > 0 && groups <= 64) || nnz <= 64) {
             return LSP_BIN_HASH_64_512;
         }
-        return cols > LSP_HASH_FILL_FROM ? LSP_BIN_HASH_512_512 : LSP_BIN_BITS;
+        return cols > LSP_HASH_FILL_FROM ? LSP_BIN_HASH_512_512 : LSP_BIN_LONG;
     }
-    return LSP_BIN_BITS;
+    return LSP_BIN_LONG;
 }
 
 /* Is a row of C made by merging few products into the `longest` row of B? Column and product make a word. */
@@ -154,7 +154,7 @@ LSP_BOTH_SIDES static inline bool lsp_merges(uint32_t products, uint32_t longest
 }
 
 /* Of rows of more than 1024 products those with many entries are counted, by bin. */
-enum { LSP_MANY_BINS = LSP_BIN_BITS - LSP_BIN_COUNT_256 + 1 };
+enum { LSP_MANY_BINS = LSP_BIN_LONG - LSP_BIN_COUNT_256 + 1 };
 LSP_BOTH_SIDES static inline bool lsp_has_many(int bin, uint32_t entries) {
     return bin >= LSP_BIN_COUNT_256 && entries > LSP_MANY_ENTRIES;
 }
@@ -163,9 +163,9 @@ LSP_BOTH_SIDES static inline bool lsp_has_many(int bin, uint32_t entries) {
  * `bins` says how many are counted how, and `many` how many of those have many entries. At least a quarter of them
  * does: others are made faster at once (small finite elements). */
 static inline uint32_t lsp_shared_from(const uint32_t *bins, const uint32_t many[LSP_MANY_BINS]) {
-    uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS];
+    uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG];
     uint64_t with_many =
-        (uint64_t)many[LSP_BIN_COUNT_HASH - LSP_BIN_COUNT_256] + many[LSP_BIN_BITS - LSP_BIN_COUNT_256];
+        (uint64_t)many[LSP_BIN_COUNT_HASH - LSP_BIN_COUNT_256] + many[LSP_BIN_LONG - LSP_BIN_COUNT_256];
     uint32_t from = UINT32_MAX;
     for (int bin = LSP_BIN_COUNT_512; bin >= LSP_BIN_COUNT_128 && rows <= LSP_SHARED_ROWS && rows <= 4 * with_many;
          bin--) {
@@ -189,7 +189,7 @@ static inline bool lsp_is_dense_b(lsp_dense_b_facts is) {
 
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_shared_bin(lsp_spgemm_bin bin, uint32_t products, uint32_t entries,
                                                            uint32_t from) {
-    return bin != LSP_BIN_NONE && (products > from || entries > from) ? LSP_BIN_BITS : bin;
+    return bin != LSP_BIN_NONE && (products > from || entries > from) ? LSP_BIN_LONG : bin;
 }
 
 #endif

@@ -7,16 +7,16 @@
 #include "launch.cuh"
 
 /* The rows of that bin, and those that other kernels have given up, at most `more`. */
-static lsp_status count_by_bits(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
-                                uint32_t more, spg_counting *counting) {
+static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
+                             uint32_t more, spg_counting *counting) {
     lsp_status status = LSP_OK;
     const uint32_t range = count_range(ctx);
     const int64_t columns = lsp_min(job->cols, range), tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
-    const size_t bytes = (size_t)lsp_ceil_div(columns, BITS_GROUP) * BITS_GROUP / 8;
-    const int nt = bits_threads(columns);
-    const auto count_bits = nt == BITS_NT ? kernel_bits_count<BITS_NT> : kernel_bits_count<BITS_MANY_NT>;
-    LSP_TRY(lsp_allow_shared(ctx, count_bits, bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_bits, bits_blocks(tasks, nt), nt, bytes, *job, list, rest, range,
+    const size_t bytes = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
+    const int nt = long_threads(columns);
+    const auto count_kernel = nt == LONG_NT ? kernel_long_count<LONG_NT> : kernel_long_count<LONG_MANY_NT>;
+    LSP_TRY(lsp_allow_shared(ctx, count_kernel, bytes));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(tasks, nt), nt, bytes, *job, list, rest, range,
                               &counting->taken));
 done:
     return status;
@@ -56,10 +56,10 @@ done:
 
 /* Rows of more products than a warp sorts: what fits no window is put in a table, of groups of columns if products are
  * more than a block has, or left to bits. */
-static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
-                             spg_counting *counting) {
+static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
+                               spg_counting *counting) {
     lsp_status status = LSP_OK;
-    uint32_t *by_bits = lists->rows + lists->starts.at[LSP_BIN_BITS]; /* rows of that bin, then those given up */
+    uint32_t *by_long = lists->rows + lists->starts.at[LSP_BIN_LONG]; /* rows of that bin, then those given up */
     enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
     spg_rest rest = {}; /* to be counted by bits */
     window_counting work = {};
@@ -67,7 +67,7 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
     work.most = LSP_WINDOW_WIDE;
-    work.again = by_bits + bins[LSP_BIN_BITS] + bins[LSP_BIN_COUNT_HASH];
+    work.again = by_long + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_HASH];
     work.again_count = counting->retry;
     work.merged = work.again + work.count;
     work.merged_count = &counting->merged;
@@ -95,16 +95,16 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
 #undef COUNT_AGAIN
     if (bins[LSP_BIN_COUNT_HASH] > 0 && job->cols > LSP_HASH_COUNT_FROM) {
         const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
-        const hash_counting last = {rest.rows, rest.count, by_bits + bins[LSP_BIN_BITS], &counting->again};
+        const hash_counting last = {rest.rows, rest.count, by_long + bins[LSP_BIN_LONG], &counting->again};
         rest = (spg_rest){last.again, last.again_count};
         LSP_TRY(lsp_allow_shared(ctx, kernel_hash_count<BITS>, bytes));
         beside = false;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
                            bytes, *job, last));
     }
-    if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS] > 0) {
-        LSP_TRY(count_by_bits(ctx, &beside, job, list_of(lists, bins, LSP_BIN_BITS), rest, bins[LSP_BIN_COUNT_HASH],
-                              counting));
+    if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG] > 0) {
+        LSP_TRY(count_long(ctx, &beside, job, list_of(lists, bins, LSP_BIN_LONG), rest, bins[LSP_BIN_COUNT_HASH],
+                           counting));
     }
 done:
     return status;
@@ -157,7 +157,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     }
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
     if (list_rows(bins) > 0) {
-        LSP_TRY(count_long(ctx, &job, &lists, bins, counting));
+        LSP_TRY(count_listed(ctx, &job, &lists, bins, counting));
     }
     LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));

@@ -12,7 +12,7 @@
 typedef struct spg_fill {
     spg_job job;
     bin_lists lists;
-    bits_plan bits;      /* pieces of the longest rows */
+    long_job longs;      /* pieces of the longest rows */
     int64_t most_pieces; /* 0: there are no such rows */
     int only;            /* the bin of all rows, or LSP_BIN_NONE; where C's rows begin is written then */
     bool beside;         /* a kernel that fills has been started: others may begin beside it */
@@ -110,24 +110,24 @@ static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fi
  * first: a block that walks along a row of very many entries takes long, and others can fill the time. */
 template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
-    const bits_plan *bits = &work->bits;
+    const long_job *longs = &work->longs;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int64_t walk_bytes = (int64_t)walk_memory<V>::bytes(bits->range);
+    const int64_t add_bytes = (int64_t)long_memory<V>::bytes(longs->range);
     if (work->most_pieces == 0) {
         return LSP_OK;
     }
-    if (bits->valued) {
+    if (longs->valued) {
         const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 12),
-                                  PIECE_G, sort_bytes, work->job, bits->pieces_end, bits->sorted_made));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, sort_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, SMS * 12),
+                                  PIECE_G, sort_bytes, work->job, longs->pieces_end, longs->sorted_made));
     }
-    if (bits->valued || work->job.names != NULL) {
-        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 4096), 16), 1) * chip->sms;
-        LSP_TRY(lsp_allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>, lsp_min(work->most_pieces, resident),
-                                  WALK_NT, (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range,
-                                  bits->taken));
+    if (longs->valued || work->job.names != NULL) {
+        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (add_bytes + 4096), 16), 1) * chip->sms;
+        LSP_TRY(lsp_allow_shared(ctx, kernel_long_add<V>, (size_t)add_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_add<V>, lsp_min(work->most_pieces, resident),
+                                  LONG_ADD_NT, (size_t)add_bytes, work->job, longs->pieces, longs->made, longs->range,
+                                  longs->taken));
     }
 done:
     return status;

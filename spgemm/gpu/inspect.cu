@@ -204,9 +204,9 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
     plan->gpu.shared_from = lsp_shared_from(here.bins, here.many);
-    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
+    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_LONG; bin++) {
         if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
-            here.bins[LSP_BIN_BITS] += here.bins[bin];
+            here.bins[LSP_BIN_LONG] += here.bins[bin];
             here.bins[bin] = 0;
         }
     }

@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::bloc
 /* Fills pieces of long rows, of at most 4096 products each; the first is the last in memory. */
 template <typename V>
 __global__ void __launch_bounds__(PIECE_G, 3)
-    kernel_sort_pieces(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
+    kernel_long_sort(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
     LSP_DYNAMIC_SHARED(memory);
     lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {

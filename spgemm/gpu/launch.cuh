@@ -109,7 +109,7 @@ static inline spg_list list_of(const bin_lists *lists, const uint32_t *bins, int
 /* Rows that are counted in a window first. */
 static inline uint32_t windowed(const uint32_t *bins) {
     uint32_t sum = 0;
-    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
+    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_LONG; bin++) {
         sum += bins[bin];
     }
     return sum;
@@ -148,12 +148,12 @@ done:
 
 /* Columns that are counted at a time at most: one bit each in the shared memory of a block of this chip. */
 static inline uint32_t count_range(lsp_ctx *ctx) {
-    const int most = BITS_COUNT_RANGE / 8 + (16 << 10);
-    return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? BITS_COUNT_RANGE : BITS_COUNT_RANGE / 2;
+    const int most = LONG_COUNT_RANGE / 8 + (16 << 10);
+    return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? LONG_COUNT_RANGE : LONG_COUNT_RANGE / 2;
 }
 
 /* Threads of a block that marks so many columns, and blocks that a chip holds. */
-static inline int bits_threads(int64_t columns) { return columns < BITS_MANY ? BITS_NT : BITS_MANY_NT; }
-static inline int64_t bits_blocks(int64_t tasks, int threads) { return lsp_min(tasks, SMS * (BITS_THREADS / threads)); }
+static inline int long_threads(int64_t columns) { return columns < LONG_MANY ? LONG_NT : LONG_MANY_NT; }
+static inline int64_t long_blocks(int64_t tasks, int threads) { return lsp_min(tasks, SMS * (LONG_THREADS / threads)); }
 
 #endif

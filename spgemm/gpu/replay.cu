@@ -85,7 +85,7 @@ extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
 /* Are more rows made in windows than otherwise? These are many repeats at a time, and fast. */
 static bool mostly_windows(const lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.fill_bins;
-    int64_t windows = 0, others = bins[LSP_BIN_BITS] + (int64_t)bins[LSP_BIN_MERGE];
+    int64_t windows = 0, others = bins[LSP_BIN_LONG] + (int64_t)bins[LSP_BIN_MERGE];
     for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
         others += bins[bin];
     }

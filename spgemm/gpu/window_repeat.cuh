@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(REPEAT_NT) kernel_repeats_c(spg_job job
     if (there && i > 0) {
         const int bin = bin_of<false>(job, row); /* it follows none yet */
         const bool torn = kinds[i] == REPEAT_NEXT && i + 1 < REPEAT_ROWS && kinds[i + 1] == REPEAT_SAME;
-        if (bin >= LSP_BIN_COUNT_64 && bin < LSP_BIN_BITS && !torn) {
+        if (bin >= LSP_BIN_COUNT_64 && bin < LSP_BIN_LONG && !torn) {
             kind = kinds[i];
         }
     }

@@ -114,9 +114,9 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
                                    {LSP_BIN_WIDE_512, 20, 50, 200, 150},
                                    {LSP_BIN_HASH_64_512, 20, 50, 50, 100000}, /* too many columns to be sorted */
                                    {LSP_BIN_HASH_512_512, 20, 50, 200, 30000},
-                                   {LSP_BIN_BITS, 200, 22, 3000, 60}, /* pieces that are sorted */
-                                   {LSP_BIN_BITS, 60, 70, 3000, 1},
-                                   {LSP_BIN_BITS, 92, 92, 520, 100}}; /* and not */
+                                   {LSP_BIN_LONG, 200, 22, 3000, 60}, /* pieces that are sorted */
+                                   {LSP_BIN_LONG, 60, 70, 3000, 1},
+                                   {LSP_BIN_LONG, 92, 92, 520, 100}}; /* and not */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const shape s = shapes[k];
         uint64_t state = k + 1;
