@@ -15,8 +15,8 @@
  * NARROW_n, WIDE_n: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects them, at
  * most n in at most g groups of 32 neighbours, in a table. BITS: a block marks them, a range of columns at a time, and
  * many blocks take a piece each. All three then add products in the order of A's entries. MERGE: a warp merges a row of
- * B and few other products. COUNT_g: counted in a window, or where it is too small in a table, as many products as g
- * lanes sort; COUNT_HASH: or in a table of groups if columns are many, or else as BITS. */
+ * B and narrow_each other products. COUNT_g: counted in a window, or where it is too small in a table, as many products
+ * as g lanes sort; COUNT_HASH: or in a table of groups if columns are many, or else as BITS. */
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,
@@ -56,14 +56,14 @@ enum {
     LSP_HASH_COUNT_MOST = 8192,     /* products: more do not fit the table for counting, mostly */
     LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C: fewer are marked faster than looked for in a table */
     LSP_HASH_FILL_FROM = 48 << 10,  /* columns of C: of fewer, pieces are walked along faster */
-    LSP_SHARED_ROWS = 1024,         /* of many products: too few to keep all warps busy */
+    LSP_SHARED_ROWS = 1024,         /* of many products: too narrow_each to keep all warps busy */
     LSP_MANY_ENTRIES = 128,         /* of A's row: with more of them one warp or block takes long */
     LSP_DENSE_B_LEAST = 3,          /* products of an entry of A in a strip: fewer are made faster in other ways */
     LSP_WINDOW_NARROW = 20480 / 32, /* words of a window */
     LSP_WINDOW_WIDE = 40960 / 32
 };
 
-/* What counting learns of a row: 0 nothing; so many groups of 32 columns; more; it is short, and like its neighbours
+/* What counting learns of a row: 0 identity; so many groups of 32 columns; more; it is short, and like its neighbours
  * (gpu/short_repeat.cuh); it is merged; it is made with the row before, which has the same columns in A, or columns one
  * less; it fits a window. */
 enum {
@@ -147,7 +147,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     return LSP_BIN_LONG;
 }
 
-/* Is a row of C made by merging few products into the `longest` row of B? Column and product make a word. */
+/* Is a row of C made by merging narrow_each products into the `longest` row of B? Column and product make a word. */
 LSP_BOTH_SIDES static inline bool lsp_merges(uint32_t products, uint32_t longest, uint32_t cols) {
     const uint32_t others = products - longest;
     return others <= LSP_MERGE_MOST && others <= longest / 3 && lsp_bits_below(cols) <= 32 - LSP_MERGE_BITS;
@@ -159,9 +159,9 @@ LSP_BOTH_SIDES static inline bool lsp_has_many(int bin, uint32_t entries) {
     return bin >= LSP_BIN_COUNT_256 && entries > LSP_MANY_ENTRIES;
 }
 
-/* Where rows of many products are few, many blocks share each: rows of more products than this, or entries of A, where
- * `bins` says how many are counted how, and `many` how many of those have many entries. At least a quarter of them
- * does: others are made faster at once (small finite elements). */
+/* Where rows of many products are narrow_each, many blocks share each: rows of more products than this, or entries of
+ * A, where `bins` says how many are counted how, and `many` how many of those have many entries. At least a quarter of
+ * them does: others are made faster at once (small finite elements). */
 static inline uint32_t lsp_shared_from(const uint32_t *bins, const uint32_t many[LSP_MANY_BINS]) {
     uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG];
     uint64_t with_many =

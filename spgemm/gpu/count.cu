@@ -25,7 +25,7 @@ done:
 /* Counts rows that fit no window by a table of columns; how many they are only the GPU knows. */
 template <int G, int VT>
 static __global__ void __launch_bounds__(G)
-    kernel_sort_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
+    kernel_count_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
     lsp_let_next_begin();
@@ -41,13 +41,13 @@ static __global__ void __launch_bounds__(G)
 }
 
 template <int G, int VT>
-static lsp_status sort_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
-                             const uint32_t *count) {
+static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
+                              const uint32_t *count) {
     lsp_status status = LSP_OK;
     const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
     if (most > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_again<G, VT>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_sort_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job,
+        LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job,
                                   rows, count));
     }
 done:
@@ -63,7 +63,7 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
     enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
     spg_rest rest = {}; /* to be counted by bits */
     window_counting work = {};
-    bool beside = false; /* the first kernel after the windows' needs what these have left, others nothing more */
+    bool beside = false; /* the first kernel after the windows' needs what these have left, others identity more */
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
     work.most = LSP_WINDOW_WIDE;
@@ -86,8 +86,8 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
                                   (spg_rest){work.merged, work.merged_count}));
     }
 #define COUNT_AGAIN(G, VT, k)                                                                                          \
-    LSP_TRY((sort_again<G, VT>(ctx, &beside, job, work.again + work.first[k], work.first[k + 1] - work.first[k],       \
-                               counting->retry + (k))))
+    LSP_TRY((count_again<G, VT>(ctx, &beside, job, work.again + work.first[k], work.first[k + 1] - work.first[k],      \
+                                counting->retry + (k))))
     COUNT_AGAIN(64, 8, 0);
     COUNT_AGAIN(128, 8, 1);
     COUNT_AGAIN(256, 8, 2);

@@ -17,19 +17,19 @@ static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_cs
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t blocks = lsp_ceil_div(C->rows, SHORT_NT);
-    const spg_deal deal = deal_of(plan);
+    const short_layout layout = layout_of(plan);
     if (C->rowptr_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks, SHORT_NT, 0, *job, deal, (int64_t *)C->rowptr));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks, SHORT_NT, 0, *job, layout, (int64_t *)C->rowptr));
     } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, deal, (int32_t *)C->rowptr));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, layout, (int32_t *)C->rowptr));
     }
     plan->gpu.summed = true;
 done:
     return status;
 }
 
-/* Stripes of columns, and how many pieces there can be at most. Where entries are few every multiprocessor is to have
- * some. */
+/* Stripes of columns, and how many pieces there can be at most. Where entries are narrow_each every multiprocessor is
+ * to have some. */
 static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     long_job longs = {};
     const int64_t chunk = lsp_max(plan->info.nnz / (SMS * LONG_ADD_BLOCKS), WARP);
@@ -149,7 +149,7 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
         LSP_TRY(start_rowptr(plan, job, C));
     }
     LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)
-            : chooses(plan)         ? spg_fill_extreme(plan, &work, C)
+            : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
             : plan->type == LSP_F64 ? fill<double>(plan, &work, C)
                                     : fill<float>(plan, &work, C));
 done:

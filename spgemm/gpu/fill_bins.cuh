@@ -19,7 +19,7 @@ typedef struct spg_fill {
 } spg_fill;
 
 /* Fills C with the least or the largest of the products. */
-lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
+lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
@@ -59,12 +59,12 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
     } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(C->rows) == WARP) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
-                           work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+                           work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
         LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes,
-                                  work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+                                  work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
 done:
     return status;
@@ -86,7 +86,7 @@ done:
 template <typename V, int MOST, int WARPS>
 static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
     lsp_status status = LSP_OK;
-    const uint32_t sums = MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
+    const uint32_t sums = MOST <= WINDOW_SMALL ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
     const window_shape shape = {words, MOST, sums, WARPS};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
     LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS>, bytes));
@@ -96,7 +96,7 @@ done:
     return status;
 }
 
-/* The same: few rows are shared by warps, if B's are long enough for that. */
+/* The same: narrow_each rows are shared by warps, if B's are long enough for that. */
 template <typename V, int MOST>
 static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
                                uint32_t words) {
@@ -106,8 +106,8 @@ static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fi
                            : start_window_of<V, MOST, 1>(ctx, work, list, words);
 }
 
-/* As many blocks that walk as there is room for: those of the next kernel may begin beside them. What is sorted comes
- * first: a block that walks along a row of very many entries takes long, and others can fill the time. */
+/* As many blocks that walk as there is capacity for: those of the next kernel may begin beside them. What is sorted
+ * comes first: a block that walks along a row of very many entries takes long, and others can fill the time. */
 template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
     const long_job *longs = &work->longs;

@@ -2,6 +2,6 @@
  * LSP_OR_AND, which is the latter of ones and zeros. */
 #include "fill_bins.cuh"
 
-lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    return plan->type == LSP_F64 ? fill<extreme<double>>(plan, work, C) : fill<extreme<float>>(plan, work, C);
+lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+    return plan->type == LSP_F64 ? fill<minmax<double>>(plan, work, C) : fill<minmax<float>>(plan, work, C);
 }

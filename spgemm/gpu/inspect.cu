@@ -105,15 +105,15 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *ope
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &operands->A;
     const spg_job job = job_of(plan, operands);
-    const spg_deal deal = deal_of(plan);
+    const short_layout layout = layout_of(plan);
     const size_t bytes = INSPECT_WARPS * sizeof(short_shared<no_value>);
     int log_lanes = 0; /* of those of a row */
     static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
-    while (1 << log_lanes < WARP / deal.rows_each ||
+    while (1 << log_lanes < WARP / layout.rows_each ||
            (1 << log_lanes < WARP && (A->rows * 2 * INSPECT_DEPTH) << log_lanes < A->nnz)) {
         log_lanes++;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(A->rows), INSPECT_NT, bytes, job, deal, log_lanes,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
                        plan->gpu.products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:

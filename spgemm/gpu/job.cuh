@@ -31,7 +31,7 @@ typedef struct spg_rest {
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
     bool duplicates;          /* B has a column twice in a row */
-    bool min_plus;            /* `extreme` values: the least a + b; else the largest a * b */
+    bool min_plus;            /* `minmax` values: the least a + b; else the largest a * b */
     const uint8_t *repeats;   /* NULL, or REPEAT_...: has B's row the columns of the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
     uint32_t shared_from;     /* products of a row, see lsp_shared_bin */
@@ -64,21 +64,21 @@ __device__ inline uint32_t hash_of(uint32_t key) {
 struct no_value {}; /* of a pattern */
 
 /* A value of which no sums are made: the least a + b or the largest a * b is chosen, as the job says. */
-template <typename T> struct extreme { T x; };
+template <typename T> struct minmax { T x; };
 
-/* `nothing`: what a sum is before its first product. */
+/* `identity`: what a sum is before its first product. */
 template <typename V> struct value_kind {
     enum { valued = 1 };
     typedef V number;
-    __device__ static V nothing(const spg_job &) { return (V)-0.0; }
+    __device__ static V identity(const spg_job &) { return (V)-0.0; }
 };
 template <> struct value_kind<no_value> {
     enum { valued = 0 };
 };
-template <typename T> struct value_kind<extreme<T>> {
+template <typename T> struct value_kind<minmax<T>> {
     enum { valued = 1 };
     typedef T number;
-    __device__ static extreme<T> nothing(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
+    __device__ static minmax<T> identity(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
 };
 
 /* The first product of a sum is rounded: so is its sum with -0. */
@@ -88,22 +88,22 @@ __device__ inline no_value times(const spg_job &, no_value, no_value) { return n
 __device__ inline double add_times(const spg_job &, double a, double b, double sum) { return __fma_rn(a, b, sum); }
 __device__ inline float add_times(const spg_job &, float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
 __device__ inline no_value add_times(const spg_job &, no_value, no_value, no_value) { return no_value{}; }
-template <typename T> __device__ inline extreme<T> times(const spg_job &job, extreme<T> a, extreme<T> b) {
+template <typename T> __device__ inline minmax<T> times(const spg_job &job, minmax<T> a, minmax<T> b) {
     return {job.min_plus ? a.x + b.x : a.x * b.x};
 }
 /* Of equal products the first stays; a NaN does always. */
 template <typename T>
-__device__ inline extreme<T> add_times(const spg_job &job, extreme<T> a, extreme<T> b, extreme<T> sum) {
-    const extreme<T> product = times(job, a, b);
+__device__ inline minmax<T> add_times(const spg_job &job, minmax<T> a, minmax<T> b, minmax<T> sum) {
+    const minmax<T> product = times(job, a, b);
     const bool better = job.min_plus ? product.x < sum.x : product.x > sum.x;
     return better || isnan(product.x) ? product : sum;
 }
 
 /* All NaN are the same quiet one. */
-__device__ inline double settled(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
-__device__ inline float settled(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
-__device__ inline no_value settled(no_value x) { return x; }
-template <typename T> __device__ inline extreme<T> settled(extreme<T> value) { return {settled(value.x)}; }
+__device__ inline double canonical(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
+__device__ inline float canonical(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
+__device__ inline no_value canonical(no_value x) { return x; }
+template <typename T> __device__ inline minmax<T> canonical(minmax<T> value) { return {canonical(value.x)}; }
 
 template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t p) {
     if constexpr (value_kind<V>::valued) {
@@ -118,7 +118,7 @@ template <int G = WARP, typename V> __device__ inline V value_of_lane(V value, u
     return __shfl_sync(members, value, (int)lane, G);
 }
 template <int G = WARP, typename T>
-__device__ inline extreme<T> value_of_lane(extreme<T> value, uint32_t lane, unsigned members = ~0u) {
+__device__ inline minmax<T> value_of_lane(minmax<T> value, uint32_t lane, unsigned members = ~0u) {
     return {__shfl_sync(members, value.x, (int)lane, G)};
 }
 template <int G = WARP> __device__ inline no_value value_of_lane(no_value value, uint32_t, unsigned) { return value; }

@@ -165,7 +165,7 @@ __device__ inline V sum_strip(const spg_job &job, const spg_dense_b &dense_b, ui
     static_assert(2 * DENSE_B_STEP == WARP, "two steps of entries");
     const uint32_t end = min(job.A.rowptr[row + 1], (uint32_t)job.A.nnz);
     strip_walk<V> walk = {job, dense_b, strip, job.A.rowptr[row], end, ~0u, {}, V()};
-    V sum = value_kind<V>::nothing(job);
+    V sum = value_kind<V>::identity(job);
     strip_step<V> first, second;
     if (walk.p >= walk.end) {
         return sum;
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(DENSE_B_FILL_NT, 5)
         if (its.columns != 0) {
             const V sum = sum_strip(job, dense_b, row, strip, entries[warp]);
             if (mine) {
-                put_value<V>(job, at, settled(sum));
+                put_value<V>(job, at, canonical(sum));
             }
         }
     }

@@ -1,6 +1,6 @@
-/* Rows of many products and few columns: a warp collects the distinct columns, 32 neighbours at a time, in a hash
- * table, and sorts these groups alone. Values are then added where their column stands, one entry of A after the other,
- * the columns of a row of B at once: so every sum grows in the order of A's entries. */
+/* Rows of many products and narrow_each columns: a warp collects the distinct columns, 32 neighbours at a time, in a
+ * hash table, and sorts these groups alone. Values are then added where their column stands, one entry of A after the
+ * other, the columns of a row of B at once: so every sum grows in the order of A's entries. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 #define LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 
@@ -40,7 +40,7 @@ template <int BITS> struct hash_table {
         }
         return place;
     }
-    /* Marks a column; true if its group was not there. There must be room. */
+    /* Marks a column; true if its group was not there. There must be capacity. */
     __device__ bool add(uint32_t key, uint32_t bit) {
         uint32_t place = place_of(key);
         bool fresh = false;
@@ -154,7 +154,7 @@ template <int BITS> __global__ void __launch_bounds__(HASH_NT) kernel_hash_count
 /* ---- filling ---- */
 
 template <int BITS, int N, typename V> struct hash_shared {
-    enum { most = 1 << (BITS - 1), vt = most / WARP, room = N };
+    enum { most = 1 << (BITS - 1), vt = most / WARP, capacity = N };
     hash_table<BITS> table;
     uint16_t before[1 << BITS]; /* columns before the group's first */
     union {
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
     rank_groups(job, shared, min(hash_collect<BITS>(job, row, shared.table, shared.list), (uint32_t)S::most), to);
     if constexpr (value_kind<V>::valued) {
         for (uint32_t k = lane; k < n; k += WARP) {
-            shared.sums[k] = value_kind<V>::nothing(job);
+            shared.sums[k] = value_kind<V>::identity(job);
         }
         __syncwarp();
         for (uint32_t p = begin; p < end; p += WARP) {
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
             add_product(job, shared, some, column, a, b, at, first, last);
         }
         for (uint32_t k = lane; k < n; k += WARP) {
-            put_value<V>(job, to + k, settled(shared.sums[k]));
+            put_value<V>(job, to + k, canonical(shared.sums[k]));
         }
     }
     lsp_end_after_previous();

@@ -180,7 +180,7 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const inspect
 
 /* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
  * one thread. A barrier comes between two of these. */
-__device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, ull *before) {
+__device__ inline void sum_step(uint32_t count, const short_layout &layout, int step, ull *before) {
     __shared__ uint32_t counts[INSPECT_WARPS];
     count = __reduce_add_sync(~0u, count);
     if (threadIdx.x % WARP == 0) {
@@ -188,7 +188,7 @@ __device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, 
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        ull *tiles = deal.tiles + ((int64_t)blockIdx.x * deal.steps + step) * INSPECT_TILES;
+        ull *tiles = layout.tiles + ((int64_t)blockIdx.x * layout.steps + step) * INSPECT_TILES;
         for (int w = 0; w < INSPECT_WARPS; w++) {
             if (w % SHORT_WARPS == 0) {
                 tiles[w / SHORT_WARPS] = *before;
@@ -199,18 +199,18 @@ __device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, 
 }
 
 /* The block has done all; true in the last one that has, which then sums up where the blocks' entries begin. */
-__device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *ended, ull *nnz) {
+__device__ inline bool end_block(const short_layout &layout, ull entries, uint32_t *ended, ull *nnz) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        deal.blocks[blockIdx.x] = entries;
+        layout.blocks[blockIdx.x] = entries;
         __threadfence();
         last = atomicAdd(ended, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (last) {
         __threadfence();
-        sum_blocks(deal.blocks, gridDim.x, nnz);
+        sum_blocks(layout.blocks, gridDim.x, nnz);
         __syncthreads();
     }
     return last;
@@ -234,14 +234,15 @@ __device__ inline void report_sums(const inspect_sums (&sums)[INSPECT_WARPS], sp
 }
 
 /* The rows of a step: the warp's first one. */
-__device__ inline int64_t step_row(const spg_deal &deal, int step) {
-    const int64_t warp = ((int64_t)blockIdx.x * deal.steps + step) * INSPECT_WARPS + threadIdx.x / WARP;
-    return warp * deal.rows_each;
+__device__ inline int64_t step_row(const short_layout &layout, int step) {
+    const int64_t warp = ((int64_t)blockIdx.x * layout.steps + step) * INSPECT_WARPS + threadIdx.x / WARP;
+    return warp * layout.rows_each;
 }
 
 /* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
 static __global__ void __launch_bounds__(INSPECT_NT, 5)
-    kernel_inspect(spg_job job, spg_deal deal, int log_lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
+    kernel_inspect(spg_job job, short_layout layout, int log_lanes, uint32_t *products, spg_facts *facts,
+                   spg_facts *told) {
     __shared__ uint32_t bins[LSP_BINS];
     __shared__ inspect_long longs;
     __shared__ inspect_sums sums[INSPECT_WARPS];
@@ -266,9 +267,9 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         job.rowptr[0] = 0;
     }
     counter.clear(); /* a barrier after it */
-    for (int step = 0; step < deal.steps; step++) {
-        const int64_t row = step_row(deal, step) + lane;
-        const bool there = lane < deal.rows_each && row < job.A.rows;
+    for (int step = 0; step < layout.steps; step++) {
+        const int64_t row = step_row(layout, step) + lane;
+        const bool there = lane < layout.rows_each && row < job.A.rows;
         inspect_faults faults = {0, ~0u};
         spg_row mine = {};
         uint32_t end = 0, place = 0;
@@ -292,7 +293,7 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
             longs.rows[place] = (uint32_t)row;
         }
         mine.entries = end - mine.begin;
-        ull p = inspect_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, deal.rows_each, &faults);
+        ull p = inspect_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, layout.rows_each, &faults);
         if (any_long) {
             __syncthreads();
             inspect_long_rows(job, longs, &faults);
@@ -315,9 +316,9 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
         const bool may_be =
-            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && deal.rows_each >= 2 * SHORT_REPEAT_ROWS;
-        const bool repeats = may_be && find_short_repeats(job, deal.rows_each, mine.begin, mine.entries, mine.products,
-                                                          shared.of_repeats, &place);
+            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && layout.rows_each >= 2 * SHORT_REPEAT_ROWS;
+        const bool repeats = may_be && find_short_repeats(job, layout.rows_each, mine.begin, mine.entries,
+                                                          mine.products, shared.of_repeats, &place);
         const unsigned all_repeat = __ballot_sync(~0u, repeats);
         if (lane == 0 && all_repeat != 0) {
             sums[threadIdx.x / WARP].repeats += (uint32_t)__popc(all_repeat);
@@ -331,13 +332,13 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
             job.groups[row] = repeats ? LSP_GROUPS_SHORT_REPEAT : 0;
             job.rowptr[row + 1] = count;
         }
-        sum_step(count, deal, step, &before);
+        sum_step(count, layout, step, &before);
     }
     counter.flush(facts->bins); /* a barrier before it */
     if (threadIdx.x == 0) {
         report_sums(sums, facts);
     }
-    if (end_block(deal, before, &facts->blocks, &facts->nnz)) {
+    if (end_block(layout, before, &facts->blocks, &facts->nnz)) {
         tell(facts, told);
     }
 }

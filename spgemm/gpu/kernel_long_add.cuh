@@ -12,7 +12,7 @@ enum {
     LONG_ADD_NT = LONG_ADD_WARPS * WARP,
     LONG_ADD_MOST = 2048,     /* entries of C at a time */
     LONG_ADD_RANGE = 1 << 15, /* columns at a time */
-    LONG_ADD_BLOCKS = 16,     /* that a multiprocessor is to have, where entries are few */
+    LONG_ADD_BLOCKS = 16,     /* that a multiprocessor is to have, where entries are narrow_each */
     LONG_ADD_STEPS = 4,       /* of 32 products, on their way together */
     LONG_ADD_BATCH = 8        /* columns of C that a thread loads together */
 };
@@ -102,11 +102,11 @@ template <typename V> struct long_memory {
         }
         step.place = some ? place : ~0u;
     }
-    /* Gives n entries of C, from `at` on, sums of nothing. */
+    /* Gives n entries of C, from `at` on, sums of identity. */
     __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t *warp_sum) const {
         const uint32_t groups = dense() ? 0 : (columns + 127) / 128;
         for (uint32_t k = threadIdx.x; k < (dense() ? columns : n); k += LONG_ADD_NT) {
-            sums[k] = value_kind<V>::nothing(job);
+            sums[k] = value_kind<V>::identity(job);
         }
         for (uint32_t g = threadIdx.x; g < groups; g += LONG_ADD_NT) {
             ((uint4 *)bits)[g] = make_uint4(0, 0, 0, 0);
@@ -153,7 +153,7 @@ template <typename V> struct long_memory {
 #pragma unroll 4
         for (uint32_t k = threadIdx.x; k < n; k += LONG_ADD_NT) {
             const uint32_t place = dense() ? min(number_at(job, at + k) - low, (uint32_t)LONG_ADD_MOST - 1) : k;
-            put_value<V>(job, at + k, settled(sums[place]));
+            put_value<V>(job, at + k, canonical(sums[place]));
         }
         __syncthreads();
     }
@@ -166,8 +166,8 @@ __device__ inline void long_add_products(const spg_job &job, uint32_t row, const
     const uint32_t end = job.A.rowptr[row + 1];
     const long_turn turn = {threadIdx.x / WARP};
     for (uint32_t p = job.A.rowptr[row], take; p < end; p += take) {
-        /* products of all together, and a step more, are fewer than 2^32, for columns are few, or where B's rows have
-         * them twice */
+        /* products of all together, and a step more, are fewer than 2^32, for columns are narrow_each, or where B's
+         * rows have them twice */
         take = job.duplicates ? min((UINT32_MAX - LONG_ADD_NT) / (uint32_t)job.B.nnz, (uint32_t)LONG_ADD_NT)
                               : (uint32_t)LONG_ADD_NT;
         take = min(end - p, take);

@@ -16,13 +16,13 @@
 
 enum {
     LONG_NT = 512,       /* threads of a block that marks columns */
-    LONG_MANY_NT = 1024, /* the same, where the marks of LONG_MANY columns leave room for few blocks */
+    LONG_MANY_NT = 1024, /* the same, where the marks of LONG_MANY columns leave capacity for narrow_each blocks */
     LONG_MANY = 48 << 13,
     LONG_GROUP = 128,            /* columns that are cleared at a time */
     LONG_COUNT_RANGE = 1 << 20,  /* columns that are marked at a time, at most */
     LONG_STRETCH = 4,            /* products of one entry of A that a lane marks together */
     LONG_TILE = WARP * 32,       /* columns that a warp writes to C at a time */
-    LONG_TILES = 4,              /* of few marks together, LONG_GROUP columns a lane */
+    LONG_TILES = 4,              /* of narrow_each marks together, LONG_GROUP columns a lane */
     LONG_STAGED = LONG_TILE / 4, /* marks of tiles, at most, that are collected first */
     LONG_TILE_COST = 64,         /* marks of a tile that take as long as the tile does without any */
     LONG_STRIPES = 384,          /* parts of the columns of which a long row's entries are counted, at most */
@@ -71,7 +71,8 @@ template <int NT>
 __device__ inline void long_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
                                      const long_marking &marking, part_list<NT> &parts) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    /* entries at a time: their products are fewer than 2^32, for columns are few, or where rows have them twice */
+    /* entries at a time: their products are fewer than 2^32, for columns are narrow_each, or where rows have them twice
+     */
     const uint32_t take = job.duplicates ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
         uint32_t slot;
@@ -209,7 +210,7 @@ __device__ inline void put_pieces(const long_job &longs, uint32_t row, int64_t a
     }
 }
 
-/* Groups of marks, eight a tile: how many marks come before each tile. Of tiles with few marks their places are
+/* Groups of marks, eight a tile: how many marks come before each tile. Of tiles with narrow_each marks their places are
  * collected, so that neighbours are written together. */
 template <int NT> struct long_tiles {
     uint32_t before[LONG_COUNT_RANGE / LONG_TILE + 1];
@@ -266,8 +267,8 @@ template <int NT> struct long_tiles {
         stage(word, lane * 32, &to);
         put_staged(job, all, at, low);
     }
-    /* The same for LONG_TILES tiles of few marks; the lane has a group of them. */
-    __device__ void put_few(const spg_job &job, uint4 group, int64_t at, uint32_t low) {
+    /* The same for LONG_TILES tiles of narrow_each marks; the lane has a group of them. */
+    __device__ void put_sparse(const spg_job &job, uint4 group, int64_t at, uint32_t low) {
         const uint32_t first = threadIdx.x % WARP * LONG_GROUP;
         uint32_t all, to = (uint32_t)(__popc(group.x) + __popc(group.y) + __popc(group.z) + __popc(group.w));
         to = sum_before(to, &all);
@@ -320,8 +321,8 @@ __device__ inline void long_put_columns(const spg_job &job, int64_t at, uint32_t
         next = min(tile + LONG_TILES, count);
         if (tiles.cost_before(next - 1) < end && tiles.before[next] - tiles.before[tile] <= LONG_STAGED) {
             const uint32_t g = tile * (LONG_TILE / LONG_GROUP) + lane;
-            tiles.put_few(job, g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0), to,
-                          low + tile * LONG_TILE);
+            tiles.put_sparse(job, g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0), to,
+                             low + tile * LONG_TILE);
         } else {
             const uint32_t k = tile * WARP + lane;
             tiles.put(job, k < groups * (LONG_GROUP / 32) ? bits[k] : 0, to, low + tile * LONG_TILE);

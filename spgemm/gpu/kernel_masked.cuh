@@ -44,7 +44,8 @@ template <typename K> struct mask_piece {
     K low, high;
 };
 
-/* The piece of this number: first of all rows the first ones, then others. False if there is none, or nothing to do. */
+/* The piece of this number: first of all rows the first ones, then others. False if there is none, or identity to do.
+ */
 template <typename K>
 __device__ inline bool mask_find_piece(const spg_job &job, const mask_job<K> &mask, int64_t number, uint32_t most,
                                        mask_piece<K> *piece) {
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_m
         group.col[t] = mask.col[piece.at + t];
         group.touched[t] = 0;
         if constexpr (value_kind<V>::valued) {
-            group.sums[t] = value_kind<V>::nothing(job);
+            group.sums[t] = value_kind<V>::identity(job);
         }
     }
     __syncwarp(members);
@@ -223,7 +224,7 @@ __global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_m
         count += touched;
         if constexpr (value_kind<V>::valued) {
             if (touched) {
-                ((V *)mask.sums)[piece.at + t] = settled(group.sums[t]);
+                ((V *)mask.sums)[piece.at + t] = canonical(group.sums[t]);
             }
         }
     }

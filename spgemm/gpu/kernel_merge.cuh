@@ -158,7 +158,7 @@ __device__ inline void put_others(const spg_job &job, const merge_row &m, const 
         if constexpr (value_kind<V>::valued) {
             bool due = where & 1; /* the long row's product is to be added yet */
             const V b = value_at<V>(job.B, due ? m.at + place : 0);
-            V sum = value_kind<V>::nothing(job);
+            V sum = value_kind<V>::identity(job);
             for (uint32_t k = shared.first[j]; k < shared.first[j + 1]; k++) {
                 const uint32_t i = shared.words[k] % LSP_MERGE_MOST;
                 if (due && i >= others.ahead) {
@@ -167,7 +167,7 @@ __device__ inline void put_others(const spg_job &job, const merge_row &m, const 
                 }
                 sum = add_times(job, shared.a[i], shared.b[i], sum);
             }
-            put_value<V>(job, at, settled(due ? add_times(job, a, b, sum) : sum));
+            put_value<V>(job, at, canonical(due ? add_times(job, a, b, sum) : sum));
         }
     }
 }
@@ -199,7 +199,7 @@ __device__ inline void put_longest(const spg_job &job, const merge_row &m, const
             }
             if (mine) {
                 put_col(job, to + here + before, column[k]);
-                put_value<V>(job, to + here + before, settled(times(job, a, b[k])));
+                put_value<V>(job, to + here + before, canonical(times(job, a, b[k])));
             }
         }
     }

@@ -255,7 +255,7 @@ __device__ inline V add_together(const spg_job &job, const spg_pair *pairs, uint
 template <typename V, typename C>
 __device__ inline void put_entry(const spg_replay &replay, V *val, C *col, int64_t i, V sum) {
     if (i < replay.nnz) {
-        val[i] = settled(sum);
+        val[i] = canonical(sum);
         if (col) {
             col[i] = (C)replay.col[i];
         }
@@ -286,7 +286,7 @@ __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, 
         begin[k] = products + sum_before(count, &total);
         end[k] = begin[k] + count;
         products += total;
-        sum[k] = value_kind<V>::nothing(job);
+        sum[k] = value_kind<V>::identity(job);
     }
     for (uint32_t first = 0; first < products; first += REPLAY_CHUNK) {
         const uint32_t n = min(products - first, (uint32_t)REPLAY_CHUNK);
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(REPLAY_GROUP)
     const spg_pair *pairs = replay.pairs + (group > 0 ? replay.ends[group - 1] : 0);
     const uint32_t count = replay.counts[i];
     uint32_t total, begin = sum_before(count, &total);
-    V sum = value_kind<V>::nothing(job);
+    V sum = value_kind<V>::identity(job);
     lsp_let_next_begin();
     for (uint32_t before = threadIdx.x / WARP * WARP; before > 0; before -= WARP) { /* entries of the warps before */
         begin += __reduce_add_sync(~0u, replay.counts[i - before]);
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(REPLAY_GROUP)
     for (; many; many &= many - 1) {
         const uint32_t k = (uint32_t)__ffs((int)many) - 1, first = __shfl_sync(~0u, begin, k);
         const uint32_t end = first + __shfl_sync(~0u, count, k);
-        const V its_sum = add_together(job, pairs, first, end, value_kind<V>::nothing(job));
+        const V its_sum = add_together(job, pairs, first, end, value_kind<V>::identity(job));
         sum = threadIdx.x % WARP == k ? its_sum : sum;
     }
     put_entry(replay, val, col, i, sum);

@@ -21,14 +21,14 @@ enum {
 static_assert((int)INSPECT_NT == (int)CHECK_NT, "sum_blocks scans in a block of CHECK_NT threads");
 
 /* How rows are dealt out, the same in all kernels. */
-typedef struct spg_deal {
+typedef struct short_layout {
     int rows_each;         /* rows a warp: a power of two to 32 */
     int steps;             /* of a block that looks, INSPECT_TILES tiles each */
     ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
     ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
     const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
     bool repeats;          /* some rows are */
-} spg_deal;
+} short_layout;
 
 /* ---- sorting ---- */
 
@@ -88,14 +88,14 @@ __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &
 /* ---- where rows of C begin ---- */
 
 /* The row's first and last place in C; the block, which has a tile, comes here together. */
-__device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_t row, bool there, int64_t *at,
+__device__ inline void find_row(const spg_job &job, const short_layout &layout, int64_t row, bool there, int64_t *at,
                                 int64_t *end) {
     __shared__ uint32_t sums[SHORT_WARPS];
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     *at = *end = 0;
-    if (deal.summed) {
-        *at = there ? deal.summed[row] : 0;
-        *end = there ? deal.summed[row + 1] : 0;
+    if (layout.summed) {
+        *at = there ? layout.summed[row] : 0;
+        *end = there ? layout.summed[row + 1] : 0;
         return;
     }
     const uint32_t count = there ? (uint32_t)job.rowptr[row + 1] : 0;
@@ -107,15 +107,17 @@ __device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_
     for (int w = 0; w < warp; w++) {
         before += sums[w];
     }
-    *at = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (INSPECT_TILES * (uint32_t)deal.steps)]) + before;
+    *at = (int64_t)(layout.tiles[blockIdx.x] + layout.blocks[blockIdx.x / (INSPECT_TILES * (uint32_t)layout.steps)]) +
+          before;
     *end = *at + count;
 }
 
 /* To job.rowptr, if that has counts yet, and to C's. */
-template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, spg_deal deal, R *rowptr) {
+template <typename R>
+__global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, short_layout layout, R *rowptr) {
     const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
     int64_t at, end;
-    find_row(job, deal, row, row < job.A.rows, &at, &end);
+    find_row(job, layout, row, row < job.A.rows, &at, &end);
     if (row < job.A.rows) {
         job.rowptr[row + 1] = end;
         put_start<R>(rowptr, row, end);
@@ -127,15 +129,15 @@ template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(
 /* Fills the short rows of C, and writes where all rows begin. */
 template <typename V>
 __global__ void __launch_bounds__(SHORT_NT, 8)
-    kernel_short(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+    kernel_short(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
     LSP_DYNAMIC_SHARED(memory);
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int64_t row = ((int64_t)blockIdx.x * SHORT_WARPS + warp) * deal.rows_each + lane;
-    const bool there = lane < deal.rows_each && row < job.A.rows;
+    const int64_t row = ((int64_t)blockIdx.x * SHORT_WARPS + warp) * layout.rows_each + lane;
+    const bool there = lane < layout.rows_each && row < job.A.rows;
     spg_row mine = {};
     int64_t end;
     lsp_let_next_begin();
-    find_row(job, deal, row, there, &mine.at, &end);
+    find_row(job, layout, row, there, &mine.at, &end);
     if (there) {
         mine.products = job.products[row];
         mine.begin = job.A.rowptr[row];
@@ -144,17 +146,17 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     } else if (job.A.rows == 0) {
         wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
     }
-    const bool repeats = deal.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
+    const bool repeats = layout.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
     int bin = there && !repeats ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
     if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
-        put_value<V>(job, mine.at, settled(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
+        put_value<V>(job, mine.at, canonical(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
         bin = -1;
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
     if (__any_sync(~0u, repeats)) {
-        fill_short_repeats<V>(job, deal.rows_each, repeats, mine.begin, mine.entries, mine.products, mine.at,
+        fill_short_repeats<V>(job, layout.rows_each, repeats, mine.begin, mine.entries, mine.products, mine.at,
                               (uint32_t)(end - mine.at), shared.of_repeats);
     }
     shared.rows[lane] = mine;
@@ -168,7 +170,8 @@ enum { SINGLE_TILES = 4 /* of a block: so many rows a thread are on their way to
 
 /* Fills such a C, of tiles of 32 rows a warp: permuted rows or columns, or a diagonal. */
 template <typename V>
-__global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+__global__ void __launch_bounds__(SHORT_NT)
+    kernel_single(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
     __shared__ uint32_t counts[SINGLE_TILES][SHORT_WARPS];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int64_t last = job.A.rows - 1, tile = (int64_t)blockIdx.x * SINGLE_TILES, row = tile * SHORT_NT + threadIdx.x;
@@ -213,12 +216,12 @@ __global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal 
 #pragma unroll
     for (int t = 0; t < SINGLE_TILES; t++) {
         if (row + t * SHORT_NT <= last) {
-            const int64_t at =
-                (int64_t)(deal.tiles[tile + t] + deal.blocks[(tile + t) / (INSPECT_TILES * (uint32_t)deal.steps)]) +
-                before[t];
+            const int64_t at = (int64_t)(layout.tiles[tile + t] +
+                                         layout.blocks[(tile + t) / (INSPECT_TILES * (uint32_t)layout.steps)]) +
+                               before[t];
             if (has[t]) {
                 put_col(job, at, column[t]);
-                put_value<V>(job, at, settled(times(job, a[t], b[t])));
+                put_value<V>(job, at, canonical(times(job, a[t], b[t])));
             }
             wide_rowptr ? put_start((int64_t *)rowptr, row + t * SHORT_NT, at + has[t])
                         : put_start((int32_t *)rowptr, row + t * SHORT_NT, at + has[t]);

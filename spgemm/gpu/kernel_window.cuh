@@ -1,28 +1,28 @@
-/* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
- * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
- * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a repeats
- * (gpu/window_repeat.cuh) have their products in the same places: these are found once for all of them. Where rows are
- * few, and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's
- * columns.
+/* Rows of many products and narrow_each columns that lie near each other (grids, finite elements): a warp marks the
+ * columns of a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of
+ * A after the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a
+ * repeats (gpu/window_repeat.cuh) have their products in the same places: these are found once for all of them. Where
+ * rows are narrow_each, and too narrow_each warps would wait for one another's memory, a block of several makes a row:
+ * each its share of C's columns.
  */
 #ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 #define LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 
 #include "window_repeat.cuh"
 
-/* Blocks of one warp that an SM is to hold where rows have few entries: some chips hold 16 at most. */
+/* Blocks of one warp that an SM is to hold where rows have narrow_each entries: some chips hold 16 at most. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
-#define WINDOW_FEW_BLOCKS 16
+#define WINDOW_SMALL_BLOCKS 16
 #else
-#define WINDOW_FEW_BLOCKS 25
+#define WINDOW_SMALL_BLOCKS 25
 #endif
 
 enum {
     WINDOW_NT = 128,
     WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
-    WINDOW_FEW = 128,                /* entries of a row of C */
+    WINDOW_SMALL = 128,              /* entries of a row of C */
     WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
-    WINDOW_SHARE = 2,                /* warps that share a row, where rows are few: */
+    WINDOW_SHARE = 2,                /* warps that share a row, where rows are narrow_each: */
     WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
     WINDOW_LONG = 40,                /* and B's rows have more entries in the mean */
     WINDOW_TOGETHER = 4              /* rows of a repeats that are made at a time, at most */
@@ -134,7 +134,8 @@ __device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t 
     return true;
 }
 
-/* Marks the columns of a row of C, those of a few rows of B at once; of WARPS warps each takes some of these. */
+/* Marks the columns of a row of C, those of a narrow_each rows of B at once; of WARPS warps each takes some of these.
+ */
 template <int WARPS>
 __device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
     enum { EACH = 4 };
@@ -355,7 +356,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     const window_sums<V, R> sums = {memory + R * part.first, part.n};
     __syncwarp();
     for (uint32_t k = lane; k < R * part.n; k += WARP) {
-        sums.at[k] = value_kind<V>::nothing(job);
+        sums.at[k] = value_kind<V>::identity(job);
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
         const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
@@ -374,7 +375,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     }
     for (uint32_t r = 0; r < rows.count; r++) {
         for (uint32_t k = lane; k < part.n; k += WARP) {
-            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, settled(*sums.of(r, k)));
+            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, canonical(*sums.of(r, k)));
         }
     }
 }
@@ -386,7 +387,7 @@ __device__ inline void window_make_duplicates(const spg_job &job, const window &
     const uint32_t lane = threadIdx.x % WARP;
     __syncwarp();
     for (uint32_t k = lane; k < n; k += WARP) {
-        sums[k] = value_kind<V>::nothing(job);
+        sums[k] = value_kind<V>::identity(job);
     }
     __syncwarp();
     for (uint32_t p = begin; p < end; p++) {
@@ -406,7 +407,7 @@ __device__ inline void window_make_duplicates(const spg_job &job, const window &
         __syncwarp();
     }
     for (uint32_t k = lane; k < n; k += WARP) {
-        put_value<V>(job, to + k, settled(sums[k]));
+        put_value<V>(job, to + k, canonical(sums[k]));
     }
 }
 
@@ -439,9 +440,9 @@ __device__ inline void window_make_repeats(const spg_job &job, const window &w, 
 
 /* MOST entries a row: as many blocks at a time as there is shared memory for. */
 template <typename V, int MOST, int WARPS>
-__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHARED
-                                               : MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS
-                                                                    : 16)
+__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_SHARED
+                                               : MOST <= WINDOW_SMALL ? WINDOW_SMALL_BLOCKS
+                                                                      : 16)
     kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = WARPS > 1 ? threadIdx.x / WARP : 0, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;

@@ -57,7 +57,7 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
 }
 
 /* Does the semiring choose from products, instead of summing them? */
-static inline bool chooses(const lsp_spgemm_plan *plan) {
+static inline bool is_minmax(const lsp_spgemm_plan *plan) {
     return plan->options.semiring != LSP_PLUS_TIMES && plan->options.semiring != LSP_PLUS_PAIR;
 }
 
@@ -83,15 +83,15 @@ static inline int64_t short_blocks(int64_t rows) {
     return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
 }
 
-static inline spg_deal deal_of(const lsp_spgemm_plan *plan) {
+static inline short_layout layout_of(const lsp_spgemm_plan *plan) {
     const int64_t rows = plan->facts.rows, blocks = inspect_blocks(rows);
     ull *starts = (ull *)plan->gpu.tiles;
-    return (spg_deal){rows_each(rows),
-                      inspect_steps(rows),
-                      starts + blocks,
-                      starts,
-                      plan->gpu.summed ? plan->gpu.rowptr : NULL,
-                      plan->gpu.short_repeats > 0};
+    return (short_layout){rows_each(rows),
+                          inspect_steps(rows),
+                          starts + blocks,
+                          starts,
+                          plan->gpu.summed ? plan->gpu.rowptr : NULL,
+                          plan->gpu.short_repeats > 0};
 }
 
 /* ---- lists of rows ---- */

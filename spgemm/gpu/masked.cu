@@ -54,11 +54,11 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
 #define MULTIPLY(V)                                                                                                    \
     (wide ? multiply<int64_t, V>(plan, &job, &sums, touched, counts)                                                   \
           : multiply<uint32_t, V>(plan, &job, &sums, touched, counts))
-        LSP_TRY(plan->type == LSP_NONE                   ? MULTIPLY(no_value)
-                : plan->type == LSP_F64 && chooses(plan) ? MULTIPLY(extreme<double>)
-                : plan->type == LSP_F64                  ? MULTIPLY(double)
-                : chooses(plan)                          ? MULTIPLY(extreme<float>)
-                                                         : MULTIPLY(float));
+        LSP_TRY(plan->type == LSP_NONE                     ? MULTIPLY(no_value)
+                : plan->type == LSP_F64 && is_minmax(plan) ? MULTIPLY(minmax<double>)
+                : plan->type == LSP_F64                    ? MULTIPLY(double)
+                : is_minmax(plan)                          ? MULTIPLY(minmax<float>)
+                                                           : MULTIPLY(float));
 #undef MULTIPLY
     }
     LSP_TRY(lsp_filter_take_cuda(ctx, &sums, touched, counts, &types, C));

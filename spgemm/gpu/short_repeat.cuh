@@ -1,6 +1,6 @@
 /* Short rows of C that are the same but for where they lie, as most are of a matrix of a regular grid: the columns of A
  * are one more in each row, and so are those of B's rows that these lead to. A warp compares its rows with one of them;
- * it learns of that one where each product goes, and then every lane adds up a row by itself: nothing is sorted. */
+ * it learns of that one where each product goes, and then every lane adds up a row by itself: identity is sorted. */
 #ifndef LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
 #define LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
 
@@ -14,7 +14,7 @@ enum {
     SHORT_REPEAT_MOST = 128,
     SHORT_REPEAT_COLUMNS = 63, /* of C's row */
     SHORT_REPEAT_FIRST = 64,   /* in a byte with a place among these */
-    SHORT_REPEAT_SUMS = 448,   /* of as many rows as have room for theirs */
+    SHORT_REPEAT_SUMS = 448,   /* of as many rows as have capacity for theirs */
     SHORT_REPEAT_DEPTH = 8     /* entries of B on their way together */
 };
 
@@ -205,7 +205,7 @@ __device__ inline void fill_short_repeats(const spg_job &job, int rows_each, boo
             if (r < width && (all >> from & 1)) {
                 put_col(job, its_at + j, shared.columns[j] + short_repeat_shift(from, row.lane));
                 if constexpr (value_kind<V>::valued) {
-                    put_value<V>(job, its_at + j, settled(shared.sums[r * stride + j]));
+                    put_value<V>(job, its_at + j, canonical(shared.sums[r * stride + j]));
                 }
             }
             j += WARP % count, r += WARP / count;

@@ -42,7 +42,7 @@ __device__ inline void sum_equal(const spg_job &job, uint32_t begin, uint32_t pr
     sort_factor<V, S::pieces> *const b = shared.b + sort_group_number<G>() * S::stride;
     const typename sort_origin<S::pieces>::type *const origin = shared.origin + sort_group_number<G>() * S::stride;
     enum { TOGETHER = S::pieces ? 4 : VT, TAIL = S::pieces ? 4 : 1 }; /* products whose factors come together */
-    V sum = value_kind<V>::nothing(job);
+    V sum = value_kind<V>::identity(job);
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         b[t + r * G] = own[r];
@@ -64,7 +64,7 @@ __device__ inline void sum_equal(const spg_job &job, uint32_t begin, uint32_t pr
         }
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
-            sum = add_times(job, a[k], its_b[k], heads >> (first + k) & 1 ? value_kind<V>::nothing(job) : sum);
+            sum = add_times(job, a[k], its_b[k], heads >> (first + k) & 1 ? value_kind<V>::identity(job) : sum);
             sums[first + k] = sum;
         }
     }
@@ -138,7 +138,7 @@ __device__ inline void copy_out(const spg_job &job, int64_t at, int first, int e
                 put_col(job, at + i, low + shared.columns[place]);
             }
             if constexpr (value_kind<V>::valued) {
-                val[i] = settled(shared.sums[place]);
+                val[i] = canonical(shared.sums[place]);
             }
         }
     }

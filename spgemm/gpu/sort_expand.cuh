@@ -19,8 +19,8 @@ template <int G, int VT> struct sort_shape {
         nt = wide ? G : 128,         /* threads a block */
         team = wide ? G : (int)WARP, /* lanes that share memory: those of a row, or a warp */
         groups = team / G,           /* rows of a team */
-        few = G > 4 ? 1 : 2,
-        each = wide ? 4 : (int)few, /* entries of A that a lane reads at a time */
+        narrow_each = G > 4 ? 1 : 2,
+        each = wide ? 4 : (int)narrow_each, /* entries of A that a lane reads at a time */
         parts = (capacity + 31) / 32,
         stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more: rows lie in different banks */
         padded = team * VT + team * VT / 8,     /* places for what is written VT items a lane: see word_place */
