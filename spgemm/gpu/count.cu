@@ -2,9 +2,9 @@
  * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
 #include "core/scan.h"
 #include "kernel_hash.cuh"
-#include "kernel_long_mark.cuh"
+#include "kernel_sort.cuh"
 #include "kernel_window_count.cuh"
-#include "launch.cuh"
+#include "long_launch.cuh"
 
 /* The rows of that bin, and those that other kernels have given up, at most `more`. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,

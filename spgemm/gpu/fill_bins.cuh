@@ -4,9 +4,11 @@
 #define LSP_SPGEMM_GPU_FILL_BINS_CUH
 
 #include "kernel_hash.cuh"
-#include "kernel_long_mark.cuh"
+#include "kernel_long_cut.cuh"
 #include "kernel_merge.cuh"
-#include "launch.cuh"
+#include "kernel_window.cuh"
+#include "long_launch.cuh"
+#include "short.cuh"
 
 /* What is ready before values are looked at. */
 typedef struct spg_fill {

@@ -1,7 +1,9 @@
 /* C = A*B on a GPU, before anything is multiplied: are the operands matrices, how many products has every row. The host
  * waits once. */
+#include "kernel_check.cuh"
 #include "kernel_dense_b.cuh"
-#include "launch.cuh"
+#include "kernel_inspect.cuh"
+#include "short.cuh"
 #include <stdio.h>
 
 /* ---- is it a matrix? ---- */

@@ -4,7 +4,7 @@
 #ifndef LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 #define LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 
-#include "kernel_window.cuh"
+#include "window_shape.cuh"
 
 enum { HASH_NT = 128, HASH_WARPS = HASH_NT / WARP };
 #define HASH_EMPTY (~0u)

@@ -4,6 +4,8 @@
 #define LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
 
 #include "kernel_short.cuh"
+#include "lists.cuh"
+#include "report.cuh"
 
 /* What a thread has seen of A. */
 enum { INSPECT_DESCENTS = 1, INSPECT_DUPLICATES = 2 };
@@ -114,7 +116,7 @@ __device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs
 
 /* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
 __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
-    __shared__ ull sums[CHECK_WARPS];
+    __shared__ ull sums[INSPECT_WARPS];
     const int64_t each = (n + INSPECT_NT - 1) / INSPECT_NT, first = min(threadIdx.x * each, n),
                   end = min(first + each, n);
     ull mine = 0, total;

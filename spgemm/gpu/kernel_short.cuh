@@ -4,7 +4,6 @@
 #ifndef LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 
-#include "kernel_check.cuh"
 #include "kernel_sort.cuh"
 #include "short_repeat.cuh"
 
@@ -16,9 +15,9 @@ enum {
     INSPECT_NT = SHORT_NT * INSPECT_TILES,
     INSPECT_DEPTH = 4,                       /* entries on their way together */
     INSPECT_WARP = 4 * INSPECT_DEPTH * WARP, /* entries of a row that a warp looks at alone */
+    INSPECT_LONG = 64,                       /* x */
     INSPECT_STEPS = 4                        /* at most: how often a block that looks goes on to the next rows */
 };
-static_assert((int)INSPECT_NT == (int)CHECK_NT, "sum_blocks scans in a block of CHECK_NT threads");
 
 /* How rows are dealt out, the same in all kernels. */
 typedef struct short_layout {

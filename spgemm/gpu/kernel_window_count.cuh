@@ -4,7 +4,7 @@
 #define LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
 
 #include "kernel_merge.cuh"
-#include "kernel_window.cuh"
+#include "window_shape.cuh"
 
 /* Rows to be counted, in runs of one bin each; those that do not fit are listed once more, by bin. */
 struct window_counting {

@@ -3,16 +3,14 @@
 #define LSP_SPGEMM_GPU_LAUNCH_CUH
 
 #include "core/launch.cuh"
-#include "kernel_check.cuh"
-#include "kernel_inspect.cuh"
-#include "kernel_long_mark.cuh"
-#include "kernel_window.cuh"
+#include "lists.cuh"
+#include "report.cuh"
 #include "spgemm/spgemm.h"
 #include "stages.cuh"
 
 /* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
  * multiprocessors; blocks that fetch their work are so many times these. */
-enum { NT = CHECK_NT, SMS = 132 };
+enum { NT = LIST_NT, SMS = 132 };
 static inline int64_t blocks_for(int64_t items) { return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), SMS * 16), 1); }
 
 /* ---- the report ---- */
@@ -59,39 +57,6 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
 /* Does the semiring choose from products, instead of summing them? */
 static inline bool is_minmax(const lsp_spgemm_plan *plan) {
     return plan->options.semiring != LSP_PLUS_TIMES && plan->options.semiring != LSP_PLUS_PAIR;
-}
-
-/* ---- short rows ---- */
-
-/* Rows a warp: no more than keep the whole chip busy; 32 if that leaves twice as many warps, for the longest rows are
- * often neighbours. */
-static inline int rows_each(int64_t rows) {
-    int each = 1;
-    while (each < WARP && rows > (int64_t)each * SMS * (each < WARP / 2 ? 40 : 80)) {
-        each *= 2;
-    }
-    return each;
-}
-/* Steps of a block that looks: the same holds. */
-static inline int inspect_steps(int64_t rows) {
-    return (int)lsp_max(lsp_min(rows / (INSPECT_NT * SMS * 16), INSPECT_STEPS), 1);
-}
-static inline int64_t inspect_blocks(int64_t rows) {
-    return lsp_max(lsp_ceil_div(rows, (int64_t)INSPECT_WARPS * rows_each(rows) * inspect_steps(rows)), 1);
-}
-static inline int64_t short_blocks(int64_t rows) {
-    return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
-}
-
-static inline short_layout layout_of(const lsp_spgemm_plan *plan) {
-    const int64_t rows = plan->facts.rows, blocks = inspect_blocks(rows);
-    ull *starts = (ull *)plan->gpu.tiles;
-    return (short_layout){rows_each(rows),
-                          inspect_steps(rows),
-                          starts + blocks,
-                          starts,
-                          plan->gpu.summed ? plan->gpu.rowptr : NULL,
-                          plan->gpu.short_repeats > 0};
 }
 
 /* ---- lists of rows ---- */
@@ -143,17 +108,5 @@ static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const ui
 done:
     return status;
 }
-
-/* ---- kernels that count and fill ---- */
-
-/* Columns that are counted at a time at most: one bit each in the shared memory of a block of this chip. */
-static inline uint32_t count_range(lsp_ctx *ctx) {
-    const int most = LONG_COUNT_RANGE / 8 + (16 << 10);
-    return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? LONG_COUNT_RANGE : LONG_COUNT_RANGE / 2;
-}
-
-/* Threads of a block that marks so many columns, and blocks that a chip holds. */
-static inline int long_threads(int64_t columns) { return columns < LONG_MANY ? LONG_NT : LONG_MANY_NT; }
-static inline int64_t long_blocks(int64_t tasks, int threads) { return lsp_min(tasks, SMS * (LONG_THREADS / threads)); }
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
 #define LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
 
-#include "kernel_check.cuh"
+#include "lists.cuh"
 
 enum {
     REPEAT_MOST = 32,  /* rows of a repeats */

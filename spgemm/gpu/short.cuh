@@ -1,0 +1,39 @@
+/* short */
+#ifndef LSP_SPGEMM_GPU_SHORT_CUH
+#define LSP_SPGEMM_GPU_SHORT_CUH
+
+#include "kernel_short.cuh"
+#include "launch.cuh"
+
+/* Rows a warp: no more than keep the whole chip busy; 32 if that leaves twice as many warps, for the longest rows are
+ * often neighbours. */
+static inline int rows_each(int64_t rows) {
+    int each = 1;
+    while (each < WARP && rows > (int64_t)each * SMS * (each < WARP / 2 ? 40 : 80)) {
+        each *= 2;
+    }
+    return each;
+}
+/* Steps of a block that looks: the same holds. */
+static inline int inspect_steps(int64_t rows) {
+    return (int)lsp_max(lsp_min(rows / (INSPECT_NT * SMS * 16), INSPECT_STEPS), 1);
+}
+static inline int64_t inspect_blocks(int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, (int64_t)INSPECT_WARPS * rows_each(rows) * inspect_steps(rows)), 1);
+}
+static inline int64_t short_blocks(int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
+}
+
+static inline short_layout layout_of(const lsp_spgemm_plan *plan) {
+    const int64_t rows = plan->facts.rows, blocks = inspect_blocks(rows);
+    ull *starts = (ull *)plan->gpu.tiles;
+    return (short_layout){rows_each(rows),
+                          inspect_steps(rows),
+                          starts + blocks,
+                          starts,
+                          plan->gpu.summed ? plan->gpu.rowptr : NULL,
+                          plan->gpu.short_repeats > 0};
+}
+
+#endif
