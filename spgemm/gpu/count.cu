@@ -16,8 +16,8 @@ static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg
     const int nt = long_threads(columns);
     const auto count_kernel = nt == LONG_NT ? kernel_long_count<LONG_NT> : kernel_long_count<LONG_MANY_NT>;
     LSP_TRY(lsp_allow_shared(ctx, count_kernel, bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(tasks, nt), nt, bytes, *job, list, rest, range,
-                              &counting->taken));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest,
+                              range, &counting->taken));
 done:
     return status;
 }
@@ -47,8 +47,8 @@ static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, co
     const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
     if (most > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job,
-                                  rows, count));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G, bytes,
+                                  *job, rows, count));
     }
 done:
     return status;
@@ -79,10 +79,11 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
     if (work.count > 0) {
         const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
         LSP_TRY(lsp_allow_shared(ctx, kernel_window_count, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count, lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), SMS * 16),
-                           WINDOW_NT, bytes, *job, work));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count,
+                           lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), chip_sms(ctx) * 16), WINDOW_NT, bytes, *job,
+                           work));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_merge_count,
-                                  lsp_min(lsp_ceil_div(work.count, MERGE_WARPS), SMS * 8), MERGE_NT, 0, *job,
+                                  lsp_min(lsp_ceil_div(work.count, MERGE_WARPS), chip_sms(ctx) * 8), MERGE_NT, 0, *job,
                                   (spg_rest){work.merged, work.merged_count}));
     }
 #define COUNT_AGAIN(G, VT, k)                                                                                          \
@@ -115,7 +116,7 @@ static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     /* warps enough are left; whole fours, which are made together */
-    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (SMS * 128), 1) * 4, REPEAT_MOST);
+    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);
     if (!plan->gpu.repeats) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.repeats, (void **)&plan->gpu.repeats));
     }
@@ -160,7 +161,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         LSP_TRY(count_listed(ctx, &job, &lists, bins, counting));
     }
     LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(ctx, job.A.rows), NT, 0, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;
     plan->gpu.summed = true;

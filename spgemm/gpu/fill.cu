@@ -5,7 +5,7 @@
 /* The bin of all rows, if it is one of those that a warp sorts, they are very many, and not repeats. */
 static int only_bin(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
-        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP &&
+        if (plan->gpu.all_short && rows_each(plan->ctx, plan->facts.rows) == WARP &&
             plan->gpu.short_repeats < plan->facts.rows / 2 && plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
             return bin;
         }
@@ -32,7 +32,7 @@ done:
  * to have some. */
 static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     long_job longs = {};
-    const int64_t chunk = lsp_max(plan->info.nnz / (SMS * LONG_ADD_BLOCKS), WARP);
+    const int64_t chunk = lsp_max(plan->info.nnz / (chip_sms(plan->ctx) * LONG_ADD_BLOCKS), WARP);
     longs.valued = plan->type != LSP_NONE;
     longs.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)LONG_ADD_RANGE);
     longs.chunk = (uint32_t)lsp_min(chunk, (int64_t)LONG_ADD_MOST);
@@ -88,7 +88,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     use_pieces(longs, memory, most);
     longs->taken = taken;
     LSP_TRY(lsp_allow_shared(ctx, list_long, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, list_long, long_blocks(rows * ranges, nt), nt, shared, *job, *longs));
+    LSP_TRY(LSP_LAUNCH(ctx, list_long, long_blocks(ctx, rows * ranges, nt), nt, shared, *job, *longs));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_long_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *longs));
 done:
     return status;

@@ -59,13 +59,13 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                 : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
                 : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
-    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(C->rows) == WARP) {
+    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(ctx, C->rows) == WARP) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
                            work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
         LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes,
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(ctx, C->rows), SHORT_NT, bytes,
                                   work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
 done:
@@ -102,7 +102,8 @@ done:
 template <typename V, int MOST>
 static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
                                uint32_t words) {
-    const bool shared = list.count < SMS * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
+    const bool shared =
+        list.count < chip_sms(ctx) * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
     return list.count == 0 ? LSP_OK
            : shared        ? start_window_of<V, MOST, WINDOW_SHARE>(ctx, work, list, words)
                            : start_window_of<V, MOST, 1>(ctx, work, list, words);
@@ -121,7 +122,7 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
     if (longs->valued) {
         const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
         LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, sort_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, SMS * 12),
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, chip->sms * 12),
                                   PIECE_G, sort_bytes, work->job, longs->pieces_end, longs->sorted_made));
     }
     if (longs->valued || work->job.names != NULL) {

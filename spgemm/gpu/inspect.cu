@@ -9,7 +9,7 @@
 /* ---- is it a matrix? ---- */
 
 static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
-    const int64_t blocks = blocks_for(A->rows + A->nnz);
+    const int64_t blocks = blocks_for(ctx, A->rows + A->nnz);
     const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
 #define CHECK(R, C)                                                                                                    \
     LSP_LAUNCH(ctx, (kernel_check<R, C>), blocks, NT, 0, (const R *)A->rowptr, (const C *)A->col, A->rows, A->cols,    \
@@ -115,7 +115,7 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *ope
            (1 << log_lanes < WARP && (A->rows * 2 * INSPECT_DEPTH) << log_lanes < A->nnz)) {
         log_lanes++;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(ctx, A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
                        plan->gpu.products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
@@ -141,8 +141,8 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(rows) * (INSPECT_TILES * inspect_steps(rows) + 1), sizeof(ull),
-                      &gpu->tiles));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(ctx, rows) * (INSPECT_TILES * inspect_steps(ctx, rows) + 1),
+                      sizeof(ull), &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
     LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
 done:

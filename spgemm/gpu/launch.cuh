@@ -8,10 +8,12 @@
 #include "spgemm/spgemm.h"
 #include "stages.cuh"
 
-/* Threads of kernels that walk through items, and blocks of them: enough to fill the largest chip. SMS: its
- * multiprocessors; blocks that fetch their work are so many times these. */
-enum { NT = LIST_NT, SMS = 132 };
-static inline int64_t blocks_for(int64_t items) { return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), SMS * 16), 1); }
+/* Threads a block of the kernels that loop over items with a grid stride. */
+enum { NT = LIST_NT };
+/* Blocks for that: each thread takes four items, and no multiprocessor gets more than 16 blocks. */
+static inline int64_t blocks_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, NT * 4, 16); }
+/* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
+static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }
 
 /* ---- the report ---- */
 

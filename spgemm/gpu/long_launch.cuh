@@ -13,6 +13,8 @@ static inline uint32_t count_range(lsp_ctx *ctx) {
 
 /* Threads of a block that marks so many columns, and blocks that a chip holds. */
 static inline int long_threads(int64_t columns) { return columns < LONG_MANY ? LONG_NT : LONG_MANY_NT; }
-static inline int64_t long_blocks(int64_t tasks, int threads) { return lsp_min(tasks, SMS * (LONG_THREADS / threads)); }
+static inline int64_t long_blocks(lsp_ctx *ctx, int64_t tasks, int threads) {
+    return lsp_min(tasks, chip_sms(ctx) * (LONG_THREADS / threads));
+}
 
 #endif

@@ -13,7 +13,8 @@ static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int
     const int64_t rows = job->A.rows, most = rows + entries / Group::most;
     int64_t *extra = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows, sizeof *extra, (void **)&extra));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mask_extra<K>, blocks_for(rows), NT, 0, *job, *mask, extra, (uint32_t)Group::most));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_mask_extra<K>, blocks_for(ctx, rows), NT, 0, *job, *mask, extra, (uint32_t)Group::most));
     LSP_TRY(lsp_cuda_scan(ctx, extra, rows, NULL));
     mask->extra = extra;
     LSP_TRY(lsp_allow_shared(ctx, kernel_masked<G, K, V>, bytes));

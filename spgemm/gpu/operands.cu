@@ -71,10 +71,11 @@ static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
     if (A->nnz > 0 && A->val_type == LSP_F64) {
-        LSP_TRY(
-            LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(A->nnz), NT, 0, (double *)val, (double *)A->val, A->nnz));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(ctx, A->nnz), NT, 0, (double *)val, (double *)A->val,
+                           A->nnz));
     } else if (A->nnz > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(A->nnz), NT, 0, (float *)val, (float *)A->val, A->nnz));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(ctx, A->nnz), NT, 0, (float *)val, (float *)A->val,
+                           A->nnz));
     }
     A->val = val;
 done:
@@ -162,11 +163,11 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     if (A->nnz > 0) {
         LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof(uint32_t), &col));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows_of, blocks_for(A->nnz), NT, 0, (uint32_t *)col, places, A->nnz,
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows_of, blocks_for(ctx, A->nnz), NT, 0, (uint32_t *)col, places, A->nnz,
                            (uint32_t *)A->rowptr, A->rows));
         LSP_TRY(gather_values(ctx, A, places));
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(A->cols + 1), NT, 0, (uint32_t *)rowptr, A->cols,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(ctx, A->cols + 1), NT, 0, (uint32_t *)rowptr, A->cols,
                        (uint32_t *)sorted, (uint32_t)A->nnz));
     A->rowptr = rowptr;
     A->col = col;
@@ -199,9 +200,9 @@ static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     if (n > 0) {
         LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(int64_t), &heads));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(ctx, n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
         LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)heads, n, NULL));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(ctx, n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
                            (int64_t *)heads, n));
         LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, (int64_t *)heads + n - 1, LSP_CUDA, sizeof distinct));
     }

@@ -7,29 +7,30 @@
 
 /* Rows a warp: no more than keep the whole chip busy; 32 if that leaves twice as many warps, for the longest rows are
  * often neighbours. */
-static inline int rows_each(int64_t rows) {
+static inline int rows_each(lsp_ctx *ctx, int64_t rows) {
     int each = 1;
-    while (each < WARP && rows > (int64_t)each * SMS * (each < WARP / 2 ? 40 : 80)) {
+    while (each < WARP && rows > (int64_t)each * chip_sms(ctx) * (each < WARP / 2 ? 40 : 80)) {
         each *= 2;
     }
     return each;
 }
 /* Steps of a block that looks: the same holds. */
-static inline int inspect_steps(int64_t rows) {
-    return (int)lsp_max(lsp_min(rows / (INSPECT_NT * SMS * 16), INSPECT_STEPS), 1);
+static inline int inspect_steps(lsp_ctx *ctx, int64_t rows) {
+    return (int)lsp_max(lsp_min(rows / (INSPECT_NT * chip_sms(ctx) * 16), INSPECT_STEPS), 1);
 }
-static inline int64_t inspect_blocks(int64_t rows) {
-    return lsp_max(lsp_ceil_div(rows, (int64_t)INSPECT_WARPS * rows_each(rows) * inspect_steps(rows)), 1);
+static inline int64_t inspect_blocks(lsp_ctx *ctx, int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, (int64_t)INSPECT_WARPS * rows_each(ctx, rows) * inspect_steps(ctx, rows)), 1);
 }
-static inline int64_t short_blocks(int64_t rows) {
-    return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(rows)), 1);
+static inline int64_t short_blocks(lsp_ctx *ctx, int64_t rows) {
+    return lsp_max(lsp_ceil_div(rows, SHORT_WARPS * rows_each(ctx, rows)), 1);
 }
 
 static inline short_layout layout_of(const lsp_spgemm_plan *plan) {
-    const int64_t rows = plan->facts.rows, blocks = inspect_blocks(rows);
+    lsp_ctx *ctx = plan->ctx;
+    const int64_t rows = plan->facts.rows, blocks = inspect_blocks(ctx, rows);
     ull *starts = (ull *)plan->gpu.tiles;
-    return (short_layout){rows_each(rows),
-                          inspect_steps(rows),
+    return (short_layout){rows_each(ctx, rows),
+                          inspect_steps(ctx, rows),
                           starts + blocks,
                           starts,
                           plan->gpu.summed ? plan->gpu.rowptr : NULL,
