@@ -1,12 +1,13 @@
-/* C = A*B on a GPU, the first pass: short rows have been counted; others are put in bins by their products, each bin is
- * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
+/* C = A*B on a GPU, the first pass: lists the rows that are not short by the bin that counts them, starts one kernel a
+ * bin, and sums the counts to row pointers. kernel_inspect has counted the short rows. The host waits once, for nnz(C).
+ */
 #include "core/scan.h"
 #include "kernel_hash.cuh"
 #include "kernel_sort.cuh"
 #include "kernel_window_count.cuh"
 #include "long_launch.cuh"
 
-/* The rows of that bin, and those that other kernels have given up, at most `more`. */
+/* Counts the rows in LSP_BIN_LONG, and those that other kernels gave up, at most `more`. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
                              uint32_t more, spg_counting *counting) {
     lsp_status status = LSP_OK;
@@ -22,7 +23,7 @@ done:
     return status;
 }
 
-/* Counts rows that fit no window by a table of columns; how many they are only the GPU knows. */
+/* Counts rows that fit no window by a hash table of their columns. Only the GPU knows how many rows these are. */
 template <int G, int VT>
 static __global__ void __launch_bounds__(G)
     kernel_count_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
@@ -54,16 +55,18 @@ done:
     return status;
 }
 
-/* Rows of more products than a warp sorts: what fits no window is put in a table, of groups of columns if products are
- * more than a block has, or left to bits. */
+/* Counts all rows of more than 256 products, first in windows. Rows that fit no window go to a hash table of columns,
+ * to a table of groups of columns if they have more than 4096 products, or to LONG. */
 static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                                spg_counting *counting) {
     lsp_status status = LSP_OK;
-    uint32_t *by_long = lists->rows + lists->starts.at[LSP_BIN_LONG]; /* rows of that bin, then those given up */
+    uint32_t *by_long =
+        lists->rows + lists->starts.at[LSP_BIN_LONG]; /* the rows of that bin, then those that were given up */
     enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
-    spg_rest rest = {}; /* to be counted by bits */
+    spg_rest rest = {}; /* rows that LONG has to count */
     window_counting work = {};
-    bool beside = false; /* the first kernel after the windows' needs what these have left, others identity more */
+    bool beside = false; /* the first kernel after the windows reads their lists, so it waits; later ones depend on
+                            nothing else */
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
     work.most = LSP_WINDOW_WIDE;
@@ -111,11 +114,11 @@ done:
     return status;
 }
 
-/* Rows in windows gain from rows of B that are repeats and from rows of C that are. */
+/* Finds the rows of B and of C that repeat the row before: window kernels do their work once for all of them. */
 static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    /* warps enough are left; whole fours, which are made together */
+    /* at most so many rows together that enough warps are left; a multiple of four, which are made together */
     const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);
     if (!plan->gpu.repeats) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.repeats, (void **)&plan->gpu.repeats));
@@ -148,7 +151,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     if (plan->gpu.dense_b.strips > 0) {
         return LSP_OK;
     }
-    if (plan->gpu.counting) { /* a call before this one did not get to the end */
+    if (plan->gpu.counting) { /* an earlier call failed halfway: begin anew */
         LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
         LSP_TRY(spg_inspect(plan, operands));
     }

@@ -1,4 +1,4 @@
-/* C = A*B on a GPU where B is nearly dense: both passes, see gpu/kernel_dense_b.cuh. */
+/* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_dense_b.cuh. */
 #include "core/scan.h"
 #include "kernel_dense_b.cuh"
 #include "launch.cuh"
@@ -8,9 +8,9 @@ static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
     return {(spg_strip *)kept->B, (spg_strip *)kept->C, kept->strips};
 }
 
-/* Both tables, if they leave memory for C. */
+/* Allocates both tables, unless that would leave too little memory for C. */
 static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: fewer are taken without a look at what is free */
+    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer the free memory is not asked for, which is slow */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_dense_b *kept = &plan->gpu.dense_b;
@@ -29,7 +29,7 @@ lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operand
     lsp_ctx *ctx = plan->ctx;
     const spg_job job = job_of(plan, operands);
     ull *nnz = &report_of(plan)->counting.nnz, here;
-    int log_share = 0; /* of the warps of a row, by its entries in the mean */
+    int log_share = 0; /* log2 of the warps that share a row, from the average number of entries in A's rows */
     while (1 << log_share < DENSE_B_WARPS && (job.A.rows * DENSE_B_AHEAD) << log_share < job.A.nnz) {
         log_share++;
     }
@@ -49,7 +49,7 @@ done:
         lsp_free(ctx, plan->gpu.dense_b.C);
         plan->gpu.dense_b = (lsp_spgemm_dense_b){};
     }
-    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* then it is done without */
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for the tables, C is made in another way */
 }
 
 template <typename V> static lsp_status start_fill(lsp_spgemm_plan *plan, const spg_job *job, bool update, lsp_csr *C) {

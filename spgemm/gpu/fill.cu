@@ -1,8 +1,9 @@
-/* C = A*B on a GPU, the second pass: rows that are not short are put in bins by what counting has learned, each bin is
- * filled by its own kernel. Nothing waits. */
+/* C = A*B on a GPU, the second pass: lists the rows that are not short by the bin that fills them, and starts one
+ * kernel a bin. The host does not wait. */
 #include "fill_bins.cuh"
 
-/* The bin of all rows, if it is one of those that a warp sorts, they are very many, and not repeats. */
+/* The bin of all rows of C, if every row has the same one of SORT_4 to SORT_32, there are enough rows for 32 a warp,
+ * and less than half of them are short repeats; else LSP_BIN_NONE. */
 static int only_bin(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
         if (plan->gpu.all_short && rows_each(plan->ctx, plan->facts.rows) == WARP &&
@@ -28,8 +29,8 @@ done:
     return status;
 }
 
-/* Stripes of columns, and how many pieces there can be at most. Where entries are narrow_each every multiprocessor is
- * to have some. */
+/* Chooses the sizes of stripes and pieces. `*most` is a bound for the number of pieces. If C has few entries, pieces
+ * are smaller, so that every multiprocessor gets some. */
 static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
     long_job longs = {};
     const int64_t chunk = lsp_max(plan->info.nnz / (chip_sms(plan->ctx) * LONG_ADD_BLOCKS), WARP);
@@ -46,7 +47,7 @@ static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t row
     return longs;
 }
 
-/* Their memory: how many there are of both kinds, then the pieces. */
+/* The memory of the pieces: a head with the two numbers of pieces, then the pieces. */
 enum { PIECES_HEAD = 64 };
 static int64_t pieces_bytes(int64_t most) { return PIECES_HEAD + most * (int64_t)sizeof(spg_piece); }
 static void use_pieces(long_job *longs, void *memory, int64_t most) {
@@ -54,15 +55,15 @@ static void use_pieces(long_job *longs, void *memory, int64_t most) {
     longs->pieces = (spg_piece *)((char *)memory + PIECES_HEAD), longs->pieces_end = longs->pieces + most;
 }
 
-/* Ranges of columns that are marked at a time. */
+/* Ranges of columns, each marked in one go. */
 static int64_t long_ranges(const long_job *longs, int64_t cols) {
     return lsp_ceil_div(cols, longs->count_range / longs->stripe * longs->stripe);
 }
 
-enum { PIECES_SMALL = 4 << 20 }; /* bytes that a plan keeps of them, however small C is */
+enum { PIECES_SMALL = 4 << 20 }; /* bytes of pieces that a plan may keep, even if C is smaller */
 
-/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small, or small beside
- * C. */
+/* Writes the columns of the listed rows to C and cuts the rows into pieces. The plan keeps the pieces if they take less
+ * than 4 MiB, or less than half a byte an entry of C. */
 static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, long_job *longs, int64_t most) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -94,7 +95,7 @@ done:
     return status;
 }
 
-/* The pieces of the listed rows: as they were kept (C has its columns then), or made. */
+/* The pieces of the listed rows: those that the plan has kept, if C has its columns already (update); else new ones. */
 static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update, spg_filling *filling, spg_fill *work) {
     lsp_status status = LSP_OK;
     long_job *longs = &work->longs;

@@ -1,5 +1,6 @@
-/* C = A*B on a GPU, the second pass in one type of values: each bin of rows is filled by its own kernel. A type has
- * some fifteen of them: gpu/fill.cu has those that sum, gpu/fill_minmax.cu the others. */
+/* C = A*B on a GPU, the second pass for one type of values: starts the kernel of each bin of rows. A type has about
+ * fifteen kernels. They are compiled in two files to save time: fill.cu for sums, fill_minmax.cu for the other
+ * semirings. */
 #ifndef LSP_SPGEMM_GPU_FILL_BINS_CUH
 #define LSP_SPGEMM_GPU_FILL_BINS_CUH
 
@@ -10,17 +11,18 @@
 #include "long_launch.cuh"
 #include "short.cuh"
 
-/* What is ready before values are looked at. */
+/* What the second pass has prepared before it knows the type of values. */
 typedef struct spg_fill {
     spg_job job;
     bin_lists lists;
-    long_job longs;      /* pieces of the longest rows */
+    long_job longs;      /* pieces of the rows in LSP_BIN_LONG */
     int64_t most_pieces; /* 0: there are no such rows */
-    int only;            /* the bin of all rows, or LSP_BIN_NONE; where C's rows begin is written then */
-    bool beside;         /* a kernel that fills has been started: others may begin beside it */
+    int only; /* the bin of all rows, whose kernel does not write row pointers: they are written before; or LSP_BIN_NONE
+               */
+    bool beside; /* a kernel of this pass has been started; later ones may run beside it */
 } spg_fill;
 
-/* Fills C with the least or the largest of the products. */
+/* Fills C where the semiring chooses the least or the largest product. */
 lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
@@ -48,8 +50,8 @@ done:
     return status;
 }
 
-/* Short rows, and where all rows begin. Rows of one size are filled faster in many small steps, so that neighbours are
- * written at the same time. */
+/* Fills short rows, and writes C's row pointers. If all rows have one size, small blocks in row order are faster: rows
+ * that are neighbours in memory are then written at the same time. */
 template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -84,7 +86,7 @@ done:
     return status;
 }
 
-/* Rows of at most MOST entries in windows of so many words, each by WARPS warps. */
+/* Starts the window kernel for rows of at most MOST entries, in windows of `words` words, WARPS warps a row. */
 template <typename V, int MOST, int WARPS>
 static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
     lsp_status status = LSP_OK;
@@ -98,7 +100,7 @@ done:
     return status;
 }
 
-/* The same: narrow_each rows are shared by warps, if B's are long enough for that. */
+/* The same, but chooses the number of warps: two share a row if rows are few and B's rows are long enough. */
 template <typename V, int MOST>
 static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
                                uint32_t words) {
@@ -109,8 +111,9 @@ static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fi
                            : start_window_of<V, MOST, 1>(ctx, work, list, words);
 }
 
-/* As many blocks that walk as there is capacity for: those of the next kernel may begin beside them. What is sorted
- * comes first: a block that walks along a row of very many entries takes long, and others can fill the time. */
+/* Fills the pieces of long rows. Sorted pieces come first: a block of kernel_long_add that meets a row of very many
+ * entries takes long, and later kernels can run beside it. It gets only as many blocks as are resident at once, so that
+ * these kernels find space. */
 template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
     const long_job *longs = &work->longs;

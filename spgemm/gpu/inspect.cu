@@ -1,12 +1,12 @@
-/* C = A*B on a GPU, before anything is multiplied: are the operands matrices, how many products has every row. The host
- * waits once. */
+/* C = A*B on a GPU, before anything is multiplied: checks that A and B are matrices, and counts the products of every
+ * row. The host waits once. */
 #include "kernel_check.cuh"
 #include "kernel_dense_b.cuh"
 #include "kernel_inspect.cuh"
 #include "short.cuh"
 #include <stdio.h>
 
-/* ---- is it a matrix? ---- */
+/* ---- the check ---- */
 
 static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
     const int64_t blocks = blocks_for(ctx, A->rows + A->nnz);
@@ -19,7 +19,7 @@ static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) 
 #undef CHECK
 }
 
-/* An index that lies on the GPU. */
+/* Copies one index from the GPU. */
 static lsp_status index_there(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
     lsp_status status = LSP_OK;
     int32_t narrow = 0;
@@ -31,7 +31,7 @@ done:
     return status;
 }
 
-/* The sentence of lsp_csr_check. */
+/* Finds the fault that the kernel saw, and reports it in the words of lsp_csr_check. */
 static lsp_status explain_check(lsp_ctx *ctx, const lsp_csr *A, const spg_check *check) {
     lsp_status status = LSP_OK;
     const int64_t outside = (int64_t)~check->outside;
@@ -109,7 +109,7 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *ope
     const spg_job job = job_of(plan, operands);
     const short_layout layout = layout_of(plan);
     const size_t bytes = INSPECT_WARPS * sizeof(short_shared<no_value>);
-    int log_lanes = 0; /* of those of a row */
+    int log_lanes = 0; /* log2 of the lanes that share a row of A */
     static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
     while (1 << log_lanes < WARP / layout.rows_each ||
            (1 << log_lanes < WARP && (A->rows * 2 * INSPECT_DEPTH) << log_lanes < A->nnz)) {
@@ -122,7 +122,7 @@ done:
     return status;
 }
 
-/* Sizes that the kernels can number. */
+/* Refuses matrices too large for the kernels' 32-bit numbers. */
 static lsp_status check_sizes(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool columns) {
     lsp_status status = LSP_OK;
     const int64_t most = (int64_t)INT32_MAX + 1;
@@ -149,7 +149,7 @@ done:
     return status;
 }
 
-/* Facts of the checks; malformed operands end here. */
+/* Refuses malformed operands; else notes in the plan what the check found of B. */
 static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same,
                               const spg_facts *here) {
     lsp_status status = LSP_OK;
@@ -187,7 +187,8 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     if (!same) {
         LSP_TRY(start_check(ctx, B, &report->check[1]));
     }
-    if (ready) { /* the common case: rows are looked at before the host knows that the operands are matrices */
+    if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
+                    it waits once */
         const lsp_spgemm_gpu_operands views = {*A, *B, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {

@@ -1,5 +1,4 @@
-/* What is to be known before rows of C are made: is a factor a matrix, rows by bin, where rows of C begin, and the
- * structure of a factor as a number. */
+/* Checks whether an operand is a valid CSR matrix, and hashes its structure. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_CHECK_CUH
 #define LSP_SPGEMM_GPU_KERNEL_CHECK_CUH
 
@@ -7,10 +6,10 @@
 
 enum { CHECK_NT = 256, CHECK_WARPS = CHECK_NT / WARP, STRUCTURE_NT = 1024, STRUCTURE_BLOCKS = 256 };
 
-/* ---- is it a matrix? ---- */
+/* ---- the check ---- */
 
-/* Neighbours k-1, k of all entries are looked at, those of different rows too; what the pairs at row starts add is
- * then taken away. */
+/* Compares all pairs of neighbouring entries k-1, k, including those that lie in different rows, and then subtracts
+ * what the pairs at row starts have added. So no thread needs to know the row of an entry. */
 template <typename R, typename C>
 __global__ void __launch_bounds__(CHECK_NT)
     kernel_check(const R *rowptr, const C *col, int64_t rows, int64_t cols, int64_t nnz, spg_check *check) {
@@ -45,7 +44,7 @@ __global__ void __launch_bounds__(CHECK_NT)
     }
 }
 
-/* ---- the structure as a number ---- */
+/* ---- the hash of a structure ---- */
 
 __device__ inline ull mixed(ull x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -53,13 +52,13 @@ __device__ inline ull mixed(ull x) {
     return x ^ x >> 31;
 }
 
-/* Pointers and columns of a matrix, in words of 32 bits. */
+/* The row pointers and columns of a matrix as arrays of 32-bit words. */
 typedef struct structure_words {
     const uint32_t *rowptr, *col;
     int64_t pointers, columns;
 } structure_words;
 
-/* Of words i = first, first + step, ... */
+/* Adds up the hashes of words first, first + step, ... */
 __device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, int64_t first, int64_t step) {
     ull sum = 0;
 #pragma unroll 4
@@ -69,7 +68,8 @@ __device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, 
     return sum;
 }
 
-/* The number of A, and of B where there are twice the blocks, is the sum of what its blocks leave. */
+/* Leaves one sum a block; their total is the hash. The first STRUCTURE_BLOCKS blocks hash A, the next ones, if there
+ * are any, B. */
 static __global__ void __launch_bounds__(STRUCTURE_NT)
     kernel_structure(structure_words A, structure_words B, ull *sums) {
     __shared__ ull warp_sums[STRUCTURE_NT / WARP];

@@ -1,6 +1,6 @@
-/* Rows of C where B is nearly dense: a warp makes 32 neighbouring columns, a strip, of a row; a lane adds up a column.
- * Of B's rows it is known which columns of each strip they have, and where these begin: so no product's column is read,
- * nor looked for, and no sum waits for another. */
+/* Makes rows of C where B is nearly dense. A warp makes a strip, 32 neighbouring columns of one row; each lane sums one
+ * column. A table says for each row of B which columns of each strip it has and where they begin. So no column of B is
+ * read or searched for, and no sum waits for another. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_DENSE_B_CUH
 #define LSP_SPGEMM_GPU_KERNEL_DENSE_B_CUH
 
@@ -9,18 +9,19 @@
 enum {
     DENSE_B_NT = 256,
     DENSE_B_WARPS = DENSE_B_NT / WARP,
-    DENSE_B_AHEAD = 8, /* entries of A, looked at together */
+    DENSE_B_AHEAD = 8, /* entries of A whose strips are loaded together */
     DENSE_B_FILL_NT = 128,
     DENSE_B_FILL_WARPS = DENSE_B_FILL_NT / WARP,
-    DENSE_B_STEP = WARP / 2 /* entries of A whose products are on their way together */
+    DENSE_B_STEP = WARP / 2 /* entries of A whose products are loaded together */
 };
 
-/* Of a row: which columns of a strip it has, and where these begin: in B, or among the row's entries in C. */
+/* A row's part in one strip: which of the 32 columns it has, and where they begin: an entry of B, or a position in C's
+ * row. */
 typedef struct alignas(8) spg_strip {
     uint32_t columns, at;
 } spg_strip;
 
-/* `count` each row; of all rows fewer than 2^32. */
+/* Both tables, `strips` items a row. Each has fewer than 2^32 items. */
 typedef struct spg_dense_b {
     spg_strip *B, *C;
     uint32_t strips;
@@ -31,7 +32,7 @@ __device__ inline spg_strip strip_at(const spg_strip *strips, uint32_t i) {
     return {x.x, x.y};
 }
 
-/* B's strips: a warp a row. */
+/* Makes the table of B, one warp a row. */
 static __global__ void __launch_bounds__(DENSE_B_NT) kernel_dense_b_index(spg_matrix B, spg_dense_b dense_b) {
     const uint32_t row = blockIdx.x * DENSE_B_WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (row < B.rows) {
@@ -51,7 +52,7 @@ static __global__ void __launch_bounds__(DENSE_B_NT) kernel_dense_b_index(spg_ma
     }
 }
 
-/* C's strips, and how many entries its rows have: 2^log_share warps a row. */
+/* Makes the table of C and counts its rows, 2^log_share warps a row. C's strip is the union of B's. */
 static __global__ void __launch_bounds__(DENSE_B_NT)
     kernel_dense_b_count(spg_job job, spg_dense_b dense_b, int log_share) {
     __shared__ uint32_t columns[DENSE_B_WARPS][WARP];
@@ -70,7 +71,8 @@ static __global__ void __launch_bounds__(DENSE_B_NT)
         for (uint32_t p = begin + part; p < end; p += min(end - p, DENSE_B_AHEAD * share)) {
             uint32_t k[DENSE_B_AHEAD];
 #pragma unroll
-            for (uint32_t i = 0; i < DENSE_B_AHEAD; i++) { /* an entry twice does no harm */
+            for (uint32_t i = 0; i < DENSE_B_AHEAD;
+                 i++) { /* past the end it reads the last entry again, which does no harm */
                 k[i] = __ldg(job.A.col + min(p + (i << log_share), end - 1));
             }
 #pragma unroll
@@ -94,16 +96,16 @@ static __global__ void __launch_bounds__(DENSE_B_NT)
     }
 }
 
-/* An entry of A, and what B's row has of the strip. */
+/* An entry of A, and the strip of B's row that it leads to. */
 template <typename V> struct alignas(16) strip_entry {
     spg_strip b;
     V a;
 };
 
-/* What so many entries of A lead to: the lane's factors, where it has one. */
+/* The values of B that the lane's column needs, for DENSE_B_STEP entries of A. */
 template <typename V> struct strip_step {
     V b[DENSE_B_STEP];
-    uint32_t has; /* a bit each */
+    uint32_t has; /* bit k: entry k has the lane's column */
 
     __device__ void load(const spg_job &job, const strip_entry<V> *entries) {
         const uint32_t lane = threadIdx.x % WARP;
@@ -126,17 +128,17 @@ template <typename V> struct strip_step {
     }
 };
 
-/* The entries of a row of A, 32 at a time, that lead to a strip. */
+/* Goes through a row of A, 32 entries at a time, and keeps those that lead to the strip. */
 template <typename V> struct strip_walk {
     const spg_job &job;
     const spg_dense_b &dense_b;
-    uint32_t strip, p, end; /* the next ones */
-    uint32_t k;             /* the lane's next one's column, */
-    spg_strip b;            /* and of the one before, what it leads to */
+    uint32_t strip, p, end; /* p .. end-1: the entries not yet read */
+    uint32_t k;             /* the column of A that the lane reads next */
+    spg_strip b;            /* the strip and the value that the lane has loaded last */
     V a;
 
     __device__ void find() { k = p + threadIdx.x % WARP < end ? __ldg(job.A.col + p + threadIdx.x % WARP) : ~0u; }
-    /* What is found is on its way, then those after it are looked for. */
+    /* Starts to load what the entries at hand lead to, then the columns of the next 32. */
     __device__ void fetch() {
         b = {};
         if (k != ~0u) {
@@ -146,19 +148,20 @@ template <typename V> struct strip_walk {
         p += min(end - p, (uint32_t)WARP);
         find();
     }
-    /* Leaves those that lead somewhere; how many they are. Behind them are some without columns. */
+    /* Writes the entries that lead to the strip side by side and returns how many. Behind them it writes entries
+     * without columns, so that a step can read beyond. */
     __device__ uint32_t put(strip_entry<V> *entries) const {
         const uint32_t lane = threadIdx.x % WARP;
         const unsigned some = __ballot_sync(~0u, b.columns != 0);
         const uint32_t n = (uint32_t)__popc(some), before = (uint32_t)__popc(some & ((1u << lane) - 1));
-        __syncwarp(); /* those before are done with */
+        __syncwarp(); /* all lanes have read the entries before */
         entries[b.columns != 0 ? before : n + lane - before] = {b, a};
         __syncwarp();
         return n;
     }
 };
 
-/* The sum of the lane's column: the products of some entries are on their way while those of others are added. */
+/* The sum of the lane's column. While one half of the entries is added, the products of the other half are loaded. */
 template <typename V>
 __device__ inline V sum_strip(const spg_job &job, const spg_dense_b &dense_b, uint32_t row, uint32_t strip,
                               strip_entry<V> (*entries)[WARP]) {
@@ -198,8 +201,9 @@ __device__ inline V sum_strip(const spg_job &job, const spg_dense_b &dense_b, ui
     return sum;
 }
 
-/* A warp a strip of a row of C: its values, and if rowptr is not NULL its columns and where its rows begin. Without
- * that A and B may have changed since: it leads nowhere else. */
+/* One warp a strip of a row of C. Writes values, and if rowptr is not NULL columns and row pointers too. If rowptr is
+ * NULL, A and B may have changed since C was counted: all addresses are bounded, so that the kernel reads and writes
+ * nothing outside the arrays. */
 template <typename V>
 __global__ void __launch_bounds__(DENSE_B_FILL_NT, 5)
     kernel_dense_b_fill(spg_job job, spg_dense_b dense_b, void *rowptr, bool wide_rowptr) {

@@ -1,6 +1,6 @@
-/* Products that know their place: where in A and in B the factors of each entry of C lie, entry after entry and in the
- * order of the sum. To fill C with other values is then to read, multiply and add. A plan keeps this when it is used
- * again, if memory allows. */
+/* Replay: for each entry of C, in the order of its sum, the pairs of entries of A and B that its products multiply.
+ * Filling C with other values then only reads, multiplies and adds. A plan keeps the pairs from its second use on, if
+ * memory allows. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
 #define LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
 
@@ -9,17 +9,17 @@
 enum {
     REPLAY_NT = 128,
     REPLAY_WARPS = REPLAY_NT / WARP,
-    REPLAY_BLOCK = 256,               /* entries of C whose products a warp looks for */
-    REPLAY_GROUP = 128,               /* entries of C that a warp sums up */
-    REPLAY_CHUNK = 256,               /* products that it has at hand */
-    REPLAY_LARGE = 10 * REPLAY_GROUP, /* products of a group: beyond, lanes read those of their own entries */
-    REPLAY_AHEAD = 4,                 /* of these, on their way together */
-    REPLAY_OWN = 256,                 /* of an entry: more are read by all lanes of its warp, */
-    REPLAY_EACH = 16,                 /* unless the most are fewer than so many for each such entry */
-    REPLAY_MOST = 65535               /* of one entry */
+    REPLAY_BLOCK = 256,               /* entries of C whose pairs one warp finds */
+    REPLAY_GROUP = 128,               /* entries of C that one warp sums */
+    REPLAY_CHUNK = 256,               /* products in a warp's shared memory at a time */
+    REPLAY_LARGE = 10 * REPLAY_GROUP, /* products of a group; with more, each lane reads the pairs of its own entries */
+    REPLAY_AHEAD = 4,                 /* pairs that such a lane loads together */
+    REPLAY_OWN = 256,                 /* products of an entry; with more, all lanes of the warp read them, */
+    REPLAY_EACH = 16,   /* unless the longest entry has fewer than this many products for each such entry */
+    REPLAY_MOST = 65535 /* products of one entry, at most */
 };
 
-/* Of one product: entries of A and of B. */
+/* The two factors of one product, as entries of A and of B. */
 typedef struct alignas(8) spg_pair {
     uint32_t a, b;
 } spg_pair;
@@ -27,25 +27,25 @@ typedef struct alignas(8) spg_pair {
 typedef struct spg_replay {
     spg_pair *pairs;
     uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
-    int64_t *ends;    /* where the products of each group end */
-    uint32_t *large;  /* groups of many products */
+    int64_t *ends;    /* where the pairs of each group end */
+    uint32_t *large;  /* groups of more than REPLAY_LARGE products */
     uint32_t *col;    /* of C */
     int64_t nnz;      /* of C */
 } spg_replay;
 
-/* What is learned while replay are found. */
+/* What the kernel learns while it finds pairs. */
 typedef struct replay_found {
-    unsigned most;          /* 0, or so many products of an entry are too many */
-    unsigned large, listed; /* groups of many products */
+    unsigned most;          /* 0; or the products of an entry that has more than REPLAY_MOST */
+    unsigned large, listed; /* groups of more than REPLAY_LARGE products: their number, and how many are listed */
 } replay_found;
 
 /* ---- finding ---- */
 
-/* Entries of C in a warp's shared memory: their columns; and where the next product of each goes. */
+/* A warp's entries of C in shared memory: their columns, and where the next pair of each goes. */
 struct replay_finder {
     uint32_t col[REPLAY_BLOCK], next[REPLAY_BLOCK];
 
-    /* Which of first .. last-1 has the column; one has. */
+    /* The entry in first .. last-1 that has the column; there is one. */
     __device__ uint32_t find(uint32_t first, uint32_t last, uint32_t column) const {
         while (last - first > 1) {
             const uint32_t middle = (first + last) / 2;
@@ -55,7 +55,7 @@ struct replay_finder {
     }
 };
 
-/* The part of B's row with columns from `low` to `high`. */
+/* The part of B's row k with columns low .. high. */
 __device__ inline uint32_t part_of_row(const spg_job &job, uint32_t k, uint32_t low, uint32_t high, uint32_t *length) {
     const uint32_t begin = __ldg(job.B.rowptr + k), end = __ldg(job.B.rowptr + k + 1);
     const uint32_t at = lower_bound(job.B.col, begin, end, low);
@@ -63,8 +63,8 @@ __device__ inline uint32_t part_of_row(const spg_job &job, uint32_t k, uint32_t 
     return at;
 }
 
-/* The products of a row of C that belong to its entries first .. last-1 of the block: counted, or put where they go.
- * Lanes take them in the order in which they are added; those of one entry at the same time stand behind each other. */
+/* Handles the products of a row of C that belong to entries first .. last-1 of the block: counts them, or (PUT) writes
+ * their pairs. Lanes take products in the order of the sum; lanes that have the same entry write side by side. */
 template <bool PUT>
 __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t first, uint32_t last,
                                      replay_finder &finder, spg_pair *to) {
@@ -75,7 +75,7 @@ __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t 
         const uint32_t at = p + lane < end ? part_of_row(job, __ldg(job.A.col + p + lane), low, high, &length) : 0;
         const uint32_t before = sum_before(length, &total);
         for (uint32_t i = lane; i < total + lane; i += WARP) {
-            const uint32_t e = lane_of_product(before, i); /* the entry of A */
+            const uint32_t e = lane_of_product(before, i); /* the entry of A, counted from p */
             const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
             const uint32_t place = i < total ? finder.find(first, last, __ldg(job.B.col + q)) : ~0u;
             const unsigned same = __match_any_sync(~0u, place);
@@ -92,7 +92,7 @@ __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t 
     }
 }
 
-/* The last row that begins at `at` or before. */
+/* The last row that begins at or before entry `at`. */
 template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t rows, int64_t at) {
     int64_t low = 0, high = rows;
     while (high - low > 1) {
@@ -102,8 +102,8 @@ template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t 
     return low;
 }
 
-/* First how many products each entry of C has, and each group: these are still to be summed up. Then (PUT) where they
- * are. */
+/* First run: counts the products of each entry and each group of C; the host then sums the groups. Second run (PUT):
+ * writes the pairs. */
 template <typename R, bool PUT>
 __global__ void __launch_bounds__(REPLAY_NT)
     kernel_replay_find(spg_job job, const R *rowptr, spg_replay replay, replay_found *found) {
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(REPLAY_NT)
     __syncwarp();
     int64_t row = row_at(rowptr, job.A.rows, base);
     for (uint32_t i = 0; i < n; row++) {
-        if (rowptr[row + 1] <= base + i) { /* none of its own: many such may follow each other */
+        if (rowptr[row + 1] <= base + i) { /* skip empty rows by a search, because there may be many in sequence */
             row = row_at(rowptr, job.A.rows, base + i);
         }
         const uint32_t last = (uint32_t)min(rowptr[row + 1] - base, (int64_t)n);
@@ -158,11 +158,11 @@ __global__ void __launch_bounds__(REPLAY_NT)
 
 /* ---- filling ---- */
 
-/* Factors of products in a warp's shared memory. */
+/* The factors of some products in a warp's shared memory. */
 template <typename V> struct replay_chunk {
     V a[REPLAY_CHUNK], b[REPLAY_CHUNK];
 
-    /* Those of the first n; what lies behind them is of no use. Several are on their way together. */
+    /* Loads the factors of the first n products, four a lane at a time. What lies behind them is never used. */
     __device__ void read(const spg_job &job, const spg_pair *pairs, uint32_t n) {
         enum { TOGETHER = 4 };
         for (uint32_t first = threadIdx.x % WARP; first < n + threadIdx.x % WARP; first += TOGETHER * WARP) {
@@ -185,7 +185,7 @@ template <typename V> struct replay_chunk {
     }
 };
 
-/* Adds the products first .. end-1, of one entry. */
+/* Adds the products first .. end-1 of one entry, by one lane. */
 template <typename V>
 __device__ inline V add_own(const spg_job &job, const spg_pair *pairs, uint32_t first, uint32_t end, V sum) {
     uint2 at[REPLAY_AHEAD];
@@ -213,7 +213,7 @@ __device__ inline V add_own(const spg_job &job, const spg_pair *pairs, uint32_t 
     return sum;
 }
 
-/* The same by all lanes, which read neighbouring products; the next ones are on their way. */
+/* The same by all lanes: they read neighbouring pairs, and load the next ones while they add. */
 template <typename V>
 __device__ inline V add_together(const spg_job &job, const spg_pair *pairs, uint32_t first, uint32_t end, V sum) {
     const uint32_t lane = threadIdx.x % WARP;
@@ -262,7 +262,7 @@ __device__ inline void put_entry(const spg_replay &replay, V *val, C *col, int64
     }
 }
 
-/* A warp's group of entries, unless it is large. */
+/* Fills a warp's group of entries, unless it is a large one. */
 template <typename V, typename C>
 __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, V *val, C *col, char *memory) {
     enum { EACH = REPLAY_GROUP / WARP };
@@ -306,7 +306,7 @@ __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, 
     }
 }
 
-/* The values of C, and if that is wanted its columns. */
+/* Writes C's values, and its columns unless col is NULL. */
 template <typename V, typename C>
 __global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg_replay replay, V *val, C *col) {
     LSP_DYNAMIC_SHARED(memory);
@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg
     lsp_end_after_previous();
 }
 
-/* The same of large groups, a block each: a lane reads the products of its entry, or all lanes do. */
+/* The same for the large groups, one block each. A lane sums its own entry, or all lanes together the entry of one. */
 template <typename V, typename C>
 __global__ void __launch_bounds__(REPLAY_GROUP)
     kernel_replay_fill_large(spg_job job, spg_replay replay, V *val, C *col) {
@@ -325,7 +325,8 @@ __global__ void __launch_bounds__(REPLAY_GROUP)
     uint32_t total, begin = sum_before(count, &total);
     V sum = value_kind<V>::identity(job);
     lsp_let_next_begin();
-    for (uint32_t before = threadIdx.x / WARP * WARP; before > 0; before -= WARP) { /* entries of the warps before */
+    for (uint32_t before = threadIdx.x / WARP * WARP; before > 0;
+         before -= WARP) { /* adds up the products in the warps before */
         begin += __reduce_add_sync(~0u, replay.counts[i - before]);
     }
     unsigned many = __ballot_sync(~0u, count > REPLAY_OWN);

@@ -1,4 +1,5 @@
-/* What the launchers of C = A*B share: the job from the plan, rows listed by bin, kernels that both count and fill. */
+/* What all launchers of C = A*B share: launch sizes, the report, the job made from the plan, and lists of rows by bin.
+ */
 #ifndef LSP_SPGEMM_GPU_LAUNCH_CUH
 #define LSP_SPGEMM_GPU_LAUNCH_CUH
 
@@ -10,7 +11,7 @@
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
 enum { NT = LIST_NT };
-/* Blocks for that: each thread takes four items, and no multiprocessor gets more than 16 blocks. */
+/* Blocks of such a kernel: four items a thread, and at most 16 blocks a multiprocessor. */
 static inline int64_t blocks_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, NT * 4, 16); }
 /* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
 static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }
@@ -23,7 +24,7 @@ static inline lsp_status clear(lsp_ctx *ctx, void *memory, size_t bytes) {
     return LSP_CUDA_CALL(ctx, cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
 }
 
-/* A part of the report is all zero, and from now on it is not. */
+/* Makes a part of the report all zero for a kernel that will write to it. `*used` says that an earlier kernel has. */
 static inline lsp_status open_part(lsp_ctx *ctx, void *part, size_t bytes, bool *used) {
     lsp_status status = LSP_OK;
     if (*used) {
@@ -56,14 +57,14 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
     return job;
 }
 
-/* Does the semiring choose from products, instead of summing them? */
+/* Does the semiring choose one product instead of summing them? */
 static inline bool is_minmax(const lsp_spgemm_plan *plan) {
     return plan->options.semiring != LSP_PLUS_TIMES && plan->options.semiring != LSP_PLUS_PAIR;
 }
 
 /* ---- lists of rows ---- */
 
-/* Rows by bin, but for short ones. */
+/* Rows by bin, without the short ones. */
 typedef struct bin_lists {
     uint32_t *rows;
     bin_starts starts;
@@ -73,7 +74,7 @@ static inline spg_list list_of(const bin_lists *lists, const uint32_t *bins, int
     return (spg_list){lists->rows + lists->starts.at[bin], bins[bin]};
 }
 
-/* Rows that are counted in a window first. */
+/* Rows that are first counted in a window. */
 static inline uint32_t windowed(const uint32_t *bins) {
     uint32_t sum = 0;
     for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_LONG; bin++) {
@@ -82,8 +83,8 @@ static inline uint32_t windowed(const uint32_t *bins) {
     return sum;
 }
 
-/* Places of the list; rows that fit no window are listed once more, and then perhaps among those counted by bits; or
- * those that are merged. */
+/* The list's size. A row that is counted in a window takes up to three places: its own, one if it fits no window, and
+ * one if it is merged or counted as LONG. */
 static inline int64_t list_rows(const uint32_t *bins) {
     int64_t sum = 3 * (int64_t)windowed(bins);
     for (int bin = LSP_BIN_SORT_32 + 1; bin < LSP_BINS; bin++) {

@@ -1,4 +1,4 @@
-/* lists */
+/* Lists of rows by bin, so that each bin can be counted and filled by its own kernel. */
 #ifndef LSP_SPGEMM_GPU_LISTS_CUH
 #define LSP_SPGEMM_GPU_LISTS_CUH
 
@@ -8,7 +8,7 @@ enum { LIST_NT = 256 };
 
 /* ---- bins ---- */
 
-/* Rows of each bin, counted in shared memory first. */
+/* Counts rows by bin in shared memory, so that global atomics are one a bin and block. */
 struct bin_counter {
     uint32_t *shared;
 
@@ -19,7 +19,8 @@ struct bin_counter {
         __syncthreads();
     }
     __device__ uint32_t add(int bin) const { return atomicAdd(shared + bin, 1u); }
-    /* For a warp that is together; -1: none. Mostly all lanes have the same. */
+    /* Called by a whole warp; bin -1 counts nothing. Mostly all lanes have the same bin, and one lane adds for all of
+     * them. */
     __device__ void add_warp(int bin) const {
         const unsigned some = __ballot_sync(~0u, bin >= 0);
         const int leader = some ? __ffs((int)some) - 1 : 0, its = __shfl_sync(~0u, bin, leader);
@@ -41,7 +42,7 @@ struct bin_counter {
 
 /* ---- lists ---- */
 
-/* The bin of a row: of counting, or of filling once rowptr says where rows of C begin. */
+/* The row's bin: for counting, or (FILL) for filling, which needs C's row pointers. */
 template <bool FILL> __device__ inline int bin_of(const spg_job &job, int64_t row) {
     const uint32_t products = job.products[row], entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
     const uint8_t groups = job.groups ? job.groups[row] : 0;
@@ -63,12 +64,12 @@ template <bool FILL> __global__ void __launch_bounds__(LIST_NT) kernel_bins(spg_
     counter.flush(bins);
 }
 
-/* Where the rows of each bin begin in the list. */
+/* Where each bin begins in the list. */
 typedef struct bin_starts {
     uint32_t at[LSP_BINS];
 } bin_starts;
 
-/* Lists rows by bin, one bin after the other; short rows, and those without products, are left out. */
+/* Lists rows by bin, one bin after the other. Short rows, and rows without products, are not listed. */
 template <bool FILL>
 __global__ void __launch_bounds__(LIST_NT)
     kernel_list(spg_job job, uint32_t *list, bin_starts starts, uint32_t *placed) {

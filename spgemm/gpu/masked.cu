@@ -1,5 +1,5 @@
-/* C<M> = A*B on a GPU: sums beside the mask's entries, then those without a product are left out. The host waits for
- * nnz(C). */
+/* C<M> = A*B on a GPU: sums products beside the mask's entries, then leaves out entries that got no product. The host
+ * waits for nnz(C). */
 #include "core/scan.h"
 #include "kernel_masked.cuh"
 #include "launch.cuh"
@@ -27,7 +27,7 @@ done:
 template <typename K, typename V>
 static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *sums, uint8_t *touched,
                            int64_t *counts) {
-    enum { LONG = 16 }; /* products an entry of A, for which a warp is better than a part of it */
+    enum { LONG = 16 }; /* products an entry of A: from here on a whole warp a row is faster than a quarter of one */
     mask_job<K> mask = {sums->rowptr, sums->rowptr_type == LSP_I64, (const K *)sums->col, NULL, sums->val, touched,
                         counts};
     return plan->facts.products / LONG >= job->A.nnz ? (start<WARP, K, V>(plan->ctx, job, &mask, sums->nnz))

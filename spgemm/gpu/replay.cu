@@ -1,14 +1,14 @@
-/* C = A*B on a GPU by a plan that is used again: once it is found where the operands of each entry of C lie, C is
- * filled by one kernel. */
+/* Replay: a plan that is used again remembers which entries of A and B each product multiplies. Later calls then fill C
+ * by one kernel that reads, multiplies and adds. */
 #include "core/items.h"
 #include "core/scan.h"
 #include "kernel_replay.cuh"
 #include "launch.cuh"
 
-/* Products for each entry of C up to which their replay are read faster than rows are made anew. */
+/* Products an entry of C, up to which reading their pairs is faster than making rows anew. */
 enum {
     REPLAY_WORTH = 16,
-    REPLAY_DENSE_B = 5 /* the same of an entry of A in a strip, where C is made so */
+    REPLAY_DENSE_B = 5 /* the same, where B is nearly dense: products of an entry of A in a strip */
 };
 
 static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, REPLAY_BLOCK) * (REPLAY_BLOCK / REPLAY_GROUP); }
@@ -24,7 +24,7 @@ static spg_replay replay_of(const lsp_spgemm_replay *kept, int64_t nnz) {
     return (spg_replay){(spg_pair *)kept->pairs, kept->counts, kept->ends, kept->large, kept->col, nnz};
 }
 
-/* Memory for all of it, and C's structure. */
+/* Allocates everything and copies C's structure, except the pairs' contents. */
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -82,7 +82,7 @@ extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
     return any;
 }
 
-/* Are more rows made in windows than otherwise? These are many repeats at a time, and fast. */
+/* Do windows make most rows? They make several repeats at a time, which a replay does not beat. */
 static bool mostly_windows(const lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.fill_bins;
     int64_t windows = 0, others = bins[LSP_BIN_LONG] + (int64_t)bins[LSP_BIN_MERGE];
@@ -95,7 +95,7 @@ static bool mostly_windows(const lsp_spgemm_plan *plan) {
     return windows > others;
 }
 
-/* Is it worth it, and does it leave most of the memory to others? */
+/* Would a replay pay, and does it leave three quarters of the free memory? */
 static bool worth_replaying(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C) {
     const int64_t products = plan->facts.products, strips = plan->gpu.dense_b.strips;
     return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && products <= (int64_t)UINT32_MAX - WARP &&
@@ -121,7 +121,7 @@ done:
         lsp_spgemm_gpu_replay_drop(plan);
     }
     lsp_scratch_release(ctx, mark);
-    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* then it is done without */
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for it, there is no replay */
 }
 
 template <typename V, typename I>
@@ -134,7 +134,7 @@ static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operand
     const size_t bytes = REPLAY_WARPS * sizeof(replay_chunk<V>);
     I *col = structure ? (I *)C->col : NULL;
     bool beside = false;
-    if (plan->gpu.replay.large_count > 0) { /* first: its warps take longest */
+    if (plan->gpu.replay.large_count > 0) { /* first, because its warps take longest */
         LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill_large<V, I>), plan->gpu.replay.large_count,
                                   REPLAY_GROUP, 0, job, replay, (V *)C->val, col));
     }

@@ -1,12 +1,12 @@
-/* short */
+/* Launch sizes of the kernels for short rows: how many rows a warp takes, and how many blocks there are. */
 #ifndef LSP_SPGEMM_GPU_SHORT_CUH
 #define LSP_SPGEMM_GPU_SHORT_CUH
 
 #include "kernel_short.cuh"
 #include "launch.cuh"
 
-/* Rows a warp: no more than keep the whole chip busy; 32 if that leaves twice as many warps, for the longest rows are
- * often neighbours. */
+/* Rows a warp. More rows a warp save work, but only as long as there are warps enough to keep the chip busy. The step
+ * to 32 needs twice as many warps, because the longest rows are often neighbours and would be in one warp. */
 static inline int rows_each(lsp_ctx *ctx, int64_t rows) {
     int each = 1;
     while (each < WARP && rows > (int64_t)each * chip_sms(ctx) * (each < WARP / 2 ? 40 : 80)) {
@@ -14,7 +14,7 @@ static inline int rows_each(lsp_ctx *ctx, int64_t rows) {
     }
     return each;
 }
-/* Steps of a block that looks: the same holds. */
+/* Steps of a block of kernel_inspect, chosen by the same rule. */
 static inline int inspect_steps(lsp_ctx *ctx, int64_t rows) {
     return (int)lsp_max(lsp_min(rows / (INSPECT_NT * chip_sms(ctx) * 16), INSPECT_STEPS), 1);
 }
