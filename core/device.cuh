@@ -1,37 +1,38 @@
-/* What kernels take from below CUDA C. Where the host's compiler compiles them (LSP_CUDA=EMULATED) tests/emulate has
- * it. */
+/* What kernels need from below CUDA C: PTX, and what CUDA C has for some architectures only. The emulated GPU
+ * (LSP_CUDA=EMULATED), whose kernels the host's compiler compiles, has its own versions at the end. */
 #ifndef LSP_CORE_DEVICE_CUH
 #define LSP_CORE_DEVICE_CUH
 
 #ifdef __CUDACC__
 
-/* Declares `char name[]`: the block's dynamic shared memory. */
+/* Declares `char name[]`, the block's dynamic shared memory, aligned to 16 bytes. */
 #define LSP_DYNAMIC_SHARED(name) extern __shared__ __align__(16) char name[]
 
-/* Barrier `id`, 1 to 15, of `threads` threads: whole warps. */
+/* Named barrier `id`, 1 to 15, of `threads` threads in whole warps. Barrier 0 is __syncthreads. */
 __device__ inline void lsp_barrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/* Brings the line of global memory near. */
+/* Prefetches a line of global memory to the L2 cache. */
 __device__ inline void lsp_prefetch(const void *line) { asm volatile("prefetch.global.L2 [%0];" ::"l"(line)); }
 
-/* Brings near the 32 bytes that lie across `border`, at which one of those who write ends and another begins: to write
- * a part of them while they are not takes long. */
+/* Prefetches the 32-byte sector that contains `border`, if two writers share it: one ends at `border`, the other
+ * begins. Writing a part of a sector that is not in the L2 cache waits for memory. */
 __device__ inline void lsp_prefetch_border(const void *border) {
     if ((size_t)border % 32 != 0) {
         lsp_prefetch((const char *)border - 1);
     }
 }
 
-/* The compiler must have x ready here, and knows nothing of it afterwards: else it may keep all operands of a long sum
- * to add them in another order. */
+/* Makes the compiler compute x here, and hides the value from it afterwards. Without it the compiler may keep all
+ * operands of a long sum in registers to add them in another order, or keep what it could compute again. */
 __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
 
-/* mine = the smaller of mine and other, or (upper) the larger one; one: 1, unknown to the compiler. A comparison that
- * takes `upper` in, and a move by the idle unit for multiplication; a choice of min and max is both on the busy one. */
+/* mine = min(mine, other), or max if `upper`. one: 1, but the compiler must not know that. This takes one comparison
+ * that includes `upper`, and a move by the multiply-add unit, which is idle in a sort; a choice between min and max
+ * would take two instructions of the busy unit. */
 __device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned one) {
     asm("{\n\t.reg .pred up, mine;\n\t"
         "setp.ne.u32 up, %2, 0;\n\t"
@@ -41,13 +42,13 @@ __device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, 
         : "r"(other), "r"((unsigned)upper), "r"(one));
 }
 
-/* Of a kernel that may be started with LSP_LAUNCH_BESIDE: at its begin, and at its end. */
+/* For kernels started with LSP_LAUNCH_BESIDE: call the first at the begin, the second at the end. */
 __device__ inline void lsp_let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
-__device__ inline void lsp_end_after_previous() { /* one block is enough */
+__device__ inline void lsp_end_after_previous() { /* one block that waits is enough */
 #if __CUDA_ARCH__ >= 900
     if (blockIdx.x == gridDim.x - 1) {
         cudaGridDependencySynchronize();

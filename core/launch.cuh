@@ -1,4 +1,4 @@
-/* The one way to start a kernel: on the context's stream, and a launch that fails comes back as a status. */
+/* The one way to start a kernel: on the context's stream; a launch that fails returns a status and a sentence. */
 #ifndef LSP_CORE_LAUNCH_CUH
 #define LSP_CORE_LAUNCH_CUH
 
@@ -18,19 +18,26 @@
                     #kernel " could not be started"))
 #endif
 
-/* The same, of kernels that need nothing of each other: but for the first one, which sets *beside, each may begin as
- * soon as all blocks of the one before have, and ends after it. Each calls lsp_let_next_begin and
- * lsp_end_after_previous. */
+/* The size of a launch; shared: dynamic shared memory in bytes. */
+typedef struct lsp_grid {
+    int64_t blocks;
+    int threads;
+    size_t shared;
+} lsp_grid;
+
+/* Launches one of several independent kernels (programmatic dependent launch, compute capability 9.0 and later). Each
+ * kernel but the first may start once all blocks of the previous one have started; it ends after it. The first launch
+ * sets *beside, which is false before. Each kernel calls lsp_let_next_begin and lsp_end_after_previous. */
 template <typename Kernel, typename... P>
-static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const char *failed, Kernel kernel,
-                                           int64_t blocks, int threads, size_t shared, const P &...arguments) {
+static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const char *failed, Kernel kernel, lsp_grid grid,
+                                           const P &...arguments) {
     cudaLaunchAttribute overlap = {};
     cudaLaunchConfig_t config = {};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3((unsigned)blocks);
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = shared;
+    config.gridDim = dim3((unsigned)grid.blocks);
+    config.blockDim = dim3((unsigned)grid.threads);
+    config.dynamicSmemBytes = grid.shared;
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
     config.attrs = &overlap;
     config.numAttrs = *beside && lsp_cuda_get_chip(ctx)->compute >= 90;
@@ -39,15 +46,16 @@ static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const cha
     return lsp_cuda_leave(ctx, (int)cudaLaunchKernelEx(&config, kernel, arguments...), failed);
 }
 #define LSP_LAUNCH_BESIDE(ctx, beside, kernel, blocks, threads, shared, ...)                                           \
-    lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel, (blocks), (threads), (shared),         \
-                      __VA_ARGS__)
+    lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel,                                        \
+                      lsp_grid{(int64_t)(blocks), (int)(threads), (size_t)(shared)}, __VA_ARGS__)
 
-/* A kernel may take so much dynamic shared memory. */
+/* Lets a kernel take `bytes` bytes of dynamic shared memory. */
 template <typename Kernel> static inline lsp_status lsp_allow_shared(lsp_ctx *ctx, Kernel *kernel, size_t bytes) {
-    return bytes <= 24 << 10 ? LSP_OK /* static memory counts too */ : lsp_cuda_allow_shared(ctx, (const void *)kernel);
+    return bytes <= 24 << 10 ? LSP_OK /* 48 KiB with static memory need no leave */
+                             : lsp_cuda_allow_shared(ctx, (const void *)kernel);
 }
 
-/* Calls of the runtime in a launcher: LSP_TRY(LSP_CUDA_CALL(ctx, ...)). */
+/* A call of the CUDA runtime on the context's device: LSP_TRY(LSP_CUDA_CALL(ctx, ...)). */
 #define LSP_CUDA_CALL(ctx, call) (lsp_cuda_enter(ctx), lsp_cuda_leave((ctx), (int)(call), #call))
 
 #endif

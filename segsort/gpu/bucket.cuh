@@ -1,50 +1,51 @@
-/* Words that lie about evenly sort themselves, nearly: each goes to one of half or a quarter as many buckets as there
- * are places, by its leading bits; the buckets are counted and laid one after the other; what is left is order within
- * buckets of a few words, which two short sorts in the lanes bring, the first across the borders of the lanes' rows.
- * For hundreds of words that is less work than a network. Where a bucket lies too far across a border they are left for
- * the network. */
+/* A bucket sort of a group's words, for words that are about evenly distributed. Each word goes to a bucket by its
+ * leading bits; there are half or a quarter as many buckets as words. The group counts its buckets, scans the counts
+ * and puts the words in bucket order. Two short sorts in the lanes then sort within buckets; the first one works on
+ * rows shifted by half a row, so that buckets across the border of two lanes' rows are sorted too. For hundreds of
+ * words that is less work than a network. If a bucket reaches too far across a border, the words are left for the
+ * network. */
 #ifndef LSP_SEGSORT_GPU_BUCKET_CUH
 #define LSP_SEGSORT_GPU_BUCKET_CUH
 
 #include "network.cuh"
 
-enum { SPREAD_SUMS = 16 }; /* warps at most */
-/* Words of a bucket, on average; buckets of a row. */
-__host__ __device__ constexpr int spread_mean(int VT) { return VT >= 24 ? 4 : 2; }
-__host__ __device__ constexpr int spread_row(int VT) { return VT / spread_mean(VT); }
+enum { BUCKET_WARPS = 16 }; /* warps of a group at most */
+/* Words of a bucket on average; buckets of a lane's row of VT words. */
+__host__ __device__ constexpr int bucket_mean(int VT) { return VT >= 24 ? 4 : 2; }
+__host__ __device__ constexpr int bucket_row(int VT) { return VT / bucket_mean(VT); }
 
-/* Rows of words that are full where a class has what it may expect. */
-__host__ __device__ constexpr int spread_full(int VT) { return VT < 20 ? VT - 4 : VT - 8; }
+/* Words r below this are in the segment for every lane if the segment's length is one that its class usually has. */
+__host__ __device__ constexpr int bucket_full_rows(int VT) { return VT < 20 ? VT - 4 : VT - 8; }
 
 /* Shared memory of G lanes with VT words each. */
-template <int VT> struct spread_memory {
+template <int VT> struct bucket_memory {
     uint32_t *words;    /* G * VT */
-    uint32_t *counters; /* of each lane's buckets: how many words are in each, then where its next one goes */
+    uint32_t *counters; /* a bucket's words, then the place of its next word */
     uint32_t *borders;  /* half a row of each warp's first lane */
-    uint32_t *sums;     /* of each warp's buckets */
-    uint32_t *uneven;   /* too uneven to be spread */
+    uint32_t *sums;     /* the words in each warp's buckets */
+    uint32_t *uneven;   /* 1: the words are left for the network */
 
-    __device__ spread_memory(uint32_t *shared, int G)
-        : words(shared), counters(words + G * VT), borders(counters + G * spread_row(VT)),
-          sums(borders + G / WARP * VT / 2), uneven(sums + SPREAD_SUMS) {}
+    __device__ bucket_memory(uint32_t *shared, int G)
+        : words(shared), counters(words + G * VT), borders(counters + G * bucket_row(VT)),
+          sums(borders + G / WARP * VT / 2), uneven(sums + BUCKET_WARPS) {}
 };
-/* A multiple of 16; of the last four words one is needed. */
-__host__ __device__ constexpr int spread_bytes(int VT, int G) {
-    return (G * VT + G * spread_row(VT) + G / WARP * VT / 2 + SPREAD_SUMS + 4) / 4 * 16;
+/* Bytes of it, a multiple of 16: of the last four words `uneven` is one. */
+__host__ __device__ constexpr int bucket_bytes(int VT, int G) {
+    return (G * VT + G * bucket_row(VT) + G / WARP * VT / 2 + BUCKET_WARPS + 4) / 4 * 16;
 }
 
-/* Where word e lies, if rows have N: lanes read rows, 16 bytes at a time, in different banks. */
-template <int N> __device__ inline uint32_t spread_place(uint32_t e) {
+/* The place of word e in rows of N words: lanes that read their rows 16 bytes at a time meet in no bank. */
+template <int N> __device__ inline uint32_t bucket_place(uint32_t e) {
     return N == 32 ? e ^ (e >> 5 & 7) << 2 : N == 16 ? e ^ (e >> 5 & 3) << 2 : N == 8 ? e ^ (e >> 5 & 1) << 2 : e;
 }
 
-/* Half a row of words, from place e on, to or from those from w[AT] on. */
-template <int VT, int AT> __device__ inline void spread_load(uint32_t (&w)[VT], const uint32_t *words, uint32_t e) {
+/* Loads or stores half a row, w[AT] .. w[AT + VT/2 - 1], from place e on. */
+template <int VT, int AT> __device__ inline void bucket_load(uint32_t (&w)[VT], const uint32_t *words, uint32_t e) {
     enum { Q = VT % 8 == 0 ? 4 : 2 };
     lsp_settle(e);
 #pragma unroll
     for (int r = 0; r < VT / 2; r += Q) {
-        const uint32_t *from = words + spread_place<VT>(e + (uint32_t)r);
+        const uint32_t *from = words + bucket_place<VT>(e + (uint32_t)r);
         if constexpr (Q == 4) {
             const uint4 x = *(const uint4 *)from;
             w[AT + r] = x.x, w[AT + r + 1] = x.y, w[AT + r + 2] = x.z, w[AT + r + 3] = x.w;
@@ -54,12 +55,12 @@ template <int VT, int AT> __device__ inline void spread_load(uint32_t (&w)[VT], 
         }
     }
 }
-template <int VT, int AT> __device__ inline void spread_store(const uint32_t (&w)[VT], uint32_t *words, uint32_t e) {
+template <int VT, int AT> __device__ inline void bucket_store(const uint32_t (&w)[VT], uint32_t *words, uint32_t e) {
     enum { Q = VT % 8 == 0 ? 4 : 2 };
     lsp_settle(e);
 #pragma unroll
     for (int r = 0; r < VT / 2; r += Q) {
-        uint32_t *to = words + spread_place<VT>(e + (uint32_t)r);
+        uint32_t *to = words + bucket_place<VT>(e + (uint32_t)r);
         if constexpr (Q == 4) {
             *(uint4 *)to = make_uint4(w[AT + r], w[AT + r + 1], w[AT + r + 2], w[AT + r + 3]);
         } else {
@@ -68,24 +69,25 @@ template <int VT, int AT> __device__ inline void spread_store(const uint32_t (&w
     }
 }
 
-/* Some counters of a row. */
-template <int N> struct alignas(N * sizeof(uint32_t)) spread_counters { uint32_t of[N]; };
+/* Neighbouring counters, read and written at once. */
+template <int N> struct alignas(N * sizeof(uint32_t)) bucket_counters { uint32_t of[N]; };
 
-/* Does a bucket of `count` words, `before` of them all come before it, lie across a border of rows so far that the
- * first sort would miss some? */
-template <int VT> __device__ inline bool spread_too_far(uint32_t before, uint32_t count) {
+/* Does a bucket of `count` words, with `before` words in earlier buckets, reach across a border of rows by more than
+ * half a row? The first sort would miss the words beyond. */
+template <int VT> __device__ inline bool bucket_too_far(uint32_t before, uint32_t count) {
     const uint32_t border = before / VT * VT + VT, end = before + count;
     return end > border && (border - before > VT / 2 || end - border > VT / 2);
 }
 
-/* Counters to the numbers of words before: each lane those of its row. */
-template <int VT, bool MANY> __device__ inline void spread_sum(const spread_memory<VT> &memory, int G, int t, int id) {
-    enum { ROW = spread_row(VT), Q = ROW % 4 == 0 ? 4 : ROW % 2 == 0 ? 2 : 1 };
-    typedef spread_counters<Q> some;
+/* Replaces the counters by their exclusive prefix sums; each lane has the counters of its row. Sets `uneven` if a
+ * bucket reaches too far. */
+template <int VT, bool MANY> __device__ inline void bucket_scan(const bucket_memory<VT> &memory, int G, int t, int id) {
+    enum { ROW = bucket_row(VT), Q = ROW % 4 == 0 ? 4 : ROW % 2 == 0 ? 2 : 1 };
+    typedef bucket_counters<Q> some;
     uint32_t mine = 0, most = 0, before = 0, first = (uint32_t)(t * ROW);
 #pragma unroll
     for (int k = 0; k < ROW; k += Q) {
-        const some x = *(const some *)(memory.counters + spread_place<ROW>(first + (uint32_t)k));
+        const some x = *(const some *)(memory.counters + bucket_place<ROW>(first + (uint32_t)k));
 #pragma unroll
         for (int i = 0; i < Q; i++) {
             mine += x.of[i];
@@ -103,23 +105,23 @@ template <int VT, bool MANY> __device__ inline void spread_sum(const spread_memo
             before += memory.sums[k];
         }
     }
-    if (most > VT / 2) { /* seldom */
+    if (most > VT / 2) { /* seldom; no shorter bucket reaches too far */
         bool far = false;
         uint32_t at = before;
 #pragma unroll 1
         for (int k = 0; k < ROW; k++) {
-            const uint32_t count = memory.counters[spread_place<ROW>(first + (uint32_t)k)];
-            far |= spread_too_far<VT>(at, count);
+            const uint32_t count = memory.counters[bucket_place<ROW>(first + (uint32_t)k)];
+            far |= bucket_too_far<VT>(at, count);
             at += count;
         }
         if (far) {
             *memory.uneven = 1;
         }
     }
-    lsp_settle(first); /* places are found anew, counters read again: registers are full */
+    lsp_settle(first); /* computes places and reads counters again: there are no registers to keep them */
 #pragma unroll
     for (int k = 0; k < ROW; k += Q) {
-        some *const at = (some *)(memory.counters + spread_place<ROW>(first + (uint32_t)k));
+        some *const at = (some *)(memory.counters + bucket_place<ROW>(first + (uint32_t)k));
         some x = *at;
 #pragma unroll
         for (int i = 0; i < Q; i++) {
@@ -131,21 +133,21 @@ template <int VT, bool MANY> __device__ inline void spread_sum(const spread_memo
     }
 }
 
-/* Do so many of a warp's words fall together with the next one that it is not by chance? To count them would be in
- * vain, and slow. */
-template <int VT> __device__ inline bool spread_alike(const uint32_t (&w)[VT], uint32_t buckets) {
-    bool alike = false;
+/* Do at least four lanes of the warp have two neighbouring words in one bucket? For even words that is unlikely;
+ * counting uneven ones would be slow, because their atomic operations meet, and in vain. */
+template <int VT> __device__ inline bool bucket_clustered(const uint32_t (&w)[VT], uint32_t buckets) {
+    bool together = false;
 #pragma unroll
     for (int r = 0; r < 3; r++) {
-        alike |= __umulhi(w[r], buckets) == __umulhi(w[r + 1], buckets);
+        together |= __umulhi(w[r], buckets) == __umulhi(w[r + 1], buckets);
     }
-    return __popc(__ballot_sync(~0u, alike)) >= 4;
+    return __popc(__ballot_sync(~0u, together)) >= 4;
 }
 
-/* Rows shifted by half a row to rows: each lane gives its lower half to the one before. The first lane's is its own; it
- * gives the upper one to the last lane. */
+/* From rows shifted by half a row back to rows: each lane takes the lower half of the next lane as its upper half. The
+ * first lane's lower half is its own already; its upper half goes to the last lane. */
 template <int VT, bool MANY>
-__device__ inline void spread_rows(uint32_t (&w)[VT], int G, int t, int id, const spread_memory<VT> &memory) {
+__device__ inline void bucket_unshift(uint32_t (&w)[VT], int G, int t, int id, const bucket_memory<VT> &memory) {
     enum { H = VT / 2 };
     if (t < WARP) {
 #pragma unroll
@@ -157,7 +159,7 @@ __device__ inline void spread_rows(uint32_t (&w)[VT], int G, int t, int id, cons
     }
     if (MANY || G > WARP) {
         if (threadIdx.x % WARP == 0) {
-            spread_store<VT, 0>(w, memory.borders, (uint32_t)(t / WARP * H));
+            bucket_store<VT, 0>(w, memory.borders, (uint32_t)(t / WARP * H));
         }
         group_sync<MANY>(G, id);
     }
@@ -169,22 +171,23 @@ __device__ inline void spread_rows(uint32_t (&w)[VT], int G, int t, int id, cons
         w[H + r] = x;
     }
     if ((MANY || G > WARP) && threadIdx.x % WARP == WARP - 1) {
-        spread_load<VT, H>(w, memory.borders, (uint32_t)((t + 1 < G ? (t + 1) / WARP : 0) * H));
+        bucket_load<VT, H>(w, memory.borders, (uint32_t)((t + 1 < G ? (t + 1) / WARP : 0) * H));
     }
 }
 
-/* Sorts the words of G lanes, 32 or more: word r of lane t is the one at t + r * G, of which those from n on are the
- * largest, and in order; lane t ends with the words t*VT .. in order, as after sort_group. False, and the words as they
- * were, if they lie too unevenly, or are too few to fill SURE rows. */
+/* Sorts the words of G >= 32 lanes. Word r of lane t is number t + r * G; the words from number n on are the largest
+ * and in order. Lane t ends with the sorted words t*VT .. t*VT + VT-1, as after sort_group. Returns false, with the
+ * words unchanged, if they are too uneven, or too few to give every lane SURE words. */
 template <int VT, int SURE, bool MANY>
-__device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int id, const spread_memory<VT> &memory,
+__device__ inline bool bucket_group(uint32_t (&w)[VT], int n, int G, int t, int id, const bucket_memory<VT> &memory,
                                     const network_ones &ones) {
     enum {
         H = VT / 2,
-        ROW = spread_row(VT),
+        ROW = bucket_row(VT),
         N = 4 /* at a time */
     };
-    t = fresh(t), G = fresh(G); /* nothing is found beforehand, for all segments: it would not fit registers */
+    t = fresh(t),
+    G = fresh(G); /* keeps the compiler from hoisting addresses out of the loop over segments into registers */
     const uint32_t buckets = (uint32_t)(G * ROW);
     if (n < SURE * G) {
         return false;
@@ -199,13 +202,13 @@ __device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int 
         *memory.uneven = 0;
     }
     group_sync<MANY>(G, id);
-    if (spread_alike(w, buckets)) {
+    if (bucket_clustered(w, buckets)) {
         *memory.uneven = 1;
     } else {
 #pragma unroll
-        for (int r = 0; r < VT; r++) { /* what is not there counts nothing */
+        for (int r = 0; r < VT; r++) { /* words from n on are not counted: they stay at their places */
             if (r < SURE || t + r * G < n) {
-                atomicAdd(memory.counters + spread_place<ROW>(__umulhi(w[r], buckets)), 1u);
+                atomicAdd(memory.counters + bucket_place<ROW>(__umulhi(w[r], buckets)), 1u);
             }
         }
     }
@@ -213,12 +216,12 @@ __device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int 
     if (*memory.uneven) {
         return false;
     }
-    spread_sum<VT, MANY>(memory, G, t, id);
+    bucket_scan<VT, MANY>(memory, G, t, id);
     group_sync<MANY>(G, id);
     if (*memory.uneven) {
         return false;
     }
-    const uint32_t again = (uint32_t)fresh((int)buckets); /* places are found anew: kept, they would not fit */
+    const uint32_t again = (uint32_t)fresh((int)buckets); /* computes the buckets again: no registers to keep them */
     const int lanes = fresh(G);
 #pragma unroll
     for (int r0 = 0; r0 < VT; r0 += N) {
@@ -228,21 +231,21 @@ __device__ inline bool spread_group(uint32_t (&w)[VT], int n, int G, int t, int 
             const int r = r0 + i;
             to[i] = (uint32_t)(t + r * lanes);
             if (r < SURE || t + r * lanes < n) {
-                to[i] = atomicAdd(memory.counters + spread_place<ROW>(__umulhi(w[r], again)), 1u);
+                to[i] = atomicAdd(memory.counters + bucket_place<ROW>(__umulhi(w[r], again)), 1u);
             }
         }
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            memory.words[spread_place<VT>(to[i])] = w[r0 + i];
+            memory.words[bucket_place<VT>(to[i])] = w[r0 + i];
         }
     }
     group_sync<MANY>(G, id);
-    /* the upper half of the row before with the lower one; the first lane: the very last ones with the very first */
+    /* the shifted row: the upper half of the row before, and the own lower half; the first lane wraps around */
     const uint32_t row = (uint32_t)(t * VT), lower = t > 0 ? row - H : 0, upper = t > 0 ? row : (uint32_t)(G * VT - H);
-    spread_load<VT, 0>(w, memory.words, lower);
-    spread_load<VT, H>(w, memory.words, upper);
+    bucket_load<VT, 0>(w, memory.words, lower);
+    bucket_load<VT, H>(w, memory.words, upper);
     sort_words<VT, 0, VT>(w, ones);
-    spread_rows<VT, MANY>(w, G, t, id, memory);
+    bucket_unshift<VT, MANY>(w, G, t, id, memory);
     exchange_reflected(w, ones);
     merge_words<VT, 0, H>(w, ones);
     merge_words<VT, H, H>(w, ones);

@@ -1,24 +1,25 @@
-/* The list of giants, and how the blocks share their work: giants are cut in tiles, and these are numbered through. To
- * count, a block takes as many neighbouring tiles as the others. */
+/* The list of giants, and how the blocks share their work. Giants consist of tiles, which are numbered through all
+ * giants of a round; each block counts an equal share of neighbouring tiles. */
 #ifndef LSP_SEGSORT_GPU_GIANT_SHARES_CUH
 #define LSP_SEGSORT_GPU_GIANT_SHARES_CUH
 
 #include "partition.cuh"
 
-/* Tuned on an H200; see segsort/README.md. */
+/* Tuned on an H200. */
 enum {
-    GIANT_WIDTH = 4,       /* bits that a giant is split by at least, if as many are left */
-    GIANT_MERGED = 1024,   /* items: shorter buckets share an entry */
-    GIANT_RECOUNT = 3,     /* leading bits that do not differ: then digits are chosen again */
+    GIANT_WIDTH = 4,       /* bits of a digit at least, if that many are left */
+    GIANT_MERGED = 1024,   /* items: neighbouring buckets share an entry up to this length */
+    GIANT_RECOUNT = 3,     /* equal leading bits that make it worth choosing another digit and counting again */
     GIANT_BLOCKS = 1024,   /* at most */
-    GIANT_COUNT_BITS = 28, /* of seg_counters.giants */
-    GIANT_ROWS = 4         /* of the shortest tiles */
+    GIANT_COUNT_BITS = 28, /* bits of a number of giants in seg_counters.giants */
+    GIANT_ROWS = 4         /* items of a thread in the shortest tiles */
 };
 
 __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
 
 /* ---- the list of giants ---- */
 
+/* Lists a giant for a round. Its numbers are equal from bit `high` on. */
 __device__ inline void giant_list(const seg_job &job, int round, int64_t begin, int64_t end, int high, int from) {
     const unsigned long long tiles = (unsigned long long)giant_tiles(end - begin, job.giant_tile);
     const unsigned long long before = atomicAdd(&job.counters->giants[round & 1], tiles << GIANT_COUNT_BITS | 1);
@@ -26,12 +27,12 @@ __device__ inline void giant_list(const seg_job &job, int round, int64_t begin, 
     job.giants[round & 1][before & ((1ull << GIANT_COUNT_BITS) - 1)] = giant;
 }
 
-/* A segment too long for the lists, as it came. */
+/* Lists a segment of the input as a giant of the first round. */
 __device__ inline void giant_add(const seg_job &job, int64_t begin, int64_t end) {
     giant_list(job, 0, begin, end, 64 - __clzll((long long)job.order.keep), FROM_INPUT);
 }
 
-/* Others have written it since the kernel began. */
+/* Reads a giant past the L1 cache: other blocks have written it since the kernel began. */
 __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *giant) {
     seg_split g;
     g.begin = __ldcg(&giant->begin);
@@ -42,8 +43,8 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
     return g;
 }
 
-/* The digit to split by: buckets are to have at most five eighths of what a list takes, in as few rounds as the length
- * asks for, of as few bits each. */
+/* Chooses the digit: buckets should have at most five eighths of LIST_LONGEST items, after as few rounds as possible,
+ * with as few bits in each. */
 __device__ inline void choose_digit(seg_split *g) {
     const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / (LIST_LONGEST / 8 * 5)));
     const int rounds = (bits + SPLIT_BITS - 1) / SPLIT_BITS;
@@ -53,12 +54,12 @@ __device__ inline void choose_digit(seg_split *g) {
 
 /* ---- sharing the work ---- */
 
-/* The tiles that a block counts: begin .. end-1 of all, of the giants first .. last. */
+/* The tiles begin .. end-1 that a block counts, of `tiles` in the round; they belong to the giants first .. last. */
 typedef struct giant_share {
     int64_t tiles, begin, end, first, last;
 } giant_share;
 
-/* The last of `count` entries that begins at or before the unit, by all lanes of a warp. */
+/* The last of `count` entries with entry.unit <= unit: a search by all lanes of a warp, 32 entries a step. */
 template <typename T> __device__ int64_t begun_by(const T *list, int64_t count, int64_t unit) {
     int64_t low = 0, high = count;
     while (high - low > 1) {
@@ -70,11 +71,12 @@ template <typename T> __device__ int64_t begun_by(const T *list, int64_t count, 
     return low;
 }
 
+/* Where the share of a block begins, and the block whose share has a unit: shares differ by one at most. */
 __device__ inline int64_t share_begin(int64_t units, int64_t block, int64_t blocks) {
     return units / blocks * block + min(block, units % blocks);
 }
 __device__ inline int64_t share_of(int64_t units, int64_t unit, int64_t blocks) {
-    const int64_t each = units / blocks, more = units % blocks; /* the first `more` blocks have one more */
+    const int64_t each = units / blocks, more = units % blocks; /* the first `more` blocks have one unit more */
     return unit < more * (each + 1) ? unit / (each + 1) : more + (unit - more * (each + 1)) / each;
 }
 
@@ -92,21 +94,21 @@ __device__ inline giant_share share_out(const seg_giant *giants, unsigned long l
 
 /* ---- the host's side ---- */
 
-/* Giants of a round at most. */
+/* The most giants of a round. */
 static int64_t giants_most(int64_t n) { return n / (LIST_LONGEST + 1) + 1; }
 
-/* Items of a tile: so many that all blocks have one; of few items, fewer. */
+/* Items of a tile: as many as fit in registers, but fewer if blocks would have no tile. */
 static int giants_tile(int64_t n, size_t key_bytes, size_t value_bytes, int sms) {
     const int64_t rows = n / ((int64_t)SPLIT_NT * SPLIT_BLOCKS * sms);
     return (int)lsp_max(lsp_min(rows, split_items((int)key_bytes, (int)value_bytes)), GIANT_ROWS) * SPLIT_NT;
 }
 
-/* Tiles of a round, and blocks, at most. */
+/* The most tiles of a round, and blocks. */
 static int64_t giants_tiles(int64_t n, int tile) { return n / tile + giants_most(n); }
 static int64_t giants_blocks(int64_t n, int tile) { return lsp_min(GIANT_BLOCKS, giants_tiles(n, tile)); }
 
-/* Buckets that share a list with the shortest at most. Of two neighbouring entries one alone may be short, unless a
- * giant comes between; there are giants in every round, and each takes GIANT_WIDTH bits or more. */
+/* The most short entries that buckets of giants can make. Two neighbouring entries have more than GIANT_MERGED
+ * items together, unless a giant is between them; every round has giants, and takes GIANT_WIDTH bits or more. */
 static int64_t giants_short_entries(const lsp_segsort_args *args) {
     const int64_t rounds = lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, GIANT_WIDTH);
     return lsp_min(args->n, args->n / GIANT_MERGED * 2 + 2 + 2 * rounds * giants_most(args->n));

@@ -1,71 +1,73 @@
-/* The lanes that sort a listed segment together: what they know of it, and how its items come to shared memory and
- * leave it in sorted order. */
+/* The group of lanes that sorts a listed segment: what it knows of the segment, how it brings the items to shared
+ * memory, and how it writes them in sorted order. */
 #ifndef LSP_SEGSORT_GPU_GROUP_CUH
 #define LSP_SEGSORT_GPU_GROUP_CUH
 
 #include "bucket.cuh"
 #include "job.cuh"
 
-/* A segment at work. It lies in shared memory: registers are for words, and what they do not hold too would come and go
- * through slow local memory. */
-struct list_segment {
+/* The segment that a group sorts. It is in shared memory, because registers are needed for the words: members in
+ * registers would be spilled to local memory. */
+struct group_segment {
     int64_t begin, at;       /* at: its place in the list */
-    unsigned long long next; /* the entry after it that the group will take, once it has come */
+    unsigned long long next; /* the entry that the group takes next, copied here asynchronously */
     int n, from;
-    int low, high; /* the bits in which its keys differ are low .. high-1 */
+    int low, high; /* its keys differ in bits low .. high-1 only */
 };
 
-/* Kinds of groups. Narrow: up to 16 lanes, and what a warp's groups do they do in step. The others: 32 lanes or more,
- * which read keys straight to registers and merge through shared memory. Brief: of any class; they have BRIEF_WORDS. */
-enum { LIST_NARROW = 0, LIST_WIDE, LIST_LARGE, LIST_BRIEF };
+/* Kinds of groups. Narrow: up to 16 lanes; the groups of a warp go through the same code in step. Wide, large and few:
+ * 32 lanes or more; they read keys straight to registers and merge through shared memory. Few: any class below
+ * LARGE_CLASS, FEW_WORDS words a lane, for inputs with few items in all. */
+enum { GROUP_NARROW = 0, GROUP_WIDE, GROUP_LARGE, GROUP_FEW };
 
-/* The classes of VT words a lane are first, first + 4, ... last; where lists are brief all are sorted alike. */
-__host__ __device__ constexpr int lists_first(int VT, int wide) {
-    int c = wide == LIST_LARGE ? LARGE_CLASS : wide == LIST_WIDE ? WIDE_CLASS : 0;
-    while (wide != LIST_BRIEF && class_words(c) != VT) {
+/* The classes of VT words a lane are first, first + 4, ..., last; those of GROUP_FEW are first, first + 1, ..., last.
+ */
+__host__ __device__ constexpr int classes_first(int VT, int wide) {
+    int c = wide == GROUP_LARGE ? LARGE_CLASS : wide == GROUP_WIDE ? WIDE_CLASS : 0;
+    while (wide != GROUP_FEW && class_words(c) != VT) {
         c++;
     }
     return c;
 }
-__host__ __device__ constexpr int lists_last(int VT, int wide) {
-    int c = (wide == LIST_LARGE ? (int)LIST_CLASSES : wide ? (int)LARGE_CLASS : (int)WIDE_CLASS) - 1;
-    while (wide != LIST_BRIEF && class_words(c) != VT) {
+__host__ __device__ constexpr int classes_last(int VT, int wide) {
+    int c = (wide == GROUP_LARGE ? (int)LIST_CLASSES : wide ? (int)LARGE_CLASS : (int)WIDE_CLASS) - 1;
+    while (wide != GROUP_FEW && class_words(c) != VT) {
         c--;
     }
     return c;
 }
-/* Lanes of a group, at least and at most; threads of a block. */
-__host__ __device__ constexpr int list_fewest(int VT, int wide) {
-    return wide == LIST_BRIEF ? (int)WARP : class_lanes(lists_first(VT, wide));
+/* Fewest and most lanes of a group; threads of a block. */
+__host__ __device__ constexpr int group_fewest(int VT, int wide) {
+    return wide == GROUP_FEW ? (int)WARP : class_lanes(classes_first(VT, wide));
 }
-__host__ __device__ constexpr int list_most(int VT, int wide) {
-    return wide == LIST_BRIEF ? 16 * WARP : class_lanes(lists_last(VT, wide));
+__host__ __device__ constexpr int group_most(int VT, int wide) {
+    return wide == GROUP_FEW ? 16 * WARP : class_lanes(classes_last(VT, wide));
 }
-__host__ __device__ constexpr int list_threads(int VT, int wide) {
-    return wide == LIST_NARROW ? 128 : wide == LIST_WIDE ? (VT == 16 ? 512 : 256) : list_most(VT, wide);
+__host__ __device__ constexpr int group_threads(int VT, int wide) {
+    return wide == GROUP_NARROW ? 128 : wide == GROUP_WIDE ? (VT == 16 ? 512 : 256) : group_most(VT, wide);
 }
 
-/* Where place e lies: rows of 32 begin in different banks. */
+/* The index of place e: gaps make rows of 32 places begin in different banks. */
 template <int VT, int WIDE> __host__ __device__ inline int place_at(int e) {
     return WIDE && VT == 32 ? e + e / 64 * 8 : e;
 }
 
-/* The lanes that sort a segment together; WIDE: of which kind. */
-template <int VT, int WIDE> struct list_group {
-    int G, t; /* lanes, which of them this is */
-    volatile list_segment *segment;
-    char *items;      /* shared memory: keys, later values; in WIDE groups words on their way */
+/* A group of lanes; WIDE is its kind, GROUP_*. */
+template <int VT, int WIDE> struct segment_group {
+    int G, t; /* lanes, and the number of this one */
+    volatile group_segment *segment;
+    char *items;      /* shared memory: keys, later values; while wide groups sort, words */
     uint16_t *places; /* positions in sorted order */
     unsigned long long *warp_or;
 
-    __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the barrier */
-    static constexpr bool many = list_fewest(VT, WIDE) > WARP;     /* they are several warps, whatever the class */
+    __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the group's barrier */
+    static constexpr bool many = group_fewest(VT, WIDE) > WARP;    /* several warps in every class */
     __device__ bool is_many() const { return WIDE && (many || G > WARP); }
     __device__ void sync() const { is_many() ? lsp_barrier(id(), G) : __syncwarp(); }
 
     __device__ uint16_t &place(int e) const { return places[place_at<VT, WIDE>(e)]; }
 
-    /* The OR of everyone's x: of the segment, or of all that work in step. */
+    /* The OR of x over the group or, if not of_segment, over all groups that work in step. */
     template <typename T> __device__ T all_or(T x, bool of_segment) const {
         if (WIDE || !of_segment) {
             x = sizeof(T) > 4
@@ -93,23 +95,23 @@ template <int VT, int WIDE> struct list_group {
     }
 };
 
-/* Shared memory of a group: items with room to lie aligned as in global memory, and places. */
-__host__ __device__ inline int list_item_bytes(int key_bytes, int value_bytes) {
+/* Shared memory of a group: items, with space to align them as in global memory, and places. */
+__host__ __device__ inline int group_item_bytes(int key_bytes, int value_bytes) {
     int value = value_bytes > 8 ? 8 : value_bytes;
     return value > key_bytes ? value : key_bytes;
 }
-__host__ __device__ inline int list_items_bytes(int G, int VT, int item_bytes) {
+__host__ __device__ inline int group_items_bytes(int G, int VT, int item_bytes) {
     return (G * VT + (G < 4 ? 4 : G > 16 ? 16 : G)) * item_bytes;
 }
-template <int VT, int WIDE> __host__ __device__ inline int list_group_bytes(int G, int item_bytes) {
-    const int places = list_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2;
-    const int spread = WIDE ? spread_bytes(VT, G) : 0;
-    return places > spread ? places : spread;
+template <int VT, int WIDE> __host__ __device__ inline int group_bytes(int G, int item_bytes) {
+    const int places = group_items_bytes(G, VT, item_bytes) + place_at<VT, WIDE>(G * VT) * 2;
+    const int buckets = WIDE ? bucket_bytes(VT, G) : 0;
+    return places > buckets ? places : buckets;
 }
 
 /* ---- the items of a lane: t, t + G, t + 2G, ... ---- */
 
-/* Those of n items that are there: where SURE the first rows are, so that only the last ones need be asked for. */
+/* Which of a lane's VT items are in the segment. SURE: the first ones are in any case, so only the last need a test. */
 template <int VT, int LANES, bool SURE> struct group_rows {
     enum { sure = !SURE ? 0 : VT < 16 ? VT - 2 : VT < 32 ? VT - 4 : VT - 8 };
     int left, lanes;
@@ -117,7 +119,7 @@ template <int VT, int LANES, bool SURE> struct group_rows {
     __device__ bool has(int r) const { return r < sure || left > at(r); }
 };
 
-/* f of the number of lanes as a constant. */
+/* Calls f with the number of lanes as a compile-time constant. */
 template <int N> struct constant {
     enum { value = N };
 };
@@ -128,37 +130,38 @@ template <int LEAST, int MOST, typename F> __device__ inline void with_lanes(int
         with_lanes<2 * LEAST, MOST>(G, f);
     }
 }
-/* f of the rows of n items, of which this lane has the `first` of each: mostly n is what the class lets expect. */
+/* Calls f with the group_rows of n items, where this lane's items are first, first + G, ... The fast instance is for
+ * lengths that are usual in the class. */
 template <int VT, int WIDE, typename F>
-__device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, int first, F f) {
+__device__ inline void with_rows(const segment_group<VT, WIDE> &g, int n, int first, F f) {
     const bool expected = n >= group_rows<VT, 0, true>::sure * g.G;
-    if constexpr (WIDE == LIST_BRIEF) { /* any n */
+    if constexpr (WIDE == GROUP_FEW) { /* any length is usual */
         f(group_rows<VT, 0, false>{n - first, fresh(g.G)});
     } else if (WIDE ? expected : __all_sync(~0u, expected)) {
-        with_lanes<list_fewest(VT, WIDE), list_most(VT, WIDE)>(g.G, [&](auto lanes) {
+        with_lanes<group_fewest(VT, WIDE), group_most(VT, WIDE)>(g.G, [&](auto lanes) {
             f(group_rows<VT, decltype(lanes)::value, true>{n - first, 0});
         });
     } else {
         f(group_rows<VT, 0, false>{n - first, fresh(g.G)});
     }
 }
-template <int VT, int WIDE, typename F> __device__ inline void with_rows(const list_group<VT, WIDE> &g, int n, F f) {
+template <int VT, int WIDE, typename F> __device__ inline void with_rows(const segment_group<VT, WIDE> &g, int n, F f) {
     with_rows(g, n, g.t, f);
 }
 
-/* ---- in and out: a group's lanes read 16 bytes at a time, aligned as global memory is, and those that share one of
- * its sectors, of 32 bytes, do so at the same time ---- */
+/* ---- in and out: lanes copy 16 aligned bytes at a time; the two lanes that share a 32-byte sector of global memory do
+ * so at the same time ---- */
 
 enum { SECTOR = 32 };
 
-/* Where the first item of `from` lies once it is staged. */
+/* Where the item at `from` is in shared memory once staged: at the same address modulo 16. */
 template <typename T> __device__ inline T *staged(char *shared, const T *from) {
     return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
 }
-/* n items of an array, of `all`, from `begin` on, on their way to shared memory; returns where the first one comes to
- * lie. A narrow group takes along what shares the first and the last 16 bytes, where that is of the array too. */
+/* Starts to copy items begin .. begin+n-1 of the array (of `all` items) to shared memory; returns where the first one
+ * goes. A narrow group copies whole pieces of 16 bytes, with neighbours, unless they are outside the array. */
 template <int VT, int WIDE, typename T>
-__device__ inline T *stage(const list_group<VT, WIDE> &g, const T *array, int64_t all, int64_t begin, int n) {
+__device__ inline T *stage(const segment_group<VT, WIDE> &g, const T *array, int64_t all, int64_t begin, int n) {
     enum { Q = 16 / sizeof(T) };
     const T *from = array + begin;
     T *to = staged(g.items, from);
@@ -185,17 +188,18 @@ __device__ inline T *stage(const list_group<VT, WIDE> &g, const T *array, int64_
     return to;
 }
 
-/* Brings from[0..n) near. */
-template <int VT, int WIDE> __device__ inline void bring(const list_group<VT, WIDE> &g, const char *from, int bytes) {
+/* Prefetches `bytes` bytes to the L2 cache. */
+template <int VT, int WIDE>
+__device__ inline void bring(const segment_group<VT, WIDE> &g, const char *from, int bytes) {
     enum { line = 128 };
     for (int i = g.t * line; i < bytes; i += g.G * line) {
         lsp_prefetch(from + i);
     }
 }
 
-/* And what the output shares with its neighbours. */
+/* Prefetches the sectors that the segment's output shares with its neighbours; see lsp_prefetch_border. */
 template <int VT, int WIDE>
-__device__ inline void bring_borders(const seg_job &job, const list_group<VT, WIDE> &g, int key_bytes) {
+__device__ inline void bring_borders(const seg_job &job, const segment_group<VT, WIDE> &g, int key_bytes) {
     const seg_arrays &to = job.arrays[FROM_OUTPUT];
     const int64_t border = g.segment->begin + (g.t % 2 ? g.segment->n : 0);
     if (g.t < 2) {
@@ -205,14 +209,14 @@ __device__ inline void bring_borders(const seg_job &job, const list_group<VT, WI
     }
 }
 
-/* 16 bytes of items that will not be read soon. */
+/* Writes 16 bytes that are not read soon: streaming stores keep them from evicting others. */
 __device__ inline void store_16(uint32_t *to, const uint32_t (&x)[4]) {
     __stcs((uint4 *)to, make_uint4(x[0], x[1], x[2], x[3]));
 }
 __device__ inline void store_16(unsigned long long *to, const unsigned long long (&x)[2]) {
     __stcs((ulonglong2 *)to, make_ulonglong2(x[0], x[1]));
 }
-/* to[i] = items[places[i]]: a narrow group writes 16 bytes a lane. */
+/* to[i] = items[places[i]] for a narrow group, 16 aligned bytes a lane at a time. */
 template <typename T>
 __device__ inline void write_out(T *to, const T *items, const uint16_t *places, int n, int t, int G) {
     enum { Q = 16 / sizeof(T) };
@@ -222,7 +226,7 @@ __device__ inline void write_out(T *to, const T *items, const uint16_t *places, 
     for (int i = n > 0 ? t * Q - before : 0; i < n; i += G * Q) {
         T x[Q];
 #pragma unroll
-        for (int k = 0; k < Q; k++) { /* in the place of what is not there the last one is read */
+        for (int k = 0; k < Q; k++) { /* past the end the last item is read again: no predication */
             x[k] = items[places[min((uint32_t)(i + k), last)]];
         }
         if (i >= 0 && i + Q <= n) {
@@ -237,12 +241,13 @@ __device__ inline void write_out(T *to, const T *items, const uint16_t *places, 
         }
     }
 }
-/* A wide one an item a lane, in rows that begin where sectors do (if arrays do), unless that makes a row more. Places,
- * which it reads with the keys (FIRST), stay in registers for the values; what is not there has places too, and is not
- * written. */
+/* The same for a wide group, an item a lane. Rows begin at sectors of the output (if the array does), unless that takes
+ * a row more. FIRST: reads the places, which then stay in registers for the values. Items from n on have places too,
+ * and are not written. */
 template <bool FIRST, int VT, int WIDE, typename T>
-__device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT], int n) {
-    enum { sweep = 4, shifted = VT < 32 }; /* of 32 words places have gaps */
+__device__ inline void write_rows(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
+                                  int n) {
+    enum { sweep = 4, shifted = VT < 32 }; /* not with 32 words: their places have gaps */
     const int before = shifted ? (int)g.segment->begin % (SECTOR / 4) : 0;
     const int first = g.t - (n + before <= g.G * VT ? before : 0);
     with_rows(g, n, first, [&](auto rows) {
@@ -256,7 +261,7 @@ __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T 
                 if (FIRST) {
                     place[r] = places[shifted && r == 0 ? max(-first, 0) : place_at<VT, WIDE>(rows.at(r))];
                 }
-                lsp_settle(place[r]); /* what is computed from it is not kept */
+                lsp_settle(place[r]); /* keeps the compiler from keeping addresses in registers */
                 x[r - r0] = items[place[r]];
             }
 #pragma unroll
@@ -269,7 +274,7 @@ __device__ inline void write_rows(const list_group<VT, WIDE> &g, T *to, const T 
     });
 }
 template <bool FIRST, int VT, int WIDE, typename T>
-__device__ inline void write_staged(const list_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
+__device__ inline void write_staged(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
                                     int n) {
     if constexpr (WIDE) {
         write_rows<FIRST>(g, to, items, place, n);
@@ -278,9 +283,9 @@ __device__ inline void write_staged(const list_group<VT, WIDE> &g, T *to, const 
     }
 }
 
-/* Values of 16 bytes go in two halves of 8. */
+/* Writes one half, 8 bytes, of the 16-byte values. */
 template <int VT, int WIDE>
-__device__ inline void write_halves(const seg_job &job, const list_group<VT, WIDE> &g, int part) {
+__device__ inline void write_halves(const seg_job &job, const segment_group<VT, WIDE> &g, int part) {
     typedef unsigned long long T;
     const int64_t begin = g.segment->begin;
     const T *from = (const T *)job.arrays[g.segment->from].values + begin * 2 + part;
@@ -295,11 +300,11 @@ __device__ inline void write_halves(const seg_job &job, const list_group<VT, WID
     }
 }
 template <int VT, int WIDE, typename T>
-__device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
+__device__ inline void write_whole(const seg_job &job, const segment_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
     const int n = g.segment->n, from = g.segment->from;
     const int64_t begin = g.segment->begin;
     T *to = (T *)job.arrays[FROM_OUTPUT].values + begin, *items = NULL;
-    const bool made = job.positions && from == FROM_INPUT; /* buckets of giants have theirs already */
+    const bool made = job.positions && from == FROM_INPUT; /* buckets of giants have their positions already */
     if (!made) {
         items = stage(g, (const T *)job.arrays[from].values, job.n, begin, n);
     }
@@ -314,7 +319,7 @@ __device__ inline void write_whole(const seg_job &job, const list_group<VT, WIDE
     }
 }
 template <int VT, int WIDE>
-__device__ inline void write_values(const seg_job &job, const list_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
+__device__ inline void write_values(const seg_job &job, const segment_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
     g.sync();
     if (job.value_bytes == 4) {
         write_whole<VT, WIDE, uint32_t>(job, g, place);

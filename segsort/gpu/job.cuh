@@ -1,9 +1,9 @@
-/* What the kernels of the segmented sort share: the job, the order of keys, the lists of segments by class.
+/* What all kernels of the segmented sort share: the job, the order of keys, and the lists of segments by class.
  *
- * A segment to sort is one 64-bit entry: where it begins, how long it is, and in which arrays its items lie: as they
- * came, in the output, or in the scratch for giants. Sorted, it always goes to the output. Short segments are sorted
- * where they are found (gpu/kernel_tile.cuh); longer ones are listed by class (gpu/kernel_classes.cuh); giants are
- * first cut by their leading digits into buckets (gpu/kernel_giants.cuh), which join the lists. */
+ * A list holds one 64-bit entry for each segment: its begin, its length, and the arrays that hold its items (the input,
+ * the output, or the temporary arrays of giants). Sorted items always go to the output. gpu/kernel_tile.cuh sorts short
+ * segments at once and lists longer ones by class; gpu/kernel_classes.cuh sorts the lists; gpu/kernel_giants.cuh first
+ * splits giants by their leading digits into buckets, which join the lists. */
 #ifndef LSP_SEGSORT_GPU_JOB_CUH
 #define LSP_SEGSORT_GPU_JOB_CUH
 
@@ -12,65 +12,66 @@
 #include <cuda_pipeline_primitives.h>
 
 enum {
-    TILE_LONGEST = LSP_SORT_TILE_LONGEST, /* items: what the tile kernel can sort; longer segments are listed */
-    LIST_LONGEST = 8192,                  /* items: sorted by the list kernels; longer ones are giants, */
-    LARGE_LONGEST = 16384,                /* unless they are no longer than this, and spread (gpu/bucket.cuh) */
+    TILE_LONGEST = LSP_SORT_TILE_LONGEST, /* items: longer segments are never sorted by the tile kernel, but listed */
+    LIST_LONGEST = 8192,                  /* items: longer segments are giants, */
+    LARGE_LONGEST = 16384,                /* but up to here the class kernels try first, by buckets */
     LIST_CLASSES = LSP_SORT_CLASSES,
-    FROM_INPUT = 0, /* where the items of an entry lie */
+    FROM_INPUT = 0, /* which arrays hold the items of an entry */
     FROM_OUTPUT = 1,
     FROM_TEMPORARY = 2
 };
 
-/* Where items lie, by FROM_*; values NULL where there are none, and for positions in the input. */
+/* Arrays of items. values: NULL if there are none, and in the input if positions are made. */
 typedef struct seg_arrays {
     void *keys, *values;
 } seg_arrays;
 
 typedef struct seg_giant {
     int64_t begin, end;
-    int64_t unit, tiles;     /* how many tiles come before it in its round, and its own */
-    unsigned long long diff; /* found in the round: bits in which its numbers differ */
-    int high, from;          /* bits from `high` on are equal in all its numbers; FROM_* */
+    int64_t unit, tiles;     /* tiles of earlier giants of its round; its own tiles */
+    unsigned long long diff; /* the bits in which its numbers differ, found in the round */
+    int high, from;          /* bits `high` and above are equal in all its numbers; FROM_* */
 } seg_giant;
 
-/* Counters in device memory, all zero when a sort starts. */
+/* Counters in device memory, all zero when a sort starts. [2]: one for even rounds of the giants, one for odd ones. */
 typedef struct seg_counters {
-    unsigned long long listed[LIST_CLASSES]; /* entries of each class */
-    unsigned long long giants[2];            /* of the round at hand, and of the next: tiles, then giants (28 bits) */
-    unsigned long long moved[2];             /* tiles of giants taken to be moved, in this round and the next */
-    unsigned long long long_items;           /* of all segments that are listed as they came */
-    unsigned long long barrier;              /* of the giants' kernel */
-    unsigned long long long_segments;        /* of the search for changes: chunks, then segments (32 bits) */
-    unsigned long long chunk;                /* the next chunk to be taken */
+    unsigned long long listed[LIST_CLASSES]; /* entries in the list of each class */
+    unsigned long long giants[2];            /* giants of the round (lower 28 bits), and their tiles (above) */
+    unsigned long long moved[2];             /* tiles that blocks have taken to move in the round */
+    unsigned long long long_items;           /* items of all listed segments and giants of the input */
+    unsigned long long barrier;              /* arrivals at the grid barrier of the giants' kernel */
+    unsigned long long long_segments;        /* kernel_changes: long segments (lower 32 bits), their chunks (above) */
+    unsigned long long chunk;                /* kernel_changes: the next chunk to take */
 } seg_counters;
 
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
-    int64_t n, segments, length, longest; /* longest: a longer segment is malformed */
-    int large_longest; /* LARGE_LONGEST or, see large_longest(), LIST_LONGEST: longer segments are giants */
-    int tile_longest;  /* items: longer segments are listed */
-    bool small, few;   /* items in all: one kernel sorts them; lists are brief, */
-    int brief_first;   /* those from this class on; */
-    bool one_lists;    /* segments are few, too: one block lists all */
-    uint16_t class_longest[LIST_CLASSES]; /* items: the longest in each class; as before where the class is not used */
-    const void *offsets, *ends;           /* NULL: segments of `length` */
-    bool wide_offsets;                    /* int64 */
-    bool positions, global_positions;     /* values are made, not read */
+    int64_t n, segments, length, longest; /* a segment above `longest` is malformed */
+    int large_longest;                    /* items: longer segments are giants; see large_longest() */
+    int tile_longest;                     /* items: longer segments are listed */
+    bool small;                           /* one kernel sorts all (gpu/kernel_small.cuh) */
+    bool few;                             /* few items in all: one class kernel sorts the lists, FEW_WORDS a lane, */
+    int few_first;                        /* and a narrow one those of the classes below this one (0: there are none) */
+    bool list_few;                        /* one block lists all segments (gpu/kernel_list_few.cuh) */
+    uint16_t class_longest[LIST_CLASSES]; /* items: the limit of each class; that of the class before if not used */
+    const void *offsets, *ends;           /* NULL: all segments have `length` */
+    bool wide_offsets;                    /* offsets, ends and the outputs of changes are int64, not int32 */
+    bool positions, global_positions;     /* values are positions: made, not read */
     int value_bytes;
     lsp_key_order order;
     network_ones ones;
     seg_arrays arrays[3];
     seg_counters *counters;
-    unsigned long long *list[LIST_CLASSES]; /* entries */
-    seg_giant *giants[2];                   /* this round's, and the next one's */
-    int giant_tile;                         /* items */
-    struct split_tile *tiles;               /* of this round */
-    int64_t *counts;                        /* by part and digit */
-    uint32_t *rows;                         /* by tile or giant, and digit */
-    unsigned char *change;                  /* outputs of the search for changes, or NULL */
+    unsigned long long *list[LIST_CLASSES]; /* the entries of each class */
+    seg_giant *giants[2];                   /* of even and of odd rounds */
+    int giant_tile;                         /* items of a giant's tile */
+    struct split_tile *tiles;               /* the tiles of the round */
+    int64_t *counts;                        /* digit counts of each part of a giant that several blocks count */
+    uint32_t *rows;                         /* digit counts before each tile, and totals of each giant */
+    unsigned char *change;                  /* outputs of kernel_changes, or NULL */
     void *change_at, *change_count;
-    unsigned long long *changes; /* its scratch */
-    long long *fault;            /* host memory: a malformed segment's number + 1 is written there */
+    unsigned long long *changes; /* scratch of kernel_changes */
+    long long *fault;            /* host memory: number + 1 of a malformed segment */
 } seg_job;
 
 /* ---- entries: begin (46 bits), from (2), length - 1 (16) ---- */
@@ -82,10 +83,14 @@ __device__ inline int64_t entry_begin(unsigned long long entry) { return (int64_
 __device__ inline int entry_from(unsigned long long entry) { return (int)(entry >> 16) & 3; }
 __device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
 
-/* Lanes and words a lane of a class; the most items that a segment of it can have. Few words a lane leave room for more
- * lanes at work, which short segments need: they wait much. Two classes of several warps have few, too: so their
- * code is half as long, and stays at hand. */
-enum { NARROW_CLASS = 8, WIDE_CLASS = 16, LARGE_CLASS = 32 }; /* the first with 20 words; with 32 lanes; with 512 */
+/* A class sorts a segment with class_lanes lanes of class_words words each. Short segments get few words a lane: that
+ * leaves registers for more resident warps, which hide the latency that dominates there. Classes 19 and 23 get few
+ * words too: their code is then half as long and stays in the instruction cache. */
+enum {
+    NARROW_CLASS = 8, /* the first class with 20 words a lane or more */
+    WIDE_CLASS = 16,  /* the first with 32 lanes or more */
+    LARGE_CLASS = 32  /* the first with 512 lanes and more than LIST_LONGEST items */
+};
 __host__ __device__ constexpr bool class_has_few(int c) {
     return c < NARROW_CLASS || c == WIDE_CLASS + 3 || c == WIDE_CLASS + 7;
 }
@@ -93,27 +98,25 @@ __host__ __device__ constexpr int class_lanes(int c) { return (class_has_few(c) 
 __host__ __device__ constexpr int class_words(int c) { return (5 + c % 4) * (class_has_few(c) ? 2 : 4); }
 __host__ __device__ constexpr int class_capacity(int c) { return class_lanes(c) * class_words(c); }
 
-/* Where items are few in all latency is what counts, and that is code, which is not at hand when it is needed: all
- * classes but those of segments above LIST_LONGEST are sorted by the same, a power of two of lanes with as many words.
- */
-enum { BRIEF_WORDS = 16 };
-__host__ __device__ constexpr int brief_lanes(int c) { return c < WIDE_CLASS ? (int)WARP : 4 << c / 4; }
-static_assert(brief_lanes(15) * BRIEF_WORDS == class_capacity(15) &&
-                  brief_lanes(16) * BRIEF_WORDS == class_capacity(19) &&
-                  brief_lanes(31) * BRIEF_WORDS == class_capacity(31),
-              "lanes hold the longest segments that they sort");
+/* If items are few in all, latency decides, and most of it is instruction cache misses: one instance sorts all classes
+ * below LARGE_CLASS, FEW_WORDS words a lane, with a power of two of lanes. */
+enum { FEW_WORDS = 16 };
+__host__ __device__ constexpr int few_lanes(int c) { return c < WIDE_CLASS ? (int)WARP : 4 << c / 4; }
+static_assert(few_lanes(15) * FEW_WORDS == class_capacity(15) && few_lanes(16) * FEW_WORDS == class_capacity(19) &&
+                  few_lanes(31) * FEW_WORDS == class_capacity(31),
+              "the lanes hold the longest segment of each class");
 
 /* The class of a listed length, 1 .. LIST_LONGEST. */
 __device__ inline int class_of(const seg_job &job, int length) {
     int k = length <= class_capacity(3) ? 0 : 32 - __clz((length - 1) / class_capacity(3));
-    int c = 4 * k + max((length - 1) / (8 << k) - 4, 0); /* the first that can hold it */
+    int c = 4 * k + max((length - 1) / (8 << k) - 4, 0); /* the first that can hold it, used or not */
     while (length > job.class_longest[c]) {
         c++;
     }
     return c;
 }
 
-/* Adds a segment of each of the warp's lanes, all here, to its list; none of length 0. */
+/* Each lane of a whole warp adds a segment to the list of its class; length 0: none. One atomic operation a class. */
 __device__ inline void list_together(const seg_job &job, int64_t begin, int from, int length) {
     const unsigned lane = threadIdx.x % WARP;
     const int c = length > 0 ? class_of(job, length) : (int)LIST_CLASSES;
@@ -130,7 +133,7 @@ __device__ inline void list_together(const seg_job &job, int64_t begin, int from
 
 /* ---- segments and keys ---- */
 
-/* Segment s; a malformed one is reported and comes out empty. */
+/* The bounds of segment s. A malformed one is reported in *fault and treated as empty. */
 __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin, int64_t *end) {
     int64_t b, e;
     if (!job.offsets) {
@@ -151,7 +154,7 @@ __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin,
     *end = e;
 }
 
-/* The unsigned number of a key (see lsp_key_order): smaller numbers come first, equal numbers are equal keys. */
+/* Maps a key to an unsigned number (see lsp_key_order): smaller numbers come first, equal keys have equal numbers. */
 template <typename K> __device__ inline K number_of(K key, const lsp_key_order &order) {
     enum { top = 8 * sizeof(K) - 1 };
     K negative = (K)0 - (key >> top);
@@ -159,7 +162,8 @@ template <typename K> __device__ inline K number_of(K key, const lsp_key_order &
     return order.is_float && (K)(key & ~((K)1 << top)) > (K)order.nan_above ? (K)-1 : number;
 }
 
-/* Kernels are made for plain keys, integers of which all bits count, and for any others. */
+/* Kernels have two instances for each key width: PLAIN for integers whose bits all count, which need one XOR, and one
+ * for all other keys. */
 template <typename Key, bool PLAIN> struct key_kind {
     typedef Key K;
     enum { plain = PLAIN };
@@ -170,15 +174,15 @@ template <typename Key, bool PLAIN> struct key_kind {
 
 /* ---- copies to shared memory; positions instead of values ---- */
 
-/* Copies of 4, 8 or 16 bytes from global to shared memory, on their way while the thread goes on; it awaits them in
- * groups: all but the `later` last ones are there. A barrier makes them everybody's. */
+/* Copies 4, 8 or 16 bytes from global to shared memory asynchronously. copy_group closes a group of the thread's
+ * copies; copy_wait waits for all groups but the `later` last ones. Other threads see the data after a barrier. */
 template <typename T> __device__ inline void copy_async(T *shared, const T *global) {
     __pipeline_memcpy_async(shared, global, sizeof(T));
 }
 __device__ inline void copy_group() { __pipeline_commit(); }
 template <int later> __device__ inline void copy_wait() { __pipeline_wait_prior(later); }
 
-/* The value of output item `at`: it was item `place` of the segment that starts at `begin`. */
+/* Writes the position of output item `at`, which was item `place` of the segment that begins at `begin`. */
 __device__ inline void put_position(const seg_job &job, int64_t at, int64_t begin, int64_t place) {
     int64_t position = job.global_positions ? begin + place : place;
     if (job.value_bytes == 4) {

@@ -1,7 +1,7 @@
-/* Where sorted keys change: flags, places and how many, for each segment. Blocks take rows of segments and go through
- * their items laid end to end. Long segments are cut in chunks instead; a chunk learns how many changes come before it
- * by looking back at the chunks of its segment, which all tell their own count first and the sum up to their end later.
- * Keys are read once. */
+/* Finds where sorted keys change, for each segment: flags, places and their number. Keys are read once. A block takes a
+ * row of segments and goes through their items as one sequence. Longer segments are cut into chunks; the changes before
+ * a chunk come by decoupled look-back (Merrill and Garland): each chunk first publishes its own count, later the sum up
+ * to its end, and reads what the chunks before it have published. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
 #define LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
 
@@ -11,16 +11,16 @@
 enum {
     CHANGE_NT = 256,
     CHANGE_WARPS = CHANGE_NT / WARP,
-    CHANGE_ROW = 4,                       /* items of a thread at a time, of a row of segments */
-    CHANGE_LONGEST = 1024,                /* items: longer segments are cut */
-    CHANGE_VT = 8,                        /* items of a thread, of a chunk */
-    CHANGE_CHUNK = CHANGE_NT * CHANGE_VT, /* items */
-    CHANGE_BLOCKS = 8,                    /* an SM */
-    CHUNK_COUNTED = 1,                    /* what a chunk tells: its own changes, or those up to its end */
-    CHUNK_SUMMED = 2
+    CHANGE_ROW = 4,                       /* items of a thread at a time, in a row of segments */
+    CHANGE_LONGEST = 1024,                /* items: longer segments are cut into chunks */
+    CHANGE_VT = 8,                        /* items of a thread in a chunk */
+    CHANGE_CHUNK = CHANGE_NT * CHANGE_VT, /* items of a chunk */
+    CHANGE_BLOCKS = 8,                    /* blocks for each multiprocessor */
+    CHUNK_COUNTED = 1,                    /* a chunk has published its own changes, */
+    CHUNK_SUMMED = 2                      /* or the changes up to its end */
 };
 
-/* A segment that is cut, and the chunks before its own. */
+/* A segment that is cut into chunks; unit: the chunks of those listed before it. */
 typedef struct long_segment {
     int64_t segment, unit;
 } long_segment;
@@ -30,7 +30,7 @@ __host__ __device__ inline int64_t change_chunks_most(int64_t n) { return n / CH
 
 /* ---- building blocks ---- */
 
-/* Is the key at `at` another than the one before it? */
+/* Does the key at `at` differ from the one before it? */
 template <typename K> __device__ inline bool key_changes(const seg_job &job, int64_t at) {
     const K *keys = (const K *)job.arrays[FROM_OUTPUT].keys;
     return number_of(keys[at], job.order) != number_of(keys[at - 1], job.order);
@@ -44,7 +44,7 @@ __device__ inline void index_put(const seg_job &job, void *array, int64_t i, int
     }
 }
 
-/* The sum of x over the warps before this one, x being the same in all lanes; *total is that of all. */
+/* The sum of x over the warps before this one, where x is the same in all lanes; *total is the sum over all warps. */
 __device__ inline unsigned sum_of_warps(unsigned x, unsigned *total) {
     __shared__ unsigned sums[CHANGE_WARPS];
     const unsigned warp = threadIdx.x / WARP;
@@ -60,7 +60,8 @@ __device__ inline unsigned sum_of_warps(unsigned x, unsigned *total) {
     return before;
 }
 
-/* rank[j] = how many ones come before this thread's item j; a warp's items are neighbours, row j after row j - 1. */
+/* rank[j] = the number of ones before this thread's item j; returns all ones of the block. Bit j of `one` is item j; a
+ * warp's items are neighbours, row j behind row j - 1. */
 template <int VT> __device__ unsigned rank_ones(unsigned one, unsigned (&rank)[VT]) {
     const unsigned below = (1u << threadIdx.x % WARP) - 1;
     unsigned sum = 0, total;
@@ -81,12 +82,12 @@ template <int VT> __device__ unsigned rank_ones(unsigned one, unsigned (&rank)[V
 /* ---- rows of segments ---- */
 
 typedef struct change_row {
-    unsigned first[CHANGE_NT + 1]; /* of a segment's items, when all are laid end to end */
-    unsigned start[CHANGE_NT];     /* ones before its first item */
+    unsigned first[CHANGE_NT + 1]; /* the number of a segment's first item in the row's sequence */
+    unsigned start[CHANGE_NT];     /* ones before that item */
     int64_t begin[CHANGE_NT];
 } change_row;
 
-/* Thread t looks at segment first_segment + t of the row; returns the items of all that are not long. */
+/* Thread t reads segment first_segment + t of the row, and lists it if it is long. Returns the items of the others. */
 __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t first_segment, int segments) {
     const int t = (int)threadIdx.x;
     const int64_t s = first_segment + t;
@@ -100,7 +101,7 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
             const int64_t at = (int64_t)(before & 0xFFFFFFFF);
             if (at < long_segments_most(job.n)) {
                 ((long_segment *)job.changes)[at] = entry;
-            } else { /* some overlap */
+            } else { /* too many: some overlap */
                 *job.fault = s + 1;
             }
             end = begin;
@@ -120,7 +121,7 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
     return total;
 }
 
-/* The segment of the row that has item i. */
+/* The segment of the row that has item i: a binary search. */
 __device__ inline int row_segment(const change_row &row, unsigned i) {
     int t = 0;
 #pragma unroll
@@ -188,17 +189,18 @@ __global__ void __launch_bounds__(CHANGE_NT) kernel_changes(const __grid_constan
 
 /* ---- chunks of long segments ---- */
 
-/* Tells what chunk k of a segment has; the sum over the chunks before it. By all lanes of a warp. */
-__device__ inline int64_t look_back(unsigned long long *told, int64_t k, unsigned total) {
+/* Publishes the changes of chunk k of a segment; returns the changes in the chunks before it. By all lanes of a warp.
+ */
+__device__ inline int64_t look_back(unsigned long long *published, int64_t k, unsigned total) {
     const int lane = (int)(threadIdx.x % WARP);
     int64_t before = 0;
     bool summed = k == 0;
     if (lane == 0 && k > 0) {
-        __stcg(&told[k], (unsigned long long)total << 2 | CHUNK_COUNTED);
+        __stcg(&published[k], (unsigned long long)total << 2 | CHUNK_COUNTED);
     }
     for (int64_t last = k - 1; !summed; last -= WARP) {
-        unsigned long long word = CHUNK_SUMMED; /* before the first: nothing */
-        while (last >= lane && (word = *(volatile unsigned long long *)&told[last - lane]) == 0) {
+        unsigned long long word = CHUNK_SUMMED; /* lanes before the first chunk: no changes */
+        while (last >= lane && (word = *(volatile unsigned long long *)&published[last - lane]) == 0) {
         }
         const unsigned sums = __ballot_sync(~0u, (word & CHUNK_SUMMED) != 0);
         const unsigned long long ones = lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0;
@@ -206,7 +208,7 @@ __device__ inline int64_t look_back(unsigned long long *told, int64_t k, unsigne
         summed = sums != 0;
     }
     if (lane == 0) {
-        __stcg(&told[k], (unsigned long long)(before + total) << 2 | CHUNK_SUMMED);
+        __stcg(&published[k], (unsigned long long)(before + total) << 2 | CHUNK_SUMMED);
     }
     return before;
 }
@@ -215,13 +217,13 @@ template <typename K>
 __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid_constant__ seg_job job) {
     __shared__ int64_t taken, ones_before;
     const long_segment *list = (const long_segment *)job.changes;
-    unsigned long long *told = job.changes + 2 * long_segments_most(job.n);
+    unsigned long long *published = job.changes + 2 * long_segments_most(job.n);
     const int64_t count = min((int64_t)(job.counters->long_segments & 0xFFFFFFFF), long_segments_most(job.n));
     const int64_t chunks = min((int64_t)(job.counters->long_segments >> 32), change_chunks_most(job.n));
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0) {
-            taken = (int64_t)atomicAdd(&job.counters->chunk, 1ull); /* in order: nobody waits for one not yet taken */
+            taken = (int64_t)atomicAdd(&job.counters->chunk, 1ull); /* in order: no chunk waits for one not yet taken */
         }
         __syncthreads();
         if (taken >= chunks) {
@@ -248,7 +250,7 @@ __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid
         }
         const unsigned total = rank_ones(one, rank);
         if (threadIdx.x < WARP) {
-            const int64_t before = look_back(told + entry.unit, taken - entry.unit, total);
+            const int64_t before = look_back(published + entry.unit, taken - entry.unit, total);
             if (threadIdx.x == 0) {
                 ones_before = before;
                 if (job.change_count && end - first <= CHANGE_CHUNK) {
@@ -268,14 +270,14 @@ __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid
 
 /* ---- the host's side ---- */
 
-/* 64-bit words of scratch. */
+/* 64-bit words of scratch: the list of long segments, and what the chunks publish. */
 static int64_t changes_words(const lsp_segsort_args *args) {
     return 2 * long_segments_most(args->n) + change_chunks_most(args->n);
 }
 
-template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_job *job, int sms) {
+template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
-    const int64_t blocks = (int64_t)CHANGE_BLOCKS * sms;
+    const int64_t blocks = (int64_t)CHANGE_BLOCKS * lsp_cuda_get_chip(ctx)->sms;
     const int64_t segments = lsp_max(lsp_min(job->segments / (2 * blocks), CHANGE_NT), 1);
     const int64_t rows = lsp_min(lsp_ceil_div(job->segments, segments), 64 * blocks);
     const int64_t chunks = change_chunks_most(job->n);

@@ -1,10 +1,10 @@
-/* Giants: segments longer than the list kernels take. One kernel that fills the GPU splits them by their leading
- * digits, round after round, until the buckets are short enough for the lists. A round counts: each block the digits of
- * neighbouring tiles, and writes what came before each tile. A giant in one block's share is then counted; of the
- * others, at most two a block, the blocks' counts are summed up. Then tiles are moved, those at one time near each
- * other: so are the places that they write to.
+/* Splits giants, segments too long for the class kernels, by their leading digits. One cooperative kernel fills the GPU
+ * and goes round by round until all buckets are short enough for the lists. A round has three steps, with a grid
+ * barrier after each. Count: each block counts the digits of its share of neighbouring tiles, and writes for each tile
+ * the counts before it. Sum: the counts of giants that several blocks share (two at most for a block) are summed over
+ * the blocks. Move: blocks take tiles in order, so the places that they write at one time are near each other.
  *
- * Neighbouring short buckets stay together as one entry. Digits in which no two keys differ are passed over. */
+ * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 #define LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 
@@ -14,12 +14,12 @@
 typedef struct giants_shared {
     giant_share share;
     int64_t sums[SPLIT_WARPS][WARP];
-    split_shared split; /* the last: it has room behind it */
+    split_shared split; /* the last member: counters and items follow it */
 } giants_shared;
 
 /* ---- counts in global memory ---- */
 
-/* Of a round's giant number `which`: what is before a tile, as far as its block knows; and all of the giant. */
+/* For the round's giant number `which`: the digit counts before a tile in its part, and the totals of the giant. */
 __device__ inline uint32_t *row_of(const seg_job &job, int64_t which, int64_t tile) {
     return job.rows + (tile + 2 * which) * SPLIT_DIGITS;
 }
@@ -27,20 +27,21 @@ __device__ inline int64_t *totals_of(const seg_job &job, int64_t which, int64_t 
     return (int64_t *)row_of(job, which, end);
 }
 
-/* A block keeps the counts of the giant that began before its share, and of the one that begins there and goes on. */
+/* A part is the tiles of a giant in one block's share, if other blocks have the rest. A block has two at most: of the
+ * giant that began before its share, and of the one that begins in it and goes on. */
 __device__ inline int64_t part_of(int64_t block, bool begins_there) { return 2 * block + begins_there; }
 __device__ inline int64_t *counts_of(const seg_job &job, int64_t part) { return job.counts + part * SPLIT_DIGITS; }
-/* From the part where a giant begins to those of later blocks. */
+/* From the counts of the giant's first part to those of its part number `part`. */
 __device__ inline int64_t *part_after(int64_t *counts, int64_t part) {
     return counts + max(2 * part - 1, (int64_t)0) * SPLIT_DIGITS;
 }
 
 /* ---- counting ---- */
 
-/* Where a giant's tiles lie among all of the round. */
+/* Tiles first .. end-1 of the round belong to the giant. */
 typedef struct giant_place {
     int64_t first, end;
-    bool begins, whole; /* in this block's share */
+    bool begins, whole; /* its first tile, or all its tiles, are in this block's share */
 } giant_place;
 
 __device__ inline giant_place place_of(const giant_share &share, const seg_giant *giant) {
@@ -51,7 +52,7 @@ __device__ inline giant_place place_of(const giant_share &share, const seg_giant
     return place;
 }
 
-/* By one thread, for whoever moves the tile. */
+/* Writes tile t for the block that moves it. By one thread. */
 __device__ inline void describe_tile(const seg_job &job, const seg_split &g, const giant_place &place, int64_t which,
                                      int64_t part, const seg_giant *giant, int64_t t) {
     split_tile tile;
@@ -67,8 +68,8 @@ __device__ inline void describe_tile(const seg_job &job, const seg_split &g, con
     job.tiles[t] = tile;
 }
 
-/* Counts the digits of this block's tiles of a giant, and finds the bits that differ from its first number. Of two
- * tables of counters one is counted in while the other is read. */
+/* Counts the digits of this block's tiles of a giant, and finds the bits in which its numbers differ from the first
+ * one. There are two tables of counters: one counts a tile while the other, of the tile before, is read. */
 template <typename KK, int V>
 __device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which) {
     typedef typename KK::K K;
@@ -138,8 +139,8 @@ __device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_gia
     }
 }
 
-/* Each part's count becomes the sum over the parts before it. The blocks of the giant share the digits, the warps of a
- * block the parts. */
+/* Replaces each part's counts by their exclusive prefix sums over the parts, and writes the totals. The blocks of the
+ * giant share the digits, 32 at a time; the warps of a block share the parts. */
 __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const seg_giant *giants, int64_t which) {
     enum { ahead = 8 };
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -189,7 +190,7 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
 
 /* ---- from counts to buckets ---- */
 
-/* Is it better to count again, by digits that begin where numbers first differ? */
+/* Should the giant be counted again, by a digit that begins at the highest bit in which numbers differ? */
 __device__ inline bool lower_high(seg_split *g, unsigned long long diff) {
     const int high = 64 - __clzll((long long)diff);
     const bool again = diff != 0 && g->shift > g->low && g->high - high >= GIANT_RECOUNT;
@@ -197,7 +198,7 @@ __device__ inline bool lower_high(seg_split *g, unsigned long long diff) {
     return again;
 }
 
-/* Where the items go: equal ones to the output, if they are not there yet. */
+/* Chooses the arrays that items move to: the output if all are equal or if it is free, else the temporary ones. */
 __device__ inline int choose_target(const seg_job &job, const seg_split &g, unsigned long long diff) {
     const seg_arrays *in = &job.arrays[FROM_INPUT], *out = &job.arrays[FROM_OUTPUT];
     const bool in_place = in->keys == out->keys || (!job.positions && in->values && in->values == out->values);
@@ -205,9 +206,10 @@ __device__ inline int choose_target(const seg_job &job, const seg_split &g, unsi
     return diff != 0 && away ? FROM_TEMPORARY : FROM_OUTPUT;
 }
 
-/* Where entries begin: neighbouring buckets stay together while they are short. By one thread. */
+/* Merges neighbouring buckets of up to GIANT_MERGED items together; cut[] becomes where entries begin. By one thread.
+ */
 __device__ inline int merge_buckets(split_shared &sh, const seg_split &g) {
-    enum { ahead = 8 }; /* digits read before anything is written */
+    enum { ahead = 8 }; /* digits read before any is written: their loads overlap */
     const int digits = 1 << g.width;
     int groups = 0;
     int64_t open = g.begin, next = open;
@@ -227,14 +229,14 @@ __device__ inline int merge_buckets(split_shared &sh, const seg_split &g) {
             }
         }
     }
-    if (open < g.end) { /* not so when empty buckets follow a long one */
+    if (open < g.end) { /* false if only empty buckets follow a long one */
         sh.cut[groups++] = open;
     }
     sh.cut[groups] = g.end;
     return groups;
 }
 
-/* Lists what has still to be sorted, or to go to the output. */
+/* Lists the buckets, unless they are in the output already and need no more sorting. */
 __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const seg_split &g, int round) {
     const int k = (int)threadIdx.x;
     if (g.to == FROM_OUTPUT && (sh.diff == 0 || g.shift <= g.low)) {
@@ -254,7 +256,7 @@ __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const 
 
 /* ---- moving ---- */
 
-/* All tiles of a giant meet the same fate. By one thread. */
+/* Decides what happens to a tile; the same for all tiles of a giant. By one thread. */
 __device__ inline void decide(const seg_job &job, split_shared &sh, split_tile *tile, unsigned long long diff,
                               int round) {
     seg_split g = tile->split;
@@ -266,8 +268,8 @@ __device__ inline void decide(const seg_job &job, split_shared &sh, split_tile *
     sh.diff = diff;
 }
 
-/* Moves tiles as they come. The last warp takes them, and reads what they are, each a tile ahead: the answers take
- * long. */
+/* Takes and moves tiles until none is left. The last warp, the finder, takes a tile's number two tiles ahead and reads
+ * the tile one ahead, because each answer takes long. */
 template <typename KK, int V>
 __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t tiles, int round) {
     enum { VT = split_items(sizeof(typename KK::K), V), words = sizeof(split_tile) / sizeof(unsigned) };
@@ -329,7 +331,8 @@ __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t 
 
 /* ---- the kernel ---- */
 
-/* All blocks have arrived `phase` times. What they wrote before that can be read after it. */
+/* A grid barrier in two halves: await returns when all blocks have arrived `phase` times; what they wrote before they
+ * arrived can then be read. */
 __device__ inline void giants_arrive(const seg_job &job) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -371,8 +374,8 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
         giants_arrive(job);
         giants_await(job, 3ull * round + 1);
         if (blockIdx.x == 0 && threadIdx.x == 0) {
-            job.counters->giants[round & 1] = 0; /* everybody has read it */
-            job.counters->moved[~round & 1] = 0; /* and has moved all */
+            job.counters->giants[round & 1] = 0; /* all blocks have read it */
+            job.counters->moved[~round & 1] = 0; /* all blocks have finished the round before */
         }
         if (share.first <= share.last) {
             sum_parts(job, sh, giants, share.first);
@@ -390,11 +393,12 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
 
 /* ---- the host's side ---- */
 
-template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, const seg_job *job, int sms) {
+template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     const size_t shared = sizeof(giants_shared) + split_bytes(sizeof(typename KK::K), V);
     void (*kernel)(seg_job) = kernel_giants<KK, V>;
-    const int64_t fit = lsp_cuda_get_chip(ctx)->shared_sm_bytes / (int64_t)(shared + 2048); /* and static memory */
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const int64_t fit = chip->shared_sm_bytes / (int64_t)(shared + 2048); /* 2048: static and reserved memory */
     const int64_t resident = lsp_min(fit, SPLIT_BLOCKS);
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
@@ -403,7 +407,7 @@ template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, co
                 "a block of %d threads with %zu bytes of shared memory does not fit the GPU", (int)SPLIT_NT, shared);
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    config.gridDim = dim3((unsigned)lsp_min(resident * sms, giants_blocks(job->n, job->giant_tile)));
+    config.gridDim = dim3((unsigned)lsp_min(resident * chip->sms, giants_blocks(job->n, job->giant_tile)));
     config.blockDim = dim3(SPLIT_NT);
     config.dynamicSmemBytes = shared;
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
@@ -414,16 +418,16 @@ done:
     return status;
 }
 
-template <typename KK> static lsp_status start_giants(lsp_ctx *ctx, const seg_job *job, int sms) {
+template <typename KK> static lsp_status start_giants(lsp_ctx *ctx, const seg_job *job) {
     switch (job->value_bytes) {
     case 0:
-        return start_giants_of<KK, 0>(ctx, job, sms);
+        return start_giants_of<KK, 0>(ctx, job);
     case 4:
-        return start_giants_of<KK, 4>(ctx, job, sms);
+        return start_giants_of<KK, 4>(ctx, job);
     case 8:
-        return start_giants_of<KK, 8>(ctx, job, sms);
+        return start_giants_of<KK, 8>(ctx, job);
     default:
-        return start_giants_of<KK, 16>(ctx, job, sms);
+        return start_giants_of<KK, 16>(ctx, job);
     }
 }
 

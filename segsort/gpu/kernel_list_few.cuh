@@ -1,25 +1,26 @@
-/* Few items in few segments, most of them long: one block looks at all segments, lists them, the short ones too, and
- * sets the counters, which else are zero when a sort starts. */
+/* For few items in few segments, most of them long: one block lists all segments, short ones too. It takes the place of
+ * the tile kernel and of the launch that clears the counters. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_LIST_FEW_CUH
 #define LSP_SEGSORT_GPU_KERNEL_LIST_FEW_CUH
 
 #include "giant_shares.cuh"
 
 enum {
-    LISTING_NT = 512,
-    LISTING_EACH = 4, /* segments that a thread looks at */
-    LISTING_SEGMENTS = LISTING_EACH * LISTING_NT
+    LIST_FEW_NT = 512,
+    LIST_FEW_EACH = 4, /* segments of a thread */
+    LIST_FEW_SEGMENTS = LIST_FEW_EACH * LIST_FEW_NT
 };
 
-static __global__ void __launch_bounds__(LISTING_NT) kernel_listing(seg_job job) {
+static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job job) {
     __shared__ unsigned count[LIST_CLASSES];
     __shared__ unsigned long long sum;
     const int t = (int)threadIdx.x;
-    int64_t begin[LISTING_EACH], n[LISTING_EACH];
-    int c[LISTING_EACH];
-    unsigned rank[LISTING_EACH];
+    int64_t begin[LIST_FEW_EACH], n[LIST_FEW_EACH];
+    int c[LIST_FEW_EACH];
+    unsigned rank[LIST_FEW_EACH];
     unsigned long long items = 0;
-    static_assert(sizeof(seg_counters) % 8 == 0 && sizeof(seg_counters) / 8 <= LISTING_NT, "a thread sets a counter");
+    static_assert(sizeof(seg_counters) % 8 == 0 && sizeof(seg_counters) / 8 <= LIST_FEW_NT,
+                  "each counter has a thread that clears it");
     if (t < (int)(sizeof(seg_counters) / 8)) {
         ((unsigned long long *)job.counters)[t] = 0;
     }
@@ -28,11 +29,11 @@ static __global__ void __launch_bounds__(LISTING_NT) kernel_listing(seg_job job)
         sum = 0;
     }
 #pragma unroll
-    for (int k = 0; k < LISTING_EACH; k++) {
+    for (int k = 0; k < LIST_FEW_EACH; k++) {
         n[k] = begin[k] = 0;
-        if (t + k * LISTING_NT < job.segments) {
+        if (t + k * LIST_FEW_NT < job.segments) {
             int64_t end;
-            segment_at(job, t + k * LISTING_NT, &begin[k], &end);
+            segment_at(job, t + k * LIST_FEW_NT, &begin[k], &end);
             n[k] = end - begin[k];
             items += (unsigned long long)n[k];
         }
@@ -46,12 +47,12 @@ static __global__ void __launch_bounds__(LISTING_NT) kernel_listing(seg_job job)
         atomicAdd(&sum, items);
     }
     __syncthreads();
-    if (sum > (unsigned long long)job.n) { /* some overlap, and the lists would not have room for them */
+    if (sum > (unsigned long long)job.n) { /* some overlap: the lists have no memory for them */
         *job.fault = 1;
         return;
     }
 #pragma unroll
-    for (int k = 0; k < LISTING_EACH; k++) {
+    for (int k = 0; k < LIST_FEW_EACH; k++) {
         if (n[k] > job.large_longest) {
             giant_add(job, begin[k], begin[k] + n[k]);
         } else if (n[k] > 0) {
@@ -64,7 +65,7 @@ static __global__ void __launch_bounds__(LISTING_NT) kernel_listing(seg_job job)
         job.counters->listed[t] = count[t];
     }
 #pragma unroll
-    for (int k = 0; k < LISTING_EACH; k++) {
+    for (int k = 0; k < LIST_FEW_EACH; k++) {
         if (n[k] > 0 && n[k] <= job.large_longest) {
             job.list[c[k]][rank[k]] = entry_make(begin[k], FROM_INPUT, n[k]);
         }

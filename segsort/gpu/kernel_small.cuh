@@ -1,7 +1,8 @@
-/* Few items in all: one kernel sorts them, for what such a call costs is launches, and code that is not at hand: so the
- * code is short. A block owns some items that follow each other, and finds the rank of each among them. Only the
- * segments of the first and of the last one go on beyond the block: their other items are read, and each is looked up
- * among those of the block in order, to say before which ones it comes. The sums are the places. */
+/* Sorts small inputs (up to 65,536 items in total) with one kernel. Their cost is launch latency and instruction cache
+ * misses, so there is one launch and most loops are not unrolled. A block owns neighbouring items and ranks each among
+ * its own of the same segment. Only the segments of its first and of its last item can go on outside the block: each of
+ * their items outside is looked up in a search tree of the block's items, and counted where it comes. Its rank among
+ * the own items plus the outside items before it is an item's place. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
 #define LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
 
@@ -13,36 +14,36 @@ enum {
     SMALL_ITEMS = LSP_SORT_SMALL_ITEMS, /* at most */
     SMALL_SEGMENTS = 1 << 11,           /* at most */
     SMALL_NT = 1024,
-    SMALL_BLOCKS = 128,  /* about: so many share the items */
-    SMALL_LOG_LEAST = 1, /* logarithm of the threads that rank an item together */
+    SMALL_BLOCKS = 128,  /* blocks that should share the items */
+    SMALL_LOG_LEAST = 1, /* 2^1 to 2^5 threads rank an item together */
     SMALL_LOG_MOST = 5,
-    SMALL_OWN = SMALL_NT >> SMALL_LOG_LEAST, /* items of a block at most */
-    SMALL_MANY = 1 << 13                     /* of more, a thread looks up four at a time, not two */
+    SMALL_OWN = SMALL_NT >> SMALL_LOG_LEAST, /* items that a block owns at most */
+    SMALL_MANY = 1 << 13                     /* items: above, a thread looks up four items at a time, not two */
 };
 
-/* Items of a segment that lie beyond the block on one side, and the places among the block's that its items have. */
+/* The items of a segment outside the block on one side, and the places low .. high-1 of the segment in the block. */
 typedef struct small_beyond {
     int first, items;
     int low, high;
 } small_beyond;
 
-/* The segments; the block's items. */
+/* Shared memory: all segments, the block's own items. */
 template <typename K> struct small_shared {
     int begin[SMALL_SEGMENTS], end[SMALL_SEGMENTS];
-    K numbers[SMALL_OWN];                            /* as they came */
-    K rows[SMALL_OWN + SMALL_OWN / WARP + 2 * WARP]; /* each 32 in order within each segment: small_shift */
-    K tree[2][SMALL_OWN];                            /* those of the first and of the last segment: small_node */
-    K last[2];                                       /* the last ones of these */
-    int before[SMALL_OWN];                           /* items from beyond that come just before a place */
+    K numbers[SMALL_OWN];                            /* of the own items, unsorted */
+    K rows[SMALL_OWN + SMALL_OWN / WARP + 2 * WARP]; /* rows of 32, each sorted within each segment: small_shift */
+    K tree[2][SMALL_OWN];                            /* search trees of the first and the last segment: small_node */
+    K last[2];                                       /* the largest numbers of these two */
+    int before[SMALL_OWN];                           /* outside items that come just before a place */
     small_beyond beyond[2];
 };
 
-/* Number s of the offsets or ends. */
+/* Element s of the offsets or ends. */
 __device__ inline int64_t small_bound(const seg_job &job, const void *bounds, int s) {
     return job.wide_offsets ? ((const int64_t *)bounds)[s] : ((const int32_t *)bounds)[s];
 }
 
-/* Each thread reads some segments. True if one does not begin after the one before it. */
+/* The block reads all segments. Returns true if one begins before the end of the one before it. */
 __device__ inline bool small_read_segments(const seg_job &job, int *begins, int *ends) {
     bool wrong = false;
 #pragma unroll 1
@@ -57,7 +58,7 @@ __device__ inline bool small_read_segments(const seg_job &job, int *begins, int 
     return wrong;
 }
 
-/* All threads, of segments that do not come in order: do they have more items together than there are? */
+/* Do segments that are not in order have more than n items together? By all threads. */
 __device__ inline bool small_overlap(const int *begins, const int *ends, int segments, int n) {
     __shared__ unsigned long long sum;
     if (threadIdx.x == 0) {
@@ -71,7 +72,8 @@ __device__ inline bool small_overlap(const int *begins, const int *ends, int seg
     return sum > (unsigned long long)n;
 }
 
-/* The segment that holds item i, an empty one if none does. `sound`: they come in order; else all are looked at. */
+/* The segment that holds item i; an empty one if none does. sound: segments are in order, so a binary search finds it.
+ */
 __device__ inline void small_segment(const int *begins, const int *ends, int segments, bool sound, int i, int *begin,
                                      int *end) {
     int s = 0, high = segments;
@@ -96,11 +98,11 @@ __device__ inline void small_segment(const int *begins, const int *ends, int seg
     }
 }
 
-/* How far the items of a row lie from their place in the block: bisections of many would else meet in one bank. */
+/* By how much the items of a row are shifted in rows[]: without it, binary searches would have bank conflicts. */
 __device__ inline int small_shift(int row) { return row / WARP; }
 
-/* How many of the at most WARP ordered numbers list[from .. end-1] come before `number`; `equal`: also those that are
- * equal. Looks at up to 2 WARP numbers from `from` on. */
+/* Counts the numbers below `number`, or up to it if `equal`, in the sorted list[from .. end-1] of at most WARP. Reads
+ * up to 2 WARP numbers from `from` on. */
 template <typename K> __device__ inline int small_until(const K *list, int from, int end, K number, bool equal) {
     K bound = number + (K)equal;
     int at = from;
@@ -110,10 +112,10 @@ template <typename K> __device__ inline int small_until(const K *list, int from,
         const int last = at + step - 1;
         at += (last < end) & (list[last] < bound) ? step : 0;
     }
-    return bound < number ? max(end - from, 0) : at - from; /* none is greater */
+    return bound < number ? max(end - from, 0) : at - from; /* number + 1 overflowed: all are up to it */
 }
 
-/* Sum over the threads that rank an item together. */
+/* The sum over the `share` neighbouring threads that rank an item together. */
 __device__ inline int small_sum_parts(int x, int share) {
 #pragma unroll 1
     for (int mask = 1; mask < share; mask *= 2) {
@@ -122,11 +124,16 @@ __device__ inline int small_sum_parts(int x, int share) {
     return x;
 }
 
-/* Rank of the number of item o among those of its segment, the block's items low .. high-1. By comparing with all in
- * its row of 32; once rows are in order, by bisection in the others. */
-template <typename K>
-__device__ inline int small_rank(small_shared<K> &sh, int own, int o, int low, int high, K number, int part,
-                                 int share) {
+/* An own item: number o of the block's `own` items, in a segment whose own items are low .. high-1. This thread is
+ * number `part` of the `share` threads that rank it. */
+struct small_item {
+    int own, o, low, high, part, share;
+};
+
+/* The rank of the item among the own items of its segment: compares it with all of its row of 32; rows are sorted then,
+ * so binary searches in the other rows give the rest. */
+template <typename K> __device__ inline int small_rank(small_shared<K> &sh, const small_item &item, K number) {
+    const int own = item.own, o = item.o, low = item.low, high = item.high, part = item.part, share = item.share;
     const int row = o & -WARP;
     int rank = 0, more = 0;
 #pragma unroll 1
@@ -151,22 +158,22 @@ __device__ inline int small_rank(small_shared<K> &sh, int own, int o, int low, i
     return rank;
 }
 
-/* Levels of a tree for all but the last of so many numbers; where the one at `place` in order stands. From node 1 on,
- * 2 j and 2 j + 1 below j: so what a warp looks up at one level is spread over the banks. */
+/* The levels of a search tree for all but the last of `numbers` sorted numbers, and the node of the one at `place`. The
+ * root is node 1, nodes 2 j and 2 j + 1 are below node j: a warp's lookups at one level are spread over the banks. */
 __device__ inline int small_levels(int numbers) { return 32 - __clz(numbers - 1); }
 __device__ inline int small_node(int place, int levels) {
     const int next = place + 1;
     return (next + (1 << levels)) >> __ffs(next);
 }
 
-/* Items from beyond that a thread looks up: number `at`, at + stride, ... of one side. */
+/* The outside items that a thread looks up: at, at + stride, ... of the `items` of one side. */
 typedef struct small_others {
     int side, at, stride, items;
 } small_others;
 
-/* A warp has items of one side; both sides have as many warps as they have items. */
+/* Each warp looks up items of one side; the sides share the warps in proportion to their items. */
 __device__ inline small_others small_share_out(const small_beyond beyond[2]) {
-    static_assert(SMALL_NT == WARP * WARP, "a lane for each warp");
+    static_assert(SMALL_NT == WARP * WARP, "each warp has a lane that votes for its side");
     const int left = beyond[0].items, all = left + beyond[1].items, t = (int)threadIdx.x;
     int split = __popc(__ballot_sync(~0u, t % WARP * all < WARP * left));
     split = left < all ? min(split, WARP - 1) : split;
@@ -174,7 +181,7 @@ __device__ inline small_others small_share_out(const small_beyond beyond[2]) {
     return {side, t - before, side ? SMALL_NT - before : split * WARP, beyond[side].items};
 }
 
-/* Reads the next keys. */
+/* Reads the next EACH keys to look up. */
 template <int EACH, typename K>
 __device__ inline void small_read_others(K (&key)[EACH], const K *keys, const small_others &others) {
 #pragma unroll
@@ -184,7 +191,7 @@ __device__ inline void small_read_others(K (&key)[EACH], const K *keys, const sm
     }
 }
 
-/* Looks them up, and counts each where it comes. */
+/* Looks up all of the thread's outside items, and counts each at the place that it comes before. */
 template <int EACH, typename KK>
 __device__ inline void small_look_up(const seg_job &job, small_shared<typename KK::K> &sh, small_others others,
                                      const typename KK::K *keys, typename KK::K (&key)[EACH]) {
@@ -193,12 +200,12 @@ __device__ inline void small_look_up(const seg_job &job, small_shared<typename K
     const K last = sh.last[others.side], later = (K)others.side;
     const int levels = small_levels(beyond.high - beyond.low);
     int left = -others.side * SMALL_OWN * (int)sizeof(K), right = left + (int)sizeof(K);
-    lsp_settle(right); /* one instruction chooses, not two */
+    lsp_settle(right); /* hides right == left + const: so a select instruction chooses, not an add under a predicate */
 #pragma unroll 1
     while (others.at < others.items) {
         const int at = others.at;
-        K after[EACH];  /* it comes after all that is smaller than this */
-        int node[EACH]; /* in bytes from the first tree: the one below is at twice that, + left or right */
+        K after[EACH];  /* the item comes after all numbers below this */
+        int node[EACH]; /* byte offset in both trees; that of a child is twice this, plus left or right */
 #pragma unroll
         for (int u = 0; u < EACH; u++) {
             after[u] = KK::number(key[u], job.order) + later;
@@ -224,10 +231,10 @@ __device__ inline void small_look_up(const seg_job &job, small_shared<typename K
     }
 }
 
-/* How many of the items from beyond come before `place`, which belongs to a segment whose first place is `low`. */
+/* Counts the outside items before `place`, in a segment whose first own place is `low`. */
 template <typename K> __device__ inline int small_before(small_shared<K> &sh, int own, int low, int place) {
     const int t = (int)threadIdx.x;
-    int sum = t < own ? sh.before[t] : 0; /* from the first of each 32 on */
+    int sum = t < own ? sh.before[t] : 0; /* prefix sums within each row of 32; a loop, as its code is shorter */
 #pragma unroll 1
     for (int step = 1; step < WARP; step *= 2) {
         const int other = __shfl_up_sync(~0u, sum, step);
@@ -245,7 +252,8 @@ template <typename K> __device__ inline int small_before(small_shared<K> &sh, in
     return sum;
 }
 
-/* 2^log_share threads, neighbours, rank the same item. In place no block writes before all have read. */
+/* 2^log_share neighbouring threads rank one item. in_place: a grid barrier, so that all blocks read before any writes.
+ */
 template <int EACH, typename KK>
 __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log_share, bool in_place) {
     typedef typename KK::K K;
@@ -286,7 +294,7 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
     const K *from = keys + sh.beyond[others.side].first;
     K other[EACH];
     small_read_others(other, from, others);
-    int rank = small_rank(sh, own, o, low, high, number, part, share);
+    int rank = small_rank(sh, {own, o, low, high, part, share}, number);
     if (beyond) {
         const int place = low + rank;
         if (here && part < 2) {
@@ -306,7 +314,7 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
         cooperative_groups::this_grid().sync();
     }
     const int to = begin + rank;
-    if (here && to < end) { /* segments that overlap may lead beyond */
+    if (here && to < end) { /* false if segments overlap */
         if (part == 0) {
             ((K *)job.arrays[FROM_OUTPUT].keys)[to] = key;
             value = job.positions ? (uint32_t)(job.global_positions ? i : i - begin) : value;
@@ -323,8 +331,8 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
 
 /* ---- the host's side ---- */
 
-/* The logarithm of the threads for an item: as many as leave work for about SMALL_BLOCKS blocks, if the chip has so
- * many multiprocessors. */
+/* The logarithm of the threads that rank an item: as many as let SMALL_BLOCKS blocks, or all multiprocessors if there
+ * are fewer, share the items. */
 static inline int small_log_share(int64_t n, const lsp_cuda_chip *chip) {
     int log = SMALL_LOG_MOST;
     while (log > SMALL_LOG_LEAST && n > (SMALL_NT >> log) * lsp_min(SMALL_BLOCKS, chip->sms)) {
@@ -336,7 +344,7 @@ static inline int64_t small_blocks(int64_t n, const lsp_cuda_chip *chip) {
     return lsp_max(lsp_ceil_div(n, SMALL_NT >> small_log_share(n, chip)), 1);
 }
 
-/* Can a single kernel do it, on such a chip? */
+/* Can one kernel sort it? Its blocks must be resident together, for the grid barrier. */
 static inline bool small_fits(const lsp_segsort_args *args, const lsp_cuda_chip *chip) {
     return args->n <= SMALL_ITEMS && args->segments <= SMALL_SEGMENTS && small_blocks(args->n, chip) <= chip->sms;
 }

@@ -1,8 +1,8 @@
-/* The first kernel of every sort: looks at each segment once, sorts those of up to 64 items where they lie, and lists
- * the others by class. A block takes a row of segments; their items come to shared memory in one coalesced sweep, as
- * many segments at a time as fit. Segments then get 1, 2, 4 or 8 lanes of 8 items each, so that few of them fill a
- * warp, and leave for every place of the output which item belongs there; a last sweep fetches the items and writes
- * them coalesced. Leading bits that tie wrongly are seen in that sweep; then the tile is sorted digit by digit. */
+/* The first kernel of most sorts: reads each segment's bounds once, sorts segments of up to 64 items, and lists longer
+ * ones by class. A block takes a row of segments, a part at a time that fits in shared memory, and copies the part's
+ * items there in one coalesced sweep. A segment gets 1, 2, 4 or 8 lanes of up to 8 items, so a warp sorts several. The
+ * lanes leave, for each place of the output, which item belongs there; a last sweep writes the items coalesced. If
+ * leading bits tie and keys are out of order, the part is sorted again digit by digit. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 #define LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 
@@ -10,12 +10,12 @@
 
 /* ---- the part: lanes for its segments ---- */
 
-/* Counts of all classes, or places in order of class, in one word. */
+/* The counts of all classes in one word, TILE_COUNT_BITS each. */
 __device__ inline unsigned long long class_one(int c) { return 1ull << c * TILE_COUNT_BITS; }
 __device__ inline int class_count(unsigned long long counts, int c) {
     return (int)(counts >> c * TILE_COUNT_BITS) & ((1 << TILE_COUNT_BITS) - 1);
 }
-/* The sum of the classes before, for each class. */
+/* The exclusive prefix sums over the classes, for all classes at once. */
 __device__ inline unsigned long long classes_before(unsigned long long counts) {
     unsigned long long sum = 0;
     for (int c = 1; c < TILE_CLASSES; c++) {
@@ -24,7 +24,7 @@ __device__ inline unsigned long long classes_before(unsigned long long counts) {
     return sum;
 }
 
-/* Puts the segments in order of their class, the long ones first; returns how many there are of each. */
+/* Orders the part's segments by class, long ones first; returns how many there are of each class. */
 template <typename K> __device__ inline unsigned long long order_by_class(const tile_row<K> &row) {
     if (row.pure()) {
         return row.classes == TILE_SINGLES ? 0 : class_one(row.only()) * (unsigned)(row.j1 - row.j0);
@@ -52,13 +52,13 @@ template <typename K> __device__ inline unsigned long long order_by_class(const 
     return total;
 }
 
-/* What a lane sorts: its place t among the G lanes of a segment of n items from `start` on; `most`: G at most in its
+/* What a lane sorts: it is lane t of the G lanes of a segment of n items from `start` on. most: the largest G in its
  * warp. */
 struct tile_lane {
     int start, n, t, G, most;
 };
 
-/* Lane number `at` of all those that the part needs. */
+/* Lane number `at` of the `lanes` lanes that the part needs. */
 template <typename K>
 __device__ inline tile_lane lane_of(const tile_row<K> &row, unsigned long long counts, int at, int lanes) {
     int log = max(3 - row.only(), 0), x = at, rank = 0;
@@ -85,7 +85,7 @@ __device__ inline tile_lane lane_of(const tile_row<K> &row, unsigned long long c
 
 /* ---- sorting in shared memory ---- */
 
-/* The lane's items, also such as it does not have. */
+/* Loads VT items; those beyond the lane's own are any. */
 template <int VT, typename T> __device__ inline void lane_load(T (&x)[VT], const T *items, bool aligned) {
     if (aligned && VT * sizeof(T) >= 16) {
 #pragma unroll
@@ -101,7 +101,7 @@ template <int VT, typename T> __device__ inline void lane_load(T (&x)[VT], const
     }
 }
 
-/* Leaves the places of the sorted items. */
+/* Stores the places of the lane's m sorted items. */
 template <int VT>
 __device__ inline void lane_store(uint16_t *source, const uint32_t (&place)[VT], int m, bool aligned) {
     if (aligned && VT >= 4) {
@@ -120,7 +120,8 @@ __device__ inline void lane_store(uint16_t *source, const uint32_t (&place)[VT],
     }
 }
 
-/* Sorts the words of groups of `most` lanes; the words of smaller groups among them are in the groups' order. */
+/* Sorts the words of groups of `most` lanes. Smaller groups inside stay apart if their words begin with the number of
+ * their group. */
 template <int VT> __device__ inline void sort_groups(uint32_t (&w)[VT], int most, const network_ones &ones) {
     sort_words<VT, 0, VT>(w, ones);
     if constexpr (VT == TILE_VT) {
@@ -134,7 +135,7 @@ template <int VT> __device__ inline void sort_groups(uint32_t (&w)[VT], int most
     }
 }
 
-/* The bits in which the numbers of the lane's segment differ. */
+/* The bits in which the keys of the lane's segment differ from `first`, its first key. */
 template <int VT, typename K>
 __device__ inline K lane_differ(const K (&key)[VT], K first, const tile_lane &lane, int m, bool full) {
     K differ = 0;
@@ -164,24 +165,24 @@ __device__ inline K lane_differ(const K (&key)[VT], K first, const tile_lane &la
     return differ;
 }
 
-/* Sorts the segments of a warp, VT items a lane: by their leading bits (digit < 0), or on by one digit. True if some
- * leading bits tie: then keys may be in the wrong order. Where segments of different numbers of lanes meet in a warp,
- * words begin with the place of their segment: so all can be sorted as if they had as many lanes as the longest. */
+/* Sorts the segments of a warp, VT items a lane: by their leading bits (digit < 0), or by one more digit. Returns true
+ * if leading bits tie although lower bits differ: then keys may be out of order. If the warp's segments have different
+ * numbers of lanes, words begin with the number of their segment: all are then sorted as one of `most` lanes. */
 template <int VT, typename KK>
 __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK::K> &row, const tile_lane &lane,
                                   int digit) {
     typedef typename KK::K K;
     enum { low = (1 << TILE_BITS) - 1, wide = 8 * sizeof(K), kept = 32 - TILE_BITS };
-    int from = lane.start + lane.t * VT, m = lane.n - lane.t * VT; /* this lane's items, m or less than 1 */
+    int from = lane.start + lane.t * VT, m = lane.n - lane.t * VT; /* this lane's m items; none if m < 1 */
     bool full = !__any_sync(~0u, m < VT), aligned = !__any_sync(~0u, from % 4 != 0);
     bool mixed = !row.pure() && __any_sync(~0u, lane.G != lane.most);
-    int left = 0, lost = 0; /* how far numbers go to the left to lose what is equal; bits lost below */
+    int left = 0, lost = 0; /* numbers are shifted left by the equal leading bits; low bits that words do not hold */
     K key[VT], bias = 0;
     if (digit < 0) {
         lane_load<VT>(key, row.keys + from, aligned);
         K first = row.keys[lane.start];
         if constexpr (KK::plain) {
-            bias = (K)job.order.bias; /* has its turn when the words are made */
+            bias = (K)job.order.bias; /* XORed later, into the words */
         } else {
             first = KK::number(first, job.order);
 #pragma unroll
@@ -226,12 +227,12 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
         }
     }
     sort_groups(w, lane.most, row.ones);
-    uint32_t nearest = ~0u; /* words that differ in their positions only are nearer than `low` */
+    uint32_t nearest = ~0u; /* neighbours that differ in their positions only: their XOR - 1 is below `low` */
     uint32_t next = __shfl_down_sync(~0u, w[0], 1);
     next = lane.t + 1 < lane.G ? next : ~w[VT - 1];
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        nearest = min((w[r] ^ (r + 1 < VT ? w[(r + 1) % VT] : next)) - 1, nearest); /* pads are equal */
+        nearest = min((w[r] ^ (r + 1 < VT ? w[(r + 1) % VT] : next)) - 1, nearest); /* padding words are equal */
     }
 #pragma unroll
     for (int r = 0; r < VT; r++) {
@@ -249,7 +250,7 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
     return nearest < low && lost > 0;
 }
 
-/* Sorts the part. True if leading bits tie somewhere. */
+/* Sorts the part. Returns true if leading bits tie in some segment. */
 template <typename KK>
 __device__ inline bool sort_segments(const seg_job &job, const tile_row<typename KK::K> &row, unsigned long long counts,
                                      int digit) {
@@ -269,7 +270,7 @@ __device__ inline bool sort_segments(const seg_job &job, const tile_row<typename
     return __syncthreads_or(tied) != 0;
 }
 
-/* Is a segment not in order? */
+/* Is some segment of the part out of order? */
 template <typename KK> __device__ inline bool wrong_order(const seg_job &job, const tile_row<typename KK::K> &row) {
     bool wrong = false;
     for (int j = row.j0 + (int)threadIdx.x; j < row.j1; j += TILE_NT) {
@@ -297,10 +298,10 @@ template <typename KK> __device__ inline void sort_part(const seg_job &job, cons
             row.source[row.skew + i] = (uint16_t)(row.skew + i);
         }
     }
-    copy_wait<1>(); /* the values have time */
+    copy_wait<1>(); /* for the keys; values may arrive later */
     __syncthreads();
     if (sort_segments<KK>(job, row, counts, -1) && wrong_order<KK>(job, row)) {
-        for (int i = (int)threadIdx.x; i < row.items; i += TILE_NT) { /* begin anew, from the lowest digit */
+        for (int i = (int)threadIdx.x; i < row.items; i += TILE_NT) { /* starts again, from the lowest digit */
             row.source[row.skew + i] = (uint16_t)(row.skew + i);
         }
         __syncthreads();
@@ -314,7 +315,7 @@ template <typename KK> __device__ inline void sort_part(const seg_job &job, cons
     __syncthreads();
 }
 
-/* Nothing to sort: segments of one item. */
+/* Copies a row of segments of one item, with 4-byte values: there is nothing to sort. */
 template <typename K> __device__ inline void copy_singles(const seg_job &job, const tile_row<K> &row) {
     const K *keys = (const K *)job.arrays[FROM_INPUT].keys + row.base;
     K *to = (K *)job.arrays[FROM_OUTPUT].keys + row.base;
@@ -339,7 +340,7 @@ template <typename K> __device__ inline void copy_singles(const seg_job &job, co
     }
 }
 
-/* `aligned`: the arrays that are read begin at multiples of 16 bytes. */
+/* segments, capacity: of a row. aligned: the input arrays begin at multiples of 16 bytes. */
 template <typename KK>
 __global__ void __launch_bounds__(TILE_NT, TILE_BLOCKS)
     kernel_tile(seg_job job, int segments, int capacity, bool aligned, network_ones ones) {

@@ -1,6 +1,7 @@
-/* The segmented sort on a GPU: scratch laid out, kernels started one after the other on the context's stream. The first
- * sorts the short segments and lists the rest; giants are cut into buckets, which join the lists; the lists are sorted,
- * long segments first; changes of the key are looked for last. The host never waits and learns no size. */
+/* The segmented sort on a GPU: lays out scratch and starts the kernels one after the other on the context's stream. The
+ * first kernel sorts short segments and lists the others; giants are split into buckets, which join the lists; the
+ * lists are sorted, long segments first; changes of the key are found last. The host never waits and reads nothing
+ * back, so a plan can be captured in a CUDA graph. */
 #include "core/launch.cuh"
 #include "core/layout.h"
 #include "kernel_changes.cuh"
@@ -11,48 +12,50 @@
 #include "kernel_tile.cuh"
 
 enum {
-    TILE_SHARED_BYTES = 27 << 10, /* of a block of the tile kernel: TILE_BLOCKS to an SM. Tuned on an H200 */
-    BRIEF_MANY = 1 << 11,         /* segments, where items are few */
-    BRIEF_SHORT = 256,            /* items */
-    SCRATCH_ALIGN = 256           /* bytes */
+    TILE_SHARED_BYTES =
+        27 << 10,           /* of a block of the tile kernel: TILE_BLOCKS fit in a multiprocessor. Tuned on an H200 */
+    FEW_SEGMENTS = 1 << 11, /* few items: from here on a narrow kernel sorts short segments, */
+    FEW_LONGEST_MEAN = 256, /* if the mean length is at most this many items */
+    SCRATCH_ALIGN = 256     /* bytes */
 };
 
 /* ---- scratch ---- */
 
-/* So few items that lists are brief. */
+/* Are there few items in all? Then latency decides: few kernels with little code are best. */
 static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->few_items;
 }
 
-/* The first class that is sorted as brief lists are: short segments, if there are many, take fewer lanes, and a kernel
- * more. */
-static int brief_first(const lsp_segsort_args *args) {
+/* The first class that the kernel for few items sorts. Many short segments are better sorted with fewer lanes each, by
+ * one more kernel, which takes the classes below. */
+static int few_first(const lsp_segsort_args *args) {
     const int64_t mean = args->n / lsp_max(args->segments, 1);
-    return args->segments >= BRIEF_MANY && mean > TILE_LONGEST / 2 && mean <= BRIEF_SHORT ? (int)NARROW_CLASS : 0;
+    return args->segments >= FEW_SEGMENTS && mean > TILE_LONGEST / 2 && mean <= FEW_LONGEST_MEAN ? (int)NARROW_CLASS
+                                                                                                 : 0;
 }
 
-/* The table for this sort: where items are few, of classes that as many lanes sort the last one takes all. */
+/* The table for this sort. With few items, of the classes that have the same number of lanes only the last is used. */
 static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
-    const int first = brief_first(args), classes = are_few(ctx, args) ? (int)LARGE_CLASS : 0;
+    const int first = few_first(args), classes = are_few(ctx, args) ? (int)LARGE_CLASS : 0;
     for (int c = 0; c < classes; c++) {
-        const bool last = c == LARGE_CLASS - 1 || c == first - 1 || (c >= first && brief_lanes(c) < brief_lanes(c + 1));
+        const bool last = c == LARGE_CLASS - 1 || c == first - 1 || (c >= first && few_lanes(c) < few_lanes(c + 1));
         table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
     }
     return table;
 }
 
-/* The shortest segment of a class; 0: the class is not used. Buckets of giants may be shorter than any segment. */
+/* The shortest segment that a class takes; 0: the class is not used. Buckets of giants may have any length. */
 static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
     const int before = c > 0 ? table->class_longest[c - 1] : 0, floor = giants ? 0 : table->tile_longest;
     return table->class_longest[c] > lsp_max(before, floor) ? (int)lsp_max(before, floor) + 1 : 0;
 }
 
-/* Segments of so many items are no giants yet: shared memory must hold them. Of few items most are short, and a kernel
- * that finds nothing to do costs more than it is worth. */
+/* The longest segment that is not made a giant at once: LARGE_LONGEST if shared memory holds it, else LIST_LONGEST.
+ * With few items such segments are rare, and starting their kernels in vain would cost more than they gain. */
 static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    const int item_bytes = list_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
-    const bool fit = list_group_bytes<32, LIST_LARGE>(list_fewest(32, LIST_LARGE), item_bytes) + 1024 <=
+    const int item_bytes = group_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
+    const bool fit = group_bytes<32, GROUP_LARGE>(group_fewest(32, GROUP_LARGE), item_bytes) + 1024 <=
                      lsp_cuda_get_chip(ctx)->shared_block_bytes;
     const int64_t mean = args->n / lsp_max(args->segments, 1);
     const bool rare = are_few(ctx, args) && (mean <= LIST_LONGEST || mean > LARGE_LONGEST);
@@ -63,13 +66,13 @@ static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
 }
 
-/* So few items and segments that one block lists all, which is sooner done than to sort the few short ones apart. */
-static bool one_lists(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
-    return are_few(ctx, args) && !is_small(ctx, args) && args->segments <= LISTING_SEGMENTS &&
+/* Are items and segments so few that one block lists all? That is faster than a tile kernel for the few short ones. */
+static bool list_few(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+    return are_few(ctx, args) && !is_small(ctx, args) && args->segments <= LIST_FEW_SEGMENTS &&
            args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
 }
 
-/* Entries of a class at most; `shorts` of them may be of segments that elsewhere are not listed. */
+/* The most entries of a class. shorts: entries of segments up to tile_longest, which are listed with list_few only. */
 static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest,
                              int64_t shorts) {
     const bool giants = longest > LIST_LONGEST;
@@ -101,7 +104,7 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
         return;
     }
     const lsp_segsort_table table = table_for(ctx, args);
-    const int64_t shorts = one_lists(ctx, args, longest) ? args->segments : 0;
+    const int64_t shorts = list_few(ctx, args, longest) ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
         job->list[c] = take<unsigned long long>(l, class_entries(args, &table, c, longest, shorts));
     }
@@ -129,12 +132,13 @@ extern "C" bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *arg
 
 /* ---- kernels ---- */
 
-/* Segments a row: of such a mean length they fit in shared memory together, nearly always; and all SMs have rows. */
+/* Segments in a row: as many as nearly always fit in shared memory together, by their mean length, but few enough that
+ * all multiprocessors have rows. */
 static int tile_row_segments(const seg_job *job, int sms, int item_bytes) {
-    const int64_t whole = TILE_SHARED_BYTES / (item_bytes + 4) * 9 / 10, spread = job->segments / (TILE_BLOCKS * sms);
+    const int64_t whole = TILE_SHARED_BYTES / (item_bytes + 4) * 9 / 10, share = job->segments / (TILE_BLOCKS * sms);
     int64_t row =
         job->n / job->segments > TILE_LONGEST ? (int64_t)TILE_ROW : whole * job->segments / lsp_max(job->n, 1);
-    row = lsp_min(row, lsp_max(spread, (int64_t)WARP));
+    row = lsp_min(row, lsp_max(share, (int64_t)WARP));
     return (int)lsp_max(lsp_min(row, (int64_t)TILE_ROW) / TILE_EACH * TILE_EACH, (int64_t)WARP);
 }
 
@@ -151,17 +155,19 @@ done:
     return status;
 }
 
-/* Kernels of the lists need nothing of each other: after the first one each may begin while the one before runs out. */
-template <int VT, int WIDE, typename KK> static lsp_status start_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
+/* Starts the kernel of the classes of VT words a lane. These kernels are independent: each but the first may begin
+ * while the one before still runs. */
+template <int VT, int WIDE, typename KK>
+static lsp_status start_kernel(lsp_ctx *ctx, const seg_job *job, bool *beside) {
     lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int nt = list_threads(VT, WIDE);
-    const int G = list_fewest(VT, WIDE); /* most groups, each with some room */
-    const int bytes = nt / G * list_group_bytes<VT, WIDE>(G, list_item_bytes(sizeof(typename KK::K), job->value_bytes));
+    const int nt = group_threads(VT, WIDE);
+    const int G = group_fewest(VT, WIDE); /* the most groups, which take the most shared memory */
+    const int bytes = nt / G * group_bytes<VT, WIDE>(G, group_item_bytes(sizeof(typename KK::K), job->value_bytes));
     const int64_t resident =
-        lsp_min(list_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
-    const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* as many blocks as there can be entries */
-    void (*kernel)(seg_job) = kernel_lists<VT, WIDE, KK>;
+        lsp_min(group_blocks(VT, WIDE, sizeof(typename KK::K)), chip->shared_sm_bytes / (bytes + 1024)) * chip->sms;
+    const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* no more blocks than there can be entries */
+    void (*kernel)(seg_job) = kernel_classes<VT, WIDE, KK>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)bytes));
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job));
 done:
@@ -169,8 +175,8 @@ done:
 }
 
 /* Can there be segments in the classes of VT words a lane? */
-static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
-    for (int c = lists_first(VT, wide); c <= lists_last(VT, wide); c += 4) {
+static bool has_classes(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
+    for (int c = classes_first(VT, wide); c <= classes_last(VT, wide); c += 4) {
         const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
         if (shortest > 0 && shortest <= job->longest) {
             return true;
@@ -180,81 +186,84 @@ static bool has_lists(const lsp_segsort_table *table, const seg_job *job, int VT
 }
 
 template <int VT, int WIDE, typename KK>
-static lsp_status start_some_lists(lsp_ctx *ctx, const seg_job *job, bool *beside) {
-    return has_lists(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_lists<VT, WIDE, KK>(ctx, job, beside) : LSP_OK;
+static lsp_status start_classes(lsp_ctx *ctx, const seg_job *job, bool *beside) {
+    return has_classes(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_kernel<VT, WIDE, KK>(ctx, job, beside)
+                                                                 : LSP_OK;
 }
 
-template <typename KK> static lsp_status start_all_lists(lsp_ctx *ctx, const seg_job *job) {
+/* Starts the kernels of all classes up to LIST_LONGEST, those of long segments first. */
+template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     bool beside = false;
-    if (job->few) { /* more kernels would take longer */
-        LSP_TRY((start_lists<BRIEF_WORDS, LIST_BRIEF, KK>(ctx, job, &beside)));
-        if (job->brief_first > 0) {
-            LSP_TRY((start_lists<BRIEF_WORDS, LIST_NARROW, KK>(ctx, job, &beside)));
+    if (job->few) { /* each kernel more costs a launch */
+        LSP_TRY((start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside)));
+        if (job->few_first > 0) {
+            LSP_TRY((start_kernel<FEW_WORDS, GROUP_NARROW, KK>(ctx, job, &beside)));
         }
         return LSP_OK;
     }
-    LSP_TRY((start_some_lists<32, LIST_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<16, LIST_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<28, LIST_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<24, LIST_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<20, LIST_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<32, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<28, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<24, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<20, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<16, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<12, LIST_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_some_lists<10, LIST_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<32, GROUP_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<16, GROUP_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<28, GROUP_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<24, GROUP_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<20, GROUP_WIDE, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<32, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<28, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<24, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<20, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<16, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<12, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<10, GROUP_NARROW, KK>(ctx, job, &beside)));
 done:
     return status;
 }
 
-/* What could be a giant, but spreads, is not one. */
+/* Starts the kernels of the classes above LIST_LONGEST. They sort what falls evenly into buckets, and make giants of
+ * the rest: so the giants' kernel comes after them. */
 template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     bool beside = false;
     if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
-        LSP_TRY((start_some_lists<32, LIST_LARGE, KK>(ctx, job, &beside)));
-        LSP_TRY((start_some_lists<24, LIST_LARGE, KK>(ctx, job, &beside)));
+        LSP_TRY((start_classes<32, GROUP_LARGE, KK>(ctx, job, &beside)));
+        LSP_TRY((start_classes<24, GROUP_LARGE, KK>(ctx, job, &beside)));
     }
 done:
     return status;
 }
 
+/* Starts all kernels of a sort. */
 template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
     typedef typename KK::K K;
     lsp_status status = LSP_OK;
     const bool changes = job->change || job->change_at || job->change_count;
-    const int sms = lsp_cuda_get_chip(ctx)->sms;
-    if (((job->longest > job->tile_longest && !job->small) || changes) && !job->one_lists) {
+    if (((job->longest > job->tile_longest && !job->small) || changes) && !job->list_few) {
         LSP_TRY(LSP_CUDA_CALL(
             ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
     }
     if (job->small) {
         LSP_TRY(start_small<KK>(ctx, job));
     } else {
-        if (job->one_lists) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_listing, 1, LISTING_NT, 0, *job));
+        if (job->list_few) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_list_few, 1, LIST_FEW_NT, 0, *job));
         } else {
             LSP_TRY(start_tile<KK>(ctx, job));
         }
         if (job->longest > LIST_LONGEST) {
             LSP_TRY(start_large<KK>(ctx, job));
-            LSP_TRY(start_giants<KK>(ctx, job, sms));
+            LSP_TRY(start_giants<KK>(ctx, job));
         }
         if (job->longest > job->tile_longest) {
-            LSP_TRY(start_all_lists<KK>(ctx, job));
+            LSP_TRY(start_all_classes<KK>(ctx, job));
         }
     }
     if (changes) {
-        LSP_TRY(start_changes<K>(ctx, job, sms));
+        LSP_TRY(start_changes<K>(ctx, job));
     }
 done:
     return status;
 }
 
-/* In the kernels for such keys. */
+/* Chooses the instance of the kernels for this kind of keys. */
 static lsp_status start_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
     const uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
     if (!job->order.is_float && job->order.keep == all) {
@@ -272,10 +281,10 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
     const lsp_segsort_table table = table_for(ctx, args);
     job.small = is_small(ctx, args);
     job.few = are_few(ctx, args);
-    job.brief_first = brief_first(args);
+    job.few_first = few_first(args);
     job.large_longest = large_longest(ctx, args);
-    job.one_lists = one_lists(ctx, args, longest);
-    job.tile_longest = job.one_lists ? 0 : table.tile_longest;
+    job.list_few = list_few(ctx, args, longest);
+    job.tile_longest = job.list_few ? 0 : table.tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {
         job.class_longest[c] = (uint16_t)table.class_longest[c];
     }
@@ -312,6 +321,8 @@ done:
 
 /* ---- the longest segment ---- */
 
+enum { LONGEST_NT = 256 };
+
 static __global__ void kernel_longest(seg_job job, unsigned long long *longest) {
     unsigned long long most = 0;
     int64_t stride = (int64_t)gridDim.x * blockDim.x;
@@ -331,14 +342,14 @@ extern "C" lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_a
     size_t mark = lsp_scratch_mark(ctx);
     void *most = NULL;
     seg_job job = make_job(ctx, args, args->n);
-    int64_t blocks = lsp_min(lsp_ceil_div(args->segments, 256), 1024);
+    const int64_t blocks = lsp_blocks_for(ctx, args->segments, LONGEST_NT, 8);
     *longest = 0;
     if (args->segments == 0) {
         return LSP_OK;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *longest, &most));
     LSP_TRY(lsp_cuda_copy(ctx, most, LSP_CUDA, longest, LSP_HOST, sizeof *longest));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, 256, 0, job, (unsigned long long *)most));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, LONGEST_NT, 0, job, (unsigned long long *)most));
     LSP_TRY(lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest));
 done:
     lsp_scratch_release(ctx, mark);

@@ -1,28 +1,29 @@
-/* Sorting networks in registers: G lanes, each with VT words, sort G * VT words; lane t ends with the words t*VT ..
- * t*VT + VT-1 in order. The paper's three patterns of exchange are all there is: within a lane (`exchange`), with the
- * mirrored word of the mirrored lane (`flip`), with the same word of another lane (`halve`). A lane sorts its words by
- * Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged two by two: a flip, halves, and the rest within
- * lanes. VT need not be a power of two; G is one, and known at run time. */
+/* Sorting networks in registers: G lanes with VT words each sort G * VT words; lane t ends with the sorted words t*VT
+ * .. t*VT + VT-1. Words are exchanged in the three patterns of the paper: within a lane (`exchange`), with the mirrored
+ * word of the mirrored lane (`flip`), and with the same word of another lane (`halve`). A lane first sorts its words by
+ * Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged in pairs: a flip, halves, and merges within
+ * lanes. VT need not be a power of two; G is a power of two, known at run time. */
 #ifndef LSP_SEGSORT_GPU_NETWORK_CUH
 #define LSP_SEGSORT_GPU_NETWORK_CUH
 
 #include "core/block.cuh"
 #include <stdint.h>
 
-/* 1 and -1, which the compiler must not know: it would take the busy unit. */
+/* 1 and -1, hidden from the compiler: knowing them it would replace multiplications, which an idle unit does. */
 struct network_ones {
     uint32_t plus = 1, minus = ~0u;
 };
 
-/* low, high = min, max. The unit for min and max is the narrow one; two of three maxima are had from the idle one for
- * multiplication, as low + high - min: I tells them apart. */
+/* low, high = min, max. The unit for min and max limits throughput; the one for multiply-add is idle. So two of three
+ * maxima are computed there, as low + high - min; I selects them. */
 template <int I> __device__ inline void exchange(uint32_t &low, uint32_t &high, const network_ones &ones) {
     uint32_t x = min(low, high);
     high = I % 3 == 0 ? max(low, high) : x * ones.minus + (low * ones.plus + high);
     low = x;
 }
 
-/* x, of which the compiler knows nothing: what it computed from x before, 32 times r * x, is not kept until here. */
+/* Returns x, but the compiler does not know that: it computes values from it again instead of keeping them, for
+ * instance r * x for 32 r, in registers. */
 __device__ inline int fresh(int x) {
     lsp_settle(x);
     return x;
@@ -47,7 +48,7 @@ __device__ inline void exchange_stages(uint32_t (&w)[VT], const network_ones &on
         exchange_stages<VT, AT, N, P, Q / 2>(w, ones);
     }
 }
-/* Sorts the N words from AT. */
+/* Sorts the N words from AT on. */
 template <int VT, int AT, int N, int TOP, int P>
 __device__ inline void sort_passes(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (P > 0) {
@@ -61,7 +62,7 @@ template <int VT, int AT, int N> __device__ inline void sort_words(uint32_t (&w)
     sort_passes<VT, AT, N, top, top>(w, ones);
 }
 
-/* Words AT .. AT+N/2-1 against those N/2 further. */
+/* Exchanges words AT .. AT+N/2-1 with those N/2 further. */
 template <int VT, int AT, int N, int I = 0>
 __device__ inline void exchange_halves(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (I < N / 2) {
@@ -69,14 +70,14 @@ __device__ inline void exchange_halves(uint32_t (&w)[VT], const network_ones &on
         exchange_halves<VT, AT, N, I + 1>(w, ones);
     }
 }
-/* Word I against word VT-1-I: merges two risen halves into two that rise and fall. */
+/* Exchanges word I with word VT-1-I: two ascending halves become two bitonic ones, the smaller words first. */
 template <int VT, int I = 0> __device__ inline void exchange_reflected(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (I < VT / 2) {
         exchange<I>(w[I], w[VT - 1 - I], ones);
         exchange_reflected<VT, I + 1>(w, ones);
     }
 }
-/* Sorts the N words from AT, which rise and then fall, or a rotation of that. */
+/* Sorts the N words from AT on if they are bitonic: ascending, then descending, or a rotation of that. */
 template <int VT, int AT, int N> __device__ inline void merge_words(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (N % 2 != 0) {
         sort_words<VT, AT, N>(w, ones);
@@ -87,9 +88,10 @@ template <int VT, int AT, int N> __device__ inline void merge_words(uint32_t (&w
     }
 }
 
-/* ---- between the lanes of a warp; g = 2, 4, .. 32 lanes make a group of neighbours ---- */
+/* ---- between lanes of a warp; g = 2, 4, .. 32 neighbouring lanes are a group ---- */
 
-/* Word r of lane l against word VT-1-r of lane g-1-l: merges two risen halves into two that rise and fall. */
+/* Exchanges word r of lane l with word VT-1-r of lane g-1-l: two ascending halves of a group become two bitonic ones.
+ */
 template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g, const network_ones &ones) {
     bool upper = (threadIdx.x & (g / 2)) != 0;
 #pragma unroll
@@ -99,7 +101,7 @@ template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g, const ne
         lsp_keep_one(w[VT - 1 - r], y, upper, ones.plus);
     }
 }
-/* Word r of lane l against word r of lane l ^ mask. */
+/* Exchanges word r of lane l with word r of lane l ^ mask. */
 template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     bool upper = (threadIdx.x & mask) != 0;
 #pragma unroll
@@ -107,14 +109,14 @@ template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask, cons
         lsp_keep_one(w[r], __shfl_xor_sync(~0u, w[r], mask), upper, ones.plus);
     }
 }
-/* What is left of a merge when words of lanes more than `mask` apart are in order already. */
+/* Ends a merge, after all exchanges between lanes more than `mask` apart. */
 template <int VT> __device__ inline void merge_lanes(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     for (; mask > 0; mask /= 2) {
         halve(w, mask, ones);
     }
     merge_words<VT, 0, VT>(w, ones);
 }
-/* Sorts the words of groups of G <= 32 lanes. */
+/* Sorts the words of each group of G <= 32 lanes. */
 template <int VT> __device__ inline void sort_lanes(uint32_t (&w)[VT], int G, const network_ones &ones = {}) {
     sort_words<VT, 0, VT>(w, ones);
     for (int g = 2; g <= G; g *= 2) {
@@ -123,14 +125,15 @@ template <int VT> __device__ inline void sort_lanes(uint32_t (&w)[VT], int G, co
     }
 }
 
-/* ---- between many lanes: G = 32, 64, .. threads, through shared memory of word_place<VT>(G * VT) words ---- */
+/* ---- between several warps: G = 32, 64, .. threads, through word_place<VT>(G * VT) words of shared memory ---- */
 
-/* Where word e lies: places are left free so that neither rows of VT words nor columns meet in a bank. */
+/* The place of word e: gaps keep rows of VT words, and columns, from bank conflicts. */
 template <int VT> __device__ inline int word_place(int e) {
     return e + e / (VT % WARP == 0 ? WARP : VT % 8 == 0 ? 8 : 4);
 }
 
-/* Barrier of the G threads that sort together: a warp or less, or `id` of several warps, as MANY promises. */
+/* A barrier of the G threads of a group: of a warp or less, or barrier `id` of several warps. MANY: they are several.
+ */
 template <bool MANY = false> __device__ inline void group_sync(int G, int id) {
     if (!MANY && G <= WARP) {
         __syncwarp();
@@ -139,7 +142,7 @@ template <bool MANY = false> __device__ inline void group_sync(int G, int id) {
     }
 }
 
-/* Exchanges of words D apart among the first (at 0) or second half of w; in the second higher words come first. */
+/* Exchanges words D apart within the first and within the second half of w; the second half is in descending order. */
 template <int VT, int D, int I = 0>
 __device__ inline void exchange_columns(uint32_t (&w)[VT], const network_ones &ones) {
     enum { H = VT / 2 };
@@ -164,7 +167,7 @@ template <int VT, int I = 0> __device__ inline void exchange_mirrored(uint32_t (
     }
 }
 
-/* Word r of thread t against word r of thread t ^ mask, which is in another warp. */
+/* Exchanges word r of thread t with word r of thread t ^ mask, which is in another warp. */
 template <int VT>
 __device__ inline void halve_far(uint32_t (&w)[VT], int mask, int G, int t, int id, uint32_t *shared,
                                  const network_ones &ones) {
@@ -182,12 +185,12 @@ __device__ inline void halve_far(uint32_t (&w)[VT], int mask, int G, int t, int 
     }
 }
 
-/* Merges two runs of g/2 threads each into one of g >= 32: thread u of g takes the words u, u + g, u + 2g, ... of the
- * lower run and their mirrors of the upper one, so that flip and the first halves happen within threads. */
+/* Merges two runs of g/2 threads each, g >= 32, into one. Thread u of g loads the words u, u + g, u + 2g, ... of the
+ * lower run and their mirrors of the upper one, so the flip and the first halves are exchanges within threads. */
 template <int VT>
 __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int id, uint32_t *shared,
                                      const network_ones &ones) {
-    constexpr int stages = VT % 32 == 0 ? 5 : VT % 8 == 0 ? 3 : 2, H = VT / 2; /* stages that happen so */
+    constexpr int stages = VT % 32 == 0 ? 5 : VT % 8 == 0 ? 3 : 2, H = VT / 2; /* steps done so: the flip and halves */
     int u = t & (g - 1), step = word_place<VT>(g);                             /* g is a power of 2 */
     uint32_t *row = shared + word_place<VT>(t * VT);
     uint32_t *lower = shared + word_place<VT>((t - u) * VT) + word_place<VT>(u);
@@ -223,7 +226,7 @@ __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int
     merge_lanes(w, mask, ones);
 }
 
-/* Sorts the words of G threads, t = 0 .. G-1: less than a warp, or (WIDE) at least one. */
+/* Sorts the words of G threads, t = 0 .. G-1: fewer than a warp or, if WIDE, a warp or more. */
 template <int VT, bool WIDE>
 __device__ inline void sort_group(uint32_t (&w)[VT], int G, int t, int id, uint32_t *shared, const network_ones &ones) {
     sort_lanes(w, WIDE ? WARP / 2 : G, ones);
@@ -235,7 +238,7 @@ __device__ inline void sort_group(uint32_t (&w)[VT], int G, int t, int id, uint3
     }
 }
 
-/* The same for a number of lanes that is known: without loops, which takes fewer moves and more code. */
+/* The same for a number of lanes known at compile time: without loops, so fewer moves but more code. */
 template <int MASK, int VT> __device__ inline void halve_down(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (MASK > 0) {
         halve(w, MASK, ones);

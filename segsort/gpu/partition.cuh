@@ -1,7 +1,7 @@
-/* A stable partition by one digit. A block takes a tile. Each warp ranks its items among its own, row by row: lanes
- * that have the same digit find each other by votes, a counter of the digit's in shared memory says how many came
- * before. The warps' counts are summed up to places in the tile. Keys, then values, are laid out by digit in shared
- * memory and written as runs of neighbours. */
+/* A stable partition of giants by one digit. A block takes a tile. Each warp ranks its items, a row of 32 at a time:
+ * lanes with the same digit find each other by votes, and a counter for each digit holds the items of earlier rows. A
+ * prefix sum over digits and warps turns the ranks into places in the tile. Keys, then values, are laid out by digit in
+ * shared memory, and each digit's items are written as a run of neighbours. */
 #ifndef LSP_SEGSORT_GPU_PARTITION_CUH
 #define LSP_SEGSORT_GPU_PARTITION_CUH
 
@@ -9,29 +9,29 @@
 #include "network.cuh"
 #include <type_traits>
 
-/* Tuned on an H200; see segsort/README.md. Longer tiles write longer runs, but what does not fit in registers comes and
- * goes through slow local memory. */
+/* Tuned on an H200. Longer tiles write longer runs, but a tile that does not fit in registers is spilled to local
+ * memory. */
 enum {
     SPLIT_BITS = 8,
     SPLIT_DIGITS = 1 << SPLIT_BITS,
     SPLIT_NT = 384,
-    SPLIT_BLOCKS = 2, /* an SM */
+    SPLIT_BLOCKS = 2, /* resident blocks of a multiprocessor */
     SPLIT_WARPS = SPLIT_NT / WARP,
-    SPLIT_TILE_BITS = 16 /* hold the items of a tile */
+    SPLIT_TILE_BITS = 16 /* bits of a number of items of a tile */
 };
 
-static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and the last warp has none");
+static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and no digit has one of the last warp");
 
 /* Items of a thread in the longest tile: a multiple of 4. */
 __host__ __device__ constexpr int split_items(int key_bytes, int value_bytes) {
     return key_bytes > 4 ? 8 : value_bytes > 4 ? 12 : 16;
 }
-/* Keys and values that are laid out together. */
+/* Are keys and values laid out together, as pairs? */
 __host__ __device__ constexpr bool split_pairs(int key_bytes, int value_bytes) {
     return key_bytes == 4 && value_bytes == 4;
 }
 
-/* Items begin .. end-1, to be split by the bits shift .. shift+width-1 of their numbers. Bits from `high` on are equal,
+/* A split of the items begin .. end-1 by bits shift .. shift+width-1 of their numbers. Bits from `high` on are equal;
  * bits below `low` do not count. */
 typedef struct seg_split {
     int64_t begin, end;
@@ -39,41 +39,42 @@ typedef struct seg_split {
     int from, to; /* FROM_* */
 } seg_split;
 
-/* A part of it that a block moves at a time. */
+/* The items that a block moves at a time. */
 typedef struct split_tile {
     seg_split split;
     int64_t begin;
-    int count;         /* of items; 0: there is no such tile */
-    bool first, again; /* the first of its giant; digits are chosen anew, nothing moves */
+    int count;  /* items; 0: no tile */
+    bool first; /* the first tile of its giant */
+    bool again; /* the giant gets another digit: nothing moves */
     const seg_giant *giant;
-    const int64_t *totals;  /* by digit: the items of the giant, */
-    const int64_t *parts;   /* of parts before this one (NULL: there are none), */
-    const uint32_t *before; /* and of tiles before this one */
+    const int64_t *totals;  /* items of each digit in the giant, */
+    const int64_t *parts;   /* in earlier parts of it (NULL: this is the first), */
+    const uint32_t *before; /* and in earlier tiles of the part */
 } split_tile;
 
 typedef struct __align__(16) split_shared {
-    split_tile tile[2];            /* the one at hand, and the next one */
-    int64_t base[SPLIT_DIGITS];    /* where a digit's next item goes, less the digit's first place in the tile */
-    int64_t cut[SPLIT_DIGITS + 1]; /* where buckets begin */
+    split_tile tile[2];            /* this tile and the next one */
+    int64_t base[SPLIT_DIGITS];    /* a digit's first place in the output, less its first place in the tile */
+    int64_t cut[SPLIT_DIGITS + 1]; /* where the giant's buckets begin */
     unsigned long long sums[SPLIT_WARPS];
     unsigned long long diff;
-    int groups; /* entries to be listed */
+    int groups; /* entries to list */
 }
 split_shared;
 
-/* What follows in shared memory: a counter a digit for each warp, and then room for the items of a tile. */
+/* Behind it in shared memory: each warp's counters of the digits, then the items of a tile. */
 __device__ inline unsigned *counters_of(split_shared &sh) { return (unsigned *)(&sh + 1); }
-__device__ inline void *room_of(split_shared &sh) { return counters_of(sh) + SPLIT_WARPS * SPLIT_DIGITS; }
+__device__ inline void *items_of(split_shared &sh) { return counters_of(sh) + SPLIT_WARPS * SPLIT_DIGITS; }
 __host__ __device__ constexpr size_t split_bytes(int key_bytes, int value_bytes) {
     return SPLIT_WARPS * SPLIT_DIGITS * sizeof(unsigned) +
            (size_t)SPLIT_NT * split_items(key_bytes, value_bytes) *
                (key_bytes > 4 || value_bytes > 4 || split_pairs(key_bytes, value_bytes) ? 8 : 4);
 }
 
-/* Finds the digit of a key. */
+/* How to get the digit of a key. */
 typedef struct seg_digit {
     int shift;
-    unsigned mask, flip; /* flip: what plain keys are changed by */
+    unsigned mask, flip; /* flip: XORed to plain keys */
 } seg_digit;
 __device__ inline seg_digit digit_at(const seg_job &job, const seg_split &g) {
     seg_digit digit = {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift)};
@@ -84,7 +85,7 @@ template <typename KK> __device__ inline unsigned digit_of(const seg_job &job, s
                      : (unsigned)(KK::number(key, job.order) >> digit.shift) & digit.mask;
 }
 
-/* The sum of x over the threads before this one. Before the next call somebody must wait for all. */
+/* The exclusive prefix sum of x over the block. A barrier must come before the next call. */
 __device__ inline unsigned long long split_scan(split_shared &sh, unsigned long long x) {
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned long long sum = warp_scan(x, (int)lane);
@@ -99,7 +100,7 @@ __device__ inline unsigned long long split_scan(split_shared &sh, unsigned long 
     return __shfl_sync(~0u, before, 0) + sum - x;
 }
 
-/* All counters of the warp are zero. */
+/* Clears the warp's counters. */
 __device__ inline void clear_counters(unsigned *counter) {
     for (unsigned i = threadIdx.x % WARP; i < SPLIT_DIGITS / 4; i += WARP) {
         ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);
@@ -107,32 +108,32 @@ __device__ inline void clear_counters(unsigned *counter) {
     __syncwarp();
 }
 
-/* The lanes whose digit is this lane's. */
+/* The lanes that have the same digit as this lane: one vote for each bit. */
 __device__ inline unsigned lanes_with(unsigned digit) {
     unsigned same = ~0u;
 #pragma unroll
     for (int bit = 0; bit < SPLIT_BITS; bit++) {
-        const int sign = (int)(digit << (31 - bit)); /* the bit, above others */
+        const int sign = (int)(digit << (31 - bit)); /* negative if the bit is set */
         same &= ~(__ballot_sync(~0u, sign < 0) ^ (unsigned)(sign >> 31));
     }
     return same;
 }
 
-/* Two places in a tile to a word: registers are scarce. */
+/* Places in a tile, two in a word to save registers. */
 template <int VT> struct split_spots {
     unsigned pair[VT / 2];
     __device__ unsigned at(int j) const { return pair[j / 2] >> j % 2 * 16 & 0xFFFF; }
-    __device__ void set(int j, unsigned spot) { /* the lower ones first */
+    __device__ void set(int j, unsigned spot) { /* even j before j + 1 */
         pair[j / 2] = j % 2 ? pair[j / 2] | spot << 16 : spot;
         lsp_settle(pair[j / 2]);
     }
-    __device__ void put(int j, unsigned spot) { /* in the place of another */
+    __device__ void put(int j, unsigned spot) { /* replaces a place */
         pair[j / 2] = j % 2 ? (pair[j / 2] & 0xFFFF) | spot << 16 : (pair[j / 2] & ~0xFFFFu) | spot;
         lsp_settle(pair[j / 2]);
     }
 };
 
-/* The rank of the warp's item j * 32 + lane among the warp's of the same digit. */
+/* The rank of the warp's item j * 32 + lane among the warp's items of the same digit. digit_at(j) gives its digit. */
 template <int VT, bool FULL, typename D>
 __device__ inline void rank_items(unsigned *counter, int rows, D digit_at, split_spots<VT> &ranks) {
     const unsigned below = (1u << threadIdx.x % WARP) - 1;
@@ -144,7 +145,7 @@ __device__ inline void rank_items(unsigned *counter, int rows, D digit_at, split
             const unsigned next = digit_at(j + 1 < VT ? j + 1 : j), next_same = lanes_with(next);
             const unsigned rank = before + (unsigned)__popc(same & below);
             __syncwarp();
-            if (same >> threadIdx.x % WARP == 1) { /* the last of them */
+            if (same >> threadIdx.x % WARP == 1) { /* the last of the lanes with this digit */
                 *(volatile unsigned *)&counter[digit] = rank + 1;
             }
             __syncwarp();
@@ -156,8 +157,8 @@ __device__ inline void rank_items(unsigned *counter, int rows, D digit_at, split
     }
 }
 
-/* Thread d knows of the digit d the giant's items, and those before the tile. The warps' counts become places in the
- * tile. */
+/* Turns the warps' counts into places in the tile, and sets base[] and cut[]. Thread d gives for digit d the items of
+ * the giant (total) and those before the tile (before). */
 __device__ inline void place_digits(split_shared &sh, const split_tile &tile, int64_t total, int64_t before) {
     const unsigned d = threadIdx.x, digits = 1u << tile.split.width;
     unsigned *counter = counters_of(sh) + d, sum = 0;
@@ -186,7 +187,7 @@ __device__ inline void place_digits(split_shared &sh, const split_tile &tile, in
     __syncthreads();
 }
 
-/* Brings memory that will be read soon near. */
+/* Prefetches memory that is read soon to the L2 cache. */
 __device__ inline void fetch_ahead(const void *from, int bytes) {
     enum { line = 128 };
     for (int at = (int)threadIdx.x * line; at < bytes; at += SPLIT_NT * line) {
@@ -194,10 +195,10 @@ __device__ inline void fetch_ahead(const void *from, int bytes) {
     }
 }
 
-/* What of a tile's items is one thread's business: reading, those of its warp's rows, row * 32 apart; writing, every
- * SPLIT_NT-th of the tile. */
+/* The items of a tile that a thread reads and writes. It reads the lane's item of each row of its warp, and writes
+ * every SPLIT_NT-th item of the tile. FULL: the tile has all items. */
 template <int VT, bool FULL> struct split_work {
-    int rows, at, left, left_out; /* left: the row or item is there if less than that comes before it */
+    int rows, at, left, left_out; /* left, left_out: items to read and to write lie below these */
     __device__ explicit split_work(int count) {
         const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
         rows = FULL ? VT : (count + SPLIT_NT - 1) / SPLIT_NT;
@@ -206,18 +207,18 @@ template <int VT, bool FULL> struct split_work {
         left_out = count - (int)threadIdx.x;
     }
     __device__ bool has(int j) const { return FULL || j * WARP < left; }
-    /* All bits set, or none: predicates are scarcer than registers. */
+    /* All bits set if item j is missing, else none: predicate registers are scarcer than registers. */
     __device__ unsigned lacks(int j) const { return FULL ? 0 : (unsigned)((left - 1 - j * WARP) >> 31); }
     __device__ bool has_row(int j) const { return FULL || j < rows; }
     __device__ bool writes(int j) const { return FULL || j * SPLIT_NT < left_out; }
 };
 
-/* Writes the laid out keys; the digits of the places tid, tid + NT, ... go to `digits`, four to a word. */
+/* Writes the laid out keys. Keeps the digits of the items that the thread writes, four in a word, for the values. */
 template <typename KK, int VT, bool FULL>
 __device__ inline void put_keys(const seg_job &job, split_shared &sh, const seg_split &g,
                                 const split_work<VT, FULL> &work, unsigned (&digits)[VT / 4]) {
     typedef typename KK::K K;
-    const K *items = (const K *)room_of(sh) + threadIdx.x;
+    const K *items = (const K *)items_of(sh) + threadIdx.x;
     K *to = (K *)job.arrays[g.to].keys + threadIdx.x;
     const seg_digit at_digit = digit_at(job, g);
 #pragma unroll
@@ -233,11 +234,11 @@ __device__ inline void put_keys(const seg_job &job, split_shared &sh, const seg_
     }
 }
 
-/* Writes keys and values that are laid out together. */
+/* Writes keys and values that are laid out as pairs. */
 template <typename KK, int VT, bool FULL>
 __device__ inline void put_pairs(const seg_job &job, split_shared &sh, const seg_split &g,
                                  const split_work<VT, FULL> &work) {
-    const uint2 *items = (const uint2 *)room_of(sh) + threadIdx.x;
+    const uint2 *items = (const uint2 *)items_of(sh) + threadIdx.x;
     uint32_t *to = (uint32_t *)job.arrays[g.to].keys + threadIdx.x;
     uint32_t *to_values = (uint32_t *)job.arrays[g.to].values + threadIdx.x;
     const seg_digit at_digit = digit_at(job, g);
@@ -252,7 +253,7 @@ __device__ inline void put_pairs(const seg_job &job, split_shared &sh, const seg
     }
 }
 
-/* Values of the tile, as they came; or their positions. A value is `parts` T, of which one is read. */
+/* Reads the thread's values of the tile, or makes positions. A value is `parts` T; number `part` of them is read. */
 template <typename T, int VT, bool FULL>
 __device__ inline void get_values(const seg_job &job, const seg_split &g, int64_t first,
                                   const split_work<VT, FULL> &work, int parts, int part, T (&value)[VT]) {
@@ -274,11 +275,12 @@ __device__ inline void get_values(const seg_job &job, const seg_split &g, int64_
     }
 }
 
+/* Writes them from shared memory to their places. */
 template <typename T, int VT, bool FULL>
 __device__ inline void put_values(const seg_job &job, split_shared &sh, const seg_split &g,
                                   const split_work<VT, FULL> &work, int parts, int part,
                                   const unsigned (&digits)[VT / 4]) {
-    const T *items = (const T *)room_of(sh) + threadIdx.x;
+    const T *items = (const T *)items_of(sh) + threadIdx.x;
     T *to = (T *)job.arrays[g.to].values + (int64_t)threadIdx.x * parts + part;
 #pragma unroll
     for (int j = 0; j < VT; j++) {
@@ -291,7 +293,7 @@ __device__ inline void put_values(const seg_job &job, split_shared &sh, const se
     }
 }
 
-/* A thread's keys of a tile. */
+/* Reads the thread's keys of a tile. */
 template <typename K, int VT>
 __device__ inline void get_keys(const seg_job &job, const split_tile &tile, K (&key)[VT]) {
     const split_work<VT, false> work(tile.count);
@@ -305,10 +307,9 @@ __device__ inline void get_keys(const seg_job &job, const split_tile &tile, K (&
     }
 }
 
-/* Moves a tile of which get_keys has brought the keys, and gets those of the next one: they are on their way while this
- * tile is written. V is the bytes of a value. Items that are not there have the last digit: they come to lie behind all
- * others. In `meanwhile` the last warp, which places no digits, finds out where this tile goes and what the next one
- * is. */
+/* Moves a tile whose keys get_keys has read, and reads those of the next tile while this one is written. V: bytes of a
+ * value. Missing items get the last digit, so they go behind all others. `meanwhile` runs while other warps rank: in it
+ * the last warp, which has no digits, learns where this tile goes and which one is next. */
 template <typename KK, int V, bool FULL, int VT, typename F>
 __device__ inline void move_tile(const seg_job &job, split_shared &sh, const split_tile &tile, const split_tile &next,
                                  typename KK::K (&key)[VT], F meanwhile) {
@@ -320,7 +321,7 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     const int64_t at = tile.begin + work.at;
     const seg_digit at_digit = digit_at(job, g);
     unsigned *counter = counters_of(sh) + threadIdx.x / WARP * SPLIT_DIGITS;
-    void *room = room_of(sh);
+    void *room = items_of(sh);
     split_spots<VT> spots;
     if (V > 0 && !(job.positions && g.from == FROM_INPUT)) {
         fetch_ahead((const char *)job.arrays[g.from].values + tile.begin * V, tile.count * V);
@@ -373,7 +374,7 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     }
 #pragma unroll 1
     for (int part = 0; V > 0 && part < parts; part++) {
-        T value[VT]; /* on its way while keys are written */
+        T value[VT]; /* loaded while keys are written */
         get_values(job, g, at, work, parts, part, value);
         if (part == 0) {
             put_keys<KK>(job, sh, g, work, digits);

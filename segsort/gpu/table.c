@@ -1,9 +1,9 @@
-/* The tables of limits by which a GPU's sort chooses its kernels: shipped ones, and a caller's own. */
+/* The tables of limits that choose a GPU sort's kernels: the shipped ones, and a caller's own. */
 #include "core/cuda.h"
 #include "segsort/segsort.h"
 
-/* After what `sparse-bench segsort --tune` printed on the machine named (on the H200 it would also leave out class 22,
- * by half a per cent); other machines take the last one not newer than they are, or the first. */
+/* As `sparse-bench segsort --tune` printed them on the GPU named; on the H200 it would also leave out class 22, for
+ * half a percent. A GPU uses the last table whose compute capability is not above its own, or the first. */
 static const struct {
     int compute;
     lsp_segsort_table table;
@@ -52,7 +52,7 @@ static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
                     "class_longest[%d] is %d: %d to %d are offered there", c, table->class_longest[c], before,
                     capacity);
     }
-    for (int c = LSP_SORT_CLASSES - 5; c < LSP_SORT_CLASSES; c += 4) { /* the last one, and the last of those before */
+    for (int c = LSP_SORT_CLASSES - 5; c < LSP_SORT_CLASSES; c += 4) { /* class 31, and the last one */
         LSP_REQUIRE(table->class_longest[c] == lsp_segsort_class_most(c), LSP_ERR_ARGUMENT,
                     "class_longest[%d] is %d: there it must be %d", c, table->class_longest[c],
                     lsp_segsort_class_most(c));

@@ -1,5 +1,5 @@
-/* A row of segments, as a block of the tile kernel takes it: which there are, long ones listed by class; and how the
- * items of the short ones come to shared memory and leave it. */
+/* A row of neighbouring segments, which a block of the tile kernel takes: reads their bounds, lists the long ones by
+ * class, and copies the items of the short ones to shared memory and back. */
 #ifndef LSP_SEGSORT_GPU_TILE_ROW_CUH
 #define LSP_SEGSORT_GPU_TILE_ROW_CUH
 
@@ -8,45 +8,46 @@
 
 enum {
     TILE_NT = 128,
-    TILE_EACH = 4,                  /* segments of a row that a thread looks at, at most */
+    TILE_EACH = 4,                  /* segments of a row whose bounds a thread reads, at most */
     TILE_ROW = TILE_EACH * TILE_NT, /* segments of a row at most */
-    TILE_BLOCKS = 8,                /* an SM */
-    TILE_VT = 8,                    /* items a lane */
-    RUN_LANES = 8,                  /* of a short run */
-    RUN_SHORT = 100,                /* items: runs of fewer, on average, are short */
+    TILE_BLOCKS = 8,                /* resident blocks of a multiprocessor */
+    TILE_VT = 8,                    /* items a lane at most */
+    RUN_LANES = 8,                  /* lanes that copy a short run */
+    RUN_SHORT = 100,                /* items: runs are short if they have fewer on average */
     TILE_SLACK = TILE_LONGEST + 8,  /* items that may be read beyond the last one */
-    TILE_BITS = 6,                  /* of a position: TILE_LONGEST items */
-    TILE_GROUP_BITS = 3,            /* of a segment's place among those of up to 8 lanes */
+    TILE_BITS = 6,                  /* bits of a position: TILE_LONGEST items */
+    TILE_GROUP_BITS = 3,            /* bits of a segment's number among those of eight lanes */
     TILE_DIGIT = 32 - TILE_BITS - TILE_GROUP_BITS,
-    TILE_CLASSES = 6,                 /* class c: up to 64 >> c items, more than half of that */
+    TILE_CLASSES = 6,                 /* class c: segments of more than 32 >> c and at most 64 >> c items */
     TILE_SINGLES = 1 << TILE_CLASSES, /* in a set of classes: segments of one item */
-    TILE_COUNT_BITS = 10              /* counts of all classes in one word: up to TILE_ROW each */
+    TILE_COUNT_BITS = 10              /* bits of a class's count in one word: up to TILE_ROW */
 };
 
 /* ---- shared memory of a block ---- */
 
-/* A row of segments, and the part of it that is in shared memory. */
+/* A row of segments, and the part of it that is in shared memory. A run is a sequence of short segments whose items
+ * follow each other without a gap. */
 template <typename K> struct tile_row {
-    K *keys;          /* the part's items, from `skew` on: global and shared addresses agree modulo 16 bytes */
-    char *values;     /* the same */
-    uint16_t *source; /* of the output at such a place: the place of its item */
-    uint32_t *at;     /* segment j's items are at[j] .. at[j+1]-1, counted from the row's first */
+    K *keys;          /* the part's items from keys[skew] on: global and shared addresses agree modulo 16 bytes */
+    char *values;     /* the same for values */
+    uint16_t *source; /* source[i]: the place of the item that is number i of the output */
+    uint32_t *at;     /* segment j has the items at[j] .. at[j+1]-1 of the row; none if it is long */
     uint16_t *order;  /* segments by class */
-    uint16_t *head;   /* runs of segments of which the items follow each other: the first segment of each */
+    uint16_t *head;   /* the first segment of each run */
     int segments, capacity, runs;
-    int64_t s0, base;        /* the first segment; where the items of the only run begin */
-    bool together;           /* a single run, and aligned arrays */
-    unsigned classes;        /* of its segments */
-    int j0, j1, items, skew; /* the part: its segments, its items */
+    int64_t s0, base;        /* the first segment; where the items of the first run begin */
+    bool together;           /* there is one run, and arrays are aligned */
+    unsigned classes;        /* the set of its segments' classes */
+    int j0, j1, items, skew; /* the part: segments j0 .. j1-1, its items */
     network_ones ones;
 
     __device__ int warps() const { return (segments + TILE_EACH * WARP - 1) / (TILE_EACH * WARP); }
     __device__ int start_of(int j) const { return (int)(at[j] - at[j0]) + skew; }
     __device__ int length_of(int j) const { return (int)(at[j + 1] - at[j]); }
-    /* One class, and which. */
+    /* Are all segments of one class? That class. */
     __device__ bool pure() const { return (classes & (classes - 1)) == 0; }
     __device__ int only() const { return __ffs((int)classes) - 1; }
-    /* The last of at[from .. to-1] that is not beyond x. */
+    /* The last index in from .. to-1 with at[index] <= x. */
     __device__ int last_at(uint32_t x, int from, int to) const {
         while (to - from > 1) {
             int middle = (from + to) / 2;
@@ -61,7 +62,7 @@ template <typename K> struct tile_row {
 };
 
 __host__ __device__ inline int tile_fixed_bytes(int row) { return (row / 4 + 1) * 16 + 2 * ((row + 7) / 8 * 16); }
-/* Items that fit in `bytes` of shared memory, and the other way round. */
+/* Shared memory for `capacity` items, and the items that fit in `bytes` of it. */
 __host__ inline int tile_bytes(int row, int capacity, int item_bytes) {
     return tile_fixed_bytes(row) + (capacity + TILE_SLACK) * (item_bytes + 2);
 }
@@ -98,8 +99,8 @@ template <typename T> __device__ inline T scan_row(T x, int warps, T *total) {
 
 /* ---- the row: its segments ---- */
 
-/* Do all long segments met so far, of all blocks, have no more items than there are? Else some overlap, and the lists
- * would not have room for them. */
+/* Do all long segments that all blocks have found so far have at most n items together? If not, some overlap, and the
+ * lists have no memory for them: a fault is reported. */
 __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_EACH], int64_t s0) {
     __shared__ unsigned long long sum;
     unsigned long long mine = 0;
@@ -124,7 +125,7 @@ __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_
     return __syncthreads_and(fit);
 }
 
-/* Lists the long segments among the thread's, one atomic operation a class and block. */
+/* Lists the long segments of the block, with one atomic operation a class. */
 __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE_EACH], const int64_t (&n)[TILE_EACH],
                                  int64_t s0) {
     __shared__ unsigned count[LIST_CLASSES];
@@ -159,14 +160,14 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     }
 }
 
-/* The class of n > 1 items; one item: the number of classes. */
+/* The class of a segment of n > 1 items; TILE_CLASSES for one item. */
 __device__ inline int tile_class(int n) { return __clz(n - 1) - (32 - TILE_BITS); }
 
-/* The thread's segments, of which `count` are there, from s on; bit k of the result: segment k begins a run. */
+/* Reads the thread's `count` segments from s on. Bit k of the result: segment k begins a run. */
 __device__ inline unsigned read_segments(const seg_job &job, int64_t s, int count, bool first,
                                          int64_t (&begin)[TILE_EACH], int64_t (&n)[TILE_EACH]) {
     unsigned heads = 0;
-    int64_t follow = -1; /* where a segment of the same run would begin */
+    int64_t follow = -1; /* where the next segment of the same run would begin */
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
         n[k] = begin[k] = 0;
@@ -174,7 +175,8 @@ __device__ inline unsigned read_segments(const seg_job &job, int64_t s, int coun
     if (count <= 0) {
         return 0;
     }
-    if (job.offsets && !job.ends && count == TILE_EACH && !first) { /* mostly: short segments, all following */
+    if (job.offsets && !job.ends && count == TILE_EACH &&
+        !first) { /* the usual case: all are short and follow each other */
         uint64_t limit = (uint64_t)min(job.longest, (int64_t)job.tile_longest), worst = 0;
         int64_t bound[TILE_EACH + 2];
 #pragma unroll
@@ -214,14 +216,14 @@ __device__ inline unsigned read_segments(const seg_job &job, int64_t s, int coun
     return heads;
 }
 
-/* Reads the row's segments; leaves at[] and head[] of the short ones, lists the others. */
+/* Reads the row's segments: sets at[] and head[] for the short ones, and lists the long ones. */
 template <typename K> __device__ inline void read_row(const seg_job &job, tile_row<K> *row) {
     __shared__ unsigned classes;
     __shared__ int64_t base;
     int64_t begin[TILE_EACH], n[TILE_EACH];
     int j0 = (int)threadIdx.x * TILE_EACH, here = (int)min(job.segments - row->s0, (int64_t)row->segments) - j0;
     unsigned heads = read_segments(job, row->s0 + j0, here, j0 == 0, begin, n), mine = 0;
-    uint32_t sum = (uint32_t)__popc(heads) << 16, total; /* items, and above them runs */
+    uint32_t sum = (uint32_t)__popc(heads) << 16, total; /* items in the lower half, runs in the upper half */
     bool any_long = false;
     if (threadIdx.x == 0) {
         classes = 0;
@@ -264,7 +266,7 @@ template <typename K> __device__ inline void read_row(const seg_job &job, tile_r
     row->classes = classes;
 }
 
-/* The segments from j0 on that fit in shared memory. */
+/* The next part of the row: the segments from j0 on that fit in shared memory. */
 template <typename K> __device__ inline void next_part(tile_row<K> *row) {
     uint32_t from = row->at[row->j0], limit = from + (uint32_t)row->capacity;
     row->j1 = row->at[row->segments] <= limit ? row->segments : row->last_at(limit, row->j0, row->segments);
@@ -274,10 +276,10 @@ template <typename K> __device__ inline void next_part(tile_row<K> *row) {
 
 /* ---- in and out ---- */
 
-/* f(step, first, place, at, count): this thread's items are first, first + step, ... of `count` items that lie from
- * `place` on in shared memory and from `at` on in global memory; `first` may be negative, so that threads begin where
- * sectors of 4-byte items do. A run is for RUN_LANES, which read and write a sector at a time, if runs are short, or a
- * warp, or for the block if it is the only one. */
+/* Calls f(step, first, place, at, count) for each run that this thread helps to copy: it copies the items first,
+ * first + step, ... of `count` items, which are from `place` on in shared memory and from `at` on in global memory.
+ * `first` may be negative, so that threads begin at sectors of 4-byte items. The only run is copied by the block; of
+ * several, each by RUN_LANES lanes, a sector at a time, if they are short, or else by a warp. */
 template <typename K, typename F> __device__ inline void each_run(const seg_job &job, const tile_row<K> &row, F f) {
     if (row.runs == 1) {
         const int64_t at = row.base + row.at[row.j0];
@@ -285,7 +287,7 @@ template <typename K, typename F> __device__ inline void each_run(const seg_job 
         return;
     }
     int low = 0, high = row.runs;
-    while (high - low > 1) { /* the last run that begins in the part's first segment or before it */
+    while (high - low > 1) { /* the last run that begins at or before the part's first segment */
         int middle = (low + high) / 2;
         if (row.head[middle] <= row.j0) {
             low = middle;
@@ -305,7 +307,7 @@ template <typename K, typename F> __device__ inline void each_run(const seg_job 
     }
 }
 
-/* `bytes` from the 16-byte aligned `from` on, of which those before `end` are there. */
+/* Starts to copy `bytes` bytes from `from`, which is aligned to 16 bytes; bytes from `end` on do not exist. */
 __device__ inline void stage_whole(char *to, const char *from, const char *end, int bytes) {
     int i = (int)threadIdx.x * 16;
     to += i, from += i;
@@ -322,6 +324,7 @@ __device__ inline void stage_whole(char *to, const char *from, const char *end, 
         }
     }
 }
+/* Starts to copy the items of all runs, each of `parts` T. */
 template <typename T, typename K>
 __device__ inline void stage_runs(const seg_job &job, const tile_row<K> &row, T *to, const void *from, int parts) {
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
@@ -331,6 +334,7 @@ __device__ inline void stage_runs(const seg_job &job, const tile_row<K> &row, T 
         }
     });
 }
+/* Starts to copy the part's keys or values to shared memory. */
 template <typename K>
 __device__ inline void stage(const seg_job &job, const tile_row<K> &row, char *to, const void *from, int item_bytes) {
     if (row.together) {
@@ -347,7 +351,7 @@ __device__ inline void stage(const seg_job &job, const tile_row<K> &row, char *t
 
 struct no_value {};
 
-/* Writes keys and values, four of a thread's items at a time. */
+/* Writes the part's keys and values in sorted order, four items of a thread at a time. */
 template <typename V, typename K> __device__ inline void write_part(const seg_job &job, const tile_row<K> &row) {
     enum { sweep = 4, valued = sizeof(V) > 1 };
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
@@ -355,7 +359,7 @@ template <typename V, typename K> __device__ inline void write_part(const seg_jo
         V *to_values = (V *)job.arrays[FROM_OUTPUT].values + (valued ? at + first : 0);
         const V *values = (const V *)row.values;
         const uint16_t *source = row.source + place + first;
-        for (int left = count - first; left > 0; left -= sweep * step) { /* at first more than `count`, perhaps */
+        for (int left = count - first; left > 0; left -= sweep * step) { /* above `count`: `first` is negative */
             K key[sweep];
             V value[sweep];
 #pragma unroll
@@ -381,10 +385,11 @@ template <typename V, typename K> __device__ inline void write_part(const seg_jo
         }
     });
 }
+/* Writes positions as the part's values. */
 template <typename K> __device__ inline void write_positions(const seg_job &job, const tile_row<K> &row) {
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
         for (int i = first < 0 ? first + step : first; i < count; i += step) {
-            int from = row.source[place + i], start = place + i; /* of the segment, if that is asked for */
+            int from = row.source[place + i], start = place + i; /* of the segment, if positions count from there */
             if (!job.global_positions) {
                 start = row.start_of(row.last_at(row.at[row.j0] + (uint32_t)(place + i - row.skew), row.j0, row.j1));
             }
