@@ -60,8 +60,8 @@ done:
 static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                                spg_counting *counting) {
     lsp_status status = LSP_OK;
-    uint32_t *by_long =
-        lists->rows + lists->starts.at[LSP_BIN_LONG]; /* the rows of that bin, then those that were given up */
+    /* the rows of that bin, then those that were given up */
+    uint32_t *long_rows = lists->rows + lists->starts.at[LSP_BIN_LONG];
     enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
     spg_rest rest = {}; /* rows that LONG has to count */
     window_counting work = {};
@@ -70,7 +70,7 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
     work.most = LSP_WINDOW_WIDE;
-    work.again = by_long + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_HASH];
+    work.again = long_rows + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_HASH];
     work.again_count = counting->retry;
     work.merged = work.again + work.count;
     work.merged_count = &counting->merged;
@@ -99,7 +99,7 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
 #undef COUNT_AGAIN
     if (bins[LSP_BIN_COUNT_HASH] > 0 && job->cols > LSP_HASH_COUNT_FROM) {
         const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
-        const hash_counting last = {rest.rows, rest.count, by_long + bins[LSP_BIN_LONG], &counting->again};
+        const hash_counting last = {rest.rows, rest.count, long_rows + bins[LSP_BIN_LONG], &counting->again};
         rest = (spg_rest){last.again, last.again_count};
         LSP_TRY(lsp_allow_shared(ctx, kernel_hash_count<BITS>, bytes));
         beside = false;

@@ -68,7 +68,7 @@ lsp_status lsp_spgemm_gpu_take_operands(struct lsp_spgemm_plan *plan, const lsp_
                                         lsp_spgemm_gpu_operands *operands);
 /* Writes nnz(C) and C's row pointers to the plan. Waits for the GPU, unless all rows are short. */
 lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands);
-/* Fills C, whose arrays are allocated. Writes the row pointers too, unless `update`. */
+/* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
 lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
                                lsp_csr *C);
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */

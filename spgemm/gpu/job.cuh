@@ -50,6 +50,12 @@ typedef struct spg_piece {
     uint32_t row, low, high, n, products;
 } spg_piece;
 
+/* A row of C as the group that makes it has it. */
+typedef struct spg_row {
+    int64_t at; /* where it begins in C, when it is filled */
+    uint32_t begin, entries, products;
+} spg_row;
+
 __device__ inline uint32_t list_row(const spg_list &list, uint32_t i) { return list.rows ? list.rows[i] : i; }
 
 /* A hash whose upper bits are the place in a table. Two multiplications, because the columns of a grid come in even
@@ -66,11 +72,11 @@ struct no_value {}; /* of a pattern */
 /* A value whose products are not summed: the least a + b or the largest a * b is kept, as the job says. */
 template <typename T> struct minmax { T x; };
 
-/* `identity` is the value of a sum before its first product. */
+/* `nothing` is the value of a sum before its first product. */
 template <typename V> struct value_kind {
     enum { valued = 1 };
     typedef V number;
-    __device__ static V identity(const spg_job &) { return (V)-0.0; }
+    __device__ static V nothing(const spg_job &) { return (V)-0.0; }
 };
 template <> struct value_kind<no_value> {
     enum { valued = 0 };
@@ -78,7 +84,7 @@ template <> struct value_kind<no_value> {
 template <typename T> struct value_kind<minmax<T>> {
     enum { valued = 1 };
     typedef T number;
-    __device__ static minmax<T> identity(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
+    __device__ static minmax<T> nothing(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
 };
 
 /* The first product of a sum is rounded. Adding it to -0 by fused multiply-add gives the same bits. */

@@ -138,7 +138,7 @@ template <typename V> struct strip_walk {
     V a;
 
     __device__ void find() { k = p + threadIdx.x % WARP < end ? __ldg(job.A.col + p + threadIdx.x % WARP) : ~0u; }
-    /* Starts to load what the entries at hand lead to, then the columns of the next 32. */
+    /* Starts to load what the current entries lead to, then the columns of the next 32. */
     __device__ void fetch() {
         b = {};
         if (k != ~0u) {
@@ -168,7 +168,7 @@ __device__ inline V sum_strip(const spg_job &job, const spg_dense_b &dense_b, ui
     static_assert(2 * DENSE_B_STEP == WARP, "two steps of entries");
     const uint32_t end = min(job.A.rowptr[row + 1], (uint32_t)job.A.nnz);
     strip_walk<V> walk = {job, dense_b, strip, job.A.rowptr[row], end, ~0u, {}, V()};
-    V sum = value_kind<V>::identity(job);
+    V sum = value_kind<V>::nothing(job);
     strip_step<V> first, second;
     if (walk.p >= walk.end) {
         return sum;

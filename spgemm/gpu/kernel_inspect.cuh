@@ -1,5 +1,5 @@
-/* What is learnt of all rows before anything is made, by one kernel: it checks A, counts the products of every row and
- * the entries of C's short ones, and sums up where these begin. */
+/* Inspects A and B before anything is multiplied, in one kernel: checks A, counts the products of every row of C and
+ * the nnz of its short rows, and sums these to the places where short rows begin in C. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
 
@@ -7,15 +7,16 @@
 #include "lists.cuh"
 #include "report.cuh"
 
-/* What a thread has seen of A. */
+/* Faults of A that a thread has met. */
 enum { INSPECT_DESCENTS = 1, INSPECT_DUPLICATES = 2 };
 struct inspect_faults {
     uint32_t seen;    /* INSPECT_... */
-    uint32_t outside; /* the first entry with such a column; ~0: none */
+    uint32_t outside; /* the first entry whose column is out of range; ~0: none */
 };
 
-/* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. What is behind
- * the last entry is the last once more: loads under a condition would be waited for one by one. */
+/* Counts the products of entries at, at + step, ... of one row, which begins at `begin`. Returns an impossibly large
+ * count if the row is malformed. Past the end it reads the last entry again instead of branching: loads under a
+ * condition would be waited for one by one. */
 template <int DEPTH>
 __device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
                                       inspect_faults *faults) {
@@ -49,17 +50,19 @@ __device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t 
             products += there ? to[i] - from[i] : 0;
         }
     }
-    return wrong ? (ull)1 << 54 : products; /* so many are nobody's to sort, and a block's sum does not overflow */
+    return wrong ? (ull)1 << 54 : products; /* more than any kernel sorts, and small enough that the sum over a block
+                                               does not overflow */
 }
 
-/* Rows of many entries: a warp looks at one, the block together at those of very many. Hubs often come first: then one
- * block has hundreds of them. */
+/* The block's rows of many entries. A warp counts the products of one, the whole block those of rows with very many.
+ * Hubs often come first in a matrix: then one block has hundreds of these rows. */
 struct inspect_long {
     uint32_t rows[INSPECT_NT], count;
     ull products[INSPECT_NT];
 };
 
-/* Products of the rows of the warp's lanes, 2^log_lanes lanes at a time to a row; 0 for long ones. */
+/* Counts the products of the rows of the warp's lanes, with 2^log_lanes lanes a row. Long rows come with end == begin.
+ */
 __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
                                    inspect_faults *faults) {
     const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;
@@ -80,7 +83,7 @@ __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t 
     return products;
 }
 
-/* The block comes here together. */
+/* Counts the products of the long rows. The whole block calls together. */
 __device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs, inspect_faults *faults) {
     __shared__ ull sums[INSPECT_WARPS];
     const uint32_t lane = threadIdx.x % WARP;
@@ -88,7 +91,7 @@ __device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
         if (end - begin <= INSPECT_WARP) {
             const ull p = warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + lane, begin, end, WARP, faults));
-            longs.products[k] = p; /* all lanes have the same */
+            longs.products[k] = p; /* the same value in all lanes */
         }
     }
     for (uint32_t k = 0; k < longs.count; k++) {
@@ -114,7 +117,8 @@ __device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs
     __syncthreads();
 }
 
-/* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
+/* Turns blocks[] into its exclusive prefix sums and writes the total to *all. Called by one block, after the others
+ * have written. */
 __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
     __shared__ ull sums[INSPECT_WARPS];
     const int64_t each = (n + INSPECT_NT - 1) / INSPECT_NT, first = min(threadIdx.x * each, n),
@@ -136,21 +140,21 @@ __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
     }
 }
 
-/* A copy for the host. */
+/* Copies the report to host memory. */
 __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
     for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += INSPECT_NT) {
         ((ull *)told)[i] = __ldcg((const ull *)facts + i);
     }
 }
 
-/* Of the warp's rows: products, most entries of C, products of a row at most. */
+/* Of the rows of one warp: products, a bound of nnz in C, the most products of a row. */
 struct inspect_sums {
     ull products, bound, most;
     uint32_t repeats;
 };
 
-/* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report. True if rows of so
- * many products may be repeats. */
+/* Reports the warp's faults, and adds its products. Done before rows are sorted, to free registers. Returns whether
+ * some row has enough products to be a short repeat. */
 __device__ inline bool note_warp(const spg_job &job, ull products, const inspect_faults &faults, inspect_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
@@ -180,8 +184,8 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const inspect
     return most >= SHORT_REPEAT_LEAST;
 }
 
-/* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
- * one thread. A barrier comes between two of these. */
+/* Sums the nnz of the rows of this step, and writes where each tile begins among the block's entries of C. *before is
+ * kept by thread 0. Two calls need a barrier between them. */
 __device__ inline void sum_step(uint32_t count, const short_layout &layout, int step, ull *before) {
     __shared__ uint32_t counts[INSPECT_WARPS];
     count = __reduce_add_sync(~0u, count);
@@ -200,7 +204,7 @@ __device__ inline void sum_step(uint32_t count, const short_layout &layout, int 
     }
 }
 
-/* The block has done all; true in the last one that has, which then sums up where the blocks' entries begin. */
+/* Ends the block's work. The last block to end sums up where the rows of all blocks begin; it alone returns true. */
 __device__ inline bool end_block(const short_layout &layout, ull entries, uint32_t *ended, ull *nnz) {
     __shared__ bool last;
     __syncthreads();
@@ -218,7 +222,7 @@ __device__ inline bool end_block(const short_layout &layout, ull entries, uint32
     return last;
 }
 
-/* What the block's rows add up to. By one thread. */
+/* Adds the sums of a block's warps to the report. Called by one thread. */
 __device__ inline void report_sums(const inspect_sums (&sums)[INSPECT_WARPS], spg_facts *facts) {
     inspect_sums all = {};
     for (const inspect_sums &its : sums) {
@@ -235,13 +239,27 @@ __device__ inline void report_sums(const inspect_sums (&sums)[INSPECT_WARPS], sp
     }
 }
 
-/* The rows of a step: the warp's first one. */
+/* The warp's first row in this step. */
 __device__ inline int64_t step_row(const short_layout &layout, int step) {
     const int64_t warp = ((int64_t)blockIdx.x * layout.steps + step) * INSPECT_WARPS + threadIdx.x / WARP;
     return warp * layout.rows_each;
 }
 
-/* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
+/* Count: notes the row's products and returns the bin that counts it. Reports what the host must know of it. */
+__device__ inline int note_row(const spg_job &job, const spg_row &mine, uint32_t *products, spg_facts *facts) {
+    const int bin = lsp_count_bin(mine.products, mine.entries);
+    *products = mine.products;
+    if (lsp_has_many(bin, mine.entries)) {
+        atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
+    }
+    if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
+        atomicMax(&facts->unfit, 1u);
+    }
+    return bin;
+}
+
+/* Checks A (B is checked before, unless it is A), and writes for every row its products and, if it is short, its nnz in
+ * C. */
 static __global__ void __launch_bounds__(INSPECT_NT, 5)
     kernel_inspect(spg_job job, short_layout layout, int log_lanes, uint32_t *products, spg_facts *facts,
                    spg_facts *told) {
@@ -268,7 +286,7 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         check->stop_wrong = job.A.rowptr[job.A.rows] != (ull)job.A.nnz;
         job.rowptr[0] = 0;
     }
-    counter.clear(); /* a barrier after it */
+    counter.clear(); /* ends with a barrier */
     for (int step = 0; step < layout.steps; step++) {
         const int64_t row = step_row(layout, step) + lane;
         const bool there = lane < layout.rows_each && row < job.A.rows;
@@ -281,7 +299,7 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
             if ((int32_t)mine.begin > (int32_t)end) {
                 atomicMax(&check->falls, ~(ull)row);
             }
-            if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* it is no matrix */
+            if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* malformed: empty from here on */
                 mine.begin = end = 0;
             }
         }
@@ -303,24 +321,17 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         }
         if (there) {
             mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
-            bin = lsp_count_bin(mine.products, mine.entries);
-            products[row] = mine.products;
-            if (lsp_has_many(bin, mine.entries)) {
-                atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
-            }
-            if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
-                atomicMax(&facts->unfit, 1u);
-            }
+            bin = note_row(job, mine, products + row, facts);
         }
         counter.add_warp(bin);
-        const bool known = mine.products <= 1; /* as many entries in C */
+        const bool known = mine.products <= 1; /* its nnz is the number of products */
         short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
-        const bool may_be =
+        const bool may_repeat =
             note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && layout.rows_each >= 2 * SHORT_REPEAT_ROWS;
-        const bool repeats = may_be && find_short_repeats(job, layout.rows_each, mine.begin, mine.entries,
-                                                          mine.products, shared.of_repeats, &place);
+        const bool repeats = may_repeat && find_short_repeats(job, layout.rows_each, mine.begin, mine.entries,
+                                                              mine.products, shared.of_repeats, &place);
         const unsigned all_repeat = __ballot_sync(~0u, repeats);
         if (lane == 0 && all_repeat != 0) {
             sums[threadIdx.x / WARP].repeats += (uint32_t)__popc(all_repeat);
@@ -336,7 +347,7 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         }
         sum_step(count, layout, step, &before);
     }
-    counter.flush(facts->bins); /* a barrier before it */
+    counter.flush(facts->bins); /* begins with a barrier */
     if (threadIdx.x == 0) {
         report_sums(sums, facts);
     }

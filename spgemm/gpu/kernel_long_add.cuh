@@ -1,24 +1,24 @@
-/* Pieces of the longest rows, each by a block: C has the columns already; they are marked, one bit each, and the bits
- * before a column say where its sum is. Warps take 32 neighbouring products each, of as many of A's entries as it
- * takes, the next ones on their way; they find the sums all at once, and add one warp after the other, and of a warp
- * the products of one entry of A after those of the one before: so every sum grows in the order of A's entries. */
+/* Long rows, third step: each block makes a piece of a row whose columns are in C already. It marks them, one bit each;
+ * the number of bits before a column says where its sum is. Each warp takes 32 neighbouring products at a time and
+ * loads the next ones meanwhile. All warps find the places of their products at the same time, but add them one warp
+ * after the other, and within a warp one entry of A after the other: so every sum grows in the order of A's entries. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_LONG_ADD_CUH
 #define LSP_SPGEMM_GPU_KERNEL_LONG_ADD_CUH
 
 #include "long_parts.cuh"
 
 enum {
-    LONG_ADD_WARPS = 4, /* a block: see long_turn */
+    LONG_ADD_WARPS = 4, /* warps of a block; long_turn has a barrier for each */
     LONG_ADD_NT = LONG_ADD_WARPS * WARP,
-    LONG_ADD_MOST = 2048,     /* entries of C at a time */
-    LONG_ADD_RANGE = 1 << 15, /* columns at a time */
-    LONG_ADD_BLOCKS = 16,     /* that a multiprocessor is to have, where entries are narrow_each */
-    LONG_ADD_STEPS = 4,       /* of 32 products, on their way together */
+    LONG_ADD_MOST = 2048,     /* most entries of C at a time */
+    LONG_ADD_RANGE = 1 << 15, /* most columns at a time */
+    LONG_ADD_BLOCKS = 16,     /* pieces that each multiprocessor should get if C has few entries */
+    LONG_ADD_STEPS = 4,       /* steps of 32 products that are in flight together */
     LONG_ADD_BATCH = 8        /* columns of C that a thread loads together */
 };
 
-/* Warps take turns: each waits for the one before it, but for the first step of all, and for the one after it, but for
- * the last. The compiler knows the barriers' numbers: otherwise it sets aside all that a block can have. */
+/* The warps' turns to add. A warp waits for the one before it, except at the very first step, and lets the one after it
+ * begin, except at the last. The barriers' numbers are constants for the compiler: otherwise it reserves all 16. */
 struct long_turn {
     uint32_t warp;
 
@@ -32,10 +32,11 @@ struct long_turn {
     __device__ void pass() const { meet((warp + 1) % LONG_ADD_WARPS); }
 };
 
-/* 32 products, one of each lane. */
+/* One step of a warp: 32 products, one a lane. */
 template <typename V> struct long_step {
-    uint32_t place;       /* the column, then where its sum is; ~0: the lane has none */
-    uint32_t turn, turns; /* products of one turn have different columns; turns of all lanes, 0: it is no step */
+    uint32_t place;       /* the column, later the place of its sum; ~0: the lane has no product */
+    uint32_t turn, turns; /* this lane's turn, and the number of turns. Products of one turn have different columns. 0
+                             turns: there is no step */
     V a, b;
 
     __device__ void add(const spg_job &job, V *sums) const {
@@ -49,24 +50,26 @@ template <typename V> struct long_step {
     }
 };
 
-/* A warp's way through the products of so many parts: every LONG_ADD_WARPS-th step is its own. */
+/* A warp's way through all products of a list of parts. Every LONG_ADD_WARPS-th step is its own. */
 template <typename V> struct long_walk {
     const part_list<LONG_ADD_NT> &parts;
-    const V *a;                         /* of each part */
-    uint32_t count, total, first, part; /* parts, products; of the next step: its first product, the part of it */
+    const V *a;            /* A's value for each part */
+    uint32_t count, total; /* parts, and their products */
+    uint32_t first, part;  /* the first product of the next step, and its part */
 
     __device__ void load(const spg_job &job, long_step<V> &step) {
         const uint32_t lane = threadIdx.x % WARP, upto = (2u << lane) - 1;
         step.place = ~0u;
         step.turns = 0;
         if (first < total) {
-            for (unsigned before = ~0u; before == ~0u;) { /* parts that begin no later, of the next 32 */
+            for (unsigned before = ~0u;
+                 before == ~0u;) { /* counts the parts that begin at or before `first`, 32 at a time */
                 before = __ballot_sync(~0u, parts.start[min(part + 1 + lane, count)] <= first);
                 part += (uint32_t)__popc(before);
             }
             const uint32_t begin = part + 1 + lane < count ? parts.start[part + 1 + lane] - first : ~0u;
             const unsigned begins = __reduce_or_sync(~0u, begin < WARP ? 1u << begin : 0);
-            const unsigned turns = job.duplicates ? ~1u : begins; /* lanes whose turn is a later one than others' */
+            const unsigned turns = job.duplicates ? ~1u : begins; /* lanes at which a later turn begins */
             const uint32_t mine = part + (uint32_t)__popc(begins & upto), at = parts.shift[mine] + first + lane;
             step.turn = (uint32_t)__popc(turns & upto);
             step.turns = (uint32_t)__popc(turns) + 1;
@@ -79,11 +82,11 @@ template <typename V> struct long_walk {
     }
 };
 
-/* A block's shared memory: for so many columns at a time, a multiple of 256. */
+/* A block's shared memory, for a range of columns that is a multiple of 256. */
 template <typename V> struct long_memory {
     V *sums;
-    uint32_t *bits;   /* a column each */
-    uint16_t *before; /* the bits before each word */
+    uint32_t *bits;   /* one a column */
+    uint16_t *before; /* of each word: the bits before it */
     uint32_t low, columns;
 
     __host__ __device__ static uint32_t bytes(uint32_t range) { return LONG_ADD_MOST * sizeof(V) + range / 16 * 3; }
@@ -91,9 +94,9 @@ template <typename V> struct long_memory {
         : sums((V *)memory), bits((uint32_t *)(sums + LONG_ADD_MOST)), before((uint16_t *)(bits + range / 32)),
           low(from), columns(to - from) {}
 
-    /* Has each column a sum, whether C has it or not? */
+    /* Are the columns so few that each gets a sum, whether C has it or not? */
     __device__ bool dense() const { return columns <= LONG_ADD_MOST; }
-    /* Where the column's sum is. */
+    /* Turns a column into the place of its sum. */
     __device__ void find(long_step<V> &step) const {
         const bool some = step.place != ~0u;
         uint32_t place = some ? step.place - low : 0;
@@ -102,11 +105,11 @@ template <typename V> struct long_memory {
         }
         step.place = some ? place : ~0u;
     }
-    /* Gives n entries of C, from `at` on, sums of identity. */
+    /* Prepares the sums of n entries of C, from entry `at` on. */
     __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t *warp_sum) const {
         const uint32_t groups = dense() ? 0 : (columns + 127) / 128;
         for (uint32_t k = threadIdx.x; k < (dense() ? columns : n); k += LONG_ADD_NT) {
-            sums[k] = value_kind<V>::identity(job);
+            sums[k] = value_kind<V>::nothing(job);
         }
         for (uint32_t g = threadIdx.x; g < groups; g += LONG_ADD_NT) {
             ((uint4 *)bits)[g] = make_uint4(0, 0, 0, 0);
@@ -121,7 +124,7 @@ template <typename V> struct long_memory {
 #pragma unroll
             for (uint32_t k = 0; k < LONG_ADD_BATCH; k++) {
                 if (first + k * LONG_ADD_NT + threadIdx.x < n &&
-                    column[k] < columns) { /* always, unless C was changed */
+                    column[k] < columns) { /* always true, unless the caller changed C */
                     atomicOr(bits + column[k] / 32, 1u << (column[k] % 32));
                 }
             }
@@ -147,7 +150,7 @@ template <typename V> struct long_memory {
             __syncthreads();
         }
     }
-    /* The sums go to C. */
+    /* Writes the sums to C. */
     __device__ void close(const spg_job &job, int64_t at, uint32_t n) const {
         __syncthreads();
 #pragma unroll 4
@@ -159,15 +162,15 @@ template <typename V> struct long_memory {
     }
 };
 
-/* Adds all products of a row of A in the columns at hand. Some steps are on their way while another is added. */
+/* Adds all products of a row of A in the current range of columns. Later steps are loaded while one is added. */
 template <typename V>
 __device__ inline void long_add_products(const spg_job &job, uint32_t row, const long_memory<V> &memory,
                                          part_list<LONG_ADD_NT> &parts, V *values) {
     const uint32_t end = job.A.rowptr[row + 1];
     const long_turn turn = {threadIdx.x / WARP};
     for (uint32_t p = job.A.rowptr[row], take; p < end; p += take) {
-        /* products of all together, and a step more, are fewer than 2^32, for columns are narrow_each, or where B's
-         * rows have them twice */
+        /* entries of A that are read together: their products, and a step more, must number less than 2^32. That holds
+         * as long as B's rows have each column once; else fewer entries are read. */
         take = job.duplicates ? min((UINT32_MAX - LONG_ADD_NT) / (uint32_t)job.B.nnz, (uint32_t)LONG_ADD_NT)
                               : (uint32_t)LONG_ADD_NT;
         take = min(end - p, take);
@@ -203,10 +206,11 @@ __device__ inline void long_add_products(const spg_job &job, uint32_t row, const
     }
 }
 
-/* How many of n columns of C, in order, are below a limit: the first is. */
+/* How many of n ascending columns of C are below a limit. The first one always is. */
 __device__ inline uint32_t columns_below(const spg_job &job, int64_t at, uint32_t n, ull limit) {
     uint32_t first = 0;
-    for (uint32_t step = (n + WARP - 1) / WARP; n > 0; step = (step + WARP - 1) / WARP) { /* each lane looks at one */
+    for (uint32_t step = (n + WARP - 1) / WARP; n > 0;
+         step = (step + WARP - 1) / WARP) { /* each lane reads one column */
         const uint32_t k = threadIdx.x % WARP * step;
         const unsigned below = __ballot_sync(~0u, k < n && number_at(job, at + first + k) < limit);
         const uint32_t last = 31 - (uint32_t)__clz((int)below);
@@ -237,7 +241,7 @@ __global__ void __launch_bounds__(LONG_ADD_NT, 8)
                 long_add_products<V>(job, piece.row, memory, parts, values);
                 memory.close(job, at, n);
             }
-            __syncthreads(); /* all know the columns' numbers */
+            __syncthreads(); /* all threads have read the columns' numbers */
             for (uint32_t k = threadIdx.x; job.names && k < n; k += LONG_ADD_NT) {
                 put_col(job, at + k, number_at(job, at + k));
             }

@@ -1,4 +1,6 @@
-/* cut */
+/* Long rows, second step: a block marks the columns of a row again and writes them to C, and the row is cut into pieces
+ * of neighbouring columns. If a piece takes long parts of B's rows, its products are added (kernel_long_add.cuh); else
+ * they are sorted (kernel_sort.cuh). */
 #ifndef LSP_SPGEMM_GPU_KERNEL_LONG_CUT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_LONG_CUT_CUH
 
@@ -7,32 +9,33 @@
 #include "kernel_sort.cuh"
 
 enum {
-    LONG_TILE = WARP * 32,       /* columns that a warp writes to C at a time */
-    LONG_TILES = 4,              /* of narrow_each marks together, LONG_GROUP columns a lane */
-    LONG_STAGED = LONG_TILE / 4, /* marks of tiles, at most, that are collected first */
-    LONG_TILE_COST = 64,         /* marks of a tile that take as long as the tile does without any */
-    LONG_STRIPES = 384,          /* parts of the columns of which a long row's entries are counted, at most */
-    LONG_STRIPE = 1024,          /* columns: they are no narrower; a power of two */
-    LONG_ADD_LENGTH = 2,         /* products of an entry of A in a piece that is walked along, about */
-    LONG_SORT_COMPRESSION = 16   /* products a column: more are not sorted */
+    LONG_TILE = WARP * 32,       /* columns whose marks a warp turns into columns of C together */
+    LONG_TILES = 4,              /* tiles with few marks that are written together, LONG_GROUP columns a lane */
+    LONG_STAGED = LONG_TILE / 4, /* most marks of tiles that are collected in shared memory first */
+    LONG_TILE_COST = 64,         /* writing a tile takes as long as writing this many marks, plus its own */
+    LONG_STRIPES = 384,          /* most stripes of columns in which a row's nnz and products are counted */
+    LONG_STRIPE = 1024,          /* least columns of a stripe, a power of two */
+    LONG_ADD_LENGTH = 2,         /* products of an entry of A in a piece; with more, pieces are added, else sorted */
+    LONG_SORT_COMPRESSION = 16   /* products a column; with more, rows are not sorted */
 };
 
-/* What the pieces are made from: the listed rows; of those that are sorted, how many entries of C and products they
- * have in every stripe of columns. */
+/* The listed rows, and the pieces made of them. For rows whose pieces are sorted, nnz and products of every stripe of
+ * columns are kept. */
 typedef struct long_job {
     spg_list list;
-    bool valued;                    /* else columns are all there is */
-    uint32_t stripe, stripes;       /* columns of a stripe, and stripes */
-    uint32_t range, chunk;          /* columns and entries of a piece to be walked along, at most */
-    uint32_t count_range;           /* columns that are marked at a time: stripes do not straddle these ranges */
-    uint32_t *counts, *products;    /* `stripes` each row */
-    uint32_t *begins;               /* of each row and range: entries of C in those before, and one; 0: not yet known */
-    spg_piece *pieces, *pieces_end; /* to be walked along from the first on, to be sorted from the last */
-    uint32_t *made, *sorted_made;   /* how many there are */
-    ull *taken;                     /* pieces, or rows, that have been taken, of the kernel at hand */
+    bool valued;                 /* C has values; else columns are all there is to do */
+    uint32_t stripe, stripes;    /* columns of a stripe, stripes of a row */
+    uint32_t range, chunk;       /* most columns and most entries of a piece that is added */
+    uint32_t count_range;        /* columns that are marked at a time; no stripe crosses this border */
+    uint32_t *counts, *products; /* nnz and products of each stripe of each row */
+    uint32_t *begins;            /* of each range of each row: 1 + the row's nnz in earlier ranges; 0: not known yet */
+    spg_piece *pieces, *pieces_end; /* the pieces: those that are added come first, those that are sorted come last,
+                                       from the end down */
+    uint32_t *made, *sorted_made;   /* how many there are of each kind */
+    ull *taken;                     /* tasks, or pieces, that blocks of the current kernel have taken */
 } long_job;
 
-/* Are a row's products to be sorted? */
+/* Are the row's pieces sorted? */
 __device__ inline bool row_is_sorted(const spg_job &job, const long_job &longs, uint32_t row) {
     const uint32_t n = (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]), products = job.products[row];
     const uint32_t pieces = max(n / LONG_ADD_MOST, (job.cols - 1) / longs.range) + 1;
@@ -41,8 +44,8 @@ __device__ inline bool row_is_sorted(const spg_job &job, const long_job &longs, 
            products < (ull)entries * pieces * LONG_ADD_LENGTH;
 }
 
-/* Pieces of a row to be walked along, from place `to` on: n entries of C from `at` on. Of the lanes that come here each
- * is one of `lanes`. */
+/* Writes the pieces of n entries of C, from entry `at` on, that are to be added, from place `to` on. Each of `lanes`
+ * lanes writes its part. */
 __device__ inline void put_pieces(const long_job &longs, uint32_t row, int64_t at, uint32_t n, uint32_t to,
                                   uint32_t lane, uint32_t lanes) {
     for (uint32_t k = lane; k < (n + longs.chunk - 1) / longs.chunk; k += lanes) {
@@ -51,15 +54,15 @@ __device__ inline void put_pieces(const long_job &longs, uint32_t row, int64_t a
     }
 }
 
-/* Groups of marks, eight a tile: how many marks come before each tile. Of tiles with narrow_each marks their places are
- * collected, so that neighbours are written together. */
+/* Marks by tile: how many come before each tile. The columns of tiles with few marks are collected in shared memory, so
+ * that lanes write neighbours. */
 template <int NT> struct long_tiles {
     uint32_t before[LONG_COUNT_RANGE / LONG_TILE + 1];
     uint16_t staged[NT / WARP][LONG_STAGED];
     uint32_t sums[NT / WARP];
     static_assert((NT == LONG_NT ? LONG_MANY : LONG_COUNT_RANGE) <= NT * LONG_TILE, "a thread has at most a tile");
 
-    /* What comes before a tile, for sharing: one costs as much as so many marks more, whether it has any or not. */
+    /* The cost of all tiles before this one, in marks. Every tile costs a constant, even if it has no marks. */
     __device__ uint32_t cost_before(uint32_t tile) const { return before[tile] + tile * LONG_TILE_COST; }
     __device__ void find(const uint32_t *bits, uint32_t groups, uint32_t tiles) {
         enum { EACH = WARP / LONG_TILES };
@@ -90,7 +93,8 @@ template <int NT> struct long_tiles {
         }
         __syncthreads();
     }
-    /* Writes the columns of a tile, from `low` on, to C from `at` on; the lane has a word of it. */
+    /* Writes the columns of a tile that begins at column `low` to C from entry `at` on. Each lane has one word of
+     * marks. */
     __device__ void put(const spg_job &job, uint32_t word, int64_t at, uint32_t low) {
         const uint32_t lane = threadIdx.x % WARP;
         uint32_t all, to = sum_before((uint32_t)__popc(word), &all);
@@ -104,11 +108,11 @@ template <int NT> struct long_tiles {
             }
             return;
         }
-        __syncwarp(); /* what was staged before is written */
+        __syncwarp(); /* all lanes have written what was staged before */
         stage(word, lane * 32, &to);
         put_staged(job, all, at, low);
     }
-    /* The same for LONG_TILES tiles of narrow_each marks; the lane has a group of them. */
+    /* The same for LONG_TILES tiles with few marks. Each lane has one group of marks. */
     __device__ void put_sparse(const spg_job &job, uint4 group, int64_t at, uint32_t low) {
         const uint32_t first = threadIdx.x % WARP * LONG_GROUP;
         uint32_t all, to = (uint32_t)(__popc(group.x) + __popc(group.y) + __popc(group.z) + __popc(group.w));
@@ -133,25 +137,34 @@ template <int NT> struct long_tiles {
     }
 };
 
-/* Writes the columns that are marked, to C from `at` on plus what comes before in the ranges before this one. Blocks
- * take ranges in order: so waiting for the one before comes to an end. Warps take tiles that cost about as much. */
+/* The marks of one range of a row's columns. */
+struct long_range {
+    int64_t at; /* where the row begins in C */
+    uint32_t low, columns;
+    const uint32_t *bits;
+    uint32_t *begin;  /* of this range: 1 + the row's nnz in earlier ranges; the next item belongs to the next range */
+    bool first, last; /* this is the row's first range; its last */
+};
+
+/* Writes the marked columns to C, behind those of the row's earlier ranges. The block may have to wait until the block
+ * of the range before knows its count. This wait ends, because blocks take ranges in order. Warps get tiles of about
+ * the same total cost. */
 template <int NT>
-__device__ inline void long_put_columns(const spg_job &job, int64_t at, uint32_t low, uint32_t columns,
-                                        const uint32_t *bits, uint32_t *begin, bool first, bool last,
-                                        long_tiles<NT> &tiles) {
+__device__ inline void long_put_columns(const spg_job &job, const long_range &range, long_tiles<NT> &tiles) {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t groups = (columns + LONG_GROUP - 1) / LONG_GROUP, count = (columns + LONG_TILE - 1) / LONG_TILE;
-    tiles.find(bits, groups, count);
+    const uint32_t groups = (range.columns + LONG_GROUP - 1) / LONG_GROUP,
+                   count = (range.columns + LONG_TILE - 1) / LONG_TILE;
+    tiles.find(range.bits, groups, count);
     const uint32_t all = tiles.before[count], cost = tiles.cost_before(count) / (NT / WARP) + 1;
     const uint32_t from = cost * warp, end = from + cost;
-    uint32_t known = 1, tile = 0; /* the first with as many marks before it */
-    while (!first && (known = *(volatile uint32_t *)begin) == 0) {
+    uint32_t known = 1, tile = 0; /* the warp's first tile, found by binary search on the costs */
+    while (!range.first && (known = *(volatile uint32_t *)range.begin) == 0) {
         __nanosleep(100);
     }
-    if (!last && threadIdx.x == 0) {
-        *(volatile uint32_t *)(begin + 1) = known + all;
+    if (!range.last && threadIdx.x == 0) {
+        *(volatile uint32_t *)(range.begin + 1) = known + all;
     }
-    at += known - 1;
+    const int64_t at = range.at + (known - 1);
     for (uint32_t n = count; n > 0;) {
         const uint32_t half = (n + 1) / 2;
         tile += tiles.cost_before(tile + half - 1) < from ? half : 0;
@@ -162,18 +175,18 @@ __device__ inline void long_put_columns(const spg_job &job, int64_t at, uint32_t
         next = min(tile + LONG_TILES, count);
         if (tiles.cost_before(next - 1) < end && tiles.before[next] - tiles.before[tile] <= LONG_STAGED) {
             const uint32_t g = tile * (LONG_TILE / LONG_GROUP) + lane;
-            tiles.put_sparse(job, g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0), to,
-                             low + tile * LONG_TILE);
+            tiles.put_sparse(job, g < groups ? ((const uint4 *)range.bits)[g] : make_uint4(0, 0, 0, 0), to,
+                             range.low + tile * LONG_TILE);
         } else {
             const uint32_t k = tile * WARP + lane;
-            tiles.put(job, k < groups * (LONG_GROUP / 32) ? bits[k] : 0, to, low + tile * LONG_TILE);
+            tiles.put(job, k < groups * (LONG_GROUP / 32) ? range.bits[k] : 0, to, range.low + tile * LONG_TILE);
             next = tile + 1;
         }
     }
     __syncthreads();
 }
 
-/* Is there a stripe with too many products to be sorted, among those that the thread looks at? */
+/* Has one of the stripes that the thread checks more products than a sorted piece may have? */
 __device__ inline bool too_many(const long_job &longs, const uint32_t *products, uint32_t columns) {
     bool some = false;
     for (uint32_t s = threadIdx.x; s * longs.stripe < columns; s += blockDim.x) {
@@ -182,8 +195,8 @@ __device__ inline bool too_many(const long_job &longs, const uint32_t *products,
     return some;
 }
 
-/* The columns of what is to be walked along go to C. Such rows are cut, of others entries and products are counted by
- * stripe. */
+/* Marks each range of the listed rows. Rows whose pieces are added are written to C and cut here. For rows whose pieces
+ * are sorted, nnz and products are counted by stripe; they are written to C only if that is needed. */
 template <int NT>
 __global__ void __launch_bounds__(NT, LONG_THREADS / NT) kernel_long_list(spg_job job, long_job longs) {
     LSP_DYNAMIC_SHARED(memory);
@@ -209,8 +222,9 @@ __global__ void __launch_bounds__(NT, LONG_THREADS / NT) kernel_long_list(spg_jo
         long_clear(bits, columns);
         long_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, stripe_bits}, parts);
         if (__syncthreads_or(!sorted || ranges > 1 || too_many(longs, products, columns))) {
-            long_put_columns<NT>(job, job.rowptr[row], low, columns, bits, longs.begins + (ull)i * ranges + r, r == 0,
-                                 r + 1 == ranges, tiles);
+            const long_range its = {job.rowptr[row], low, columns, bits, longs.begins + (ull)i * ranges + r, r == 0,
+                                    r + 1 == ranges};
+            long_put_columns<NT>(job, its, tiles);
         }
         if (!sorted && r == 0) {
             put_pieces(longs, row, job.rowptr[row], n, place, threadIdx.x, NT);
@@ -231,8 +245,8 @@ __global__ void __launch_bounds__(NT, LONG_THREADS / NT) kernel_long_list(spg_jo
     }
 }
 
-/* Cuts each row that is to be sorted into pieces of neighbouring stripes, of at most PIECE_PRODUCTS products; a stripe
- * that has more is to be walked along. A warp a row. */
+/* Cuts each row whose pieces are sorted into pieces of neighbouring stripes, at most PIECE_PRODUCTS products each. A
+ * stripe with more products becomes a piece that is added. One warp a row. */
 static __global__ void kernel_long_cut(spg_job job, long_job longs) {
     const uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const uint32_t row = i < longs.list.count ? list_row(longs.list, i) : 0;
@@ -247,7 +261,8 @@ static __global__ void kernel_long_cut(spg_job job, long_job longs) {
         piece.at += piece.n;
         piece.n = piece.products = 0;
     };
-    for (uint32_t first = 0; first < longs.stripes; first += WARP) { /* each lane reads a stripe, all cut */
+    for (uint32_t first = 0; first < longs.stripes;
+         first += WARP) { /* each lane reads one stripe; all lanes cut together */
         const ull from = (ull)i * longs.stripes + first + lane;
         const uint32_t its_n = first + lane < longs.stripes ? longs.counts[from] : 0;
         const uint32_t its_products = its_n > 0 ? longs.products[from] : 0;

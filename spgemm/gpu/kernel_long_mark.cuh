@@ -1,12 +1,11 @@
-/* The longest rows: a block marks the columns of a range, one bit each, in shared memory, and counts, or writes them to
- * C. Then the row is cut into pieces of neighbouring columns. Where these take long parts of rows of B they are walked
- * along (gpu/kernel_long_add.cuh), else their products are sorted (gpu/kernel_sort.cuh). Any row can be done so. */
+/* Long rows, first step: a block marks the columns of one range, one bit each, in shared memory, and counts them.
+ * kernel_long_cut.cuh uses the same marks to write columns to C. This works for rows of any size. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
 #define LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
 
 #include "long_parts.cuh"
 
-/* Threads of the blocks that an SM is to hold: as many as it has, which some chips have fewer of. */
+/* Threads that a multiprocessor must hold: all it can. Some chips can hold only 1536. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 #define LONG_THREADS 1536
 #else
@@ -15,21 +14,22 @@
 
 enum {
     LONG_NT = 512,       /* threads of a block that marks columns */
-    LONG_MANY_NT = 1024, /* the same, where the marks of LONG_MANY columns leave capacity for narrow_each blocks */
+    LONG_MANY_NT = 1024, /* the same for LONG_MANY columns or more, whose marks leave shared memory for few blocks */
     LONG_MANY = 48 << 13,
-    LONG_GROUP = 128,           /* columns that are cleared at a time */
-    LONG_COUNT_RANGE = 1 << 20, /* columns that are marked at a time, at most */
+    LONG_GROUP = 128,           /* columns that a thread clears or counts at a time */
+    LONG_COUNT_RANGE = 1 << 20, /* most columns that a block marks at a time */
     LONG_STRETCH = 4,           /* products of one entry of A that a lane marks together */
 };
 
-/* Where columns are marked, and, if `products` is not NULL, counted by stripe, of so many bits of a column's number. */
+/* Marks of columns, and, unless `products` is NULL, the products of each stripe of 2^stripe_bits columns. */
 struct long_marking {
     uint32_t *bits, *products, low, stripe_bits;
 
-    /* Is a column marked? Others mark meanwhile. */
+    /* Is a column marked? Other threads are marking meanwhile. */
     __device__ bool has(uint32_t place) const { return *(volatile uint32_t *)(bits + place / 32) >> (place % 32) & 1; }
     __device__ void mark(uint32_t place) const { atomicOr(bits + place / 32, 1u << (place % 32)); }
-    /* One of each lane, ~0 of those that have none; neighbours in a stripe are added at once. */
+    /* Counts one product a lane; place ~0 is none. Neighbouring lanes whose products lie in one stripe add them
+     * together. */
     __device__ void count(uint32_t place) const {
         const uint32_t lane = threadIdx.x % WARP, part = place == ~0u ? ~0u : place >> stripe_bits;
         const uint32_t other = __shfl_up_sync(~0u, part, 1);
@@ -41,28 +41,28 @@ struct long_marking {
     }
 };
 
-/* Marks the row's columns in low .. high-1; bits and products were zero. Each warp takes as many neighbouring products,
- * whatever the lengths of B's rows, 32 at a time: a bit tells where among these an entry's first product is. */
+/* Marks the row's columns in low .. high-1; bits and products must be zero before. Every warp takes the same number of
+ * products, 32 at a time, whatever the lengths of B's rows: one bit a lane says where an entry's products begin. */
 template <int NT>
 __device__ inline void long_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
                                      const long_marking &marking, part_list<NT> &parts) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    /* entries at a time: their products are fewer than 2^32, for columns are narrow_each, or where rows have them twice
-     */
+    /* entries of A that are read together: their products must number less than 2^32. That holds as long as B's rows
+     * have each column once; else fewer entries are read. */
     const uint32_t take = job.duplicates ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
         uint32_t slot;
         const uint32_t count = parts.read(job, p, min(end - p, take) + p, low, high, slot);
         const uint32_t total = parts.start[count], each = (total / NT + 1) * WARP;
         uint32_t first = warp * each, left = first < total ? min(total - first, each) : 0;
-        uint32_t e = 0; /* the last that begins before `first`, or there */
+        uint32_t e = 0; /* binary search for the last entry that begins at or before `first` */
         for (uint32_t n = left > 0 ? count : 0; n > 1;) {
             const uint32_t half = n / 2;
             e += parts.start[e + half] <= first ? half : 0;
             n -= half;
         }
         while (left > 0) {
-            if (min(parts.start[e + 1] - first, left) >= LONG_STRETCH * WARP) { /* all are of one part */
+            if (min(parts.start[e + 1] - first, left) >= LONG_STRETCH * WARP) { /* one entry of A has them all */
                 const uint32_t at = parts.shift[e] + first + lane;
                 uint32_t place[LONG_STRETCH];
                 bool marked[LONG_STRETCH];
@@ -128,7 +128,7 @@ __device__ inline void long_clear(uint32_t *bits, uint32_t columns) {
     __syncthreads();
 }
 
-/* Marks of a group, of which long_clear has cleared all. */
+/* The number of marks in a group of LONG_GROUP columns. */
 __device__ inline uint32_t count_group(const uint32_t *bits, uint32_t group) {
     const uint4 marks = ((const uint4 *)bits)[group];
     return (uint32_t)(__popc(marks.x) + __popc(marks.y) + __popc(marks.z) + __popc(marks.w));
@@ -136,7 +136,7 @@ __device__ inline uint32_t count_group(const uint32_t *bits, uint32_t group) {
 
 /* ---- counting ---- */
 
-/* Adds the entries of every listed row, of both lists, to rowptr[row + 1]. */
+/* Adds the nnz of all rows in both lists to rowptr[row + 1]. */
 template <int NT>
 __global__ void __launch_bounds__(NT)
     kernel_long_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {

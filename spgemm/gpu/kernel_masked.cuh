@@ -20,9 +20,8 @@ template <typename K> struct mask_job {
 
 enum {
     MASK_NT = 128,
-    MASK_BLOCKS =
-        10, /* blocks that a multiprocessor must hold; four fewer for 64-bit columns, which need more registers */
-    MASK_LONGER = 8 /* a row of B this many times longer than the mask's piece is searched */
+    MASK_BLOCKS = 10, /* that a multiprocessor must hold; six for 64-bit columns, which need more registers */
+    MASK_LONGER = 8   /* a row of B this many times longer than the mask's piece is searched */
 };
 
 /* What a group of G lanes keeps in shared memory. */
@@ -105,19 +104,6 @@ template <typename K> __device__ inline uint32_t mask_search(const spg_job &job,
     return begin;
 }
 
-/* Adds the product at place t of the mask, and those of B's next entries with the same column. */
-template <typename V, typename K, typename Group>
-__device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, V a, V b, K x, uint32_t q, uint32_t end) {
-    group.touched[t] = 1;
-    if constexpr (value_kind<V>::valued) {
-        V sum = add_times(job, a, b, group.sums[t]);
-        for (uint32_t k = q + 1; job.duplicates && k < end && mask_key<K>(job, k) == x; k++) {
-            sum = add_times(job, a, value_at<V>(job.B, k), sum);
-        }
-        group.sums[t] = sum;
-    }
-}
-
 /* A lane's entry of B's row. */
 template <typename K, typename V> struct mask_product {
     bool some;
@@ -125,6 +111,23 @@ template <typename K, typename V> struct mask_product {
     V a, b;
     uint32_t at, first, end;
 };
+
+/* Adds the product at place t of the mask, and those of B's next entries with the same column. */
+template <typename V, typename K, typename Group>
+__device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, const mask_product<K, V> &p) {
+    group.touched[t] = 1;
+    if constexpr (value_kind<V>::valued) {
+        /* copies, for conditions on members of a struct would become branches */
+        const V a = p.a, b = p.b;
+        const K x = p.column;
+        const uint32_t q = p.at, end = p.end;
+        V sum = add_times(job, a, b, group.sums[t]);
+        for (uint32_t k = q + 1; job.duplicates && k < end && mask_key<K>(job, k) == x; k++) {
+            sum = add_times(job, a, value_at<V>(job.B, k), sum);
+        }
+        group.sums[t] = sum;
+    }
+}
 
 /* Adds the product if the mask has its column. Of entries of B with the same column, the first one adds all. */
 template <typename K, typename V, typename Group>
@@ -136,7 +139,7 @@ __device__ inline void mask_add_product(const spg_job &job, Group &group, uint32
             t += t + step < n && group.col[t + step - 1] < p.column ? step : 0;
         }
         if (group.col[t] == p.column) {
-            mask_add<V, K>(job, group, t, p.a, p.b, p.column, p.at, p.end);
+            mask_add<V, K>(job, group, t, p);
         }
     }
     __syncwarp(members);
@@ -152,7 +155,7 @@ __device__ inline void mask_search_each(const spg_job &job, Group &group, const 
                   : piece.low == x) { /* if a column comes twice in the mask, only the first one counts */
             const uint32_t q = mask_search(job, first, end, x);
             if (q < end && mask_key<K>(job, q) == x) {
-                mask_add<V, K>(job, group, t, a, value_at<V>(job.B, q), x, q, end);
+                mask_add<V, K>(job, group, t, {true, x, a, value_at<V>(job.B, q), q, first, end});
             }
         }
     }
@@ -214,7 +217,7 @@ __global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_m
         group.col[t] = mask.col[piece.at + t];
         group.touched[t] = 0;
         if constexpr (value_kind<V>::valued) {
-            group.sums[t] = value_kind<V>::identity(job);
+            group.sums[t] = value_kind<V>::nothing(job);
         }
     }
     __syncwarp(members);

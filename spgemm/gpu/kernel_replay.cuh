@@ -13,9 +13,9 @@ enum {
     REPLAY_GROUP = 128,               /* entries of C that one warp sums */
     REPLAY_CHUNK = 256,               /* products in a warp's shared memory at a time */
     REPLAY_LARGE = 10 * REPLAY_GROUP, /* products of a group; with more, each lane reads the pairs of its own entries */
-    REPLAY_AHEAD = 4,                 /* pairs that such a lane loads together */
+    REPLAY_AHEAD = 4,                 /* pairs that a lane then loads together */
     REPLAY_OWN = 256,                 /* products of an entry; with more, all lanes of the warp read them, */
-    REPLAY_EACH = 16,   /* unless the longest entry has fewer than this many products for each such entry */
+    REPLAY_EACH = 16,   /* unless the longest entry has fewer products than 16 times the number of these entries */
     REPLAY_MOST = 65535 /* products of one entry, at most */
 };
 
@@ -286,7 +286,7 @@ __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, 
         begin[k] = products + sum_before(count, &total);
         end[k] = begin[k] + count;
         products += total;
-        sum[k] = value_kind<V>::identity(job);
+        sum[k] = value_kind<V>::nothing(job);
     }
     for (uint32_t first = 0; first < products; first += REPLAY_CHUNK) {
         const uint32_t n = min(products - first, (uint32_t)REPLAY_CHUNK);
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(REPLAY_GROUP)
     const spg_pair *pairs = replay.pairs + (group > 0 ? replay.ends[group - 1] : 0);
     const uint32_t count = replay.counts[i];
     uint32_t total, begin = sum_before(count, &total);
-    V sum = value_kind<V>::identity(job);
+    V sum = value_kind<V>::nothing(job);
     lsp_let_next_begin();
     for (uint32_t before = threadIdx.x / WARP * WARP; before > 0;
          before -= WARP) { /* adds up the products in the warps before */
@@ -337,7 +337,7 @@ __global__ void __launch_bounds__(REPLAY_GROUP)
     for (; many; many &= many - 1) {
         const uint32_t k = (uint32_t)__ffs((int)many) - 1, first = __shfl_sync(~0u, begin, k);
         const uint32_t end = first + __shfl_sync(~0u, count, k);
-        const V its_sum = add_together(job, pairs, first, end, value_kind<V>::identity(job));
+        const V its_sum = add_together(job, pairs, first, end, value_kind<V>::nothing(job));
         sum = threadIdx.x % WARP == k ? its_sum : sum;
     }
     put_entry(replay, val, col, i, sum);

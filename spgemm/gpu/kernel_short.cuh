@@ -1,6 +1,6 @@
-/* Rows of at most 256 products. A warp takes neighbouring rows of C, at most 32, and sorts those of equal size at a
- * time: no list of rows is made. The first kernel (gpu/kernel_inspect.cuh) counts them; if all are short, nnz(C) is
- * known when it ends. The second fills them. */
+/* Rows of at most 256 products. A warp takes up to 32 neighbouring rows of C and sorts the rows of each size together,
+ * so no list of rows is needed. kernel_inspect.cuh counts these rows; if all rows are short, nnz(C) is known when it
+ * ends. kernel_short fills them. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 
@@ -8,33 +8,34 @@
 #include "short_repeat.cuh"
 
 enum {
-    SHORT_WARPS = 4, /* of a tile, which is what a block fills; one that looks does it for two */
+    SHORT_WARPS = 4, /* warps of a tile. A block of kernel_short makes a tile, a block of kernel_inspect two */
     SHORT_NT = SHORT_WARPS * WARP,
     INSPECT_TILES = 2,
     INSPECT_WARPS = SHORT_WARPS * INSPECT_TILES,
     INSPECT_NT = SHORT_NT * INSPECT_TILES,
-    INSPECT_DEPTH = 4,                       /* entries on their way together */
-    INSPECT_WARP = 4 * INSPECT_DEPTH * WARP, /* entries of a row that a warp looks at alone */
-    INSPECT_LONG = 64,                       /* x */
-    INSPECT_STEPS = 4                        /* at most: how often a block that looks goes on to the next rows */
+    INSPECT_DEPTH = 4,                       /* entries of A that a lane loads together */
+    INSPECT_WARP = 4 * INSPECT_DEPTH * WARP, /* entries of a row; with more, the whole block counts its products */
+    INSPECT_LONG = 64,                       /* entries of A a lane; with more, a row is counted separately */
+    INSPECT_STEPS = 4                        /* most steps, each with new rows, that a block of kernel_inspect makes */
 };
 
-/* How rows are dealt out, the same in all kernels. */
+/* Which rows each warp takes. The same in all kernels for short rows, because they find the beginning of a row in C by
+ * it. */
 typedef struct short_layout {
-    int rows_each;         /* rows a warp: a power of two to 32 */
-    int steps;             /* of a block that looks, INSPECT_TILES tiles each */
-    ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
-    ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
-    const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
-    bool repeats;          /* some rows are */
+    int rows_each;         /* rows a warp, a power of two up to 32 */
+    int steps;             /* of a block of kernel_inspect; a step is INSPECT_TILES tiles */
+    ull *tiles;            /* where the rows of each tile begin in C, counted from where its block's rows begin */
+    ull *blocks;           /* first the nnz of the rows of each block of kernel_inspect, then where they begin in C */
+    const int64_t *summed; /* C's row pointers; NULL: only tiles and blocks say where rows begin */
+    bool repeats;          /* some rows are short repeats */
 } short_layout;
 
 /* ---- sorting ---- */
 
-/* Shared memory of a warp. */
+/* A warp's shared memory. */
 template <typename V> struct short_shared {
     spg_row rows[WARP];
-    uint32_t order[WARP]; /* rows of one size, the first ones first */
+    uint32_t order[WARP]; /* the lanes whose rows have the current size, in order */
     union {
         sort_shared<1, 8, V> of_1;
         sort_shared<4, 8, V> of_4;
@@ -45,7 +46,7 @@ template <typename V> struct short_shared {
     };
 };
 
-/* Makes those of the warp's rows that are in the bin, G lanes a row; counting leaves a row's entries in its `at`. */
+/* Makes those of the warp's rows that are in one bin, G lanes a row. Counting leaves a row's nnz in `at`. */
 template <int G, typename V, bool COUNT>
 __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> &all, sort_shared<G, 8, V> &shared,
                                  bool *sorted) {
@@ -73,7 +74,7 @@ __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> 
     }
 }
 
-/* Makes those of the warp's rows, one a lane, that are in bins to SORT_32. */
+/* Makes those of the warp's rows, one a lane, that are in bins up to SORT_32. */
 template <typename V, bool COUNT>
 __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared, bool *sorted) {
     __syncwarp();
@@ -84,9 +85,9 @@ __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &
     sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32, sorted);
 }
 
-/* ---- where rows of C begin ---- */
+/* ---- row pointers ---- */
 
-/* The row's first and last place in C; the block, which has a tile, comes here together. */
+/* Where the thread's row begins and ends in C. All threads of a block, which has one tile, call together. */
 __device__ inline void find_row(const spg_job &job, const short_layout &layout, int64_t row, bool there, int64_t *at,
                                 int64_t *end) {
     __shared__ uint32_t sums[SHORT_WARPS];
@@ -111,7 +112,7 @@ __device__ inline void find_row(const spg_job &job, const short_layout &layout, 
     *end = *at + count;
 }
 
-/* To job.rowptr, if that has counts yet, and to C's. */
+/* Writes C's row pointers, to job.rowptr as well. */
 template <typename R>
 __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, short_layout layout, R *rowptr) {
     const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, short_lay
 
 /* ---- filling ---- */
 
-/* Fills the short rows of C, and writes where all rows begin. */
+/* Fills the short rows of C, and writes all of C's row pointers. */
 template <typename V>
 __global__ void __launch_bounds__(SHORT_NT, 8)
     kernel_short(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     }
     const bool repeats = layout.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
     int bin = there && !repeats ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
-    if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
+    if (mine.products == 1 && mine.entries == 1) { /* one product, as in a permutation: no sort */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
         put_value<V>(job, mine.at, canonical(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
@@ -155,8 +156,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
     if (__any_sync(~0u, repeats)) {
-        fill_short_repeats<V>(job, layout.rows_each, repeats, mine.begin, mine.entries, mine.products, mine.at,
-                              (uint32_t)(end - mine.at), shared.of_repeats);
+        fill_short_repeats<V>(job, layout.rows_each, repeats, mine, (uint32_t)(end - mine.at), shared.of_repeats);
     }
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);
@@ -165,9 +165,9 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
 
 /* ---- no row has two products ---- */
 
-enum { SINGLE_TILES = 4 /* of a block: so many rows a thread are on their way together */ };
+enum { SINGLE_TILES = 4 /* tiles a block, so that each thread loads this many rows together */ };
 
-/* Fills such a C, of tiles of 32 rows a warp: permuted rows or columns, or a diagonal. */
+/* Fills a C whose rows have at most one product, as A or B is a permutation or diagonal. Needs 32 rows a warp. */
 template <typename V>
 __global__ void __launch_bounds__(SHORT_NT)
     kernel_single(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(SHORT_NT)
         const unsigned some = __ballot_sync(~0u, has[t]);
         before[t] = (uint32_t)__popc(some & ((1u << lane) - 1));
         counts[t][warp] = (uint32_t)__popc(some);
-        while (has[t] && q[t] - p[t] > 1) { /* most of its entries lead to rows of B without any */
+        while (has[t] && q[t] - p[t] > 1) { /* skip entries that lead to empty rows of B */
             const uint32_t k = __ldg(job.A.col + p[t]);
             if (__ldg(job.B.rowptr + k) < __ldg(job.B.rowptr + k + 1)) {
                 break;

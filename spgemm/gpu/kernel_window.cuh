@@ -1,16 +1,15 @@
-/* Rows of many products and narrow_each columns that lie near each other (grids, finite elements): a warp marks the
- * columns of a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of
- * A after the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a
- * repeats (gpu/window_repeat.cuh) have their products in the same places: these are found once for all of them. Where
- * rows are narrow_each, and too narrow_each warps would wait for one another's memory, a block of several makes a row:
- * each its share of C's columns.
- */
+/* Fills rows of many products in few columns near each other (grids, finite elements). Once the columns are marked in a
+ * window and ranked, values are added at their ranks, one entry of A after the other, all columns of a row of B at
+ * once: so every sum grows in the order of A's entries. Rows of a group of repeats (window_repeat.cuh) have their
+ * products at the same ranks, which are found once for all of them. If rows are few, two warps share a row, each with
+ * half of its entries, so that enough loads are in flight. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 #define LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 
 #include "window_shape.cuh"
 
-/* The sums of R rows of C, n each. Rows lie beside each other, two of them in one access where that is possible. */
+/* The sums of R rows of C, n each. Two rows lie interleaved, so that one access reads a sum of both; an odd number of
+ * rows lies interleaved one by one. */
 template <typename V, int R> struct window_sums {
     struct alignas(2 * sizeof(V)) two {
         V x, y;
@@ -44,38 +43,41 @@ template <typename V, int R> struct window_sums {
     }
 };
 
-/* A's values at one entry of the rows that are made together. */
+/* A's values at one entry, in each of the rows that are made together. */
 template <typename V> struct alignas(16) window_factors { V of[WINDOW_TOGETHER]; };
 
-/* Some rows of a repeats. */
+/* The rows of a group of repeats that are made now. */
 struct window_rows {
-    uint32_t begin, entries; /* A's first row of the repeats */
-    uint32_t first, count;   /* of the repeats's rows these */
+    uint32_t begin, entries; /* of the group's first row, in A */
+    uint32_t first, count;   /* rows first .. first+count-1 of the group */
 };
 
-/* Of joined entries, or of rows, so many at once: up to three, and two and two rather than three and one. */
+/* How many of n repeats are made together: up to three; four are made two and two, which is faster than three and one.
+ */
 __device__ inline uint32_t window_share(uint32_t n) { return n == 4 ? 2 : min(n, 3u); }
 
-/* A lane's column of the row of B at an entry of A, and the values that stand in this place: in the rows of B that the
- * rows of C have there, or in those of the entries together. */
+/* What a lane loads for one step: a column of a row of B, and the values of B there. If rows of C are shifted (NEXT),
+ * it loads one value for each; else one for each of the entries of A that are taken together. */
 template <typename V> struct window_step {
     uint32_t column, entry, together;
     bool some;
     V b[WINDOW_TOGETHER];
 };
 
-/* Walks through a pack of A's entries, for R rows: `NEXT` if each has columns one further than the one before, else
- * they have the same, and entries that join are taken together. Lanes without a product load what the last one does. */
+/* Goes through a pack of A's entries for R rows of C. If NEXT, each row's columns are those of the row before plus one.
+ * Else the rows have the same columns, and entries whose rows of B repeat each other are taken together. A lane beyond
+ * the end of B's row loads its last entry again, without adding it. */
 template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     const window &w;
     const window_part &part;
     const entry_pack pack;
-    const unsigned repeated; /* entries whose row of B has the columns of the one before */
+    const unsigned repeated; /* bit k: entry k's row of B has the same columns as the one before */
     const uint32_t count;
     const window_rows rows;
-    uint32_t e, together, q, length; /* where it is */
+    /* the position: entry, entries taken with it, place in B's row, that row's length */
+    uint32_t e, together, q, length;
 
-    /* Fetches the next step; past the end, one of no entry. */
+    /* Loads the next step. Past the end, it loads a step without an entry. */
     __device__ void load(const spg_job &job, window_step<V> &step) {
         const uint32_t lane = threadIdx.x % WARP;
         const bool turn = q >= length;
@@ -122,7 +124,7 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     }
 };
 
-/* Adds all products of a pack, entry by entry; two steps are on their way while another is added. */
+/* Adds all products of a pack, entry by entry. While one step is added, the next two are loaded. */
 template <typename V, int R, bool NEXT, int WARPS>
 __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT, WARPS> walk,
                                        const window_factors<V> *factors, const window_sums<V, R> &sums) {
@@ -141,8 +143,8 @@ __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEX
     }
 }
 
-/* Makes R rows of C, n entries each, of these the warp's part; only rows.count are there, the others do what the last
- * one does. */
+/* Makes the warp's share of R rows of a group, n entries each, which begins at entry `to` of C. If fewer rows are left,
+ * rows.count says so, and the surplus repeats the last one. */
 template <typename V, int R, bool NEXT, int WARPS>
 __device__ inline void window_make(const spg_job &job, const window &w, const window_part &part,
                                    const window_rows &rows, int64_t to, uint32_t n, window_factors<V> *factors,
@@ -151,7 +153,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     const window_sums<V, R> sums = {memory + R * part.first, part.n};
     __syncwarp();
     for (uint32_t k = lane; k < R * part.n; k += WARP) {
-        sums.at[k] = value_kind<V>::identity(job);
+        sums.at[k] = value_kind<V>::nothing(job);
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
         const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
@@ -175,14 +177,14 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     }
 }
 
-/* One row where B may have a column more than once in a row: the first of equal ones adds them all. */
+/* Makes one row if B may have a column twice in a row: the first of equal columns adds them all. */
 template <typename V>
 __device__ inline void window_make_duplicates(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
                                               int64_t to, uint32_t n, V *sums) {
     const uint32_t lane = threadIdx.x % WARP;
     __syncwarp();
     for (uint32_t k = lane; k < n; k += WARP) {
-        sums[k] = value_kind<V>::identity(job);
+        sums[k] = value_kind<V>::nothing(job);
     }
     __syncwarp();
     for (uint32_t p = begin; p < end; p++) {
@@ -206,7 +208,8 @@ __device__ inline void window_make_duplicates(const spg_job &job, const window &
     }
 }
 
-/* Makes all rows of a repeats, of these the warp's part. */
+/* Makes the warp's share of a group of `repeats` rows, n entries each, from entry `to` of C on. If `next`, each row's
+ * columns are those of the row before plus one; else they are the same. Shared memory holds `most` sums. */
 template <typename V, int WARPS>
 __device__ inline void window_make_repeats(const spg_job &job, const window &w, const window_part &part, bool next,
                                            uint32_t repeats, uint32_t most, window_rows rows, int64_t to, uint32_t n,
@@ -229,11 +232,11 @@ __device__ inline void window_make_repeats(const spg_job &job, const window &w, 
                 window_make<V, 1, false, WARPS>(job, w, part, rows, to, n, factors, sums);
             }
         }
-        window_sync<WARPS>(); /* the next rows' sums lie elsewhere */
+        window_sync<WARPS>(); /* the next rows' sums have another layout */
     }
 }
 
-/* MOST entries a row: as many blocks at a time as there is shared memory for. */
+/* Fills rows of at most MOST entries, each by a block of WARPS warps, as many blocks as shared memory allows. */
 template <typename V, int MOST, int WARPS>
 __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_SHARED
                                                : MOST <= WINDOW_SMALL ? WINDOW_SMALL_BLOCKS
@@ -248,7 +251,7 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_S
     window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
     w.slot_of = (uint8_t *)(w.slots + shape.slots());
     lsp_let_next_begin();
-    if (!window_open(job, begin, end, shape.words, &w)) { /* never: the bins see to it */
+    if (!window_open(job, begin, end, shape.words, &w)) { /* never true: the bins see to it */
         return;
     }
     window_sync<WARPS>();

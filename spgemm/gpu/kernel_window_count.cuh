@@ -1,23 +1,22 @@
-/* Rows of more products than a warp sorts are counted in windows, as far as they fit one; those that do not, and those
- * that are merged, are listed for the kernels to come. */
+/* Counts rows of more than 256 products in windows. Rows that fit no window, and rows that are made by merging, are
+ * listed for the next kernels. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
 
 #include "kernel_merge.cuh"
 #include "window_shape.cuh"
 
-/* Rows to be counted, in runs of one bin each; those that do not fit are listed once more, by bin. */
+/* The rows to count, sorted by bin, and the lists of rows that are left to other kernels, by bin too. */
 struct window_counting {
     const uint32_t *rows;
-    uint32_t count, most;               /* rows; words of a window */
-    uint32_t first[LSP_COUNT_BINS + 1]; /* where each bin begins among `rows`, and in the list `again` */
-    const uint32_t *listed;             /* of each bin: rows that follow others are not */
-    uint32_t *again, *again_count;      /* a count each bin */
-    uint32_t *merged, *merged_count;    /* rows that are merged */
+    uint32_t count, most;               /* the number of rows; the most words of a window */
+    uint32_t first[LSP_COUNT_BINS + 1]; /* where each bin begins in `rows`, and in `again` */
+    const uint32_t *listed;             /* of each bin: rows in the list, which does not contain repeats */
+    uint32_t *again, *again_count;      /* rows that fit no window, and their number in each bin */
+    uint32_t *merged, *merged_count;    /* rows that are made by merging */
 };
 
-/* What was counted of the first row of a repeats holds for all; but only rows that are filled in a window stay a
- * repeats. */
+/* Notes the count of a group's first row for all its rows. The rows stay a group only if a window will fill them. */
 __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t nnz, uint32_t groups) {
     const uint32_t lane = threadIdx.x % WARP, entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
     const int bin = lsp_fill_bin(job.products[row], entries, nnz, groups, job.cols);
@@ -29,7 +28,7 @@ __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t re
     }
 }
 
-/* Counts the row of a repeats and of all its followers; false if it does not fit. */
+/* Counts the first row of a group for all its rows. Returns false if it does not fit the window. */
 __device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t most,
                                             window &w) {
     const uint32_t lane = threadIdx.x % WARP, begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
@@ -37,7 +36,7 @@ __device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, ui
         return false;
     }
     window_mark<1>(job, begin, end, w);
-    uint32_t sum = 0; /* columns, and above them words that have some: fewer than 2^16 and 2^11 */
+    uint32_t sum = 0; /* the columns in the lower 20 bits, the words that have any above them */
     for (uint32_t k = lane; k < w.words; k += WARP) {
         sum += (uint32_t)__popc(w.marks[k]) | (w.marks[k] != 0) << 20;
     }

@@ -11,7 +11,7 @@
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
 enum { NT = LIST_NT };
-/* Blocks of such a kernel: four items a thread, and at most 16 blocks a multiprocessor. */
+/* Blocks of these kernels: four items a thread, and at most 16 blocks a multiprocessor. */
 static inline int64_t blocks_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, NT * 4, 16); }
 /* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
 static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }

@@ -11,7 +11,7 @@ static inline uint32_t count_range(lsp_ctx *ctx) {
     return lsp_cuda_get_chip(ctx)->shared_block_bytes >= most ? LONG_COUNT_RANGE : LONG_COUNT_RANGE / 2;
 }
 
-/* Threads of a block that marks this many columns, and how many such blocks the chip holds. */
+/* Threads of a block that marks this many columns, and how many of these blocks the chip holds. */
 static inline int long_threads(int64_t columns) { return columns < LONG_MANY ? LONG_NT : LONG_MANY_NT; }
 static inline int64_t long_blocks(lsp_ctx *ctx, int64_t tasks, int threads) {
     return lsp_min(tasks, chip_sms(ctx) * (LONG_THREADS / threads));

@@ -1,27 +1,29 @@
-/* Runs of rows of C whose products stand in the same places, so that one search for these serves all: rows of A with
- * the same columns (unknowns of one node of a mesh), or with columns one further each time, where the rows of B there
- * are shifted repeats (neighbours on a grid). Found by comparing each row with the one before. */
+/* Finds rows that repeat the row before: with the same columns in A (unknowns of one node of a mesh), or with each
+ * column one further, where the rows of B have moved along as well (neighbours on a grid). Their products have the same
+ * ranks, so window kernels find these once for a group of repeats. */
 #ifndef LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
 #define LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
 
 #include "lists.cuh"
 
 enum {
-    REPEAT_MOST = 32,  /* rows of a repeats */
-    REPEAT_ROWS = 120, /* that a block looks at: a repeats of two, three or four does not straddle these */
+    REPEAT_MOST = 32,  /* most rows of a group */
+    REPEAT_ROWS = 120, /* rows that a block compares; a group of two, three or four never crosses this border */
     REPEAT_NT = 256,
     REPEAT_WARPS = REPEAT_NT / WARP,
-    REPEAT_EACH = 4 /* rows that a warp looks at together */
+    REPEAT_EACH = 4 /* rows that a warp compares together */
 };
 
-/* A row has the columns of the row before, or each of them one further. */
+/* Does a row repeat the row before? SAME: with the same columns. NEXT: each column is one further. */
 enum { REPEAT_NOT = 0, REPEAT_SAME = 1, REPEAT_NEXT = 2 };
 
-/* What rows first .. first+REPEAT_EACH-1 are; REPEAT_NEXT only if `next(column)` for all columns. */
+/* Compares rows first .. first+REPEAT_EACH-1 each with the row before. A row is REPEAT_NEXT only if next(column) holds
+ * for all its columns. */
 template <typename Next>
 __device__ inline void read_repeats(const spg_matrix &M, uint32_t first, uint32_t repeats[REPEAT_EACH], Next next) {
     const uint32_t lane = threadIdx.x % WARP, rows = (uint32_t)M.rows;
-    const uint32_t start = __ldg(M.rowptr + min(first + lane - (first + lane > 0), rows)); /* of the row before */
+    /* where row first + lane - 1 begins */
+    const uint32_t start = __ldg(M.rowptr + min(first + lane - (first + lane > 0), rows));
     uint32_t at[REPEAT_EACH], length[REPEAT_EACH], longest = 0;
 #pragma unroll
     for (uint32_t r = 0; r < REPEAT_EACH; r++) {
@@ -53,7 +55,7 @@ __device__ inline void read_repeats(const spg_matrix &M, uint32_t first, uint32_
     }
 }
 
-/* Says of every row of B what it is. */
+/* Finds the repeats among B's rows. */
 static __global__ void __launch_bounds__(REPEAT_NT) kernel_repeats_b(spg_matrix B, uint8_t *kinds) {
     const uint32_t first = (blockIdx.x * REPEAT_NT + threadIdx.x) / WARP * REPEAT_EACH;
     uint32_t repeats[REPEAT_EACH];
@@ -65,8 +67,9 @@ static __global__ void __launch_bounds__(REPEAT_NT) kernel_repeats_b(spg_matrix 
     }
 }
 
-/* Says which rows of C follow the one before in a repeats, of at most so many rows; of those alone that are counted in
- * windows. A repeats stays within REPEAT_ROWS; rows of the same columns are not torn by one that is further on. */
+/* Finds the repeats among C's rows, in groups of at most `most` rows. Only rows that are counted in windows are
+ * considered. Groups stay within REPEAT_ROWS. A row that is one further than the row before is not added to its group
+ * if the next row has its own columns: these two belong together. */
 static __global__ void __launch_bounds__(REPEAT_NT) kernel_repeats_c(spg_job job, uint32_t most) {
     __shared__ uint8_t kinds[REPEAT_ROWS + REPEAT_EACH];
     __shared__ unsigned breaks[REPEAT_WARPS];
@@ -84,7 +87,7 @@ static __global__ void __launch_bounds__(REPEAT_NT) kernel_repeats_c(spg_job job
     __syncthreads();
     uint32_t kind = REPEAT_NOT;
     if (there && i > 0) {
-        const int bin = bin_of<false>(job, row); /* it follows none yet */
+        const int bin = bin_of<false>(job, row); /* no row is marked as a repeat yet */
         const bool torn = kinds[i] == REPEAT_NEXT && i + 1 < REPEAT_ROWS && kinds[i + 1] == REPEAT_SAME;
         if (bin >= LSP_BIN_COUNT_64 && bin < LSP_BIN_LONG && !torn) {
             kind = kinds[i];
@@ -104,15 +107,15 @@ static __global__ void __launch_bounds__(REPEAT_NT) kernel_repeats_c(spg_job job
     __syncthreads();
     if (there) {
         uint32_t w = warp, bits = mine & ((2u << lane) - 1);
-        while (bits == 0) { /* the first row breaks */
+        while (bits == 0) { /* ends at the latest at the block's first row, which always begins a group */
             bits = breaks[--w];
         }
-        const uint32_t rank = i - (w * WARP + 31 - (uint32_t)__clz((int)bits)); /* in the repeats */
+        const uint32_t rank = i - (w * WARP + 31 - (uint32_t)__clz((int)bits)); /* the row's number in its group */
         job.groups[row] = rank % most == 0 ? 0 : kind == REPEAT_SAME ? LSP_GROUPS_REPEAT_SAME : LSP_GROUPS_REPEAT_NEXT;
     }
 }
 
-/* Rows of the repeats that a row of C begins: itself and those that follow. A warp asks. */
+/* Rows in the group that this row begins, itself included. The whole warp calls together. */
 __device__ inline uint32_t repeat_length(const spg_job &job, uint32_t row) {
     const uint32_t lane = threadIdx.x % WARP;
     const bool there = lane > 0 && row + lane < job.A.rows;
@@ -120,8 +123,8 @@ __device__ inline uint32_t repeat_length(const spg_job &job, uint32_t row) {
     return others ? (uint32_t)__ffs((int)others) - 1 : (uint32_t)WARP;
 }
 
-/* Of A's entries p - lane .. end-1, at most 32, those whose row of B is next to that of the entry before and has the
- * same columns. */
+/* A bit for each of the 32 entries p - lane .. of A, up to end-1: set if the entry leads to the row of B that follows
+ * the one before, and that row has the same columns. */
 __device__ inline unsigned repeated_entries(const spg_job &job, uint32_t p, uint32_t end) {
     const uint32_t k = p < end ? __ldg(job.A.col + p) : 0, before = __shfl_up_sync(~0u, k, 1);
     return __ballot_sync(~0u, threadIdx.x % WARP > 0 && p < end && k == before + 1 && job.repeats &&

@@ -1,10 +1,12 @@
-/* A window of bits: marks, ranks. */
+/* A window of bits for one row of C: a warp marks the row's columns, one bit each, and ranks them by counting the bits
+ * before each. Used for counting and for filling. */
 #ifndef LSP_SPGEMM_GPU_WINDOW_SHAPE_CUH
 #define LSP_SPGEMM_GPU_WINDOW_SHAPE_CUH
 
 #include "window_repeat.cuh"
 
-/* Blocks of one warp that an SM is to hold where rows have narrow_each entries: some chips hold 16 at most. */
+/* Blocks of one warp that a multiprocessor must hold if rows have at most 128 entries. Some chips cannot hold more
+ * than 16. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 #define WINDOW_SMALL_BLOCKS 16
 #else
@@ -13,17 +15,17 @@
 
 enum {
     WINDOW_NT = 128,
-    WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
-    WINDOW_SMALL = 128,              /* entries of a row of C */
-    WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
-    WINDOW_SHARE = 2,                /* warps that share a row, where rows are narrow_each: */
-    WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
-    WINDOW_LONG = 40,                /* and B's rows have more entries in the mean */
-    WINDOW_TOGETHER = 4              /* rows of a repeats that are made at a time, at most */
+    WINDOW_WARPS = WINDOW_NT / WARP, /* that count, each for itself; a block that fills a row has one or two */
+    WINDOW_SMALL = 128,              /* entries of a row of C, up to which a block needs little shared memory */
+    WINDOW_WORDS = 256,              /* most words that may have columns, where a row is filled */
+    WINDOW_SHARE = 2,                /* warps that share a row if rows are few: */
+    WINDOW_SHARED = 12,              /* fewer than this a multiprocessor, */
+    WINDOW_LONG = 40,                /* and B's rows have more entries than this on average */
+    WINDOW_TOGETHER = 4              /* most rows of a group of repeats that are made together */
 };
 
-/* A block's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
- * words that have any are kept apart, and in their place come the row's columns; then sums and factors. */
+/* The sizes of a block's shared memory: words of 32 columns, most entries of a row of C, sums at a time. The pool holds
+ * marks first. Once words with marks have slots of their own, it holds the row's columns, then sums and factors. */
 struct window_shape {
     uint32_t words, most, sums, warps;
     __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
@@ -35,29 +37,29 @@ struct window_shape {
     __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + words; }
 };
 
-/* A word of 32 columns that has some: which, its number, and how many columns come before it. */
+/* A word that has marks: its number, its marks, and how many columns come before it. */
 struct alignas(8) window_slot {
-    uint32_t marks, before_word; /* the number above 16 bits of these */
+    uint32_t marks, before_word; /* the word's number in the upper 16 bits, the columns before it in the lower */
 };
 
-/* A window at work: first marks are made, then words with marks get slots. */
+/* A window in use. First its words are marked; then words with marks get slots. */
 struct window {
     uint32_t *marks;
     window_slot *slots;
-    uint8_t *slot_of; /* by word */
+    uint8_t *slot_of; /* of each word */
     uint32_t low, words;
 
-    /* Where a column, counted from the first, stands in the row of C. */
+    /* The position in C's row of a column, which is counted from `low`. */
     __device__ uint32_t place(uint32_t column) const {
         const window_slot slot = slots[slot_of[column / 32]];
         return (slot.before_word & 0xFFFF) + (uint32_t)__popc(slot.marks & ((1u << (column % 32)) - 1));
     }
 };
 
-/* Up to 32 entries of A's row: each lane knows one. */
+/* Up to 32 entries of A's row, one a lane: where their rows of B begin and how long they are. */
 struct entry_pack {
-    uint32_t at, length; /* of B's row, or of the part of it that is wanted */
-    uint32_t whole;      /* length of the row */
+    uint32_t at, length; /* of the row of B, or of the part of it that is wanted */
+    uint32_t whole;      /* the length of the whole row of B */
 };
 __device__ inline entry_pack read_pack(const spg_job &job, uint32_t p, uint32_t end) {
     entry_pack pack = {0, 0, 0};
@@ -69,7 +71,8 @@ __device__ inline entry_pack read_pack(const spg_job &job, uint32_t p, uint32_t 
     return pack;
 }
 
-/* A warp's share of a row of C: entries first .. first+n-1, of columns in low .. high-1. */
+/* A warp's share of a row of C: entries first .. first+n-1, whose columns are in low .. high-1. read_part reads only
+ * these columns of B's rows. */
 struct window_part {
     uint32_t first, n, low, high;
 };
@@ -83,7 +86,7 @@ __device__ inline entry_pack read_part(const spg_job &job, uint32_t p, uint32_t 
     return pack;
 }
 
-/* The same for marking only: rows of B that have the columns of the entry before are left out. */
+/* Reads entries for marking alone: leaves out those whose row of B has the same columns as the one before. */
 __device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint32_t end) {
     entry_pack pack = {0, 0, 0};
     const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
@@ -95,14 +98,14 @@ __device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint3
     return pack;
 }
 
-/* The block's warps wait for each other. */
+/* A barrier, if several warps share a row. */
 template <int WARPS> __device__ inline void window_sync() {
     if (WARPS > 1) {
         __syncthreads();
     }
 }
 
-/* Finds the window of a row of C and clears its marks; false if it does not fit. */
+/* Finds the window of a row of C and clears its marks. Returns false if the row needs more than `most` words. */
 __device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t end, uint32_t most, window *w) {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t low = ~0u, high = 0;
@@ -128,8 +131,7 @@ __device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t 
     return true;
 }
 
-/* Marks the columns of a row of C, those of a narrow_each rows of B at once; of WARPS warps each takes some of these.
- */
+/* Marks the columns of a row of C, four rows of B at a time. If several warps share the row, they take turns. */
 template <int WARPS>
 __device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
     enum { EACH = 4 };
@@ -176,8 +178,8 @@ __device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t 
     __syncwarp();
 }
 
-/* Gives slots to the words with marks, and leaves the columns, counted from the window's first, in columns[], which may
- * lie where the marks do. */
+/* Gives slots to the words that have marks, and writes the row's columns, counted from `low`, to columns[], which may
+ * overlap the marks. */
 __device__ inline void window_rank(const window &w, uint32_t *columns) {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t words = 0, before = 0;
