@@ -295,7 +295,7 @@ done:
 }
 
 /* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
- * these have changed. Not in the second use, which may read what it learns of places. */
+ * these have changed. Not in the second use, which may read what the replay learns. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
     const bool by_number = plan->gpu.replay.pairs != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
     return plan->where == LSP_CUDA && by_number && !plan->gpu.unsorted && !plan->options.transpose_a &&

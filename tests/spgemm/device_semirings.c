@@ -190,7 +190,7 @@ Test(device_semirings, rows_nearly_of_one_row_of_B_have_the_bits_of_the_referenc
     lsp_ctx_destroy(ctx);
 }
 
-Test(device_semirings, rows_that_are_alike_or_very_many_have_the_bits_of_the_reference) {
+Test(device_semirings, rows_that_repeat_or_are_very_many_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const char *const specs[][2] = {{"fem3:5", "fem3:3"},
                                            {"stencil27:9", "stencil27:4"},
