@@ -6,15 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void say(const cli_tool *tool, const char *format, va_list arguments) {
-    fprintf(stderr, "%s: ", tool->name);
-    vfprintf(stderr, format, arguments);
-}
-
 int cli_usage(const cli_tool *tool, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say(tool, format, arguments);
+    cli_say(tool->name, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
     return CLI_USAGE;
@@ -44,13 +39,18 @@ static const char *other_name(const char *word) {
 int cli_unknown(const cli_tool *tool, const char *word, const char *words, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say(tool, format, arguments);
+    cli_say(tool->name, format, arguments);
     va_end(arguments);
     char candidate[64], nearest[64] = "";
+    const char *given = word;
     word = other_name(word);
     int best = (int)(strlen(word) - strspn(word, "-")) / 3 + 1; /* more than a third wrong is another word */
     while (next_word(&words, candidate, sizeof candidate)) {
         int distance = cli_distance(word, candidate);
+        if (strcmp(given, candidate) == 0) { /* it is right: something else is wrong */
+            nearest[0] = 0;
+            break;
+        }
         if (distance < best) {
             best = distance;
             memcpy(nearest, candidate, sizeof nearest);
@@ -85,6 +85,20 @@ int cli_choose(const cli_tool *tool, const char *name, const char *words, const 
     return cli_unknown(tool, value, words, "--%s takes %s, not '%s'", name, words, value);
 }
 
+static int store_size(const cli_tool *tool, const cli_option *option, const char *value, int64_t *bytes) {
+    switch (cli_parse_size(value, bytes)) {
+    case CLI_SIZE_FINE:
+        return CLI_DONE;
+    case CLI_SIZE_ZERO:
+        return cli_usage(tool, "--%s takes a size of 1 byte or more, not '%s'", option->name, value);
+    case CLI_SIZE_LARGE:
+        return cli_usage(tool, "--%s: '%s' is too large: it takes a size below 8 EiB, which is 8388608T", option->name,
+                         value);
+    default:
+        return cli_usage(tool, "--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
+    }
+}
+
 static int store(const cli_tool *tool, const cli_option *option, const char *value, void *fields) {
     void *field = (char *)fields + option->field;
     switch (option->kind) {
@@ -104,9 +118,7 @@ static int store(const cli_tool *tool, const cli_option *option, const char *val
                    ? CLI_DONE
                    : cli_usage(tool, "--%s takes a number from 0, such as 0.5 or 1e-9, not '%s'", option->name, value);
     case CLI_SIZE:
-        return cli_parse_size(value, field)
-                   ? CLI_DONE
-                   : cli_usage(tool, "--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
+        return store_size(tool, option, value, field);
     case CLI_CHOICE:
         return cli_choose(tool, option->name, option->value, value, field);
     }

@@ -7,8 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Exit codes of every tool. */
-enum { CLI_DONE = 0, CLI_USAGE = 1, CLI_INPUT = 2, CLI_MEMORY = 3, CLI_DEVICE = 4, CLI_CHECK = 5 };
+/* Exit codes of every tool. CLI_PIPE: whoever read standard output has left; the run ends by SIGPIPE, and says nothing.
+ */
+enum { CLI_DONE = 0, CLI_USAGE = 1, CLI_INPUT = 2, CLI_MEMORY = 3, CLI_DEVICE = 4, CLI_CHECK = 5, CLI_PIPE = 128 + 13 };
 
 typedef enum cli_kind {
     CLI_FLAG,   /* bool */

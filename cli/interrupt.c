@@ -1,10 +1,10 @@
 /* A run that is interrupted while it writes leaves no unfinished file behind. */
 #include "interrupt.h"
+#include "places.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ static void remove_and_end(int signal_number) {
 }
 
 void cli_guard(const char *unfinished) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
     snprintf(guarded, sizeof guarded, "%s", unfinished);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction before, now = {.sa_handler = remove_and_end};
@@ -31,7 +31,7 @@ void cli_guard(const char *unfinished) {
 
 void cli_guard_output(const char *path) {
     char target[PATH_MAX], unfinished[PATH_MAX + 64];
-    if (!realpath(path, target)) { /* no such file yet */
+    if (!cli_place_of(path, target)) { /* the writer will say so */
         snprintf(target, sizeof target, "%s", path);
     }
     const char *slash = strrchr(target, '/');

@@ -2,7 +2,8 @@
 #ifndef LSP_CLI_INTERRUPT_H
 #define LSP_CLI_INTERRUPT_H
 
-/* From here to cli_guard_end, SIGINT, SIGTERM and SIGHUP remove the file before they end the program. */
+/* From here to cli_guard_end, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU remove the file before they end the program.
+ */
 void cli_guard(const char *unfinished);
 
 /* The same for the file that lsp_mtx_write(path) fills before it renames it. */

@@ -1,9 +1,11 @@
 /* spgemm-cli: C = A*B for sparse matrices in Matrix Market files. Read, multiply, check, write, draw, report. */
+#include "places.h"
 #include "spgemm.h"
 #include "text.h"
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
@@ -13,11 +15,16 @@
 int cli_fail(int code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("spgemm-cli: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    cli_say(spgemm_tool.name, format, arguments);
     va_end(arguments);
+    fputc('\n', stderr);
     return code;
+}
+
+/* Is standard output a pipe that nobody reads any more, and would that end other tools silently? */
+static bool reader_left(const cli_job *job) {
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return job->pipe_ends && poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 int cli_failed(cli_job *job, lsp_status status) { return cli_failed_in(job, job->ctx, status); }
@@ -34,7 +41,18 @@ int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status) {
         [LSP_ERR_OVERFLOW] = CLI_MEMORY,
     };
     cli_progress_end(&job->progress);
-    return cli_fail(codes[status], "%s", lsp_last_error(ctx));
+    if (status == LSP_ERR_IO && job->to_pipe && reader_left(job)) {
+        return CLI_PIPE;
+    }
+    if (job->options.verbose && !job->progress.verbose && job->progress.logged[0]) { /* no report will say it */
+        (void)cli_fail(CLI_DONE, "%s", job->progress.logged);
+    }
+    const char *sentence = lsp_last_error(ctx), *verb = job->progress.verb, *object = job->progress.object;
+    const bool named = !verb || strncmp(sentence, object, strlen(object)) == 0;
+    if (codes[status] != CLI_MEMORY || named) {
+        return cli_fail(codes[status], "%s", sentence);
+    }
+    return cli_fail(CLI_MEMORY, "%s %s: %s%s", verb, object, sentence, job->remedy ? job->remedy : "");
 }
 
 lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
@@ -88,7 +106,7 @@ static int open_context(cli_job *job) {
     const cli_options *o = &job->options;
     char error[1024] = "";
     job->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
-    job->progress.verbose = o->verbose;
+    job->progress.verbose = o->verbose && o->info; /* other reports have the plan, and the log of it */
     if ((o->device == CLI_CUDA || o->compare >= 0) && !cli_gpu_begin(job)) {
         return cli_fail(CLI_DEVICE, "%s", job->loader.error);
     }
@@ -113,11 +131,18 @@ static int spy(cli_job *job) {
              job->multiplied ? cli_formula(job) : "", job->multiplied && cli_filters(&job->options) ? ", filtered" : "",
              cli_count(matrix->rows).text, cli_count(matrix->cols).text, cli_count(matrix->nnz).text, job->A.name,
              square ? "" : ", B = ", square ? "" : job->B.name);
-    return strcmp(path, "-") == 0 ? cli_spy_text(job->picture, matrix, title) : cli_spy_svg(path, matrix, title);
+    if (strcmp(path, "-") == 0) {
+        return cli_spy_text(job->picture, matrix, title);
+    }
+    CLI_STEP(cli_spy_svg(path, matrix, title));
+    return job->options.quiet
+               ? CLI_DONE
+               : cli_fail(CLI_DONE, "the picture of %s is written: %s", job->multiplied ? "C" : "A", path);
 }
 
 static int run(cli_job *job) {
     const cli_options *o = &job->options;
+    CLI_STEP(cli_places_check(o));
     CLI_STEP(open_context(job));
     CLI_STEP(cli_read(job));
     if (job->loader.begun && !cli_gpu_end(job)) {
@@ -134,10 +159,14 @@ static int run(cli_job *job) {
 }
 
 /* A report that did not reach its reader is a failure too. */
-static int close_output(int code) {
+static int close_output(const cli_job *job, int code) {
     bool failed = ferror(stdout) != 0, used = failed || __fpending(stdout) > 0;
+    bool left = reader_left(job);
     errno = 0;
     failed = fclose(stdout) != 0 || failed;
+    if (failed && used && code == CLI_DONE && job->pipe_ends && (left || errno == EPIPE)) {
+        return CLI_PIPE;
+    }
     if (failed && used && code == CLI_DONE) { /* a closed output that nobody used is nobody's loss */
         return cli_fail(CLI_INPUT, "standard output cannot be written%s%s", errno ? ": " : "",
                         errno ? strerror(errno) : "");
@@ -147,15 +176,16 @@ static int close_output(int code) {
 
 int main(int argc, char **argv) {
     cli_job job = {0};
-    setlocale(LC_CTYPE, "");  /* for the pictures; numbers keep their point */
-    signal(SIGPIPE, SIG_IGN); /* a reader that left is a write that failed */
+    setlocale(LC_CTYPE, "");                             /* for the pictures; numbers keep their point */
+    job.pipe_ends = signal(SIGPIPE, SIG_IGN) != SIG_IGN; /* a reader that left is a write that failed, */
+    signal(SIGXFSZ, SIG_IGN);                            /* and so is a file over its limit */
     int code = cli_options_read(argc, argv, &job.options);
     if (code != CLI_DONE) {
         return code;
     }
-    bool to_pipe = job.options.output && strcmp(job.options.output, "-") == 0;
-    job.report = to_pipe ? stderr : stdout;
-    job.picture = to_pipe || job.options.json ? stderr : stdout;
+    job.to_pipe = job.options.output && strcmp(job.options.output, "-") == 0;
+    job.report = job.to_pipe ? stderr : stdout;
+    job.picture = job.to_pipe || job.options.json ? stderr : stdout;
     if (job.options.help) {
         cli_help(&spgemm_tool, stdout);
     } else if (job.options.version) {
@@ -167,5 +197,10 @@ int main(int argc, char **argv) {
     (void)cli_loader_end(&job.loader);
     lsp_ctx_destroy(job.loader.ctx);
     lsp_ctx_destroy(job.ctx);
-    return close_output(code);
+    code = close_output(&job, code);
+    if (code == CLI_PIPE) { /* as the shell expects of a tool */
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return code;
 }

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <string.h>
+#include <strings.h>
 
 const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
 
@@ -31,7 +32,7 @@ static const cli_option table[] = {
     {"dry-run", 0, CLI_FLAG, NULL, FIELD(dry_run), 0, 0, "show the plan and its memory; no product"},
     {"check", 0, CLI_FLAG, NULL, FIELD(check), 0, 0, "compare C with the plain reference"},
     {"compare", 0, CLI_CHOICE, "cusparse", FIELD(compare), 0, 0, "multiply by cuSPARSE on a GPU too, and compare"},
-    {"repeat", 0, CLI_COUNT, "N", FIELD(repeat), 1, 1000000, "multiply N times; show the fastest and the median"},
+    {"repeat", 0, CLI_COUNT, "N", FIELD(repeat), 1, 1000000, "multiply N times after a cold one; fastest and median"},
     {"spy", 0, CLI_WORD, "FILE.svg", FIELD(spy), 0, 0, "draw the pattern of C (no product: A); -: as text"},
     {"lenient", 0, CLI_FLAG, NULL, FIELD(lenient), 0, 0, "accept a symmetric file's entries above the diagonal"},
     {"json", 0, CLI_FLAG, NULL, FIELD(json), 0, 0, "the report as one JSON object"},
@@ -107,6 +108,12 @@ static int refuse_contradictions(const cli_options *o) {
             return cli_usage(&spgemm_tool, "%s and %s do not go together: %s", pairs[i].one, pairs[i].other,
                              pairs[i].why);
         }
+    }
+    const size_t length = o->spy ? strlen(o->spy) : 0;
+    if (o->spy && strcmp(o->spy, "-") != 0 && (length < 4 || strcasecmp(o->spy + length - 4, ".svg") != 0)) {
+        return cli_usage(&spgemm_tool,
+                         "--spy takes a name that ends in .svg, or - for characters, not '%s': SVG is what is written",
+                         o->spy);
     }
     return o->complement && !o->mask ? cli_usage(&spgemm_tool, "--complement means nothing without --mask") : CLI_DONE;
 }

@@ -12,6 +12,8 @@ void cli_progress_begin(cli_progress *progress, const char *verb, const char *ob
     bool cut = length > 40;
     snprintf(progress->what, sizeof progress->what, "%s %s%s", verb, cut ? "..." : "",
              cut ? object + length - 40 : object);
+    progress->verb = verb;
+    progress->object = object;
     progress->begun = cli_now();
     progress->shown = 0;
 }
@@ -43,8 +45,10 @@ void cli_progress_hook(void *user, const char *phase, double fraction) {
     if (fraction >= 0) {
         snprintf(percent, sizeof percent, " %3.0f %%", 100 * (fraction < 1 ? fraction : 1));
     }
-    int width = snprintf(line, sizeof line, "%s%s, %.0f s", progress->what, percent, (now - progress->begun) / 1000);
-    fprintf(stderr, "\r%s%*s", line, progress->width > width ? progress->width - width : 0, "");
+    snprintf(line, sizeof line, "%s%s, %.0f s", progress->what, percent, (now - progress->begun) / 1000);
+    fputc('\r', stderr);
+    const int width = cli_print(stderr, line);
+    fprintf(stderr, "%*s", progress->width > width ? progress->width - width : 0, "");
     fflush(stderr);
     progress->width = width > progress->width ? width : progress->width;
     progress->shown = now;
@@ -52,9 +56,9 @@ void cli_progress_hook(void *user, const char *phase, double fraction) {
 
 void cli_log_hook(void *user, const char *message) {
     cli_progress *progress = user;
-    if (progress->verbose && strncmp(progress->logged, message, sizeof progress->logged - 1) != 0) {
+    snprintf(progress->logged, sizeof progress->logged, "%s", message);
+    if (progress->verbose) {
         erase(progress);
-        snprintf(progress->logged, sizeof progress->logged, "%s", message);
         fprintf(stderr, "spgemm-cli: %s\n", message);
     }
 }

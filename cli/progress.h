@@ -5,15 +5,16 @@
 #include <stdbool.h>
 
 typedef struct cli_progress {
-    bool wanted;         /* there is a terminal to show it on */
-    bool verbose;        /* the library's log is shown too */
-    double begun, shown; /* milliseconds */
-    int width;           /* letters on the line now */
-    char what[80];       /* empty between steps */
-    char logged[200];    /* the last line of the log; said once however often it comes */
+    bool wanted;               /* there is a terminal to show it on */
+    bool verbose;              /* the library's log is shown as it comes */
+    double begun, shown;       /* milliseconds */
+    int width;                 /* letters on the line now */
+    char what[80];             /* empty between steps */
+    const char *verb, *object; /* of the last step begun */
+    char logged[512];          /* the last line of the log */
 } cli_progress;
 
-/* A step begins: "reading A.mtx". Nothing is shown during its first second. */
+/* A step begins: "reading A.mtx", two texts that stay. Nothing is shown during its first second. */
 void cli_progress_begin(cli_progress *progress, const char *verb, const char *object);
 
 /* The line vanishes, before anything else is printed. Returns the milliseconds since the step began. */

@@ -26,7 +26,8 @@ static int read_failed(cli_job *job, const char *path, lsp_status status) {
     const char *sentence = lsp_last_error(job->ctx);
     size_t length = strlen(path);
     if (status == LSP_ERR_FORMAT && strncmp(sentence, path, length) == 0 && sentence[length] == ':') {
-        fprintf(stderr, "%s\n", sentence);
+        cli_print(stderr, sentence);
+        fputc('\n', stderr);
         return CLI_INPUT;
     }
     int code = cli_failed(job, status);

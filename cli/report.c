@@ -41,13 +41,17 @@ void cli_table_row(FILE *to, const char *label, const char *value, const char *f
     va_start(arguments, format);
     vsnprintf(note, sizeof note, format, arguments);
     va_end(arguments);
-    fprintf(to, "%-11s %14s%s%s\n", label, value, *note ? "   " : "", note);
+    fprintf(to, "%-11s %14s%s", label, value, *note ? "   " : "");
+    cli_print(to, note);
+    fputc('\n', to);
 }
 
 static void matrix_row(FILE *to, const char *label, const lsp_csr *matrix, const char *entries, const char *name,
                        const char *note) {
-    fprintf(to, "%-11s %14s %14s %16s%s%s%s%s\n", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text,
-            entries, *name ? "   " : "", name, *note ? ": " : "", note);
+    fprintf(to, "%-11s %14s %14s %16s%s", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text, entries,
+            *name ? "   " : "");
+    cli_print(to, name);
+    fprintf(to, "%s%s\n", *note ? ": " : "", note);
 }
 
 void cli_table_matrices(const cli_job *job) {
@@ -152,10 +156,10 @@ static void time_rows(const cli_job *job) {
     if (!job->multiplied) {
         return;
     }
-    char repeats[160] = "";
-    if (job->repeats > 1) {
-        snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s", cli_count(job->repeats).text,
-                 cli_time(job->median_ms).text);
+    char repeats[240] = "";
+    if (job->options.repeat > 0) {
+        snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s; a first one of %s is not counted",
+                 cli_count(job->repeats).text, cli_time(job->median_ms).text, cli_time(job->cold_ms).text);
     }
     if (!job->streamed) {
         cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
@@ -302,6 +306,7 @@ static void report_json(const cli_job *job) {
     measured(&json, "multiply", done && !job->streamed, job->multiply_ms);
     measured(&json, "write", job->written, job->write_ms);
     measured(&json, "multiply_median", done && !job->streamed, job->median_ms);
+    measured(&json, "multiply_cold", done && !job->streamed && job->options.repeat > 0, job->cold_ms);
     if (job->gpu) {
         measured(&json, "copy", done, job->copy_ms);
     }

@@ -37,9 +37,11 @@ typedef struct cli_job {
     cli_matrix mask;          /* a pattern; of A's own file A's arrays */
     lsp_csr C;                /* on the GPU still, if only its file wants it */
     bool multiplied, written;
-    bool streamed; /* C did not fit the memory: it was written in blocks, and only its size is known */
+    const char *remedy; /* the end of a sentence on too little memory; NULL: there is none */
+    bool streamed;      /* C did not fit the memory: it was written in blocks, and only its size is known */
     lsp_spgemm_info plan;
     double read_ms, multiply_ms, median_ms, write_ms; /* multiply_ms: the fastest */
+    double cold_ms;                                   /* of the run before those that --repeat counts */
     double copy_ms;                                   /* to the GPU and back */
     int64_t repeats, peak_bytes;
     int64_t held_bytes; /* by A, B and the mask */
@@ -48,8 +50,10 @@ typedef struct cli_job {
     peer_cusparse *cusparse; /* --compare; else NULL */
     bool compared;
     cli_rival rivals[PEER_CUSPARSE_WAYS];
-    FILE *report;  /* standard output, or standard error when C itself goes to standard output */
-    FILE *picture; /* the same, but never where a JSON object stands alone */
+    FILE *report;   /* standard output, or standard error when C itself goes to standard output */
+    FILE *picture;  /* the same, but never where a JSON object stands alone */
+    bool to_pipe;   /* C goes to standard output */
+    bool pipe_ends; /* SIGPIPE was not ignored by the caller */
 } cli_job;
 
 /* The steps of a run. Each returns an exit code, having told what is wrong. */

@@ -2,7 +2,9 @@
  * characters), so the picture's size does not depend on the matrix's. */
 #include "interrupt.h"
 #include "json.h"
+#include "places.h"
 #include "spgemm.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,15 +33,15 @@ static int cell_of(int64_t i, int cells, double scale) {
     return cell < cells ? cell : cells - 1;
 }
 
-/* At most `most_rows` x `most_cols` cells, each `tall` times as high as wide, in the matrix's own proportions and no
- * finer than its rows and columns. */
-static bool grid_make(grid *g, const lsp_csr *A, int most_rows, int most_cols, int tall) {
-    double rows = (double)(A->rows > 0 ? A->rows : 1), cols = (double)(A->cols > 0 ? A->cols : 1);
+/* At most `most_rows` x `most_cols` cells, each `tall` times as high as wide, in the matrix's own proportions (but
+ * `least` cells a side, if it has as many) and no finer than its rows and columns: none, if it has none. */
+static bool grid_make(grid *g, const lsp_csr *A, int most_rows, int most_cols, int tall, int least) {
+    double rows = (double)A->rows, cols = (double)A->cols;
     double shrink = fmax(fmax(rows / tall / most_rows, cols / most_cols), 1);
-    g->rows = (int)fmax(rows / tall / shrink + 0.5, 1);
-    g->cols = (int)fmax(cols / shrink + 0.5, 1);
+    g->rows = (int)fmax(rows / tall / shrink + 0.5, fmin(rows, least));
+    g->cols = (int)fmax(cols / shrink + 0.5, fmin(cols, least));
     g->most = 0;
-    g->count = calloc((size_t)g->rows * (size_t)g->cols, sizeof *g->count);
+    g->count = calloc((size_t)g->rows * (size_t)g->cols + 1, sizeof *g->count);
     if (!g->count) {
         return false;
     }
@@ -126,12 +128,13 @@ int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title) {
     bool single = b.width == 2;
     int most_rows = single ? drawn_singly : utf8 ? 4 * chars_high : chars_high;
     int most_cols = single ? drawn_singly : utf8 ? 2 * chars_wide : chars_wide;
-    if (!grid_make(&g, matrix, most_rows, most_cols, single || utf8 ? 1 : 2)) {
+    if (!grid_make(&g, matrix, most_rows, most_cols, single || utf8 ? 1 : 2, 1)) {
         return cli_fail(CLI_MEMORY, "no memory for the picture");
     }
     g.least_dot = choose_least_dot(&g, matrix->nnz);
     int width = (g.cols + b.wide - 1) / b.wide * b.width;
-    fprintf(to, "%s\n", title);
+    cli_print(to, title);
+    fputc('\n', to);
     rule(to, width, utf8, true);
     for (int i = 0; i < g.rows; i += b.high) {
         fputs(utf8 ? "│" : "|", to);
@@ -151,7 +154,7 @@ int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title) {
 
 /* ---- SVG ---- */
 
-enum { svg_cells = 512, svg_levels = 4 };
+enum { svg_cells = 512, svg_levels = 4, svg_least = 24 }; /* svg_least: cells, and pixels, of a thin picture */
 
 static void xml_text(FILE *to, const char *text) {
     while (*text) {
@@ -195,15 +198,30 @@ static void svg_path(FILE *to, const grid *g, int level) {
     fputs(open ? "\"/>\n" : "", to);
 }
 
+/* Pixels of a cell along a side: `square`, or more if the picture were too thin to be seen. */
+static int cell_pixels(int cells, int square) {
+    const int visible = cells > 0 ? (svg_least + cells - 1) / cells : 1;
+    return square > visible ? square : visible;
+}
+
+static int side_pixels(int cells, int cell) { return cells > 0 ? cells * cell : svg_least; }
+
+/* The picture stands in a frame one pixel wide. */
 static void svg(FILE *to, const grid *g, const char *title) {
-    int longer = g->rows > g->cols ? g->rows : g->cols;
-    int scale = longer >= svg_cells ? 1 : svg_cells / longer;
-    fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
-            g->cols * scale, g->rows * scale, g->cols, g->rows);
+    const int longer = g->rows > g->cols ? g->rows : g->cols;
+    const int square = longer > 0 && longer < svg_cells ? svg_cells / longer : 1;
+    const int high = cell_pixels(g->rows, square), wide = cell_pixels(g->cols, square);
+    const int height = side_pixels(g->rows, high), width = side_pixels(g->cols, wide);
+    fprintf(to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\">\n<title>",
+            width + 2, height + 2, width + 2, height + 2);
     xml_text(to, title);
-    fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-          "<g transform=\"translate(0 .5)\" stroke=\"#06306b\" fill=\"none\" shape-rendering=\"crispEdges\">\n",
-          to);
+    fprintf(to,
+            "</title>\n<rect x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" fill=\"#fff\" stroke=\"#888\"/>\n"
+            "<g transform=\"translate(1 1) scale(%d %d) translate(0 .5)\" stroke=\"#06306b\" fill=\"none\" "
+            "shape-rendering=\"crispEdges\">\n",
+            width + 1, height + 1, wide, high);
     for (int level = 1; level <= svg_levels; level++) {
         svg_path(to, g, level);
     }
@@ -219,15 +237,16 @@ typedef struct picture {
 static bool picture_open(picture *p, const char *path) {
     struct stat old;
     p->beside[0] = 0;
-    if (!realpath(path, p->target)) { /* no such file yet */
-        snprintf(p->target, sizeof p->target, "%s", path);
+    if (!cli_place_of(path, p->target)) {
+        return false;
     }
     bool there = stat(p->target, &old) == 0;
     if (there && !S_ISREG(old.st_mode)) { /* a pipe, a device: written in place */
         p->to = fopen(p->target, "w");
         return p->to != NULL;
     }
-    snprintf(p->beside, sizeof p->beside, "%s.%ld.part", p->target, (long)getpid());
+    snprintf(p->beside, sizeof p->beside, "%.*s.lsp-%ld-spy.part", (int)(strrchr(p->target, '/') + 1 - p->target),
+             p->target, (long)getpid());
     cli_guard(p->beside);
     int file = open(p->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) {
@@ -250,7 +269,7 @@ static bool picture_close(picture *p) {
 int cli_spy_svg(const char *path, const lsp_csr *matrix, const char *title) {
     picture p;
     grid g;
-    if (!grid_make(&g, matrix, svg_cells, svg_cells, 1)) {
+    if (!grid_make(&g, matrix, svg_cells, svg_cells, 1, svg_least)) {
         return cli_fail(CLI_MEMORY, "no memory for the picture");
     }
     bool ok = picture_open(&p, path);

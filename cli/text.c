@@ -1,5 +1,6 @@
 /* Numbers as people write and read them, and words that are nearly right. */
 #include "text.h"
+#include "json.h"
 
 #include <limits.h>
 #include <math.h>
@@ -66,6 +67,46 @@ cli_text cli_general(double x) {
     return fabs(x) >= 0.1 && fabs(x) < 1e6 ? with_unit(x, "") : out;
 }
 
+/* A character that a terminal shows and does not obey. */
+static bool is_shown(const char *text, int length) {
+    const unsigned char first = (unsigned char)text[0];
+    const bool second_controls = length == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
+    return length > 0 && first >= 0x20 && first != 0x7f && !second_controls;
+}
+
+int cli_print(FILE *to, const char *text) {
+    char *line = malloc(4 * strlen(text) + 1), *end = line; /* in one piece: standard error has no buffer */
+    for (int length; line && *text; text += length > 0 ? length : 1) {
+        length = cli_utf8_length(text);
+        if (is_shown(text, length)) {
+            memcpy(end, text, (size_t)length);
+            end += length;
+        } else if (*text == '\n' || *text == '\t') {
+            *end++ = '\\';
+            *end++ = *text == '\n' ? 'n' : 't';
+            length = 1;
+        } else {
+            end += sprintf(end, "\\x%02x", (unsigned)(unsigned char)*text);
+            length = 1;
+        }
+    }
+    const size_t bytes = (size_t)(end - line);
+    if (line) {
+        fwrite(line, 1, bytes, to);
+    }
+    free(line);
+    return (int)bytes;
+}
+
+void cli_say(const char *tool, const char *format, va_list arguments) {
+    char *sentence = NULL;
+    fprintf(stderr, "%s: ", tool);
+    if (vasprintf(&sentence, format, arguments) >= 0) {
+        cli_print(stderr, sentence);
+        free(sentence);
+    }
+}
+
 const char *cli_plural(int64_t n) { return n == 1 ? "" : "s"; }
 
 /* The power of two that a suffix stands for; -1 if it stands for none. */
@@ -88,18 +129,18 @@ static size_t decimal_length(const char *text) {
     return length;
 }
 
-bool cli_parse_size(const char *text, int64_t *bytes) {
+cli_size cli_parse_size(const char *text, int64_t *bytes) {
     size_t length = decimal_length(text);
     int power = suffix_power(text + length);
     if (length == 0 || power < 0) {
-        return false;
+        return CLI_SIZE_NONE;
     }
     double value = ldexp(strtod(text, NULL), power); /* LC_NUMERIC is never set: the point is a point */
     if (!(value >= 1 && value < 0x1p63)) {
-        return false;
+        return value < 1 ? CLI_SIZE_ZERO : CLI_SIZE_LARGE;
     }
     *bytes = (int64_t)value;
-    return true;
+    return CLI_SIZE_FINE;
 }
 
 bool cli_parse_number(const char *text, double *x) {

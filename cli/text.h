@@ -2,9 +2,11 @@
 #ifndef LSP_CLI_TEXT_H
 #define LSP_CLI_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct cli_text {
     char text[48];
@@ -17,8 +19,16 @@ cli_text cli_rate(double gflops);  /* 1.25 Gflop/s */
 cli_text cli_general(double x);    /* three digits that count */
 const char *cli_plural(int64_t n); /* "" for 1, "s" for all else */
 
-/* "2048", "1.5G", "512MiB": bytes, K M G T being powers of 1024. False if it is no size or not in 1 .. 2^63 - 1. */
-bool cli_parse_size(const char *text, int64_t *bytes);
+/* Prints text, of which names of files are part: control characters, which a terminal would obey, as \n or \x1b, and
+ * bytes that are no UTF-8 likewise. Returns the bytes printed. */
+int cli_print(FILE *to, const char *text);
+
+/* "tool: sentence" on standard error, by cli_print; the caller ends the line. */
+void cli_say(const char *tool, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
+/* "2048", "1.5G", "512MiB": bytes, K M G T being powers of 1024, from 1 to 2^63 - 1. */
+typedef enum cli_size { CLI_SIZE_FINE, CLI_SIZE_NONE, CLI_SIZE_ZERO, CLI_SIZE_LARGE } cli_size;
+cli_size cli_parse_size(const char *text, int64_t *bytes);
 
 /* A whole number without a sign, within the limits. */
 bool cli_parse_count(const char *text, int64_t least, int64_t most, int64_t *n);

@@ -3,6 +3,7 @@
 #include "isa.h"
 #include "machine.h"
 #include "memory.h"
+#include "parts.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -25,6 +26,10 @@ done:
     return status;
 }
 
+/* A context and, behind it, its host threads. */
+enum { pool_at = (sizeof(lsp_ctx) + 63) / 64 * 64 };
+static size_t context_bytes(int threads) { return pool_at + lsp_pool_bytes(threads); }
+
 lsp_status lsp_ctx_create(lsp_ctx **ctx_out, const lsp_ctx_options *options, char *error, size_t error_bytes) {
     lsp_status status = LSP_OK;
     lsp_ctx draft = {0}, *ctx = &draft;
@@ -41,13 +46,16 @@ lsp_status lsp_ctx_create(lsp_ctx **ctx_out, const lsp_ctx_options *options, cha
     if (own_memory) {
         draft.options.allocator = (lsp_allocator){.alloc = lsp_default_alloc, .free = lsp_default_free};
     }
-    ctx = draft.options.allocator.alloc(draft.options.allocator.user, sizeof *ctx, LSP_HOST);
+    const size_t bytes = context_bytes(draft.options.threads);
+    ctx = draft.options.allocator.alloc(draft.options.allocator.user, bytes, LSP_HOST);
     if (!ctx) {
         ctx = &draft;
-        status = lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: a context needs %zu bytes", sizeof *ctx);
+        status = lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: a context needs %zu bytes", bytes);
         goto done;
     }
     *ctx = draft;
+    ctx->pool = (lsp_pool *)(void *)((char *)ctx + pool_at);
+    lsp_pool_open(ctx->pool, ctx->options.threads);
     if (own_memory) {
         ctx->options.allocator.user = ctx; /* the GPU's memory comes from the context's stream */
     }
@@ -69,7 +77,8 @@ void lsp_ctx_destroy(lsp_ctx *ctx) {
     if (ctx) {
         lsp_memory_close(ctx);
         lsp_cuda_close(ctx);
-        ctx->options.allocator.free(ctx->options.allocator.user, ctx, sizeof *ctx, LSP_HOST);
+        lsp_pool_close(ctx->pool);
+        ctx->options.allocator.free(ctx->options.allocator.user, ctx, context_bytes(ctx->options.threads), LSP_HOST);
     }
 }
 

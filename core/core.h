@@ -24,6 +24,16 @@ typedef struct lsp_space { /* accounts of one kind of memory */
     int64_t peak, high;    /* most in use: since the last reset; ever */
 } lsp_space;
 
+/* In every plan, so that plan and context may end in any order: the context that ends first leaves the plan's own
+ * struct alive, with no context, and lsp_plan_free then gives it back through a copy of the allocator. */
+typedef struct lsp_plan_life {
+    lsp_ctx **ctx; /* the plan's own; becomes NULL */
+    void *plan;
+    struct lsp_plan_life *next, **link; /* of the context's list; what points to this one */
+    lsp_allocator allocator;            /* when the context is gone, */
+    size_t bytes;                       /* and the plan's */
+} lsp_plan_life;
+
 struct lsp_ctx {
     lsp_ctx_options options; /* threads resolved, allocator filled in */
     lsp_isa isa;             /* the best instruction set of this processor */
@@ -34,6 +44,8 @@ struct lsp_ctx {
     lsp_space space[2];               /* by lsp_where */
     void *cuda;                       /* of core/cuda.c; NULL for a host context */
     lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
+    struct lsp_pool *pool;            /* host threads, of core/parts.c */
+    lsp_plan_life *plans;             /* those not destroyed yet */
     char error[1024];
 };
 
@@ -47,7 +59,7 @@ lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) LS
 /* One line to the log hook, if there is one. */
 void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
 
-/* Tells the progress hook, if there is one. Only from the caller's thread (omp_get_thread_num() == 0). */
+/* Tells the progress hook, if there is one. Only from the caller's thread, which is thread 0. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */
@@ -71,6 +83,12 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
  * Not set to zero. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory); /* NULL is fine; so is memory the context does not know: left alone */
+bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* is it memory of the context, in use? */
+
+/* Of a plan that lsp_alloc made, with its member that names the context (set): enters the context's list; leaves it,
+ * and frees the plan's struct, the rest of a plan whose context lives being freed before. */
+void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);
+void lsp_plan_free(lsp_plan_life *life);
 
 /* Memory that ends with the call, on the host unless named: taken after lsp_scratch_mark, given back together by
  * lsp_scratch_release. Calls nest. */
@@ -129,9 +147,23 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
     *end = n / parts * (part + 1) + lsp_min(part + 1, n % parts);
 }
 
-/* do_part(data, part, thread) for all parts, each by the next thread that is free. One thread alone goes without
- * OpenMP, which would cost more than a small call. */
-void lsp_for_parts(int64_t parts, int threads, void (*do_part)(void *data, int64_t part, int thread), void *data);
+/* do_part(data, part, thread) for all parts in ascending order, each by the next of `threads` threads that is free;
+ * thread 0 is the caller, who does part 0. Nobody waits for a thread that the system refuses or starts late: the others
+ * do its parts. A part may therefore wait for a lower part, but not for a higher one. */
+void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
+                   void (*do_part)(void *data, int64_t part, int thread), void *data);
+
+/* do_share(data, begin, end) for even shares of 0..n, by as many threads as pay when each has `least` items or more. */
+void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,
+                    void (*do_share)(void *data, int64_t begin, int64_t end), void *data);
+
+/* How do_share finds the first of all: *first = min(*first, found), by several threads. */
+static inline void lsp_lower(int64_t *first, int64_t found) {
+    int64_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
+    while (found < seen &&
+           !__atomic_compare_exchange_n(first, &seen, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
 
 /* offsets[0..n] = exclusive sums of the counts in offsets[1..n] (offsets[0] is set to 0), in place. */
 void lsp_prefix_sum(lsp_ctx *ctx, int64_t *offsets, int64_t n);

@@ -319,7 +319,7 @@ static void copy_part(void *data, int64_t part, int thread) {
 static void copy_here(const lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
     span all = {to, from, bytes};
     const int64_t parts = (int64_t)((bytes + part_bytes - 1) / part_bytes);
-    lsp_for_parts(parts, (int)lsp_min(ctx->options.threads, parts), copy_part, &all);
+    lsp_for_parts(ctx, parts, (int)lsp_min(ctx->options.threads, parts), copy_part, &all);
 }
 
 /* Pageable host memory to the device: fill one stage while the other one travels. */

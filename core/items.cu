@@ -66,8 +66,8 @@ extern "C" lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type,
         return from_type == LSP_NONE ? convert<double, double>(ctx, to, NULL, n, NULL)
                                      : convert<double, float>(ctx, to, from, n, NULL);
     default:
-        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "values of type %d cannot become type %d", (int)from_type,
-                        (int)to_type);
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "values of type %s cannot become %s", lsp_type_name(from_type),
+                        lsp_type_name(to_type));
     }
 }
 

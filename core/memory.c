@@ -125,7 +125,45 @@ void lsp_memory_trim(lsp_ctx *ctx) {
     trim_to(ctx, LSP_CUDA, 0);
 }
 
+/* ---- plans, which may outlive the context ---- */
+
+void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan) {
+    *life = (lsp_plan_life){.ctx = ctx, .plan = plan, .next = (*ctx)->plans, .link = &(*ctx)->plans};
+    if (life->next) {
+        life->next->link = &life->next;
+    }
+    (*ctx)->plans = life;
+}
+
+void lsp_plan_free(lsp_plan_life *life) {
+    lsp_ctx *ctx = *life->ctx;
+    if (!ctx) {
+        life->allocator.free(life->allocator.user, life->plan, life->bytes, LSP_HOST);
+        return;
+    }
+    *life->link = life->next;
+    if (life->next) {
+        life->next->link = life->link;
+    }
+    lsp_free(ctx, life->plan);
+}
+
+/* The struct of a plan that was not destroyed is no longer the context's. */
+static void release_plan(lsp_ctx *ctx, lsp_plan_life *life) {
+    size_t i = 0;
+    while (ctx->blocks[i].memory != life->plan) {
+        i++;
+    }
+    life->allocator = ctx->options.allocator;
+    life->bytes = ctx->blocks[i].bytes;
+    *life->ctx = NULL;
+    ctx->blocks[i] = ctx->blocks[--ctx->block_count];
+}
+
 void lsp_memory_close(lsp_ctx *ctx) {
+    for (lsp_plan_life *life = ctx->plans; life; life = life->next) {
+        release_plan(ctx, life);
+    }
     for (size_t i = 0; i < ctx->block_count; i++) {
         hook_free(ctx, ctx->blocks[i].memory, ctx->blocks[i].bytes, ctx->blocks[i].where);
     }
@@ -158,8 +196,10 @@ static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void *
     } else {
         int64_t most = ctx->options.max_bytes, wanted = (int64_t)bytes;
         if (most > 0 && space->used > most - wanted) {
-            return lsp_fail(ctx, LSP_ERR_MEMORY, "%s more are needed, but %s of the budget of %s are in use",
-                            lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(most).text);
+            return lsp_fail(ctx, LSP_ERR_MEMORY,
+                            "%s more are needed beside %s in use: %s together, and the budget is %s",
+                            lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(space->used + wanted).text,
+                            lsp_size(most).text);
         }
         trim_to(ctx, where, most_kept(ctx, where, wanted));
         void *fresh = grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count, sizeof *ctx->blocks)
@@ -197,17 +237,25 @@ lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_b
     return take_block(ctx, where, (size_t)bytes / align * align, memory);
 }
 
-void lsp_free(lsp_ctx *ctx, void *memory) {
+static lsp_block *find_used(const lsp_ctx *ctx, const void *memory) {
     for (size_t i = memory ? ctx->block_count : 0; i-- > 0;) {
-        lsp_block *block = &ctx->blocks[i];
-        if (block->memory == memory && block->used) {
-            lsp_space *space = &ctx->space[block->where];
-            block->used = false;
-            space->used -= (int64_t)block->bytes;
-            space->kept += (int64_t)block->bytes;
-            trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
-            return;
+        if (ctx->blocks[i].memory == memory && ctx->blocks[i].used) {
+            return &ctx->blocks[i];
         }
+    }
+    return NULL;
+}
+
+bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return find_used(ctx, memory) != NULL; }
+
+void lsp_free(lsp_ctx *ctx, void *memory) {
+    lsp_block *block = find_used(ctx, memory);
+    if (block) {
+        lsp_space *space = &ctx->space[block->where];
+        block->used = false;
+        space->used -= (int64_t)block->bytes;
+        space->kept += (int64_t)block->bytes;
+        trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
     }
 }
 

@@ -82,6 +82,6 @@ lsp_size_text lsp_size(int64_t bytes) {
     for (; value >= 1024 && unit < 6; unit++) {
         value /= 1024;
     }
-    snprintf(size.text, sizeof size.text, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+    snprintf(size.text, sizeof size.text, unit ? "%.2f %s" : "%.0f %s", value, bytes == 1 ? "byte" : units[unit]);
     return size;
 }

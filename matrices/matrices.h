@@ -28,11 +28,22 @@ lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 /* LSP_ERR_MEMORY, with the bytes, if a matrix of these sizes and (resolved) types cannot be had now. */
 lsp_status lsp_csr_room(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 
-/* The part of lsp_csr_check that reads no array: sizes, types, pointers. For matrices on the GPU too. */
-lsp_status lsp_csr_check_header(lsp_ctx *ctx, const lsp_csr *A);
+/* *C = *made, an output. If C is an input too, those of its arrays that are the context's are freed. */
+void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
 
-/* lsp_csr_check without flags, of a matrix in either place. */
-lsp_status lsp_csr_check_there(lsp_ctx *ctx, const lsp_csr *A);
+/* lsp_csr_check of a matrix that its sentences call by this name. */
+lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
+
+/* lsp_csr_transpose and lsp_csr_add of matrices whose sentences have other names for A and for B. */
+lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B);
+lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
+                          const lsp_csr *B, lsp_csr *C);
+
+/* The part of it that reads no array: sizes, types, pointers. For matrices on the GPU too. */
+lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+
+/* The same without flags, of a matrix in either place. */
+lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* lsp_csr_sort of a matrix that was checked: one read when it is in order already. */
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A);
@@ -79,7 +90,16 @@ int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k);
 int lsp_csr_threads(const lsp_ctx *ctx, const lsp_csr *A);
 void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_t *end);
 
-/* Misaligned arrays of a user would crash the vectors that read them. */
+/* do_rows(data, begin, end) for such shares of A's rows, by these threads. */
+void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
+                      void *data);
+
+/* May the values of a matrix have this type? */
+static inline bool lsp_is_value(lsp_type type) {
+    return type == LSP_NONE || type == LSP_F32 || type == LSP_F64 || type == LSP_C64;
+}
+
+/* Misaligned arrays of a user would crash the vectors that read them. Of a type that is one. */
 static inline bool lsp_aligned(const void *array, lsp_type type) {
     return (uintptr_t)array % (type == LSP_NONE ? 1 : type == LSP_C64 ? sizeof(double) : lsp_type_bytes(type)) == 0;
 }

@@ -12,7 +12,7 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
     LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL),
-                LSP_ERR_ARGUMENT, "offsets of type %d: LSP_I32 or LSP_I64 is needed", (int)args->offset_type);
+                LSP_ERR_ARGUMENT, "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
     LSP_REQUIRE(args->length >= 0 && args->max_length >= 0, LSP_ERR_ARGUMENT,
                 "segments of %lld items, or of at most %lld: a length cannot be negative", (long long)args->length,
                 (long long)args->max_length);
@@ -91,7 +91,7 @@ static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     int64_t bad = args->segments, begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
     bounds_check check = {.args = args, .longest = longest};
     check.shares = (int)lsp_min(lsp_threads_for(ctx, args->segments, 1 << 16), MOST_SHARES);
-    lsp_for_parts(check.shares, check.shares, check_share, &check);
+    lsp_for_parts(ctx, check.shares, check.shares, check_share, &check);
     for (int share = 0; share < check.shares; share++) {
         bad = lsp_min(bad, check.bad[share]);
     }
@@ -110,17 +110,29 @@ done:
     return status;
 }
 
+typedef struct order_check {
+    const lsp_segsort_args *args;
+    int64_t bad; /* the first segment that begins before its neighbour ends */
+} order_check;
+
+static void check_order(void *data, int64_t first, int64_t last) {
+    order_check *c = data;
+    for (int64_t s = lsp_max(first, 1); s < last; s++) {
+        int64_t begin, end, before, before_end;
+        lsp_segsort_bounds(c->args, s - 1, &before, &before_end);
+        lsp_segsort_bounds(c->args, s, &begin, &end);
+        if (before_end > begin) {
+            lsp_lower(&c->bad, s);
+            return;
+        }
+    }
+}
+
 /* Do the segments that hold anything come in order? Then neighbours tell of an overlap. */
 static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    bool ordered = true;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(&& : ordered)
-    for (int64_t s = 1; s < args->segments; s++) {
-        int64_t begin, end, before, before_end;
-        lsp_segsort_bounds(args, s - 1, &before, &before_end);
-        lsp_segsort_bounds(args, s, &begin, &end);
-        ordered = ordered && before_end <= begin;
-    }
-    return ordered;
+    order_check check = {.args = args, .bad = args->segments};
+    lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
+    return check.bad == args->segments;
 }
 
 /* Overlapping segments would be sorted at the same time. Cost beyond one look: the sort of begins and ends, when
@@ -242,8 +254,8 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
                 "positions among %lld items do not fit 4 bytes", (long long)counted);
     LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
-                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %d cannot decide: integers of %d bits%s", begin,
-                end, (int)args->key_type, key_bits, is_float ? " are needed" : " have no such range");
+                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot decide: integers of %d bits%s", begin,
+                end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
     LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL) || args->offset_type != LSP_I32 ||
                     args->n <= INT32_MAX,
                 LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
@@ -260,7 +272,7 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 "%lld items in %lld segments: that cannot be sorted", (long long)args->n, (long long)args->segments);
     LSP_REQUIRE(lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT, "%lld items cannot be in memory", (long long)args->n);
     LSP_REQUIRE(args->key_type >= LSP_I32 && args->key_type <= LSP_F64, LSP_ERR_ARGUMENT,
-                "keys of type %d cannot be sorted", (int)args->key_type);
+                "keys of type %s cannot be sorted", lsp_type_name(args->key_type));
     LSP_REQUIRE(args->where == LSP_HOST || args->where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "arrays at place %d: LSP_HOST or LSP_CUDA is needed", (int)args->where);
     LSP_REQUIRE(args->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 struct lsp_segsort_plan {
-    lsp_ctx *ctx;
+    lsp_ctx *ctx; /* NULL: it has ended */
+    lsp_plan_life life;
     lsp_segsort_args shape; /* of its pointers only whether they are NULL matters */
     void *scratch;          /* on the GPU */
     lsp_segsort_info info;
@@ -46,16 +47,27 @@ done:
 
 /* ---- plans ---- */
 
-/* The longest segment of host arrays that were checked. */
-static int64_t host_longest(const lsp_ctx *ctx, const lsp_segsort_args *args) {
+typedef struct longest_search {
+    const lsp_segsort_args *args;
+    int64_t below; /* the length of the longest, negative */
+} longest_search;
+
+static void look_for_longest(void *data, int64_t first, int64_t last) {
+    longest_search *search = data;
     int64_t longest = 0;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, args->segments, 1 << 16)) reduction(max : longest)
-    for (int64_t s = 0; s < args->segments; s++) {
+    for (int64_t s = first; s < last; s++) {
         int64_t begin, end;
-        lsp_segsort_bounds(args, s, &begin, &end);
+        lsp_segsort_bounds(search->args, s, &begin, &end);
         longest = lsp_max(longest, end - begin);
     }
-    return longest;
+    lsp_lower(&search->below, -longest);
+}
+
+/* The longest segment of host arrays that were checked. */
+static int64_t host_longest(const lsp_ctx *ctx, const lsp_segsort_args *args) {
+    longest_search search = {.args = args};
+    lsp_for_shares(ctx, args->segments, 1 << 16, look_for_longest, &search);
+    return -search.below;
 }
 
 static lsp_status find_longest(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
@@ -89,6 +101,7 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     LSP_TRY(lsp_segsort_check(ctx, args));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (lsp_segsort_plan){.ctx = ctx, .shape = *args};
+    lsp_plan_begin(&made->life, &made->ctx, made);
     LSP_TRY(find_longest(made, args));
     if (args->where == LSP_HOST) {
         LSP_REQUIRE(lsp_segsort_cpu_bytes(ctx, args, made->info.longest, &made->info.scratch_bytes), LSP_ERR_MEMORY,
@@ -109,14 +122,15 @@ done:
 
 void lsp_segsort_plan_destroy(lsp_segsort_plan *plan) {
     if (plan != NULL) {
-        lsp_ctx *ctx = plan->ctx;
-        lsp_free(ctx, plan->scratch);
-        lsp_free(ctx, plan);
+        if (plan->ctx != NULL) {
+            lsp_free(plan->ctx, plan->scratch);
+        }
+        lsp_plan_free(&plan->life);
     }
 }
 
 lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_info *info) {
-    if (plan == NULL || info == NULL) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
         return plan == NULL ? LSP_ERR_ARGUMENT
                             : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
     }
@@ -138,8 +152,6 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"presence of offsets", shape->offsets != NULL, args->offsets != NULL},
         {"presence of ends", shape->ends != NULL, args->ends != NULL},
         {"length of segments", shape->length, args->length},
-        {"type of offsets", shape->offset_type, args->offset_type},
-        {"type of keys", shape->key_type, args->key_type},
         {"bytes of a value", (int64_t)shape->value_bytes, (int64_t)args->value_bytes},
         {"set of flags", shape->flags, args->flags},
         {"first bit that decides", shape->begin_bit, args->begin_bit},
@@ -148,6 +160,12 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"presence of places of changes", shape->change_at != NULL, args->change_at != NULL},
         {"presence of counts of changes", shape->change_count != NULL, args->change_count != NULL},
     };
+    if (shape->offset_type != args->offset_type || shape->key_type != args->key_type) {
+        return lsp_fail(ctx, LSP_ERR_ARGUMENT,
+                        "offsets are of type %s and keys of type %s, but the plan was made for %s and %s",
+                        lsp_type_name(args->offset_type), lsp_type_name(args->key_type),
+                        lsp_type_name(shape->offset_type), lsp_type_name(shape->key_type));
+    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].planned != parts[i].given) {
             return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", parts[i].what,
@@ -159,7 +177,7 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
 
 lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
-    if (plan == NULL) {
+    if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;

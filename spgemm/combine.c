@@ -1,29 +1,31 @@
 /* Products beside other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
+#include "matrices/matrices.h"
 #include "spgemm.h"
 
 lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
                           const lsp_spgemm_options *options, lsp_csr *C) {
     lsp_status status = LSP_OK;
-    lsp_csr product = {0};
+    lsp_csr product = {0}, sum = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
     LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, NULL));
-    LSP_TRY(lsp_csr_add(ctx, alpha, &product, beta, D, C));
+    LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, D, &sum));
+    lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
 done:
     lsp_csr_free(ctx, &product);
     return status;
 }
 
 /* Multiplications of A*B. */
-static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                 int64_t *products) {
+static lsp_status count_products(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                 const lsp_spgemm_options *options, int64_t *products) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = NULL;
     lsp_spgemm_info info;
-    LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &plan));
+    LSP_TRY(lsp_spgemm_plan_as(ctx, names, A, B, options, &plan));
     LSP_TRY(lsp_spgemm_plan_get_info(plan, &info));
     *products = info.products;
 done:
@@ -35,8 +37,9 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
                              const lsp_spgemm_options *options, lsp_csr *C) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
-    lsp_csr restriction = {0}, inner = {0};
+    lsp_csr restriction = {0}, inner = {0}, made = {0};
     int64_t left = 0, right = 0;
+    const char *const names[] = {R != NULL ? "R" : "P", "A", "P"};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -46,7 +49,7 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "the factors of a product of three are taken as they are: none is transposed on the way");
     if (R == NULL && P->where == LSP_HOST) {
-        LSP_TRY(lsp_csr_transpose(ctx, P, &restriction));
+        LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
     lsp_spgemm_options first = *options, last = *options;
@@ -58,15 +61,16 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         R = P;
         by_first.transpose_a = last.transpose_a = true;
     }
-    LSP_TRY(count_products(ctx, R, A, &by_first, &left));
-    LSP_TRY(count_products(ctx, A, P, &first, &right));
+    LSP_TRY(count_products(ctx, names, R, A, &by_first, &left));
+    LSP_TRY(count_products(ctx, names + 1, A, P, &first, &right));
     if (left < right) {
         LSP_TRY(lsp_spgemm(ctx, R, A, &by_first, &inner, NULL));
-        LSP_TRY(lsp_spgemm(ctx, &inner, P, options, C, NULL));
+        LSP_TRY(lsp_spgemm(ctx, &inner, P, options, &made, NULL));
     } else {
         LSP_TRY(lsp_spgemm(ctx, A, P, &first, &inner, NULL));
-        LSP_TRY(lsp_spgemm(ctx, R, &inner, &last, C, NULL));
+        LSP_TRY(lsp_spgemm(ctx, R, &inner, &last, &made, NULL));
     }
+    lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:
     lsp_csr_free(ctx, &inner);
     lsp_csr_free(ctx, &restriction);

@@ -48,6 +48,24 @@ int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const l
     return fits ? bytes : INT64_MAX;
 }
 
+typedef struct conversion {
+    const lsp_csr *B;
+    lsp_type type;
+    void *val;
+} conversion;
+
+static void convert_share(void *data, int64_t begin, int64_t end) {
+    const conversion *c = data;
+    for (int64_t i = begin; i < end; i++) {
+        double value = lsp_spgemm_value_at(c->B, i);
+        if (c->type == LSP_F32) {
+            ((float *)c->val)[i] = (float)value;
+        } else {
+            ((double *)c->val)[i] = value;
+        }
+    }
+}
+
 /* B's values in the type of the arithmetic: ones for a pattern, rounded where narrower. In scratch unless they are. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
     lsp_status status = LSP_OK;
@@ -56,15 +74,7 @@ static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
         return LSP_OK;
     }
     LSP_TRY(lsp_scratch_bytes(ctx, B->nnz, lsp_type_bytes(type), false, &val));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, B->nnz, 1 << 16))
-    for (int64_t i = 0; i < B->nnz; i++) {
-        double value = lsp_spgemm_value_at(B, i);
-        if (type == LSP_F32) {
-            ((float *)val)[i] = (float)value;
-        } else {
-            ((double *)val)[i] = value;
-        }
-    }
+    lsp_for_shares(ctx, B->nnz, 1 << 16, convert_share, &(conversion){.B = B, .type = type, .val = val});
     B->val = val;
     B->val_type = type;
 done:

@@ -12,25 +12,37 @@ static const char *method_name(lsp_spgemm_method method) {
 
 /* ---- arguments ---- */
 
-static lsp_status check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
+static const char *const usual_names[] = {"A", "B"};
+
+static bool may_be_index(lsp_type type) { return type == LSP_NONE || type == LSP_I32 || type == LSP_I64; }
+
+static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_where where) {
     lsp_status status = LSP_OK;
-    const lsp_csr_types *types = &options->types;
-    LSP_REQUIRE(options->semiring >= LSP_PLUS_TIMES && options->semiring <= LSP_PLUS_PAIR, LSP_ERR_ARGUMENT,
-                "there is no semiring %d", (int)options->semiring);
-    LSP_REQUIRE(options->method >= LSP_SPGEMM_AUTO && options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT,
-                "there is no method %d", (int)options->method);
-    LSP_REQUIRE(options->method != LSP_SPGEMM_MASK || lsp_spgemm_masks(options), LSP_ERR_ARGUMENT,
-                "to make the entries of a mask alone one is needed that is not a complement");
-    LSP_REQUIRE(types->rowptr_type == LSP_NONE || types->rowptr_type == LSP_I32 || types->rowptr_type == LSP_I64,
-                LSP_ERR_ARGUMENT, "row pointers of type %d: LSP_I32 or LSP_I64 is needed", (int)types->rowptr_type);
-    LSP_REQUIRE(types->col_type == LSP_NONE || types->col_type == LSP_I32 || types->col_type == LSP_I64,
-                LSP_ERR_ARGUMENT, "columns of type %d: LSP_I32 or LSP_I64 is needed", (int)types->col_type);
+    LSP_REQUIRE(may_be_index(types->rowptr_type), LSP_ERR_ARGUMENT,
+                "row pointers of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(types->rowptr_type));
+    LSP_REQUIRE(may_be_index(types->col_type), LSP_ERR_ARGUMENT, "columns of type %s: LSP_I32 or LSP_I64 is needed",
+                lsp_type_name(types->col_type));
     LSP_REQUIRE(types->val_type != LSP_C64 || types->drop_values, LSP_ERR_UNSUPPORTED,
                 "complex values cannot be multiplied");
-    LSP_REQUIRE(types->val_type == LSP_NONE || types->val_type >= LSP_F32, LSP_ERR_ARGUMENT,
-                "values of type %d: LSP_F32 or LSP_F64 is needed", (int)types->val_type);
+    LSP_REQUIRE(lsp_is_value(types->val_type), LSP_ERR_ARGUMENT, "values of type %s: LSP_F32 or LSP_F64 is needed",
+                lsp_type_name(types->val_type));
+    LSP_REQUIRE(types->where == LSP_HOST || types->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "a product at place %d: LSP_HOST or LSP_CUDA is needed", (int)types->where);
     LSP_REQUIRE(types->where == LSP_HOST || types->where == where, LSP_ERR_UNSUPPORTED,
                 "the product of matrices in the memory of the host is made there");
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE((unsigned)options->semiring <= LSP_PLUS_PAIR, LSP_ERR_ARGUMENT, "there is no semiring %d",
+                (int)options->semiring);
+    LSP_REQUIRE((unsigned)options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT, "there is no method %d",
+                (int)options->method);
+    LSP_REQUIRE(options->method != LSP_SPGEMM_MASK || lsp_spgemm_masks(options), LSP_ERR_ARGUMENT,
+                "to make the entries of a mask alone one is needed that is not a complement");
+    LSP_TRY(check_types(ctx, &options->types, where));
     LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
                 "the reference multiplies in the memory of the host only");
 done:
@@ -45,23 +57,21 @@ lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_cs
                                          : B->val_type;
 }
 
-/* Of a matrix on the GPU only what the struct says: kernels look at its arrays later. */
-static lsp_status check_matrix(lsp_ctx *ctx, const lsp_csr *A) {
-    return A->where == LSP_HOST ? lsp_csr_check(ctx, A, 0) : lsp_csr_check_header(ctx, A);
-}
-
-static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+static lsp_status check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                 const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, names[0], A));
+    LSP_TRY(lsp_csr_check_header(ctx, names[1], B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
-                "A lies in the memory of the %s and B in that of the %s: they must be in one place",
-                place_name(A->where), place_name(B->where));
+                "%s lies in the memory of the %s and %s in that of the %s: they must be in one place", names[0],
+                place_name(A->where), names[1], place_name(B->where));
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the matrices lie on the GPU, and this context is on the host");
-    LSP_TRY(check_options(ctx, options, A->where));
-    LSP_TRY(check_matrix(ctx, A));
-    if (A != B) {
-        LSP_TRY(check_matrix(ctx, B));
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
+    if (A->where == LSP_HOST) { /* the arrays of matrices on the GPU are looked at by kernels, later */
+        LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
+        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
     }
     LSP_REQUIRE(options->types.drop_values || (A->val_type != LSP_C64 && B->val_type != LSP_C64), LSP_ERR_UNSUPPORTED,
                 "complex matrices cannot be multiplied");
@@ -158,13 +168,17 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
 }
 
 /* Makes the plan, of operands that were checked, and leaves them in *ops. */
-static lsp_status create_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                              lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
+static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *made = NULL;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_plan){
-        .ctx = ctx, .options = *options, .type = lsp_spgemm_result_type(A, B, &options->types), .where = A->where};
+    *made = (lsp_spgemm_plan){.ctx = ctx,
+                              .names = {names[0], names[1]},
+                              .options = *options,
+                              .type = lsp_spgemm_result_type(A, B, &options->types),
+                              .where = A->where};
+    lsp_plan_begin(&made->life, &made->ctx, made);
     made->options.types.where = A->where;
     if (made->where == LSP_CUDA) {
         LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->gpu));
@@ -182,8 +196,8 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                  lsp_spgemm_plan **plan) {
+lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan **plan) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *made = NULL;
     lsp_spgemm_operands ops = {0};
@@ -197,8 +211,8 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(!lsp_spgemm_filters(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
-    LSP_TRY(check_operands(ctx, A, B, options));
-    LSP_TRY(create_plan(ctx, A, B, options, &made, &ops));
+    LSP_TRY(check_operands(ctx, names, A, B, options));
+    LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
     LSP_TRY(look_at_structures(ctx, A, B));
     LSP_TRY(read_structures(ctx, A, B, structure));
     made->A = outline_of(A, structure[0]);
@@ -212,8 +226,13 @@ done:
     return status;
 }
 
+lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                  lsp_spgemm_plan **plan) {
+    return lsp_spgemm_plan_as(ctx, usual_names, A, B, options, plan);
+}
+
 void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
-    if (plan != NULL) {
+    if (plan != NULL && plan->ctx != NULL) {
         lsp_ctx *ctx = plan->ctx;
         lsp_free(ctx, plan->route.ranks);
         lsp_free(ctx, plan->route.block_ranks);
@@ -231,12 +250,14 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->gpu.dense_b.B);
         lsp_free(ctx, plan->gpu.dense_b.C);
         lsp_free(ctx, plan->gpu.report);
-        lsp_free(ctx, plan);
+    }
+    if (plan != NULL) {
+        lsp_plan_free(&plan->life);
     }
 }
 
 lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
-    if (plan == NULL || info == NULL) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
         return plan == NULL ? LSP_ERR_ARGUMENT
                             : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
     }
@@ -306,7 +327,8 @@ static bool is_blind(const lsp_spgemm_plan *plan) {
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_spgemm_operands ops = {0};
-    if (plan == NULL) {
+    lsp_csr made = {0};
+    if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
@@ -324,7 +346,10 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }
-    LSP_TRY(lsp_spgemm_multiply(plan, &ops, update, C));
+    LSP_TRY(lsp_spgemm_multiply(plan, &ops, update, update ? C : &made));
+    if (!update) {
+        lsp_csr_put(ctx, C, &made, C == A || C == B);
+    }
     LSP_TRY(blind ? check_structures(plan, A, B) : LSP_OK);
 done:
     lsp_spgemm_release_operands(ctx, &ops);
@@ -350,10 +375,10 @@ lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     lsp_spgemm_info here;
     bool few = false;
     size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(check_operands(ctx, A, B, options));
+    LSP_TRY(check_operands(ctx, usual_names, A, B, options));
     LSP_TRY(lsp_spgemm_few(ctx, A, B, options, &made, &here, &few));
     if (!few) {
-        LSP_TRY(create_plan(ctx, A, B, options, &plan, &ops));
+        LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
         LSP_TRY(lsp_spgemm_multiply(plan, &ops, false, &made));
         filter.mask = plan->masked ? NULL : filter.mask;
         here = plan->info;
@@ -382,13 +407,15 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
                       lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
+    lsp_csr made = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    status = lsp_spgemm_filters(&options->filter) ? lsp_spgemm_filtered(ctx, A, B, options, C, info)
-                                                  : lsp_spgemm_at_once(ctx, A, B, options, C, info);
+    LSP_TRY(lsp_spgemm_filters(&options->filter) ? lsp_spgemm_filtered(ctx, A, B, options, &made, info)
+                                                 : lsp_spgemm_at_once(ctx, A, B, options, &made, info));
+    lsp_csr_put(ctx, C, &made, C == A || C == B || C == options->filter.mask);
 done:
     return status;
 }

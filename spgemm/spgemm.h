@@ -76,7 +76,9 @@ typedef struct lsp_spgemm_outline {
 } lsp_spgemm_outline;
 
 struct lsp_spgemm_plan {
-    lsp_ctx *ctx;
+    lsp_ctx *ctx; /* NULL: it has ended */
+    lsp_plan_life life;
+    const char *names[2]; /* of the factors, in sentences */
     lsp_spgemm_options options;
     lsp_spgemm_info info;
     lsp_spgemm_outline A, B;
@@ -108,6 +110,14 @@ typedef struct lsp_spgemm_operands {
 lsp_status lsp_spgemm_take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                     lsp_type type, lsp_spgemm_operands *ops);
 void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops);
+
+/* Do these options make sense, for matrices in that place? Of the filter only what stands in its struct is looked at.
+ */
+lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
+
+/* lsp_spgemm_plan_create of factors with these names in sentences. */
+lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 
 /* C to be made, or (update) there but for its values. */
 lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);

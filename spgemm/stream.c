@@ -65,7 +65,7 @@ static int64_t block_end(streaming *s, int64_t first) {
         if (end - s->known_from >= ROWS_KNOWN) {
             const int64_t parts = lsp_ceil_div(lsp_min(s->A.rows - end, ROWS_KNOWN), ROWS_PART);
             s->known_from = end;
-            lsp_for_parts(parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
+            lsp_for_parts(s->ctx, parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
         }
         bytes += s->known[end - s->known_from] * entry_bytes + row_bytes;
         if (bytes > s->block_bytes && end > first) {
@@ -190,28 +190,29 @@ done:
 
 /* ---- the call ---- */
 
-static lsp_status take_operand(lsp_ctx *ctx, const lsp_csr *A, bool transposed, lsp_csr *op, bool *made) {
+static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed, lsp_csr *op,
+                               bool *made) {
     lsp_status status = LSP_OK;
     *op = *A;
     if (transposed) {
-        LSP_TRY(lsp_csr_transpose(ctx, A, op));
+        LSP_TRY(lsp_csr_transpose_as(ctx, name, A, op));
         *made = true;
     } else {
-        LSP_TRY(lsp_csr_check(ctx, A, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, name, A, 0));
     }
 done:
     return status;
 }
 
 /* The same of a matrix on the GPU: op(A) there, and its pattern on the host; transposed on the way. */
-static lsp_status take_operand_there(lsp_ctx *ctx, const lsp_csr *A, bool transposed, lsp_csr *pattern, lsp_csr *there,
-                                     bool *made) {
+static lsp_status take_operand_there(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed,
+                                     lsp_csr *pattern, lsp_csr *there, bool *made) {
     lsp_status status = LSP_OK;
     lsp_csr here = {0};
     const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .drop_values = !transposed};
     *there = *A;
     LSP_TRY(lsp_csr_copy(ctx, A, &types, &here));
-    LSP_TRY(lsp_csr_check(ctx, &here, 0));
+    LSP_TRY(lsp_csr_check_as(ctx, name, &here, 0));
     *pattern = here;
     if (transposed) {
         const lsp_status turned = lsp_csr_transpose(ctx, &here, pattern);
@@ -232,8 +233,11 @@ static lsp_status check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                int64_t block_bytes) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be multiplied lies on the GPU, the other in the memory of the host");
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, options->types.where == LSP_CUDA ? LSP_CUDA : A->where));
     LSP_REQUIRE((A->where == LSP_HOST && options->types.where == LSP_HOST) || ctx->options.device == LSP_CUDA,
                 LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
@@ -246,15 +250,13 @@ static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
     if (s->given_there) {
-        LSP_TRY(lsp_csr_check_header(ctx, A));
-        LSP_TRY(lsp_csr_check_header(ctx, B));
         s->made_a = s->made_b = true;
-        LSP_TRY(take_operand_there(ctx, A, options->transpose_a, &s->A, &s->A_there, &s->made_a_there));
-        LSP_TRY(take_operand_there(ctx, B, options->transpose_b, &s->B, &s->B_there, &s->made_b_there));
+        LSP_TRY(take_operand_there(ctx, "A", A, options->transpose_a, &s->A, &s->A_there, &s->made_a_there));
+        LSP_TRY(take_operand_there(ctx, "B", B, options->transpose_b, &s->B, &s->B_there, &s->made_b_there));
         goto done;
     }
-    LSP_TRY(take_operand(ctx, A, options->transpose_a, &s->A, &s->made_a));
-    LSP_TRY(take_operand(ctx, B, options->transpose_b, &s->B, &s->made_b));
+    LSP_TRY(take_operand(ctx, "A", A, options->transpose_a, &s->A, &s->made_a));
+    LSP_TRY(take_operand(ctx, "B", B, options->transpose_b, &s->B, &s->made_b));
     if (s->on_gpu) {
         LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.where = LSP_CUDA}, &s->B_there));
         s->made_b_there = true;
@@ -387,6 +389,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
         pattern.types.drop_values = true;
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY(check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
     LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,

@@ -81,8 +81,9 @@ typedef struct lsp_ctx lsp_ctx;
  *     lsp_ctx_create(&ctx, &on_gpu, error, sizeof error); */
 LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *error, size_t error_bytes);
 
-/* Frees everything that the context holds, including the matrices made with it. NULL does nothing. Waits for the
- * context's stream. */
+/* Frees everything that the context holds. Matrices made with it become invalid and need no lsp_csr_free. Plans may be
+ * destroyed before or after the context, each exactly once; after it every other call with them returns
+ * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream. */
 LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
 
 /* Returns the sentence of the last failure, "" if there was none. Valid until the next failure or the end of the
@@ -137,6 +138,9 @@ typedef enum lsp_type {
 
 /* Returns the bytes of one element: 0, 4, 8 or 16. */
 LSP_API size_t lsp_type_bytes(lsp_type type);
+
+/* Returns "LSP_NONE", "LSP_I32", ...; "LSP_TYPE_?" for a number that is no type. Never NULL. */
+LSP_API const char *lsp_type_name(lsp_type type);
 
 #ifdef __cplusplus
 }

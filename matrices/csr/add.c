@@ -44,12 +44,14 @@ static void settle(const lsp_ctx *ctx, const lsp_csr *C) {
     }
 }
 
-static lsp_status check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(A == NULL || B == NULL || A->where == B->where, LSP_ERR_ARGUMENT,
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be added lies on the GPU, the other in the memory of the host");
-    LSP_TRY(lsp_csr_check_there(ctx, A));
-    LSP_TRY(lsp_csr_check_there(ctx, B));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_there(ctx, name_b, B));
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
@@ -59,7 +61,8 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
+lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
+                          const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -68,9 +71,11 @@ lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta
     lsp_csr made = {0};
     int64_t *starts;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(check_addends(ctx, A, B));
+    LSP_TRY(check_addends(ctx, name_b, A, B));
     if (A->where == LSP_CUDA) {
-        return lsp_csr_add_cuda(ctx, alpha, A, beta, B, C);
+        LSP_TRY(lsp_csr_add_cuda(ctx, alpha, A, beta, B, &made));
+        lsp_csr_put(ctx, C, &made, C == A || C == B);
+        goto done;
     }
     const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type};
     const addend addends[] = {{A, alpha}, {B, beta}};
@@ -87,11 +92,15 @@ lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta
     LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, NULL));
     settle(ctx, &made);
     LSP_TRY(lsp_csr_retype(ctx, &types, &made));
-    *C = made;
+    lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     lsp_scratch_release(ctx, mark);
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
     return status;
+}
+
+lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
+    return lsp_csr_add_as(ctx, "B", alpha, A, beta, B, C);
 }

@@ -4,7 +4,6 @@
 #include "matrices/matrices.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum { least_share = 1 << 15 };
 
@@ -35,6 +34,33 @@ void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_
     *end = part == parts - 1 ? A->rows : row_at(A, to);
 }
 
+typedef struct row_sharing {
+    const lsp_csr *A;
+    int shares;
+    void (*do_rows)(void *data, int64_t begin, int64_t end);
+    void *data;
+} row_sharing;
+
+static void share_rows(void *data, int64_t part, int thread) {
+    const row_sharing *s = data;
+    int64_t begin, end;
+    (void)thread;
+    lsp_csr_share(s->A, (int)part, s->shares, &begin, &end);
+    s->do_rows(s->data, begin, end);
+}
+
+void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
+                      void *data) {
+    enum { shares_a_thread = 4 };
+    const int threads = lsp_csr_threads(ctx, A);
+    row_sharing s = {.A = A, .shares = threads * shares_a_thread, .do_rows = do_rows, .data = data};
+    if (threads == 1) {
+        do_rows(data, 0, A->rows);
+    } else {
+        lsp_for_parts(ctx, s.shares, threads, share_rows, &s);
+    }
+}
+
 int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
     int64_t low = 0, high = A->rows - 1;
     while (low < high) {
@@ -50,32 +76,38 @@ int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
 
 /* ---- what the struct says ---- */
 
-lsp_status lsp_csr_check_header(lsp_ctx *ctx, const lsp_csr *A) {
+lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     lsp_csr_types fit;
-    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the matrix is NULL");
+    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "%s is NULL", name);
+    LSP_REQUIRE(A->where == LSP_HOST || A->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "%s lies at place %d: LSP_HOST or LSP_CUDA is needed", name, (int)A->where);
     LSP_REQUIRE(A->rows >= 0 && A->cols >= 0 && A->nnz >= 0, LSP_ERR_FORMAT,
-                "the matrix has %lld rows, %lld columns and %lld entries: a negative size", (long long)A->rows,
+                "%s has %lld rows, %lld columns and %lld entries: a negative size", name, (long long)A->rows,
                 (long long)A->cols, (long long)A->nnz);
     LSP_REQUIRE(A->rows <= INT64_MAX / 16 && A->nnz <= INT64_MAX / 16, LSP_ERR_FORMAT,
-                "the matrix has %lld rows and %lld entries: more than can be addressed", (long long)A->rows,
+                "%s has %lld rows and %lld entries: more than can be addressed", name, (long long)A->rows,
                 (long long)A->nnz);
-    LSP_REQUIRE(A->rowptr_type && A->col_type, LSP_ERR_ARGUMENT,
-                "the matrix has row pointers of type %d and columns of type %d: LSP_NONE is no index",
-                (int)A->rowptr_type, (int)A->col_type);
+    LSP_REQUIRE(
+        (A->rowptr_type == LSP_I32 || A->rowptr_type == LSP_I64) && (A->col_type == LSP_I32 || A->col_type == LSP_I64),
+        LSP_ERR_ARGUMENT, "%s has row pointers of type %s and columns of type %s: only LSP_I32 and LSP_I64 are indices",
+        name, lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type));
+    LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
+                "%s has values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered", name,
+                lsp_type_name(A->val_type));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type,
                             &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, A->where}, &fit));
     LSP_REQUIRE(lsp_aligned(A->rowptr, A->rowptr_type) && lsp_aligned(A->col, A->col_type) &&
                     lsp_aligned(A->val, A->val_type),
-                LSP_ERR_ARGUMENT, "an array of the matrix is not aligned to its items: rowptr %p, col %p, val %p",
+                LSP_ERR_ARGUMENT, "an array of %s is not aligned to its items: rowptr %p, col %p, val %p", name,
                 A->rowptr, A->col, A->val);
-    LSP_REQUIRE(A->rowptr, LSP_ERR_ARGUMENT, "the matrix has no row pointers (rowptr is NULL)");
-    LSP_REQUIRE(A->col || A->nnz == 0, LSP_ERR_ARGUMENT, "the matrix has %lld entries, but col is NULL",
+    LSP_REQUIRE(A->rowptr, LSP_ERR_ARGUMENT, "%s has no row pointers (rowptr is NULL)", name);
+    LSP_REQUIRE(A->col || A->nnz == 0, LSP_ERR_ARGUMENT, "%s has %lld entries, but col is NULL", name,
                 (long long)A->nnz);
     LSP_REQUIRE(A->val || A->nnz == 0 || A->val_type == LSP_NONE, LSP_ERR_ARGUMENT,
-                "the matrix has %lld entries with values, but val is NULL", (long long)A->nnz);
+                "%s has %lld entries with values, but val is NULL", name, (long long)A->nnz);
     LSP_REQUIRE(!A->val || A->nnz == 0 || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
-                "the matrix is a pattern (val_type LSP_NONE), but val is not NULL");
+                "%s is a pattern (val_type LSP_NONE), but val is not NULL", name);
 done:
     return status;
 }
@@ -92,25 +124,33 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-static lsp_status check_rows(lsp_ctx *ctx, const lsp_csr *A) {
+/* The first of all that does not hold, found by shares. */
+typedef struct first_search {
+    const lsp_csr *A;
+    int64_t first;
+    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* of a share; `end`: none */
+} first_search;
+
+static void find_in_share(void *data, int64_t begin, int64_t end) {
+    first_search *search = data;
+    int64_t found = search->find(search->A, begin, end);
+    lsp_lower(&search->first, found < end ? found : INT64_MAX);
+}
+
+static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
+}
+
+static lsp_status check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    int64_t first = A->rows, start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
-    LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)start);
-    LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
+    first_search search = {.A = A, .first = A->rows, .find = find_fall};
+    int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
+    LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
+    LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-    const int threads = lsp_threads_for(ctx, A->rows, least_share);
-    if (threads == 1) { /* a small matrix does not wait for OpenMP */
-        first = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, 0, A->rows);
-    } else {
-#pragma omp parallel num_threads(threads) reduction(min : first)
-        {
-            int64_t begin, end;
-            lsp_share(A->rows, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-            int64_t found = LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
-            first = found < end ? found : first;
-        }
-    }
-    LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld",
+    lsp_for_shares(ctx, A->rows, least_share, find_in_share, &search);
+    const int64_t first = search.first;
+    LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
 done:
     return status;
@@ -169,19 +209,9 @@ static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
 /* The first of all entries that `find` objects to; nnz if there is none. */
 static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
-    int64_t first = A->nnz;
-    const int threads = lsp_threads_for(ctx, A->nnz, least_share);
-    if (threads == 1) {
-        return find(A, 0, A->nnz);
-    }
-#pragma omp parallel num_threads(threads) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        int64_t found = find(A, begin, end);
-        first = found < end ? found : first;
-    }
-    return first;
+    first_search search = {.A = A, .first = A->nnz, .find = find};
+    lsp_for_shares(ctx, A->nnz, least_share, find_in_share, &search);
+    return search.first;
 }
 
 LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
@@ -198,20 +228,21 @@ LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_c
     return end;
 }
 
+static int64_t find_unsorted(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
+}
+static int64_t find_not_ascending(const lsp_csr *A, int64_t begin, int64_t end) {
+    return LSP_WITH_INDICES(A, unsorted, A, true, begin, end);
+}
+
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
-    int64_t first = A->rows;
-#pragma omp parallel num_threads(lsp_csr_threads(ctx, A)) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        int64_t found = LSP_WITH_INDICES(A, unsorted, A, strictly, begin, end);
-        first = found < end ? found : first;
-    }
-    return first;
+    first_search search = {.A = A, .first = A->rows, .find = strictly ? find_not_ascending : find_unsorted};
+    lsp_csr_for_rows(ctx, A, find_in_share, &search);
+    return search.first;
 }
 
 /* No column twice in a row: neighbours tell when rows are sorted; else the columns are sorted aside. */
-static lsp_status check_unique(lsp_ctx *ctx, const lsp_csr *A) {
+static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr columns = *A;
@@ -223,45 +254,49 @@ static lsp_status check_unique(lsp_ctx *ctx, const lsp_csr *A) {
         columns.val_type = LSP_NONE;
         LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
         int64_t row = lsp_csr_first_unsorted(ctx, &columns, true);
-        LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "row %lld holds a column twice", (long long)row);
+        LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);
     }
 done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
 
-lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
+lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
     lsp_status status = LSP_OK;
     int64_t k, row;
-    LSP_TRY(lsp_csr_check_header(ctx, A));
+    LSP_TRY(lsp_csr_check_header(ctx, name, A));
     LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
                 "0x%x are not flags of lsp_csr_check", flags);
-    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "the matrix lies on the GPU; this needs it on the host");
-    LSP_TRY(check_rows(ctx, A));
+    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
+    LSP_TRY(check_rows(ctx, name, A));
     k = first_entry(ctx, A, find_outside);
-    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "row %lld: column %lld of entry %lld is not in 0 .. %lld",
-                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)k, (long long)(A->cols - 1));
+    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
+                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
     row = flags & LSP_CHECK_SORTED ? lsp_csr_first_unsorted(ctx, A, false) : A->rows;
-    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "row %lld: its columns do not ascend", (long long)row);
+    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld: its columns do not ascend", name, (long long)row);
     if (flags & LSP_CHECK_UNIQUE) {
-        LSP_TRY(check_unique(ctx, A));
+        LSP_TRY(check_unique(ctx, name, A));
     }
     k = flags & LSP_CHECK_FINITE ? first_entry(ctx, A, find_not_finite) : A->nnz;
-    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "row %lld: the value at column %lld is not finite",
+    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k));
 done:
     return status;
 }
 
-lsp_status lsp_csr_check_there(lsp_ctx *ctx, const lsp_csr *A) {
+lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
+    return lsp_csr_check_as(ctx, "A", A, flags);
+}
+
+lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    LSP_TRY(lsp_csr_check_header(ctx, A));
+    LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
-        return lsp_csr_check(ctx, A, 0);
+        return lsp_csr_check_as(ctx, name, A, 0);
     }
-    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                "the matrix lies on the GPU, and this context is on the host");
-    status = lsp_csr_check_cuda(ctx, A);
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE, "%s lies on the GPU, and this context is on the host",
+                name);
+    status = lsp_csr_check_cuda(ctx, name, A);
 done:
     return status;
 }

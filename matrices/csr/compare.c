@@ -3,7 +3,6 @@
 #include "matrices/matrices.h"
 
 #include <math.h>
-#include <omp.h>
 
 typedef struct difference {     /* of the rows of one thread */
     int64_t part_row, part_col; /* where the patterns first part; -1 if nowhere */
@@ -87,12 +86,28 @@ static lsp_csr_difference gather(const difference *found, int parts) {
     return all;
 }
 
+typedef struct comparison {
+    const lsp_csr *A, *B;
+    int parts;
+    difference *found; /* of each part */
+} comparison;
+
+static void compare_part(void *data, int64_t part, int thread) {
+    const comparison *c = data;
+    difference mine = {.part_row = -1, .far_row = -1, .same_bits = true};
+    int64_t begin, end;
+    (void)thread;
+    lsp_csr_share(c->A, (int)part, c->parts, &begin, &end);
+    compare_rows(c->A, c->B, begin, end, &mine);
+    c->found[part] = mine;
+}
+
 lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
     lsp_status status = LSP_OK;
     size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
     difference *found;
     LSP_TRY(lsp_csr_check(ctx, A, 0));
-    LSP_TRY(lsp_csr_check(ctx, B, 0));
+    LSP_TRY(lsp_csr_check_as(ctx, "B", B, 0));
     LSP_REQUIRE(result, LSP_ERR_ARGUMENT, "the place for the difference is NULL");
     if (A->rows != B->rows || A->cols != B->cols) {
         *result = (lsp_csr_difference){.row = -1, .col = -1, .max_rel = INFINITY};
@@ -100,14 +115,7 @@ lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     }
     int parts = lsp_csr_threads(ctx, A);
     LSP_TRY(LSP_SCRATCH(ctx, parts, &found));
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-    for (int p = 0; p < parts; p++) {
-        int64_t begin, end;
-        difference mine = {.part_row = -1, .far_row = -1, .same_bits = true};
-        lsp_csr_share(A, p, parts, &begin, &end);
-        compare_rows(A, B, begin, end, &mine);
-        found[p] = mine;
-    }
+    lsp_for_parts(ctx, parts, parts, compare_part, &(comparison){.A = A, .B = B, .parts = parts, .found = found});
     *result = gather(found, parts);
     result->same_bits &= A->val_type == B->val_type;
 done:

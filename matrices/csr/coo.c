@@ -1,8 +1,6 @@
 /* Triples to rows: filed by row in their order, rows sorted (stable), equal places summed. */
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 enum { least_share = 1 << 15 };
 
 static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
@@ -12,11 +10,18 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
                 "%lld triples of a matrix of %lld rows and %lld columns: a negative size", (long long)A->nnz,
                 (long long)A->rows, (long long)A->cols);
     LSP_REQUIRE(A->index_type == LSP_I32 || A->index_type == LSP_I64, LSP_ERR_ARGUMENT,
-                "the triples have indices of type %d: only LSP_I32 and LSP_I64 are indices", (int)A->index_type);
+                "the triples have indices of type %s: only LSP_I32 and LSP_I64 are indices",
+                lsp_type_name(A->index_type));
+    LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
+                "the triples have values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
+                lsp_type_name(A->val_type));
+    LSP_REQUIRE(A->nnz <= PTRDIFF_MAX / (int64_t)lsp_type_bytes(A->index_type) &&
+                    (A->val_type == LSP_NONE || A->nnz <= PTRDIFF_MAX / (int64_t)lsp_type_bytes(A->val_type)),
+                LSP_ERR_ARGUMENT, "%lld triples cannot be in memory", (long long)A->nnz);
     LSP_REQUIRE(A->nnz == 0 || (A->row && A->col), LSP_ERR_ARGUMENT, "there are %lld triples, but row or col is NULL",
                 (long long)A->nnz);
     LSP_REQUIRE(A->nnz == 0 || !A->val == (A->val_type == LSP_NONE), LSP_ERR_ARGUMENT,
-                "val is %s, but the values are of type %d", A->val ? "not NULL" : "NULL", (int)A->val_type);
+                "val is %s, but the values are of type %s", A->val ? "not NULL" : "NULL", lsp_type_name(A->val_type));
     LSP_REQUIRE(lsp_aligned(A->row, A->index_type) && lsp_aligned(A->col, A->index_type) &&
                     lsp_aligned(A->val, A->val_type),
                 LSP_ERR_ARGUMENT, "an array of the triples is not aligned to its items: row %p, col %p, val %p", A->row,
@@ -25,22 +30,28 @@ done:
     return status;
 }
 
-/* The first triple outside the matrix; nnz if there is none. */
-static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
-    int64_t first = A->nnz;
-#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share)) reduction(min : first)
-    {
-        int64_t begin, end;
-        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        for (int64_t k = begin; k < end; k++) {
-            int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
-            if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
-                first = k;
-                break;
-            }
+typedef struct outside_search {
+    const lsp_coo *A;
+    int64_t first;
+} outside_search;
+
+static void look_outside(void *data, int64_t begin, int64_t end) {
+    outside_search *search = data;
+    const lsp_coo *A = search->A;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
+        if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
+            lsp_lower(&search->first, k);
+            return;
         }
     }
-    return first;
+}
+
+/* The first triple outside the matrix; nnz if there is none. */
+static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
+    outside_search search = {.A = A, .first = A->nnz};
+    lsp_for_shares(ctx, A->nnz, least_share, look_outside, &search);
+    return search.first;
 }
 
 lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B, int64_t *duplicates) {
@@ -52,8 +63,9 @@ lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *t
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
     outside = first_outside(ctx, A);
-    LSP_REQUIRE(outside == A->nnz, LSP_ERR_FORMAT, "triple %lld is at row %lld, column %lld: outside %lld x %lld",
-                (long long)outside, (long long)lsp_index_at(A->row, A->index_type, outside),
+    LSP_REQUIRE(outside == A->nnz, LSP_ERR_FORMAT,
+                "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)", (long long)outside,
+                (long long)lsp_index_at(A->row, A->index_type, outside),
                 (long long)lsp_index_at(A->col, A->index_type, outside), (long long)A->rows, (long long)A->cols);
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &(lsp_csr_types){.val_type = A->val_type}, &made));
     LSP_TRY(lsp_csr_file(

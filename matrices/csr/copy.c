@@ -3,8 +3,6 @@
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 enum { least_share = 1 << 15 };
 
 /* to[i] = from[i] for begin <= i < end. LSP_NONE stands for ones. */
@@ -51,28 +49,27 @@ static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type
     }
 }
 
-static void convert_host(const lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,
-                         int64_t n) {
-#pragma omp parallel num_threads(lsp_threads_for(ctx, n, least_share))
-    {
-        int64_t begin, end;
-        lsp_share(n, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        if (begin < end) {
-            convert_share(to, to_type, from, from_type, begin, end);
-        }
-    }
-}
-
 typedef struct array { /* n items of one type in one place */
     void *items;
     lsp_type type;
     lsp_where where;
 } array;
 
+typedef struct conversion {
+    array to, from;
+} conversion;
+
+static void convert_items(void *data, int64_t begin, int64_t end) {
+    const conversion *c = data;
+    if (begin < end) {
+        convert_share(c->to.items, c->to.type, c->from.items, c->from.type, begin, end);
+    }
+}
+
 /* Both in one place. */
 static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
     if (to.where == LSP_HOST) {
-        convert_host(ctx, to.items, to.type, from.items, from.type, n);
+        lsp_for_shares(ctx, n, least_share, convert_items, &(conversion){.to = to, .from = from});
         return LSP_OK;
     }
     if (to.type == from.type) {
@@ -126,13 +123,13 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
     lsp_status status = LSP_OK;
     lsp_csr_types fit;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check_header(ctx, A));
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
     if (A->where == LSP_HOST) {
         LSP_TRY(lsp_csr_check(ctx, A, 0));
     } else {
         LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                    "the matrix lies on the GPU, and this context is on the host");
+                    "A lies on the GPU, and this context is on the host");
     }
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
     LSP_REQUIRE(fit.val_type == A->val_type || fit.val_type == LSP_NONE || A->val_type == LSP_NONE ||
@@ -145,7 +142,7 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
         copy_array(ctx, (array){made.col, fit.col_type, fit.where}, (array){A->col, A->col_type, A->where}, A->nnz));
     LSP_TRY(
         copy_array(ctx, (array){made.val, fit.val_type, fit.where}, (array){A->val, A->val_type, A->where}, A->nnz));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK && ctx) {
         lsp_csr_free(ctx, &made);

@@ -21,15 +21,14 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
     if (t.col_type == LSP_NONE) {
         t.col_type = cols <= most_cols ? LSP_I32 : LSP_I64;
     }
-    if (t.drop_values || t.val_type == LSP_NONE) {
-        t.val_type = t.drop_values ? LSP_NONE : source;
-    }
+    t.val_type = t.val_type == LSP_NONE && !t.drop_values ? source : t.val_type;
     LSP_REQUIRE(is_index(t.rowptr_type) && is_index(t.col_type), LSP_ERR_ARGUMENT,
-                "row pointers of type %d, columns of type %d: only LSP_I32 and LSP_I64 are indices", (int)t.rowptr_type,
-                (int)t.col_type);
-    LSP_REQUIRE(t.val_type == LSP_NONE || t.val_type == LSP_F32 || t.val_type == LSP_F64 || t.val_type == LSP_C64,
-                LSP_ERR_ARGUMENT, "values of type %d: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
-                (int)t.val_type);
+                "row pointers of type %s, columns of type %s: only LSP_I32 and LSP_I64 are indices",
+                lsp_type_name(t.rowptr_type), lsp_type_name(t.col_type));
+    LSP_REQUIRE(lsp_is_value(t.val_type), LSP_ERR_ARGUMENT,
+                "values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
+                lsp_type_name(t.val_type));
+    t.val_type = t.drop_values ? LSP_NONE : t.val_type;
     LSP_REQUIRE(t.where == LSP_HOST || t.where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the place %d is neither LSP_HOST nor LSP_CUDA", (int)t.where);
     LSP_REQUIRE(t.rowptr_type == LSP_I64 || nnz <= INT32_MAX, LSP_ERR_OVERFLOW,
@@ -105,23 +104,52 @@ done:
     return status;
 }
 
+typedef struct pointers {
+    const lsp_csr *A;
+    const int64_t *starts;
+} pointers;
+
+static void set_pointers(void *data, int64_t begin, int64_t end) {
+    const pointers *p = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(p->A->rowptr, p->A->rowptr_type, i + 1, p->starts[i + 1]);
+    }
+}
+
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, rows, least_share))
-    for (int64_t i = 0; i < rows; i++) {
-        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, starts[i + 1]);
+    lsp_for_shares(ctx, rows, least_share, set_pointers, &(pointers){.A = A, .starts = starts});
+done:
+    return status;
+}
+
+static void free_arrays(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_free(ctx, A->rowptr);
+    lsp_free(ctx, A->col);
+    lsp_free(ctx, A->val);
+}
+
+lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx, LSP_ERR_ARGUMENT, "the context is NULL");
+    if (A) {
+        LSP_REQUIRE((!A->rowptr || lsp_owns(ctx, A->rowptr)) && (!A->col || lsp_owns(ctx, A->col)) &&
+                        (!A->val || lsp_owns(ctx, A->val)),
+                    LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not freed: its arrays are not this context's",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+        free_arrays(ctx, A);
+        *A = (lsp_csr){0};
     }
 done:
     return status;
 }
 
-void lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
-    if (ctx && A) {
-        lsp_free(ctx, A->rowptr);
-        lsp_free(ctx, A->col);
-        lsp_free(ctx, A->val);
-        *A = (lsp_csr){0};
+void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input) {
+    if (is_input) {
+        free_arrays(ctx, C);
     }
+    *C = *made;
 }

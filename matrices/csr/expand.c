@@ -2,12 +2,11 @@
  * a merge of A with its transpose, once to count and once to fill. */
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 typedef struct expansion {
     const lsp_csr *A, *T; /* both sorted; T = A^T */
     lsp_csr *B;
     lsp_symmetry symmetry;
+    int64_t *starts; /* of B's rows */
 } expansion;
 
 LSP_INLINE void store(lsp_type type, void *val, int64_t k, lsp_value v) {
@@ -57,29 +56,31 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
     return to;
 }
 
-static void count_rows(const expansion *e, int64_t *counts, int64_t begin, int64_t end) {
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    const expansion *e = data;
     for (int64_t i = begin; i < end; i++) {
-        counts[i + 1] = merge_row(LSP_NONE, true, e, i, 0);
+        e->starts[i + 1] = merge_row(LSP_NONE, true, e, i, 0);
     }
 }
-LSP_INLINE void fill_rows(lsp_type val_type, const expansion *e, const int64_t *starts, int64_t begin, int64_t end) {
+LSP_INLINE void fill_rows(lsp_type val_type, const expansion *e, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
-        merge_row(val_type, false, e, i, starts[i]);
+        merge_row(val_type, false, e, i, e->starts[i]);
     }
 }
-static void fill_share(const expansion *e, const int64_t *starts, int64_t begin, int64_t end) {
+static void fill_share(void *data, int64_t begin, int64_t end) {
+    const expansion *e = data;
     switch (e->B->val_type) {
     case LSP_F32:
-        fill_rows(LSP_F32, e, starts, begin, end);
+        fill_rows(LSP_F32, e, begin, end);
         break;
     case LSP_F64:
-        fill_rows(LSP_F64, e, starts, begin, end);
+        fill_rows(LSP_F64, e, begin, end);
         break;
     case LSP_C64:
-        fill_rows(LSP_C64, e, starts, begin, end);
+        fill_rows(LSP_C64, e, begin, end);
         break;
     default:
-        fill_rows(LSP_NONE, e, starts, begin, end);
+        fill_rows(LSP_NONE, e, begin, end);
         break;
     }
 }
@@ -88,26 +89,16 @@ static lsp_status merge(lsp_ctx *ctx, expansion *e) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     const lsp_csr *A = e->A;
-    int threads = lsp_csr_threads(ctx, A);
     int64_t *starts;
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-#pragma omp parallel num_threads(threads)
-    {
-        int64_t begin, end;
-        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        count_rows(e, starts, begin, end);
-    }
+    e->starts = starts;
+    lsp_csr_for_rows(ctx, A, count_rows, e);
     lsp_prefix_sum(ctx, starts, A->rows);
     lsp_csr_types types = {.rowptr_type = starts[A->rows] <= INT32_MAX ? A->rowptr_type : LSP_I64,
                            .col_type = A->col_type,
                            .val_type = A->val_type};
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, e->B));
-#pragma omp parallel num_threads(threads)
-    {
-        int64_t begin, end;
-        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        fill_share(e, starts, begin, end);
-    }
+    lsp_csr_for_rows(ctx, A, fill_share, e);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -126,7 +117,7 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
         LSP_TRY(lsp_csr_transpose(ctx, &mirror, &sorted));
     }
     LSP_TRY(merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     lsp_csr_free(ctx, &mirror);
     lsp_csr_free(ctx, &sorted);

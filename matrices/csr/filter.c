@@ -35,11 +35,19 @@ static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
     return low < end && lsp_csr_col(M, low) == column;
 }
 
-/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
-static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
-                         int64_t *counts) {
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
-    for (int64_t i = 0; i < A->rows; i++) {
+typedef struct filtering {
+    const lsp_csr *A;
+    const lsp_filter *filter;
+    uint8_t *stays;  /* of each entry */
+    int64_t *counts; /* entries that stay of row i, in counts[i + 1] */
+} filtering;
+
+static void look_at_rows(void *data, int64_t begin, int64_t end) {
+    const filtering *f = data;
+    const lsp_csr *A = f->A;
+    const lsp_filter *filter = f->filter;
+    uint8_t *stays = f->stays;
+    for (int64_t i = begin; i < end; i++) {
         int64_t count = 0;
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
             const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* a NaN is not */
@@ -47,7 +55,45 @@ static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter 
             stays[k] = !small && !masked;
             count += stays[k];
         }
-        counts[i + 1] = count;
+        f->counts[i + 1] = count;
+    }
+}
+
+/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
+static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
+                         int64_t *counts) {
+    lsp_csr_for_rows(ctx, A, look_at_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
+}
+
+/* Long rows as segments to be sorted. */
+typedef struct long_rows {
+    const lsp_csr *A;
+    int64_t largest; /* entries that stay */
+    uint8_t *stays;
+    int64_t *counts, *offsets, *entry, *rows;
+    uint64_t *key;
+} long_rows;
+
+static void take_keys(void *data, int64_t begin, int64_t end) {
+    const long_rows *l = data;
+    for (int64_t s = begin; s < end; s++) {
+        int64_t at = l->offsets[s];
+        for (int64_t k = lsp_csr_rowptr(l->A, l->rows[s]); k < lsp_csr_rowptr(l->A, l->rows[s] + 1); k++) {
+            if (l->stays[k]) {
+                l->key[at] = rank_of(magnitude(l->A, k));
+                l->entry[at++] = k;
+            }
+        }
+    }
+}
+
+static void drop_smallest(void *data, int64_t begin, int64_t end) {
+    const long_rows *l = data;
+    for (int64_t s = begin; s < end; s++) {
+        for (int64_t at = l->offsets[s] + l->largest; at < l->offsets[s + 1]; at++) {
+            l->stays[l->entry[at]] = 0;
+        }
+        l->counts[l->rows[s] + 1] = l->largest;
     }
 }
 
@@ -75,16 +121,9 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
             offsets[segments] = items += counts[i + 1];
         }
     }
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, items, least_share)) schedule(dynamic, 64)
-    for (int64_t s = 0; s < segments; s++) {
-        int64_t at = offsets[s];
-        for (int64_t k = lsp_csr_rowptr(A, rows[s]); k < lsp_csr_rowptr(A, rows[s] + 1); k++) {
-            if (stays[k]) {
-                key[at] = rank_of(magnitude(A, k));
-                entry[at++] = k;
-            }
-        }
-    }
+    long_rows l = {A, largest, stays, counts, offsets, entry, rows, key};
+    const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments a thread */
+    lsp_for_shares(ctx, segments, least, take_keys, &l);
     LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
                                                  .segments = segments,
                                                  .offsets = offsets,
@@ -96,13 +135,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
                                                  .values = entry,
                                                  .values_out = entry,
                                                  .flags = LSP_SORT_DESCENDING}));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, items, least_share)) schedule(dynamic, 64)
-    for (int64_t s = 0; s < segments; s++) {
-        for (int64_t at = offsets[s] + largest; at < offsets[s + 1]; at++) {
-            stays[entry[at]] = 0;
-        }
-        counts[rows[s] + 1] = largest;
-    }
+    lsp_for_shares(ctx, segments, least, drop_smallest, &l);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -116,9 +149,10 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
     LSP_REQUIRE(!filter->drop || filter->tolerance >= 0, LSP_ERR_ARGUMENT,
                 "entries up to %g in size are to go: 0 or more is needed", filter->tolerance);
     if (filter->mask != NULL) {
+        LSP_TRY(lsp_csr_check_header(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",
                     where == LSP_CUDA ? "on the host" : "on the GPU");
-        LSP_TRY(lsp_csr_check_there(ctx, filter->mask));
+        LSP_TRY(lsp_csr_check_there(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
                     "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
                     (long long)filter->mask->cols, (long long)rows, (long long)cols);
@@ -144,6 +178,26 @@ done:
     return status;
 }
 
+typedef struct taking {
+    const lsp_csr *A, *B;
+    const uint8_t *stays;
+    const int64_t *starts; /* of B's rows */
+} taking;
+
+static void take_rows(void *data, int64_t begin, int64_t end) {
+    const taking *t = data;
+    const lsp_csr *A = t->A, *B = t->B;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t to = t->starts[i];
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            if (t->stays[k]) {
+                lsp_index_set(B->col, B->col_type, to, lsp_csr_col(A, k));
+                lsp_move_value(B->val, to++, A->val, k, lsp_type_bytes(A->val_type));
+            }
+        }
+    }
+}
+
 lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
                            const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
@@ -157,16 +211,7 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
     int64_t *starts = counts;
     lsp_prefix_sum(ctx, starts, A->rows);
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &of_b, &made));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz + A->rows, least_share)) schedule(dynamic, 1024)
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t to = starts[i];
-        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            if (stays[k]) {
-                lsp_index_set(made.col, made.col_type, to, lsp_csr_col(A, k));
-                lsp_move_value(made.val, to++, A->val, k, lsp_type_bytes(A->val_type));
-            }
-        }
-    }
+    lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = &made, .stays = stays, .starts = starts});
     *B = made;
 done:
     return status;
@@ -195,17 +240,18 @@ done:
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
     lsp_status status = LSP_OK;
-    lsp_csr sorted = {0};
+    lsp_csr sorted = {0}, made = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
     LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
     LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
-    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, B));
+    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, &made));
+    lsp_csr_put(ctx, B, &made, B == A || B == filter->mask);
 done:
     lsp_csr_free(ctx, &sorted);
     return status;

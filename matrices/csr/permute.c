@@ -1,8 +1,6 @@
 /* B[i][j] = A[row_order[i]][col_order[j]]: rows copied from where they lie, columns renamed by the inverse order. */
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 enum { least_share = 1 << 15 };
 
 /* inverse[order[i]] = i; checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. */
@@ -33,6 +31,8 @@ done:
 typedef struct permutation {
     const lsp_csr *A;
     const void *row_order, *new_col;
+    const lsp_csr *B;
+    int64_t *starts; /* of B's rows */
 } permutation;
 
 static int64_t source_row(const permutation *p, int64_t i) {
@@ -51,7 +51,9 @@ LSP_INLINE void fill_rows(lsp_type col_type, size_t val_bytes, const permutation
         }
     }
 }
-static void fill_share(const permutation *p, const lsp_csr *B, int64_t begin, int64_t end) {
+static void fill_share(void *data, int64_t begin, int64_t end) {
+    const permutation *p = data;
+    const lsp_csr *B = p->B;
     switch (lsp_type_bytes(B->val_type)) {
     case 0:
         LSP_WITH_INDEX(B->col_type, fill_rows, 0, p, B, begin, end);
@@ -68,25 +70,24 @@ static void fill_share(const permutation *p, const lsp_csr *B, int64_t begin, in
     }
 }
 
-static lsp_status permute(lsp_ctx *ctx, const permutation *p, lsp_csr *B) {
+static void count_share(void *data, int64_t begin, int64_t end) {
+    const permutation *p = data;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = source_row(p, i);
+        p->starts[i + 1] = lsp_csr_rowptr(p->A, row + 1) - lsp_csr_rowptr(p->A, row);
+    }
+}
+
+static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const lsp_csr *A = p->A;
     lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
-    int64_t *starts;
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->rows, least_share))
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t row = source_row(p, i);
-        starts[i + 1] = lsp_csr_rowptr(A, row + 1) - lsp_csr_rowptr(A, row);
-    }
-    lsp_prefix_sum(ctx, starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, B));
-#pragma omp parallel num_threads(lsp_csr_threads(ctx, B))
-    {
-        int64_t begin, end;
-        lsp_csr_share(B, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        fill_share(p, B, begin, end);
-    }
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &p->starts));
+    lsp_for_shares(ctx, A->rows, least_share, count_share, p);
+    lsp_prefix_sum(ctx, p->starts, A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, p->starts, &types, B));
+    p->B = B;
+    lsp_csr_for_rows(ctx, B, fill_share, p);
     LSP_TRY(lsp_csr_sort_rows(ctx, B));
 done:
     return status;
@@ -102,7 +103,7 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     LSP_TRY(invert(ctx, "rows", row_order, A->col_type, A->rows, &new_row));
     LSP_TRY(invert(ctx, "columns", col_order, A->col_type, A->cols, &new_col));
     LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col}, &made));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (ctx) {
         lsp_scratch_release(ctx, mark);

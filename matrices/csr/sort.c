@@ -3,8 +3,6 @@
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
@@ -24,7 +22,7 @@ done:
 }
 
 lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = lsp_csr_check_there(ctx, A);
+    lsp_status status = lsp_csr_check_there(ctx, "A", A);
     return status != LSP_OK ? status : A->where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, A) : lsp_csr_sort_rows(ctx, A);
 }
 
@@ -78,6 +76,27 @@ typedef struct piece { /* the rows of one thread, and their entries */
     int64_t begin, end, start, stop, shift;
 } piece;
 
+typedef struct merging {
+    const lsp_csr *A;
+    piece *pieces;
+} merging;
+
+static void merge_piece(void *data, int64_t p, int thread) {
+    const merging *m = data;
+    piece *mine = &m->pieces[p];
+    (void)thread;
+    mine->stop = merge_share(m->A, mine->begin, mine->end, mine->start);
+}
+
+static void shift_piece(void *data, int64_t p, int thread) {
+    const merging *m = data;
+    const piece *mine = &m->pieces[p];
+    (void)thread;
+    for (int64_t i = mine->begin; mine->shift > 0 && i < mine->end; i++) {
+        lsp_index_set(m->A->rowptr, m->A->rowptr_type, i + 1, lsp_csr_rowptr(m->A, i + 1) - mine->shift);
+    }
+}
+
 /* Moves the entries of all pieces together, in order, and returns their number. */
 static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
     size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
@@ -110,17 +129,10 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
             lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);
             pieces[p].start = lsp_csr_rowptr(A, pieces[p].begin);
         }
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-        for (int p = 0; p < parts; p++) {
-            pieces[p].stop = merge_share(A, pieces[p].begin, pieces[p].end, pieces[p].start);
-        }
+        merging m = {.A = A, .pieces = pieces};
+        lsp_for_parts(ctx, parts, parts, merge_piece, &m);
         A->nnz = close_gaps(A, pieces, parts);
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-        for (int p = 0; p < parts; p++) {
-            for (int64_t i = pieces[p].begin; pieces[p].shift > 0 && i < pieces[p].end; i++) {
-                lsp_index_set(A->rowptr, A->rowptr_type, i + 1, lsp_csr_rowptr(A, i + 1) - pieces[p].shift);
-            }
-        }
+        lsp_for_parts(ctx, parts, parts, shift_piece, &m);
     }
     if (merged) {
         *merged = before - A->nnz;

@@ -3,7 +3,6 @@
 #include "matrices/matrices.h"
 
 #include <math.h>
-#include <omp.h>
 
 static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
 
@@ -92,20 +91,30 @@ static void add_sums(row_sums *all, const row_sums *part) {
     all->squares += part->squares;
 }
 
+typedef struct row_search {
+    const lsp_csr *A;
+    int parts;
+    row_sums *sums; /* of each part */
+} row_search;
+
+static void take_part(void *data, int64_t part, int thread) {
+    const row_search *search = data;
+    const lsp_csr *A = search->A;
+    int64_t begin, end;
+    row_sums mine = {.s = {.min_row = INT64_MAX, .square = A->rows == A->cols}};
+    (void)thread;
+    lsp_csr_share(A, (int)part, search->parts, &begin, &end);
+    take_share(A, begin, end, &mine);
+    search->sums[part] = mine;
+}
+
 static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *s) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int parts = lsp_csr_threads(ctx, A);
     row_sums *sums, all = {.s = {.min_row = INT64_MAX, .square = A->rows == A->cols}};
     LSP_TRY(LSP_SCRATCH(ctx, parts, &sums));
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-    for (int p = 0; p < parts; p++) {
-        int64_t begin, end;
-        row_sums mine = {.s = {.min_row = INT64_MAX, .square = A->rows == A->cols}};
-        lsp_csr_share(A, p, parts, &begin, &end);
-        take_share(A, begin, end, &mine);
-        sums[p] = mine;
-    }
+    lsp_for_parts(ctx, parts, parts, take_part, &(row_search){.A = A, .parts = parts, .sums = sums});
     for (int p = 0; p < parts; p++) {
         add_sums(&all, &sums[p]);
     }
@@ -128,16 +137,28 @@ done:
 
 /* ---- columns ---- */
 
-static void take_columns(const lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *s) {
+typedef struct column_search {
+    const lsp_csr *T;
+    int64_t empty, below; /* atomic; below: the length of the longest, negative */
+} column_search;
+
+static void take_column_share(void *data, int64_t begin, int64_t end) {
+    column_search *search = data;
     int64_t empty = 0, longest = 0;
-#pragma omp parallel for num_threads(lsp_csr_threads(ctx, T)) reduction(+ : empty) reduction(max : longest)
-    for (int64_t i = 0; i < T->rows; i++) {
-        int64_t length = row_length(T, i);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t length = row_length(search->T, i);
         empty += length == 0;
         longest = lsp_max(longest, length);
     }
-    s->empty_cols = empty;
-    s->max_col = longest;
+    __atomic_add_fetch(&search->empty, empty, __ATOMIC_RELAXED);
+    lsp_lower(&search->below, -longest);
+}
+
+static void take_columns(const lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *s) {
+    column_search search = {.T = T};
+    lsp_csr_for_rows(ctx, T, take_column_share, &search);
+    s->empty_cols = search.empty;
+    s->max_col = -search.below;
 }
 
 /* ---- symmetry ---- */
@@ -168,23 +189,28 @@ static symmetry mirror_share(const lsp_csr *A, const lsp_csr *T, int64_t begin, 
                : mirror_rows(A->rowptr_type, A->col_type, A->val_type, A, T, begin, end);
 }
 
+typedef struct mirroring {
+    const lsp_csr *A, *T;
+    int lost[4]; /* atomic: some share is not alike in pattern, symmetric, skew, hermitian */
+} mirroring;
+
+static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
+    mirroring *m = data;
+    const symmetry is = mirror_share(m->A, m->T, begin, end);
+    const bool kept[] = {is.pattern, is.symmetric, is.skew, is.hermitian};
+    for (int i = 0; i < 4; i++) {
+        __atomic_fetch_or(&m->lost[i], !kept[i], __ATOMIC_RELAXED);
+    }
+}
+
 /* A against T = A^T of the same types, both sorted, no place twice. */
 static void take_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
-    bool pattern = true, symmetric = true, skew = true, hermitian = true;
-#pragma omp parallel num_threads(lsp_csr_threads(ctx, A)) reduction(&& : pattern, symmetric, skew, hermitian)
-    {
-        int64_t begin, end;
-        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        symmetry is = mirror_share(A, T, begin, end);
-        pattern = is.pattern;
-        symmetric = is.symmetric;
-        skew = is.skew;
-        hermitian = is.hermitian;
-    }
-    s->pattern_symmetric = pattern;
-    s->symmetric = pattern && symmetric;
-    s->skew = pattern && skew;
-    s->hermitian = pattern && hermitian;
+    mirroring m = {.A = A, .T = T};
+    lsp_csr_for_rows(ctx, A, mirror_rows_of, &m);
+    s->pattern_symmetric = !m.lost[0];
+    s->symmetric = !m.lost[0] && !m.lost[1];
+    s->skew = !m.lost[0] && !m.lost[2];
+    s->hermitian = !m.lost[0] && !m.lost[3];
 }
 
 lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats) {

@@ -2,8 +2,6 @@
  * by column and then by share, say where each thread puts its entries. COO to CSR is the same filing by row. */
 #include "matrices/matrices.h"
 
-#include <omp.h>
-
 enum { least_share = 1 << 15 };
 
 typedef struct sorter {
@@ -11,6 +9,7 @@ typedef struct sorter {
     lsp_csr *B;
     void *places; /* parts x rows of B, of its rowptr_type: counts, then where the next entry goes */
     int parts;
+    int64_t *sums; /* of the rows of each share of B's rows: entries before it */
 } sorter;
 
 /* The counts of one share. */
@@ -29,8 +28,12 @@ LSP_INLINE void count(lsp_type index_type, lsp_type place_type, const sorter *s,
     }
 }
 
-/* Counts to places, for the rows of one share; `before` entries belong to the rows before. */
-static void sum_places(const sorter *s, int64_t begin, int64_t end, int64_t before) {
+/* Counts to places, for the rows of one share. */
+static void place_share(void *data, int64_t share, int thread) {
+    const sorter *s = data;
+    int64_t begin, end, before = s->sums[share]; /* entries of the rows before */
+    (void)thread;
+    lsp_share(s->B->rows, (int)share, s->parts, &begin, &end);
     for (int64_t i = begin; i < end; i++) {
         for (int part = 0; part < s->parts; part++) {
             void *places = places_of(s, part);
@@ -72,7 +75,10 @@ LSP_INLINE void move_values(size_t val_bytes, const sorter *s, int part) {
         move(s->items->index_type, s->B->rowptr_type, s->B->col_type, val_bytes, s, part);
     }
 }
-static void move_share(const sorter *s, int part) {
+static void move_share(void *data, int64_t share, int thread) {
+    const sorter *s = data;
+    const int part = (int)share;
+    (void)thread;
     switch (lsp_type_bytes(s->B->val_type)) {
     case 0:
         move_values(0, s, part);
@@ -89,7 +95,10 @@ static void move_share(const sorter *s, int part) {
     }
 }
 
-static void count_share(const sorter *s, int part) {
+static void count_share(void *data, int64_t share, int thread) {
+    const sorter *s = data;
+    const int part = (int)share;
+    (void)thread;
     if (s->items->index_type == LSP_I32 && s->B->rowptr_type == LSP_I32) {
         count(LSP_I32, LSP_I32, s, part);
     } else {
@@ -98,14 +107,17 @@ static void count_share(const sorter *s, int part) {
 }
 
 /* Entries in the rows of one share. */
-static int64_t sum_counts(const sorter *s, int64_t begin, int64_t end) {
-    int64_t sum = 0;
+static void sum_share(void *data, int64_t share, int thread) {
+    const sorter *s = data;
+    int64_t begin, end, sum = 0;
+    (void)thread;
+    lsp_share(s->B->rows, (int)share, s->parts, &begin, &end);
     for (int part = 0; part < s->parts; part++) {
         for (int64_t i = begin; i < end; i++) {
             sum += lsp_index_at(places_of(s, part), s->B->rowptr_type, i);
         }
     }
-    return sum;
+    s->sums[share + 1] = sum;
 }
 
 /* Shares that pay, while their counts take no more memory than B itself. */
@@ -120,44 +132,28 @@ lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     sorter s = {.items = items, .B = B, .parts = parts_for(ctx, B)};
-    int64_t cells, *sums;
+    int64_t cells;
     LSP_REQUIRE(lsp_mul(B->rows, s.parts, &cells), LSP_ERR_OVERFLOW, "%lld rows are too many to count by",
                 (long long)B->rows);
     LSP_TRY(lsp_scratch_bytes(ctx, lsp_max(cells, 1), lsp_type_bytes(B->rowptr_type), false, &s.places));
-    LSP_TRY(LSP_SCRATCH(ctx, s.parts + 1, &sums));
-    sums[0] = 0;
-#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
+    LSP_TRY(LSP_SCRATCH(ctx, s.parts + 1, &s.sums));
+    s.sums[0] = 0;
+    lsp_for_parts(ctx, s.parts, s.parts, count_share, &s);
+    lsp_for_parts(ctx, s.parts, s.parts, sum_share, &s);
     for (int part = 0; part < s.parts; part++) {
-        count_share(&s, part);
+        s.sums[part + 1] += s.sums[part];
     }
-#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
-    for (int part = 0; part < s.parts; part++) {
-        int64_t begin, end;
-        lsp_share(B->rows, part, s.parts, &begin, &end);
-        sums[part + 1] = sum_counts(&s, begin, end);
-    }
-    for (int part = 0; part < s.parts; part++) {
-        sums[part + 1] += sums[part];
-    }
-#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
-    for (int part = 0; part < s.parts; part++) {
-        int64_t begin, end;
-        lsp_share(B->rows, part, s.parts, &begin, &end);
-        sum_places(&s, begin, end, sums[part]);
-    }
-#pragma omp parallel for num_threads(s.parts) schedule(static, 1)
-    for (int part = 0; part < s.parts; part++) {
-        move_share(&s, part);
-    }
+    lsp_for_parts(ctx, s.parts, s.parts, place_share, &s);
+    lsp_for_parts(ctx, s.parts, s.parts, move_share, &s);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
 
-lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_TRY(lsp_csr_check_as(ctx, name, A, 0));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
     if (A->rows > (int64_t)INT32_MAX + 1) {
@@ -166,10 +162,14 @@ lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     LSP_TRY(lsp_csr_file(
         ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A}, &made));
-    *B = made;
+    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK && ctx) {
         lsp_csr_free(ctx, &made);
     }
     return status;
+}
+
+lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_csr_transpose_as(ctx, "A", A, B);
 }

@@ -2,8 +2,6 @@
  * unknowns a node. Every row knows its length and its columns by itself. */
 #include "generate.h"
 
-#include <omp.h>
-
 enum { least_share = 1 << 14 };
 
 typedef struct grid {
@@ -51,6 +49,30 @@ static void fill_cube(const grid *g, int64_t row, const lsp_csr *A) {
     }
 }
 
+typedef struct filling {
+    const grid *g;
+    int64_t *starts; /* of A's rows */
+    const lsp_csr *A;
+} filling;
+
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    const filling *f = data;
+    for (int64_t i = begin; i < end; i++) {
+        f->starts[i + 1] = row_length(f->g, i);
+    }
+}
+
+static void fill_rows(void *data, int64_t begin, int64_t end) {
+    const filling *f = data;
+    for (int64_t i = begin; i < end; i++) {
+        if (f->g->dimensions == 2) {
+            fill_square(f->g, i, f->A);
+        } else {
+            fill_cube(f->g, i, f->A);
+        }
+    }
+}
+
 static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -59,21 +81,11 @@ static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
     int64_t nnz = g->dimensions == 2 ? 5 * k * k - 4 * k : g->unknowns * g->unknowns * edges * edges * edges;
     LSP_TRY(lsp_generate_room(ctx, rows, rows, nnz));
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
-    int threads = lsp_threads_for(ctx, rows, least_share);
-#pragma omp parallel for num_threads(threads)
-    for (int64_t i = 0; i < rows; i++) {
-        starts[i + 1] = row_length(g, i);
-    }
+    filling f = {.g = g, .starts = starts, .A = A};
+    lsp_for_shares(ctx, rows, least_share, count_rows, &f);
     lsp_prefix_sum(ctx, starts, rows);
     LSP_TRY(lsp_csr_create_rows(ctx, rows, rows, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
-#pragma omp parallel for num_threads(threads)
-    for (int64_t i = 0; i < rows; i++) {
-        if (g->dimensions == 2) {
-            fill_square(g, i, A);
-        } else {
-            fill_cube(g, i, A);
-        }
-    }
+    lsp_for_shares(ctx, rows, least_share, fill_rows, &f);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

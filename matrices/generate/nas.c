@@ -4,7 +4,6 @@
 #include "generate.h"
 
 #include <math.h>
-#include <omp.h>
 
 static const double rcond = 0.1;
 
@@ -88,32 +87,49 @@ static void fill_row(const lsp_csr *X, const lsp_csr *T, const double *weights, 
     }
 }
 
+typedef struct summing {
+    const lsp_csr *X, *T;
+    const double *weights;
+    double shift;
+    int64_t *starts; /* of A's rows */
+    lsp_csr *A;
+} summing;
+
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    const summing *s = data;
+    const int32_t *i_of = s->T->col;
+    for (int64_t j = begin; j < end; j++) {
+        s->starts[j + 1] = 0;
+        for (int64_t t = lsp_csr_rowptr(s->T, j); t < lsp_csr_rowptr(s->T, j + 1); t++) {
+            s->starts[j + 1] += lsp_csr_rowptr(s->X, i_of[t] + 1) - lsp_csr_rowptr(s->X, i_of[t]);
+        }
+    }
+}
+
+static void fill_rows(void *data, int64_t begin, int64_t end) {
+    const summing *s = data;
+    for (int64_t j = begin; j < end; j++) {
+        fill_row(s->X, s->T, s->weights, s->shift, j, s->A);
+    }
+}
+
 static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const lsp_csr *X, const lsp_csr *T,
                                lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t n = params->n, *starts;
     double *weights, ratio = pow(rcond, 1.0 / (double)n);
-    const int32_t *i_of = T->col;
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
     LSP_TRY(LSP_SCRATCH(ctx, n, &weights));
     weights[0] = 1;
     for (int64_t i = 1; i < n; i++) {
         weights[i] = weights[i - 1] * ratio;
     }
-#pragma omp parallel for num_threads(lsp_csr_threads(ctx, T))
-    for (int64_t j = 0; j < n; j++) {
-        starts[j + 1] = 0;
-        for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
-            starts[j + 1] += lsp_csr_rowptr(X, i_of[t] + 1) - lsp_csr_rowptr(X, i_of[t]);
-        }
-    }
+    summing s = {.X = X, .T = T, .weights = weights, .shift = params->shift, .starts = starts, .A = A};
+    lsp_csr_for_rows(ctx, T, count_rows, &s);
     lsp_prefix_sum(ctx, starts, n);
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
-#pragma omp parallel for num_threads(lsp_csr_threads(ctx, A)) schedule(dynamic, 256)
-    for (int64_t j = 0; j < n; j++) {
-        fill_row(X, T, weights, params->shift, j, A);
-    }
+    lsp_csr_for_rows(ctx, A, fill_rows, &s);
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
 done:

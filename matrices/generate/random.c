@@ -3,9 +3,25 @@
 #include "generate.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum { least_share = 1 << 13 };
+
+/* What is drawn: `seed`, and where it goes. */
+typedef struct drawing {
+    const lsp_csr *A;
+    uint64_t seed;
+    int64_t n;             /* er: columns; rmat: levels */
+    void *row, *col;       /* rmat */
+    const int64_t *starts; /* web: of the rows */
+} drawing;
+
+static void draw_values(void *data, int64_t begin, int64_t end) {
+    const drawing *d = data;
+    lsp_rng rng = lsp_rng_at(d->seed + 7, begin);
+    for (int64_t k = begin; k < end; k++) {
+        ((double *)d->A->val)[k] = 0.5 + lsp_rng_unit(&rng);
+    }
+}
 
 /* From a pattern that may have repeats to a random matrix. */
 static lsp_status finish(lsp_ctx *ctx, uint64_t seed, lsp_csr *A) {
@@ -14,17 +30,17 @@ static lsp_status finish(lsp_ctx *ctx, uint64_t seed, lsp_csr *A) {
     LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, A->nnz, sizeof(double), &A->val));
     A->val_type = LSP_F64;
-#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share))
-    {
-        int64_t begin, end;
-        lsp_share(A->nnz, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        lsp_rng rng = lsp_rng_at(seed + 7, begin);
-        for (int64_t k = begin; k < end; k++) {
-            ((double *)A->val)[k] = 0.5 + lsp_rng_unit(&rng);
-        }
-    }
+    lsp_for_shares(ctx, A->nnz, least_share, draw_values, &(drawing){.A = A, .seed = seed});
 done:
     return status;
+}
+
+static void draw_columns(void *data, int64_t begin, int64_t end) {
+    const drawing *d = data;
+    lsp_rng rng = lsp_rng_at(d->seed, begin);
+    for (int64_t k = begin; k < end; k++) {
+        lsp_index_set(d->A->col, d->A->col_type, k, lsp_rng_below(&rng, d->n));
+    }
 }
 
 lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
@@ -39,19 +55,28 @@ lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, 
         starts[i] = i * d;
     }
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
-#pragma omp parallel num_threads(lsp_threads_for(ctx, draws, least_share))
-    {
-        int64_t begin, end;
-        lsp_share(draws, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        lsp_rng rng = lsp_rng_at(seed, begin);
-        for (int64_t k = begin; k < end; k++) {
-            lsp_index_set(A->col, A->col_type, k, lsp_rng_below(&rng, n));
-        }
-    }
+    lsp_for_shares(ctx, draws, least_share, draw_columns, &(drawing){.A = A, .seed = seed, .n = n});
     LSP_TRY(finish(ctx, seed, A));
 done:
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+static void draw_edges(void *data, int64_t begin, int64_t end) {
+    const drawing *d = data;
+    const int64_t scale = d->n;
+    lsp_rng rng = lsp_rng_at(d->seed, begin * scale);
+    for (int64_t e = begin; e < end; e++) {
+        int64_t i = 0, j = 0;
+        for (int64_t level = 0; level < scale; level++) {
+            double u = lsp_rng_unit(&rng);
+            int64_t down = u >= .76, right = (u >= .57) - down + (u >= .95);
+            i = 2 * i + down;
+            j = 2 * j + right;
+        }
+        lsp_index_set(d->row, d->A->col_type, e, i);
+        lsp_index_set(d->col, d->A->col_type, e, j);
+    }
 }
 
 lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
@@ -65,23 +90,8 @@ lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     LSP_TRY(lsp_csr_create(ctx, n, n, edges, NULL, A));
     LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &row));
     LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &col));
-#pragma omp parallel num_threads(lsp_threads_for(ctx, edges, least_share / 8))
-    {
-        int64_t begin, end;
-        lsp_share(edges, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        lsp_rng rng = lsp_rng_at(seed, begin * scale);
-        for (int64_t e = begin; e < end; e++) {
-            int64_t i = 0, j = 0;
-            for (int64_t level = 0; level < scale; level++) {
-                double u = lsp_rng_unit(&rng);
-                int64_t down = u >= .76, right = (u >= .57) - down + (u >= .95);
-                i = 2 * i + down;
-                j = 2 * j + right;
-            }
-            lsp_index_set(row, A->col_type, e, i);
-            lsp_index_set(col, A->col_type, e, j);
-        }
-    }
+    lsp_for_shares(ctx, edges, least_share / 8, draw_edges,
+                   &(drawing){.A = A, .seed = seed, .n = scale, .row = row, .col = col});
     LSP_TRY(lsp_csr_file(ctx, &(lsp_filing){.n = edges, .row = row, .col = col, .index_type = A->col_type}, A));
     LSP_TRY(finish(ctx, seed, A));
 done:
@@ -129,6 +139,16 @@ static int64_t target(lsp_rng *rng, int64_t i, int64_t n) {
     return lsp_min((int64_t)((double)n * (u * u * u * u)), n - 1);
 }
 
+static void draw_targets(void *data, int64_t begin, int64_t end) {
+    const drawing *d = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_rng rng = lsp_rng_at(d->seed, i + 2 * d->starts[i] + 1);
+        for (int64_t k = d->starts[i]; k < d->starts[i + 1]; k++) {
+            lsp_index_set(d->A->col, d->A->col_type, k, target(&rng, i, d->A->cols));
+        }
+    }
+}
+
 lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -146,17 +166,7 @@ lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
     }
     LSP_TRY(lsp_generate_room(ctx, n, n, starts[n]));
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
-#pragma omp parallel num_threads(lsp_threads_for(ctx, A->nnz, least_share))
-    {
-        int64_t begin, end;
-        lsp_csr_share(A, omp_get_thread_num(), omp_get_num_threads(), &begin, &end);
-        for (int64_t i = begin; i < end; i++) {
-            lsp_rng rng = lsp_rng_at(seed, i + 2 * starts[i] + 1);
-            for (int64_t k = starts[i]; k < starts[i + 1]; k++) {
-                lsp_index_set(A->col, A->col_type, k, target(&rng, i, n));
-            }
-        }
-    }
+    lsp_csr_for_rows(ctx, A, draw_targets, &(drawing){.A = A, .seed = seed, .starts = starts});
     LSP_TRY(finish(ctx, seed, A));
 done:
     lsp_scratch_release(ctx, mark);

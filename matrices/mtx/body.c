@@ -4,7 +4,6 @@
 #include "matrices/matrices.h"
 #include "mtx.h"
 
-#include <omp.h>
 #include <string.h>
 
 enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
@@ -60,13 +59,21 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
     part->numbers = numbers;
 }
 
+typedef struct running {
+    const lsp_mtx_job *job;
+    lsp_mtx_pass pass;
+} running;
+
+static void run_one(void *data, int64_t p, int thread) {
+    const running *r = data;
+    (void)thread;
+    run_part(r->job, &r->job->parts[p], r->pass);
+}
+
 /* All parts; true if all is well. */
 static bool run(const lsp_mtx_job *job, lsp_mtx_pass pass) {
     bool fine = true;
-#pragma omp parallel for num_threads(job->count) schedule(static, 1)
-    for (int p = 0; p < job->count; p++) {
-        run_part(job, &job->parts[p], pass);
-    }
+    lsp_for_parts(job->ctx, job->count, job->count, run_one, &(running){.job = job, .pass = pass});
     for (int p = 0; p < job->count; p++) {
         fine = fine && job->parts[p].fault == LSP_MTX_FINE;
     }
@@ -102,22 +109,50 @@ LSP_INLINE void set_slots(bool wide, const lsp_mtx_job *job, int64_t begin, int6
     }
 }
 
-/* sums[s] = the entries of the rows of share s; returns all. */
-static int64_t sum_shares(const lsp_mtx_job *job, int shares, int64_t *sums) {
-    int64_t rows = job->reader->header.rows, total = 0;
-#pragma omp parallel for num_threads(shares) schedule(static, 1)
-    for (int s = 0; s < shares; s++) {
-        int64_t begin, end, sum = 0;
-        lsp_share(rows, s, shares, &begin, &end);
-        for (int64_t row = begin; row < end; row++) {
-            sum += job->wide ? row_total(true, job, row) : row_total(false, job, row);
-        }
-        sums[s] = sum;
+typedef struct slotting {
+    const lsp_mtx_job *job;
+    int shares; /* of the rows */
+    int64_t sums[most_shares];
+    int64_t nnz;
+} slotting;
+
+/* sums[s] = the entries of the rows of share s. */
+static void sum_share(void *data, int64_t s, int thread) {
+    slotting *l = data;
+    int64_t begin, end, sum = 0;
+    (void)thread;
+    lsp_share(l->job->reader->header.rows, (int)s, l->shares, &begin, &end);
+    for (int64_t row = begin; row < end; row++) {
+        sum += l->job->wide ? row_total(true, l->job, row) : row_total(false, l->job, row);
     }
-    for (int s = 0; s < shares; s++) {
-        total += sums[s];
+    l->sums[s] = sum;
+}
+
+static void slot_share(void *data, int64_t s, int thread) {
+    const slotting *l = data;
+    int64_t begin, end, at = 0;
+    (void)thread;
+    for (int64_t before = 0; before < s; before++) {
+        at += l->sums[before];
     }
-    return total;
+    lsp_share(l->job->reader->header.rows, (int)s, l->shares, &begin, &end);
+    if (l->job->wide) {
+        set_slots(true, l->job, begin, end, at);
+    } else {
+        set_slots(false, l->job, begin, end, at);
+    }
+}
+
+static void empty_share(void *data, int64_t p, int thread) {
+    const slotting *l = data;
+    const lsp_csr *A = &l->job->reader->A;
+    const size_t bytes = lsp_type_bytes(A->col_type);
+    int64_t begin, end;
+    (void)thread;
+    lsp_share(l->nnz, (int)p, l->job->count, &begin, &end);
+    if (begin < end) {
+        memset((char *)A->col + (size_t)begin * bytes, 0xff, (size_t)(end - begin) * bytes);
+    }
 }
 
 /* Makes the matrix, columns -1 so that a slot left empty shows, and turns counts into slots. */
@@ -126,9 +161,13 @@ static lsp_status make_matrix(lsp_mtx_job *job) {
     lsp_ctx *ctx = job->ctx;
     lsp_mtx_reader *reader = job->reader;
     lsp_csr *A = &reader->A;
-    int64_t rows = reader->header.rows, sums[most_shares];
-    int shares = (int)lsp_min(lsp_threads_for(ctx, rows, least_rows), most_shares);
-    int64_t nnz = sum_shares(job, shares, sums);
+    int64_t rows = reader->header.rows, nnz = 0;
+    slotting l = {.job = job, .shares = (int)lsp_min(lsp_threads_for(ctx, rows, least_rows), most_shares)};
+    lsp_for_parts(ctx, l.shares, l.shares, sum_share, &l);
+    for (int s = 0; s < l.shares; s++) {
+        nnz += l.sums[s];
+    }
+    l.nnz = nnz;
     lsp_csr_types types = reader->options.types;
     lsp_type natural = reader->header.field == LSP_MTX_PATTERN   ? LSP_NONE
                        : reader->header.field == LSP_MTX_COMPLEX ? LSP_C64
@@ -137,33 +176,25 @@ static lsp_status make_matrix(lsp_mtx_job *job) {
     types.drop_values = types.drop_values || natural == LSP_NONE;
     LSP_TRY(lsp_csr_resolve(ctx, reader->header.cols, nnz, natural, &types, &types));
     LSP_TRY(lsp_csr_create(ctx, rows, reader->header.cols, nnz, &types, A));
-#pragma omp parallel for num_threads(shares) schedule(static, 1)
-    for (int s = 0; s < shares; s++) {
-        int64_t begin, end, at = 0;
-        for (int before = 0; before < s; before++) {
-            at += sums[before];
-        }
-        lsp_share(rows, s, shares, &begin, &end);
-        if (job->wide) {
-            set_slots(true, job, begin, end, at);
-        } else {
-            set_slots(false, job, begin, end, at);
-        }
-    }
-#pragma omp parallel for num_threads(job->count) schedule(static, 1)
-    for (int p = 0; p < job->count; p++) {
-        int64_t begin, end;
-        size_t bytes = lsp_type_bytes(A->col_type);
-        lsp_share(nnz, p, job->count, &begin, &end);
-        if (begin < end) {
-            memset((char *)A->col + (size_t)begin * bytes, 0xff, (size_t)(end - begin) * bytes);
-        }
-    }
+    lsp_for_parts(ctx, l.shares, l.shares, slot_share, &l);
+    lsp_for_parts(ctx, job->count, job->count, empty_share, &l);
 done:
     return status;
 }
 
 /* ---- before and after ---- */
+
+/* Bytes of the entries at least, if the file is what it announces. */
+static int64_t matrix_least(const lsp_mtx_reader *reader) {
+    const lsp_mtx_header *header = &reader->header;
+    const lsp_csr_types *types = &reader->options.types;
+    const bool known = header->format == LSP_MTX_COORDINATE && header->entries <= reader->source.bytes / 2;
+    const int64_t value_bytes = types->drop_values || header->field == LSP_MTX_PATTERN ? 0
+                                : header->field == LSP_MTX_COMPLEX                     ? 16
+                                : types->val_type == LSP_F32                           ? 4
+                                                                                       : 8;
+    return known ? header->entries * (4 + value_bytes) : 0;
+}
 
 /* How many parts: counts by row for every part must not take more than the matrix itself will, and all that a part
  * needs must fit beside it. */
@@ -188,7 +219,9 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
         status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
                           reader->source.name, (long long)header->line, (long long)rows, (long long)all,
                           lsp_size(all).text, lsp_size(available).text);
+        goto done;
     }
+    LSP_TRY(lsp_mtx_room(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
 done:
     return status;
 }
@@ -213,22 +246,38 @@ done:
     return status;
 }
 
-/* True if every slot was filled: no column is -1. In rows that ascend strictly it would be the first. */
-static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
-    bool fine = true;
-    if (ascending) {
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->rows, least_rows)) reduction(&& : fine)
-        for (int64_t i = 0; i < A->rows; i++) {
-            int64_t k = lsp_csr_rowptr(A, i);
-            fine = fine && (k == lsp_csr_rowptr(A, i + 1) || lsp_csr_col(A, k) >= 0);
-        }
-    } else {
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, A->nnz, least_rows)) reduction(&& : fine)
-        for (int64_t k = 0; k < A->nnz; k++) {
-            fine = fine && lsp_csr_col(A, k) >= 0;
+typedef struct gap_search {
+    const lsp_csr *A;
+    int64_t first; /* the row, or the entry, where a gap is */
+} gap_search;
+
+static void look_at_rows(void *data, int64_t begin, int64_t end) {
+    gap_search *search = data;
+    const lsp_csr *A = search->A;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t k = lsp_csr_rowptr(A, i);
+        if (k < lsp_csr_rowptr(A, i + 1) && lsp_csr_col(A, k) < 0) {
+            lsp_lower(&search->first, i);
+            return;
         }
     }
-    return fine;
+}
+
+static void look_at_entries(void *data, int64_t begin, int64_t end) {
+    gap_search *search = data;
+    for (int64_t k = begin; k < end; k++) {
+        if (lsp_csr_col(search->A, k) < 0) {
+            lsp_lower(&search->first, k);
+            return;
+        }
+    }
+}
+
+/* True if every slot was filled: no column is -1. In rows that ascend strictly it would be the first. */
+static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
+    gap_search search = {.A = A, .first = INT64_MAX};
+    lsp_for_shares(ctx, ascending ? A->rows : A->nnz, least_rows, ascending ? look_at_rows : look_at_entries, &search);
+    return search.first == INT64_MAX;
 }
 
 /* Sorts rows from `row` on and sums duplicates. A mirrored duplicate is counted once. */

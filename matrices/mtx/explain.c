@@ -1,10 +1,16 @@
 /* What is wrong with a file, and in which line first: one thread decodes all lines again, in order, and counts. */
 #include "mtx.h"
+#include "number_text.h"
 
 #include <string.h>
 
-/* Word number k of a line as it may stand in a message; empty if there is none. */
-static lsp_mtx_shown word(const char *line, int k) {
+/* Word number k of a line; empty if there is none. */
+typedef struct span {
+    const char *text;
+    int64_t length;
+} span;
+
+static span word_at(const char *line, int k) {
     const char *p = line, *end;
     for (;; p = end) {
         while (lsp_mtx_blank(*p)) {
@@ -17,59 +23,98 @@ static lsp_mtx_shown word(const char *line, int k) {
             break;
         }
     }
-    return lsp_mtx_show(p, end - p);
+    return (span){p, end - p};
 }
 
-static bool is_integer(const char *text) {
-    text += *text == '-' || *text == '+';
-    return *text != 0 && text[strspn(text, "0123456789.")] == 0 && strchr(text, '.') == NULL;
+static lsp_mtx_shown show(span word) { return lsp_mtx_show(word.text, word.length); }
+
+/* The same as it may stand in a message. */
+static lsp_mtx_shown word(const char *line, int k) { return show(word_at(line, k)); }
+
+static const char *digits_end(const char *p) {
+    while (*p >= '0' && *p <= '9') {
+        p++;
+    }
+    return p;
 }
 
-static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, lsp_mtx_shown index,
+static bool is_index(span index) {
+    const char *digits = index.text + (*index.text == '-'), *end = digits_end(digits);
+    return end > digits && end == index.text + index.length;
+}
+
+static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, span index,
                                 int64_t size) {
-    if (index.text[0] == 0) {
+    if (index.length == 0) {
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line, what);
     }
-    if (!is_integer(index.text)) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s index", name, line, index.text, what);
+    if (!is_index(index)) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s index, which is written in digits alone", name,
+                        line, show(index).text, what);
     }
-    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the %s index %s is outside 1 .. %lld", name, line, what, index.text,
-                    (long long)size);
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the %s index %s is outside 1 .. %lld", name, line, what,
+                    show(index).text, (long long)size);
 }
 
+/* Where the number that begins the word ends; NULL if it begins with none. An integer may be of any size. */
+static const char *number_end(span value, bool integer) {
+    double number;
+    const char *digits = value.text + (*value.text == '-' || *value.text == '+'), *end = digits_end(digits);
+    return !integer ? lsp_parse_double(value.text, &number) : end > digits ? end : NULL;
+}
+
+static bool is_number(span value, bool integer) { return number_end(value, integer) == value.text + value.length; }
+
+/* Why a word is not the number that it should be. */
+static lsp_status explain_number(lsp_ctx *ctx, const char *name, long long line, span value, bool integer) {
+    const char *what = integer ? "integer" : "number", *end = number_end(value, integer);
+    if (integer && is_number(value, false)) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT,
+                        "%s:%lld: '%s' is no integer, and the banner says 'integer': it would have to say 'real'", name,
+                        line, show(value).text);
+    }
+    if (end) {
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s: '%s' follows '%s' without a blank", name, line,
+                        show(value).text, what, show((span){end, value.text + value.length - end}).text,
+                        show((span){value.text, end - value.text}).text);
+    }
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s", name, line, show(value).text, what);
+}
+
+/* The first value of the line that is wrong; LSP_OK if none is. */
 static lsp_status explain_value(lsp_ctx *ctx, const char *name, long long line, const lsp_mtx_header *header,
                                 const char *text) {
-    int first = header->format == LSP_MTX_COORDINATE ? 2 : 0;
-    bool integer = header->field == LSP_MTX_INTEGER;
-    lsp_mtx_shown value = word(text, first), second = word(text, first + 1);
-    bool complex = header->field == LSP_MTX_COMPLEX;
-    if (value.text[0] == 0 || (complex && second.text[0] == 0)) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line,
-                        value.text[0] ? "imaginary part" : "value");
+    const int first = header->format == LSP_MTX_COORDINATE ? 2 : 0;
+    const int values = header->field == LSP_MTX_PATTERN ? 0 : header->field == LSP_MTX_COMPLEX ? 2 : 1;
+    const bool integer = header->field == LSP_MTX_INTEGER;
+    for (int k = 0; k < values; k++) {
+        const span value = word_at(text, first + k);
+        if (value.length == 0) {
+            return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line,
+                            k ? "imaginary part" : "value");
+        }
+        if (!is_number(value, integer)) {
+            return explain_number(ctx, name, line, value, integer);
+        }
     }
-    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s%s%s' is no %s", name, line, value.text, complex ? " " : "",
-                    complex ? second.text : "",
-                    integer   ? "integer of 64 bits"
-                    : complex ? "complex number"
-                              : "number");
+    return LSP_OK;
 }
 
 /* The sentence for a fault in the line at `text`. */
 static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_fault fault, const char *text,
                                long long line) {
+    lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
     const char *name = reader->source.name;
     int words = (header->format == LSP_MTX_COORDINATE ? 2 : 0) + (header->field == LSP_MTX_PATTERN   ? 0
                                                                   : header->field == LSP_MTX_COMPLEX ? 2
                                                                                                      : 1);
-    lsp_mtx_shown value = word(text, words - 1), junk = word(text, words);
+    lsp_mtx_shown value = word(text, words - 1);
     switch (fault) {
     case LSP_MTX_ROW:
-        return explain_index(ctx, name, line, "row", word(text, 0), header->rows);
+        return explain_index(ctx, name, line, "row", word_at(text, 0), header->rows);
     case LSP_MTX_COL:
-        return explain_index(ctx, name, line, "column", word(text, 1), header->cols);
-    case LSP_MTX_VALUE:
-        return explain_value(ctx, name, line, header, text);
+        return explain_index(ctx, name, line, "column", word_at(text, 1), header->cols);
     case LSP_MTX_UPPER:
         return lsp_fail(ctx, LSP_ERR_FORMAT,
                         "%s:%lld: the entry at row %s, column %s is above the diagonal of a symmetric matrix, which "
@@ -85,11 +130,15 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
     case LSP_MTX_LONG_LINE:
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name, line,
                         lsp_mtx_line_most);
+    case LSP_MTX_VALUE:
+        LSP_TRY(explain_value(ctx, name, line, header, text));
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s is no integer of 64 bits", name, line, value.text);
     default:
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' follows %s", name, line,
-                        junk.text[0] ? junk.text : value.text,
-                        junk.text[0] ? "the entry" : "the value without a blank");
+        LSP_TRY(explain_value(ctx, name, line, header, text));
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' follows the entry", name, line, word(text, words).text);
     }
+done:
+    return status;
 }
 
 /* The line of data line number k, from 0, of those at `text`. */

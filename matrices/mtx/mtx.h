@@ -184,6 +184,9 @@ typedef struct lsp_mtx_job {
  * matrix's, because the text is not what was counted. Leaves nothing of use in the batch. */
 bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
 
+/* LSP_ERR_MEMORY, with the bytes, if the budget has no room for `bytes` and one thread's batch. */
+lsp_status lsp_mtx_room(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);
+
 /* Everything after the header. */
 lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader);
 

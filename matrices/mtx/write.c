@@ -5,7 +5,7 @@
 #include "sink.h"
 #include "number_text.h"
 
-#include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,21 +94,54 @@ static char *print_entries(const writing *work, const stretch *part, int64_t beg
     }
 }
 
-static lsp_status write_stretch(lsp_ctx *ctx, const writing *work, const stretch *part, lsp_mtx_sink *sink) {
-    int error = 0;
-    const int64_t runs = lsp_ceil_div(part->end - part->begin, run_entries);
-#pragma omp parallel for num_threads(work->threads) schedule(static, 1) ordered
-    for (int64_t r = 0; r < runs; r++) {
-        char *text = work->texts + omp_get_thread_num() * work->run_bytes;
-        int64_t begin = part->begin + r * run_entries, end = lsp_min(begin + run_entries, part->end);
-        char *stop = print_entries(work, part, begin, end, text);
-#pragma omp ordered
-        { error = error ? error : lsp_mtx_sink_put(sink, text, (size_t)(stop - text)); }
-        if (omp_get_thread_num() == 0) {
-            lsp_progress(ctx, "write", (double)end / (double)work->A->nnz);
-        }
+/* Runs of a stretch, and whose turn it is to write. */
+typedef struct turns {
+    lsp_ctx *ctx;
+    const writing *work;
+    const stretch *part;
+    lsp_mtx_sink *sink;
+    pthread_mutex_t mutex; /* for run and error */
+    pthread_cond_t next;
+    int64_t run; /* the one that may write */
+    int error;
+} turns;
+
+/* Out of a thread's buffer when the runs before are out. They were begun before this one, so their turn comes. */
+static void put_run(turns *t, int64_t run, const char *text, size_t bytes) {
+    pthread_mutex_lock(&t->mutex);
+    while (t->run < run) {
+        pthread_cond_wait(&t->next, &t->mutex);
     }
-    return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
+    const bool fine = t->error == 0;
+    pthread_mutex_unlock(&t->mutex);
+    const int error = fine ? lsp_mtx_sink_put(t->sink, text, bytes) : 0;
+    pthread_mutex_lock(&t->mutex);
+    t->error = fine ? error : t->error;
+    t->run++;
+    pthread_cond_broadcast(&t->next);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+static void write_run(void *data, int64_t run, int thread) {
+    turns *t = data;
+    const writing *work = t->work;
+    char *text = work->texts + thread * work->run_bytes;
+    int64_t begin = t->part->begin + run * run_entries, end = lsp_min(begin + run_entries, t->part->end);
+    char *stop = print_entries(work, t->part, begin, end, text);
+    put_run(t, run, text, (size_t)(stop - text));
+    if (thread == 0) {
+        lsp_progress(t->ctx, "write", (double)end / (double)work->A->nnz);
+    }
+}
+
+static lsp_status write_stretch(lsp_ctx *ctx, const writing *work, const stretch *part, lsp_mtx_sink *sink) {
+    turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink};
+    pthread_mutex_init(&t.mutex, NULL);
+    pthread_cond_init(&t.next, NULL);
+    lsp_for_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
+    pthread_cond_destroy(&t.next);
+    pthread_mutex_destroy(&t.mutex);
+    return t.error ? lsp_mtx_sink_fail(sink, t.error) : LSP_OK;
 }
 
 /* The stretch from `begin` on of a matrix on the GPU: columns, then, `length` of them later, values. */
@@ -280,7 +313,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     lsp_csr here = {0}, copy = {0};
     const lsp_symmetry symmetry = options ? options->symmetry : LSP_GENERAL;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, A));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
                 (int)symmetry);
     if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */

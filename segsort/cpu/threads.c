@@ -3,7 +3,6 @@
  * moving a share of the items; the buckets are then sorted like blocks of segments. */
 #include "cpu.h"
 #include "core/isa.h"
-#include <omp.h>
 #include <string.h>
 
 enum {
@@ -16,6 +15,7 @@ enum {
 typedef int64_t counts[1 << SORT_LAST_DIGIT]; /* one a digit */
 
 typedef struct sort_job {
+    const lsp_ctx *ctx;
     lsp_sort sort;
     const lsp_sort_kernels *kernels;
     int threads;
@@ -27,6 +27,7 @@ typedef struct sort_job {
     lsp_sort_room *room;             /* one a thread */
     char *keys_spare, *values_spare; /* of the longest giant */
     counts *next;                    /* for giants, one a thread */
+    lsp_key_range *ranges;           /* the same */
     int64_t *sums;                   /* the same, and one more */
 } sort_job;
 
@@ -77,31 +78,58 @@ static void sort_block(void *data, int64_t block, int thread) {
 
 /* ---- giants ---- */
 
+/* One step of the work on a giant of n items; a part is a share of them or a bucket. */
+typedef struct giant_step {
+    const sort_job *job;
+    const lsp_sort_place *place, *split;
+    char *keys_to, *values_to; /* of the split */
+    int64_t n;
+    lsp_sort_digit digit;
+    const int64_t *end; /* of the buckets */
+    int64_t segment;    /* where the giant begins */
+    bool counting;
+} giant_step;
+
+static void for_giant(const giant_step *step, int64_t parts, void (*do_part)(void *data, int64_t part, int thread)) {
+    giant_step own = *step;
+    lsp_for_parts(own.job->ctx, parts, own.job->threads, do_part, &own);
+}
+
+static void range_of_share(void *data, int64_t part, int thread) {
+    const giant_step *step = data;
+    const sort_job *job = step->job;
+    int64_t begin, end;
+    (void)thread;
+    lsp_share(step->n, (int)part, job->threads, &begin, &end);
+    job->ranges[part] =
+        job->kernels->range(&job->sort, step->place->keys + (size_t)begin * job->sort.key_bytes, end - begin);
+}
+
 static lsp_key_range range_of(const sort_job *job, const lsp_sort_place *place, int64_t n) {
-    uint64_t min = UINT64_MAX, max = 0;
-#pragma omp parallel for num_threads(job->threads) reduction(min : min) reduction(max : max)
+    lsp_key_range all = {.min = UINT64_MAX, .max = 0};
+    for_giant(&(giant_step){.job = job, .place = place, .n = n}, job->threads, range_of_share);
     for (int part = 0; part < job->threads; part++) {
-        int64_t begin, end;
-        lsp_share(n, part, job->threads, &begin, &end);
-        lsp_key_range range =
-            job->kernels->range(&job->sort, place->keys + (size_t)begin * job->sort.key_bytes, end - begin);
-        min = range.min < min ? range.min : min;
-        max = range.max > max ? range.max : max;
+        all.min = job->ranges[part].min < all.min ? job->ranges[part].min : all.min;
+        all.max = job->ranges[part].max > all.max ? job->ranges[part].max : all.max;
     }
-    return (lsp_key_range){.min = min, .max = max};
+    return all;
+}
+
+static void count_share(void *data, int64_t part, int thread) {
+    const giant_step *step = data;
+    const sort_job *job = step->job;
+    int64_t begin, end;
+    (void)thread;
+    lsp_share(step->n, (int)part, job->threads, &begin, &end);
+    memset(job->next[part], 0, sizeof *job->next[part] << step->digit.bits);
+    job->kernels->count(&job->sort, step->place->keys + (size_t)begin * job->sort.key_bytes, end - begin, step->digit,
+                        job->next[part]);
 }
 
 /* next[part][d]: where the share's first item of digit d goes. */
 static void count_digits(const sort_job *job, const lsp_sort_place *place, int64_t n, lsp_sort_digit digit) {
     counts *next = job->next;
-#pragma omp parallel for num_threads(job->threads) schedule(static)
-    for (int part = 0; part < job->threads; part++) {
-        int64_t begin, end;
-        lsp_share(n, part, job->threads, &begin, &end);
-        memset(next[part], 0, sizeof **next << digit.bits);
-        job->kernels->count(&job->sort, place->keys + (size_t)begin * job->sort.key_bytes, end - begin, digit,
-                            next[part]);
-    }
+    for_giant(&(giant_step){.job = job, .place = place, .n = n, .digit = digit}, job->threads, count_share);
     int64_t sum = 0;
     for (int64_t d = 0; d < (int64_t)1 << digit.bits; d++) {
         for (int part = 0; part < job->threads; part++) {
@@ -118,49 +146,67 @@ static void bucket_at(const int64_t *end, int64_t d, int64_t *begin, int64_t *n)
     *n = end[d] - *begin;
 }
 
+/* A share to its buckets, in the place `split`. The thread's lines are free between parts. */
+static void scatter_share(void *data, int64_t part, int thread) {
+    const giant_step *step = data;
+    const sort_job *job = step->job;
+    int64_t begin, end;
+    lsp_share(step->n, (int)part, job->threads, &begin, &end);
+    job->kernels->scatter(&job->sort, step->place, begin, end, step->digit, job->next[part], step->keys_to,
+                          step->values_to, job->room[thread].lines);
+}
+
+static void copy_share(void *data, int64_t part, int thread) {
+    const giant_step *step = data;
+    int64_t begin, end;
+    (void)thread;
+    lsp_share(step->n, (int)part, step->job->threads, &begin, &end);
+    lsp_sort_place at = lsp_sort_place_at(&step->job->sort, step->split, begin);
+    lsp_sort_copy(&step->job->sort, &at, end - begin);
+}
+
+static void sort_bucket(void *data, int64_t d, int thread) {
+    const giant_step *step = data;
+    const lsp_sort *sort = &step->job->sort;
+    int64_t begin, items;
+    bucket_at(step->end, d, &begin, &items);
+    if (items <= sort->giant) {
+        lsp_sort_place bucket = lsp_sort_place_at(sort, step->split, begin);
+        if (items <= 1) {
+            lsp_sort_copy(sort, &bucket, items);
+        } else {
+            step->job->kernels->segment(sort, &step->job->room[thread], &bucket, items);
+        }
+    }
+}
+
 static void sort_giant(const sort_job *job, const lsp_sort_place *place, int64_t n) {
     const lsp_sort *sort = &job->sort;
     lsp_sort_digit digit = lsp_sort_first_digit(range_of(job, place, n), n);
     const int64_t buckets = (int64_t)1 << digit.bits;
     bool to_output = place->keys == place->keys_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
     lsp_sort_place split = *place;
+    int64_t end[1 << SORT_DIGIT];
     char *keys_to = to_output ? place->keys_out : place->keys_spare;
     char *values_to = to_output ? place->values_out : place->values_spare;
+    const giant_step step = {.job = job,
+                             .place = place,
+                             .split = &split,
+                             .keys_to = keys_to,
+                             .values_to = values_to,
+                             .n = n,
+                             .digit = digit,
+                             .end = end};
     split.keys = keys_to;
     split.values = values_to;
     count_digits(job, place, n, digit);
-#pragma omp parallel for num_threads(job->threads) schedule(static)
-    for (int part = 0; part < job->threads; part++) {
-        int64_t begin, end;
-        lsp_share(n, part, job->threads, &begin, &end);
-        job->kernels->scatter(sort, place, begin, end, digit, job->next[part], keys_to, values_to,
-                              job->room[part].lines);
-    }
+    for_giant(&step, job->threads, scatter_share);
     if (digit.shift == 0) {
-#pragma omp parallel for num_threads(job->threads) schedule(static)
-        for (int part = 0; part < job->threads; part++) {
-            int64_t begin, end;
-            lsp_share(n, part, job->threads, &begin, &end);
-            lsp_sort_place at = lsp_sort_place_at(sort, &split, begin);
-            lsp_sort_copy(sort, &at, end - begin);
-        }
+        for_giant(&step, job->threads, copy_share);
         return;
     }
-    int64_t end[1 << SORT_DIGIT];
     memcpy(end, job->next[job->threads - 1], sizeof *end << digit.bits);
-#pragma omp parallel for num_threads(job->threads) schedule(dynamic)
-    for (int64_t d = 0; d < buckets; d++) {
-        int64_t begin, items;
-        bucket_at(end, d, &begin, &items);
-        if (items <= sort->giant) {
-            lsp_sort_place bucket = lsp_sort_place_at(sort, &split, begin);
-            if (items <= 1) {
-                lsp_sort_copy(sort, &bucket, items);
-            } else {
-                job->kernels->segment(sort, &job->room[omp_get_thread_num()], &bucket, items);
-            }
-        }
-    }
+    for_giant(&step, buckets, sort_bucket);
     for (int64_t d = 0; d < buckets; d++) {
         int64_t begin, items;
         bucket_at(end, d, &begin, &items);
@@ -171,6 +217,22 @@ static void sort_giant(const sort_job *job, const lsp_sort_place *place, int64_t
     }
 }
 
+static void mark_share(void *data, int64_t part, int thread) {
+    const giant_step *step = data;
+    const sort_job *job = step->job;
+    const lsp_segsort_args *args = job->sort.args;
+    const bool counting = step->counting;
+    int64_t begin, end, *sums = job->sums;
+    (void)thread;
+    lsp_share(step->n, (int)part, job->threads, &begin, &end);
+    int64_t count = job->kernels->changes(&job->sort, step->segment, step->segment + begin, step->segment + end,
+                                          counting ? args->change : NULL, counting ? NULL : args->change_at,
+                                          counting ? 0 : step->segment + sums[part]);
+    if (counting) {
+        sums[part + 1] = count;
+    }
+}
+
 /* The changes of a giant: counted by shares, then each share knows where its places go. */
 static void mark_giant(const sort_job *job, int64_t s, int64_t segment, int64_t n) {
     const lsp_segsort_args *args = job->sort.args;
@@ -178,17 +240,8 @@ static void mark_giant(const sort_job *job, int64_t s, int64_t segment, int64_t 
     sums[0] = 0;
     for (int pass = 0; pass < 2; pass++) {
         bool counting = pass == 0;
-#pragma omp parallel for num_threads(job->threads) schedule(static)
-        for (int part = 0; part < job->threads; part++) {
-            int64_t begin, end;
-            lsp_share(n, part, job->threads, &begin, &end);
-            int64_t count = job->kernels->changes(&job->sort, segment, segment + begin, segment + end,
-                                                  counting ? args->change : NULL, counting ? NULL : args->change_at,
-                                                  counting ? 0 : segment + sums[part]);
-            if (counting) {
-                sums[part + 1] = count;
-            }
-        }
+        for_giant(&(giant_step){.job = job, .n = n, .segment = segment, .counting = counting}, job->threads,
+                  mark_share);
         for (int part = 0; counting && part < job->threads; part++) {
             sums[part + 1] += sums[part];
         }
@@ -293,7 +346,7 @@ static lsp_status look_at_segments(lsp_ctx *ctx, sort_job *job) {
     look.shares = (int)lsp_min(job->threads, job->steps);
     LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &job->weight));
     LSP_TRY(LSP_SCRATCH(ctx, look.shares, &look.found));
-    lsp_for_parts(look.shares, look.shares, look_at_share, &look);
+    lsp_for_parts(ctx, look.shares, look.shares, look_at_share, &look);
     for (int share = 0; share < look.shares; share++) {
         job->longest = lsp_max(job->longest, look.found[share].longest);
         job->capacity = lsp_max(job->capacity, look.found[share].capacity);
@@ -345,6 +398,7 @@ static lsp_status make_room(lsp_ctx *ctx, sort_job *job) {
                 (long long)job->longest);
     LSP_TRY(LSP_SCRATCH(ctx, job->threads, &job->room));
     LSP_TRY(LSP_SCRATCH(ctx, giant > 0 ? job->threads : 0, &job->next));
+    LSP_TRY(LSP_SCRATCH(ctx, giant > 0 ? job->threads : 0, &job->ranges));
     LSP_TRY(LSP_SCRATCH(ctx, giant > 0 ? job->threads + 1 : 0, &job->sums));
     LSP_TRY(LSP_SCRATCH(ctx, bytes, &memory));
     for (int t = 0; t < job->threads; t++) {
@@ -370,7 +424,8 @@ done:
 lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type);
-    sort_job job = {.kernels = LSP_ISA_PICK(ctx->isa, lsp_sort_kernels)(key_bytes == 8),
+    sort_job job = {.ctx = ctx,
+                    .kernels = LSP_ISA_PICK(ctx->isa, lsp_sort_kernels)(key_bytes == 8),
                     .changes = args->change || args->change_at || args->change_count,
                     .sort = {.args = args,
                              .order = lsp_segsort_order(args),
@@ -383,7 +438,7 @@ lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
     }
     LSP_TRY(look_at_segments(ctx, &job));
     LSP_TRY(make_room(ctx, &job));
-    lsp_for_parts(lsp_ceil_div(job.weight[job.steps], BLOCK), job.threads, sort_block, &job);
+    lsp_for_parts(ctx, lsp_ceil_div(job.weight[job.steps], BLOCK), job.threads, sort_block, &job);
     sort_giants(&job);
 done:
     lsp_scratch_release(ctx, mark);

@@ -110,7 +110,7 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
         }
     }
     unsigned sum = (unsigned)(end - begin), total;
-    sum = warp_scan(sum, (int)threadIdx.x % WARP);
+    sum = warp_scan(sum, (int)(threadIdx.x % WARP));
     sum += sum_of_warps(__shfl_sync(~0u, sum, WARP - 1), &total);
     row.first[t + 1] = sum;
     row.begin[t] = begin;

@@ -11,16 +11,21 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* Hash of bytes: of pieces by any number of threads, added up. */
-static uint64_t hash_bytes(lsp_ctx *ctx, const void *memory, size_t bytes, uint64_t seed) {
-    enum { PIECE = 1 << 16 };
-    int64_t pieces = (int64_t)((bytes + PIECE - 1) / PIECE);
-    uint64_t sum = seed;
-#pragma omp parallel for num_threads(lsp_threads_for(ctx, pieces, 4)) reduction(+ : sum)
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        const char *p = (const char *)memory + (size_t)piece * PIECE;
-        size_t left = bytes - (size_t)piece * PIECE, n = left < PIECE ? left : PIECE;
-        uint64_t hash = mixed(seed + (uint64_t)piece), word;
+enum { PIECE = 1 << 16 };
+
+typedef struct hashing {
+    const char *memory;
+    size_t bytes;
+    uint64_t seed, sum; /* sum: atomic */
+} hashing;
+
+static void hash_pieces(void *data, int64_t begin, int64_t end) {
+    hashing *h = data;
+    uint64_t sum = 0;
+    for (int64_t piece = begin; piece < end; piece++) {
+        const char *p = h->memory + (size_t)piece * PIECE;
+        size_t left = h->bytes - (size_t)piece * PIECE, n = left < PIECE ? left : PIECE;
+        uint64_t hash = mixed(h->seed + (uint64_t)piece), word;
         for (size_t i = 0; i < n; i += 8) {
             word = 0;
             memcpy(&word, p + i, n - i < 8 ? n - i : 8);
@@ -29,7 +34,14 @@ static uint64_t hash_bytes(lsp_ctx *ctx, const void *memory, size_t bytes, uint6
         }
         sum += mixed(hash);
     }
-    return mixed(sum);
+    __atomic_add_fetch(&h->sum, sum, __ATOMIC_RELAXED);
+}
+
+/* Hash of bytes: of pieces by any number of threads, added up. */
+static uint64_t hash_bytes(lsp_ctx *ctx, const void *memory, size_t bytes, uint64_t seed) {
+    hashing h = {.memory = memory, .bytes = bytes, .seed = seed, .sum = seed};
+    lsp_for_shares(ctx, (int64_t)((bytes + PIECE - 1) / PIECE), 4, hash_pieces, &h);
+    return mixed(h.sum);
 }
 
 uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A) {

@@ -4,7 +4,6 @@
 #include "core/isa.h"
 #include "matrices/matrices.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,22 +74,29 @@ bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan) {
     return true;
 }
 
-/* Blocks of rows in turn. */
-static void do_blocks(const lsp_spgemm_plan *plan, const lsp_masked_pass *pass, int threads, uint32_t *slots,
-                      int64_t each) {
-    lsp_masked_rows *const do_rows = LSP_ISA_PICK(plan->ctx->isa, lsp_spgemm_masked_rows);
-#pragma omp parallel num_threads(threads)
-    {
-        lsp_mask_table table = {.slots = slots + omp_get_thread_num() * each, .base = 1, .size = each};
-        memset(table.slots, 0, (size_t)each * sizeof *table.slots);
-#pragma omp for schedule(dynamic)
-        for (int64_t block = 0; block < plan->info.blocks; block++) {
-            if (omp_get_thread_num() == 0) {
-                lsp_progress(plan->ctx, "multiply", (double)block / (double)plan->info.blocks);
-            }
-            do_rows(pass, &table, plan->block_rows[block], plan->block_rows[block + 1]);
-        }
+typedef struct own_table { /* of a thread, in a line of its own; base 0: not cleared yet */
+    _Alignas(64) lsp_mask_table table;
+} own_table;
+
+typedef struct masking {
+    const lsp_spgemm_plan *plan;
+    const lsp_masked_pass *pass;
+    own_table *tables;
+} masking;
+
+static void do_block(void *data, int64_t block, int thread) {
+    const masking *m = data;
+    const lsp_spgemm_plan *plan = m->plan;
+    lsp_mask_table *table = &m->tables[thread].table;
+    if (table->base == 0) {
+        memset(table->slots, 0, (size_t)table->size * sizeof *table->slots);
+        table->base = 1;
     }
+    if (thread == 0) {
+        lsp_progress(plan->ctx, "multiply", (double)block / (double)plan->info.blocks);
+    }
+    LSP_ISA_PICK(plan->ctx->isa, lsp_spgemm_masked_rows)
+    (m->pass, table, plan->block_rows[block], plan->block_rows[block + 1]);
 }
 
 lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C) {
@@ -101,6 +107,7 @@ lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, l
     const lsp_csr *mask = plan->options.filter.mask;
     const masked_choice c = choose(plan);
     uint32_t *slots;
+    own_table *tables;
     lsp_masked_pass pass = {.job = job, .mask = mask, .products = plan->rowptr, .far = job->B.nnz > NEAR};
     lsp_csr places = *mask; /* with sums */
     LSP_REQUIRE(longest_row(mask) < UINT32_MAX, LSP_ERR_UNSUPPORTED, "a row of the mask has 2^32 entries or more");
@@ -113,7 +120,12 @@ lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, l
     LSP_TRY(LSP_SCRATCH(ctx, mask->nnz, &pass.touched));
     LSP_TRY(LSP_SCRATCH(ctx, mask->rows + 1, &pass.counts));
     LSP_TRY(LSP_SCRATCH(ctx, c.threads * c.slots, &slots));
-    do_blocks(plan, &pass, c.threads, slots, c.slots);
+    LSP_TRY(LSP_SCRATCH(ctx, c.threads, &tables));
+    for (int thread = 0; thread < c.threads; thread++) {
+        tables[thread].table = (lsp_mask_table){.slots = slots + thread * c.slots, .size = c.slots};
+    }
+    lsp_for_parts(ctx, plan->info.blocks, c.threads, do_block,
+                  &(masking){.plan = plan, .pass = &pass, .tables = tables});
     places.val = pass.sums;
     places.val_type = plan->type;
     LSP_TRY(lsp_filter_take(ctx, &places, pass.touched, pass.counts, &plan->options.types, C));

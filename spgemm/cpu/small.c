@@ -13,6 +13,7 @@ typedef struct product {
     lsp_spgemm_info info;
     int64_t products[SHARES];
     int parts;
+    lsp_isa isa;
     lsp_few_job jobs[SHARES];
     int64_t nnz[SHARES];
 } product;
@@ -93,9 +94,11 @@ done:
     return status;
 }
 
-static void multiply(const lsp_ctx *ctx, product *p, int part) {
+static void multiply(void *data, int64_t part, int thread) {
+    product *p = data;
+    (void)thread;
     clear_window(&p->jobs[part], (p->jobs[part].B.cols + 63) / 64 * 64);
-    p->nnz[part] = LSP_ISA_PICK(ctx->isa, lsp_spgemm_few_rows)(&p->jobs[part]);
+    p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_few_rows)(&p->jobs[part]);
 }
 
 /* The parts one behind the other. */
@@ -129,7 +132,7 @@ static void describe(lsp_spgemm_info *info, const lsp_csr *C) {
 lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                           lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     lsp_status status = LSP_OK;
-    product p = {.parts = 0};
+    product p = {.isa = ctx->isa};
     lsp_csr made = {0};
     int64_t nnz = 0;
     *done = false;
@@ -138,14 +141,7 @@ lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
     }
     size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(prepare(ctx, A, B, &p));
-    if (p.parts == 1) { /* what is very small does not wait for OpenMP */
-        multiply(ctx, &p, 0);
-    } else {
-#pragma omp parallel for num_threads(p.parts) schedule(static, 1)
-        for (int part = 0; part < p.parts; part++) {
-            multiply(ctx, &p, part);
-        }
-    }
+    lsp_for_parts(ctx, p.parts, p.parts, multiply, &p);
     for (int part = 0; part < p.parts; part++) {
         nnz += p.nnz[part];
     }

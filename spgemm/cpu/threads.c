@@ -1,7 +1,6 @@
 /* C = A*B by threads: blocks of rows in turn, each thread with words, ranks and a window of its own. */
 #include "cpu.h"
 #include "core/isa.h"
-#include <omp.h>
 #include <string.h>
 
 /* ---- what is known beforehand ---- */
@@ -95,7 +94,7 @@ lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_cs
     l.found = many ? many : &only;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->route.ways));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->route.moved));
-    lsp_for_parts(l.parts, threads, study_part, &l);
+    lsp_for_parts(ctx, l.parts, threads, study_part, &l);
     studied = all_studied(&l);
     if (studied.moved == 0 || studied.moved < B->rows / USEFUL) {
         lsp_free(ctx, plan->route.moved);
@@ -106,7 +105,7 @@ lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_cs
     plan->rowptr[0] = 0;
     l.pass.ways = plan->route.ways;
     l.pass.moved = plan->route.moved;
-    lsp_for_parts(l.parts, threads, look_part, &l);
+    lsp_for_parts(ctx, l.parts, threads, look_part, &l);
     LSP_REQUIRE(all_looked_at(&l), LSP_ERR_OVERFLOW,
                 "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
                 (long long)A->cols, (long long)B->rows, (long long)B->cols);
@@ -200,7 +199,7 @@ static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
     lsp_ctx *ctx = plan->ctx;
     const int64_t blocks = plan->info.blocks;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, blocks + 1, sizeof *plan->route.block_ranks, (void **)&plan->route.block_ranks));
-    lsp_for_parts(blocks, (int)lsp_min(threads, lsp_threads_for(ctx, plan->facts.rows, MARKS)), mark_block, p);
+    lsp_for_parts(ctx, blocks, (int)lsp_min(threads, lsp_threads_for(ctx, plan->facts.rows, MARKS)), mark_block, p);
     plan->route.block_ranks[0] = 0;
     for (int64_t block = 0; block < blocks; block++) {
         plan->route.block_ranks[block + 1] += plan->route.block_ranks[block];
@@ -245,7 +244,7 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
     } else if (job->counting) {
         LSP_TRY(keep_ranks(&p, choice.threads, available - choice.thread_bytes * choice.threads));
     }
-    lsp_for_parts(plan->info.blocks, choice.threads, do_block, &p);
+    lsp_for_parts(ctx, plan->info.blocks, choice.threads, do_block, &p);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -276,5 +275,5 @@ static void copy_part(void *data, int64_t part, int thread) {
 
 void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C) {
     copying c = {.plan = plan, .C = C, .threads = lsp_threads_for(plan->ctx, C->rows, 1 << 16)};
-    lsp_for_parts(c.threads, c.threads, copy_part, &c);
+    lsp_for_parts(plan->ctx, c.threads, c.threads, copy_part, &c);
 }

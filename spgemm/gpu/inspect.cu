@@ -32,21 +32,21 @@ done:
 }
 
 /* Finds the fault that the kernel saw, and reports it in the words of lsp_csr_check. */
-static lsp_status explain_check(lsp_ctx *ctx, const lsp_csr *A, const spg_check *check) {
+static lsp_status explain_check(lsp_ctx *ctx, const char *name, const lsp_csr *A, const spg_check *check) {
     lsp_status status = LSP_OK;
     const int64_t outside = (int64_t)~check->outside;
     int64_t first = 0, last = 0, low = 0, high = A->rows, column = 0;
     LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, 0, &first));
     LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, A->rows, &last));
-    LSP_REQUIRE(first == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)first);
-    LSP_REQUIRE(last == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
+    LSP_REQUIRE(first == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)first);
+    LSP_REQUIRE(last == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)last, (long long)A->nnz);
     if (check->falls != 0) {
         const int64_t row = (int64_t)~check->falls;
         LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row, &first));
         LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row + 1, &last));
-        status = lsp_fail(ctx, LSP_ERR_FORMAT, "row %lld ends at entry %lld, before its start at %lld", (long long)row,
-                          (long long)last, (long long)first);
+        status = lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
+                          (long long)row, (long long)last, (long long)first);
         goto done;
     }
     while (high - low > 1) {
@@ -59,8 +59,8 @@ static lsp_status explain_check(lsp_ctx *ctx, const lsp_csr *A, const spg_check 
         }
     }
     LSP_TRY(index_there(ctx, A->col, A->col_type, outside, &column));
-    status = lsp_fail(ctx, LSP_ERR_FORMAT, "row %lld: column %lld of entry %lld is not in 0 .. %lld", (long long)low,
-                      (long long)column, (long long)outside, (long long)(A->cols - 1));
+    status = lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
+                      (long long)low, (long long)column, (long long)(A->cols - 1));
 done:
     return status;
 }
@@ -155,10 +155,10 @@ static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     lsp_status status = LSP_OK;
     const spg_check *b = &here->check[same ? 0 : 1];
     if (check_failed(here->check[0])) {
-        return explain_check(plan->ctx, A, &here->check[0]);
+        return explain_check(plan->ctx, plan->names[0], A, &here->check[0]);
     }
     if (check_failed(*b)) {
-        return explain_check(plan->ctx, B, b);
+        return explain_check(plan->ctx, plan->names[1], B, b);
     }
     plan->gpu.unsorted = b->descents != 0;
     plan->gpu.duplicates = b->descents != 0 || b->duplicates != 0;
@@ -177,8 +177,8 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
                        !options->transpose_b;
     const int64_t rows = options->transpose_a ? A->cols : A->rows;
     spg_facts here, *report;
-    LSP_TRY(check_sizes(ctx, "A", A, true));
-    LSP_TRY(check_sizes(ctx, "B", B, options->transpose_b));
+    LSP_TRY(check_sizes(ctx, plan->names[0], A, true));
+    LSP_TRY(check_sizes(ctx, plan->names[1], B, options->transpose_b));
     LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED, "a product of %lld rows is more than a GPU is offered",
                 (long long)rows);
     plan->facts.rows = rows;

@@ -79,7 +79,24 @@ before=$(ls -A)
 refused "no/such/C.mtx" A.mtx -o no/such/C.mtx
 refused "folder" A.mtx -o folder
 refused "no/such/C.svg" A.mtx -q --spy no/such/C.svg
-refused "folder" A.mtx -q --spy folder
+mkdir folder.svg
+refused "folder.svg: cannot be written: Is a directory" A.mtx -q --spy folder.svg
+refused "no/such/C.mtx: cannot be written: No such file" missing.mtx -o no/such/C.mtx # before anything is read
+refused "no/such/C.svg: cannot be written: No such file" missing.mtx --info --spy no/such/C.svg
+refused "A.mtx/C.mtx: cannot be written: Not a directory" missing.mtx -o A.mtx/C.mtx
+refused "no/such/: cannot be written" missing.mtx -o no/such/
+refused "File name too long" missing.mtx -o "$(printf 'x%.0s' {1..300})"
+ln -s no/such/C.mtx nowhere.mtx
+refused "nowhere.mtx: cannot be written: No such file" missing.mtx -o nowhere.mtx
+ln -s round.mtx round.mtx
+refused "round.mtx: cannot be written: Too many levels" missing.mtx -o round.mtx
+rm nowhere.mtx round.mtx
+if [ "$(id -u)" != 0 ]; then
+    chmod a-w folder
+    refused "folder/C.mtx: cannot be written: Permission denied" missing.mtx -o folder/C.mtx
+    chmod u+w folder
+fi
+rmdir folder.svg
 if [ -c /dev/full ]; then # reached as standard output only: no bug may replace it
     full() { "$CLI" "$@" >/dev/full; }
     expect 2 full A.mtx -o -
@@ -108,23 +125,84 @@ expect 0 cli A.mtx -o C.mtx -q
 is "$(head -c 14 C.mtx)" "%%MatrixMarket"
 printf 'old\n' >C.svg
 expect 0 cli A.mtx --spy C.svg -q
+expect 0 cli A.mtx -o D.mtx -q
 is "$(head -c 4 C.svg)" "<svg"
 
-# ---- a reader that leaves ----
-expect 2 "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -
-told "spgemm-cli: "
+# ---- no output is an input or another output, whatever it is called: before anything is read ----
+mkdir twice
+ln -s ../A.mtx twice/link.mtx
+ln A.mtx twice/hard.mtx
+ln -s twice other
+ln -s new.svg twice/dangling.svg
+cp A.mtx A.svg
+overwrites() { # "part" arguments...
+    expect 1 cli "${@:2}"
+    told "$1"
+    is "$(wc -l <"$err")" 1
+    silent
+    same A.mtx A.svg
+}
+overwrites "C would overwrite A: './A.mtx' and 'A.mtx' are the same file" A.mtx -o ./A.mtx
+overwrites "C would overwrite A: 'other/link.mtx'" A.mtx missing.mtx -o other/link.mtx
+overwrites "C would overwrite A" twice/link.mtx -o twice/hard.mtx
+overwrites "C would overwrite B: " missing.mtx A.mtx -o "$PWD/A.mtx"
+overwrites "C would overwrite B: " --generate perm:2 A.mtx -o A.mtx
+overwrites "C would overwrite the mask: " B.mtx --mask A.mtx -o twice/../A.mtx
+overwrites "the picture would overwrite A: " A.svg --spy A.svg
+overwrites "the picture would overwrite A: " A.svg --info --spy ./A.svg
+overwrites "the picture would overwrite B: " A.mtx A.svg --dry-run --spy A.svg
+overwrites "the picture would overwrite the mask: " A.mtx --mask A.svg --spy A.svg
+overwrites "the picture would overwrite C: 'twice/../new.svg' and 'new.svg' are" missing.mtx -o new.svg --spy twice/../new.svg
+overwrites "the picture would overwrite C" A.mtx -o s.svg --spy s.svg
+overwrites "the picture would overwrite C" A.mtx -o other/new.svg --spy twice/dangling.svg
+overwrites "the picture would overwrite C" A.mtx -o "$PWD/s.svg" --spy s.svg
+input=A.mtx
+overwrites "C would overwrite A: 'A.mtx' and 'standard input' are the same file" - -o A.mtx
+input=/dev/null
+appended() { "$CLI" "$@" >>A.mtx; }
+expect 1 appended A.mtx -o -
+told "C would overwrite A: 'standard output' and 'A.mtx' are the same file"
+same A.mtx A.svg
+[ ! -e s.svg ] && [ ! -e twice/new.svg ] || wrong "a file after a refusal"
+expect 0 cli A.mtx -q -o /dev/null
+expect 0 cli A.mtx -q --spy twice/dangling.svg
+[ -L twice/dangling.svg ] && [ -f twice/new.svg ] || wrong "the link was replaced"
+expect 0 cli A.mtx -q -o twice/C.mtx --spy twice/C.svg
+expect 1 cli A.mtx --spy C.png
+told "--spy takes a name that ends in .svg, or - for characters, not 'C.png': SVG is what is written"
+expect 1 cli A.mtx --spy B.mtx
+told "SVG is what is written"
+is "$(ls A.mtx B.mtx C.png 2>/dev/null | tr '\n' ' ')" "A.mtx B.mtx "
+expect 0 cli A.mtx --json --spy C.svg
+told "the picture of C is written: C.svg"
+json nnz_c >/dev/null
+expect 0 cli A.mtx --info --spy C.svg
+told "the picture of A is written: C.svg"
+
+# ---- a reader that leaves ends the run as it ends other tools: silently, by SIGPIPE ----
+expect 141 "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -
+calm
+expect 141 "$HELPER" pipe 0 "$CLI" --help
+calm
+expect 141 "$HELPER" pipe 0 "$CLI" A.mtx -o kept.mtx
+calm
+same kept.mtx D.mtx
+ignored() (trap '' PIPE && exec "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -)
+expect 2 ignored # a caller that ignores the signal is told
+told "standard output: cannot be written: Broken pipe"
 expect 0 cli --generate poisson2d:200 -q -o piped.mtx
 mkfifo fifo
 # shellcheck disable=SC2016
 expect 0 bash -c 'cat fifo >through.mtx & "$CLI" --generate poisson2d:200 -q -o fifo && wait'
 same piped.mtx through.mtx
 [ -p fifo ] || wrong "the pipe was replaced by a file"
+mkfifo pipe.svg
 # shellcheck disable=SC2016
-expect 2 bash -c 'head -c 10 fifo >/dev/null & "$CLI" --generate er:3000:8 -q --spy fifo; code=$?; wait; exit $code'
-told "the picture 'fifo' cannot be written: Broken pipe"
-[ -p fifo ] || wrong "the pipe was replaced by a file"
-ln -s D.svg linked.svg
+expect 2 bash -c 'head -c 10 pipe.svg >/dev/null & "$CLI" --generate er:3000:8 -q --spy pipe.svg; code=$?; wait; exit $code'
+told "the picture 'pipe.svg' cannot be written: Broken pipe"
+[ -p pipe.svg ] || wrong "the pipe was replaced by a file"
 printf 'old\n' >D.svg
+ln -s D.svg linked.svg
 expect 0 cli A.mtx -q --spy linked.svg
 [ -L linked.svg ] || wrong "the link was replaced"
 is "$(head -c 4 D.svg)" "<svg"
@@ -133,18 +211,29 @@ expect 0 bash -c 'cat A.mtx >fifo & "$CLI" fifo -q -o C.mtx && wait'
 expect 0 cli A.mtx -q -o D.mtx
 same C.mtx D.mtx
 
+# ---- a file over its limit is a write that failed ----
+limited() (ulimit -f 8 && exec "$CLI" "$@")
+mkdir small
+for output in "-o small/C.mtx" "-o small/C.mtx.gz" "--spy small/C.svg"; do
+    # shellcheck disable=SC2086
+    expect 2 limited --generate er:3000:30 -q $output
+    told "cannot be written: File too large"
+    is "$(ls -A small)" ""
+done
+
 # ---- an interrupted run leaves nothing beside its output ----
 mkdir quiet
 ln -s quiet/linked.mtx link.mtx
 printf 'old\n' >quiet/linked.mtx
 interrupted() { # signal arguments...: sent when the output is complete but has not its name yet
-    (exec "${faked[@]}" LSP_FAKE=linger "$CLI" "${@:2}") &
+    (exec env --default-signal=QUIT "${faked[@]}" LSP_FAKE=linger "$CLI" "${@:2}") &
     local tool=$! waited=0
     while [ -z "$(find quiet ! -name linked.mtx -type f -size +0)" ] && [ $((waited += 1)) -lt 900 ]; do sleep 0.01; done
     kill -s "$1" $tool
     wait $tool
 }
-for signal in TERM HUP; do
+ulimit -c 0
+for signal in TERM HUP QUIT XCPU; do
     for output in "-o quiet/C.mtx" "-o link.mtx" "--spy quiet/C.svg"; do
         # shellcheck disable=SC2086
         expect $((128 + $(kill -l $signal))) interrupted $signal A.mtx -q $output

@@ -83,9 +83,6 @@ input=A.mtx.gz
 expect 0 cli - -q -o C.out
 same C.out direct.mtx
 input=/dev/null
-cp A.mtx itself.mtx
-expect 0 cli itself.mtx -q -o itself.mtx
-same itself.mtx direct.mtx
 
 # ---- the same bits whatever the threads, the budget, the day ----
 expect 0 cli --generate rmat:11:8 --threads 1 -q -o one.mtx
@@ -116,6 +113,30 @@ told "spgemm-cli: "
 silent
 [ ! -e big.mtx ] || wrong "a file after a failure"
 expect 3 cli A.mtx --max-memory 10
+told "spgemm-cli: A.mtx: reading it needs"
+told "at least, what is in use counted, and the budget is 10 bytes"
+expect 3 cli A.mtx --max-memory 1
+told "the budget is 1 byte"
+expect 0 cli --generate er:3000:8 -q -o er.mtx
+expect 3 cli er.mtx er.mtx --max-memory 1M --check -o never.mtx
+told "spgemm-cli: er.mtx: reading it needs"
+expect 3 cli --generate er:3000:8 --max-memory 1000
+told "spgemm-cli: generating er:3000:8: "
+told "together, and the budget is 1000 bytes"
+# C too large: what else would do, and it does
+few=(--device cpu --threads 2 --generate er:8000:10 --max-memory 8M)
+expect 3 cli "${few[@]}"
+told "spgemm-cli: multiplying A*A: "
+told "; with -o FILE alone it is multiplied and written in blocks of rows"
+for option in --check "--spy C.svg" "--repeat 2"; do
+    # shellcheck disable=SC2086
+    expect 3 cli "${few[@]}" -o few.mtx $option
+    told "; without ${option%% *} it is multiplied and written in blocks of rows"
+done
+expect 0 cli "${few[@]}" -q -o few.mtx
+not_told "blocks of rows"
+expect 3 cli -v --generate er:8000:10 --max-memory 8M # the report does not come: the plan is told
+told "spgemm-cli: spgemm: "
 expect 3 cli --generate er:1000000000000:1
 # ---- a generated A, with and without B ----
 expect 0 cli --generate poisson2d:8 --json
@@ -153,6 +174,14 @@ expect 0 cli --repeat 3 --json A.mtx
 is "$(json repeats)" 3
 expect 0 cli --repeat 3 A.mtx
 said "the fastest of 3; median"
+said "a first one of"
+expect 0 cli A.mtx
+not_said "a first one"
+expect 0 cli --json A.mtx
+is "$(json ms.multiply_cold)" null
+expect 0 fake wrong --repeat 1 --check --json A.mtx # the first product, which is the wrong one, is not counted
+[[ $(json ms.multiply_cold) =~ ^[0-9.e+-]+$ ]] || wrong "multiply_cold"
+is "$(json repeats) $(json check.ok)" "1 true"
 expect 0 cli --dry-run A.mtx
 said "needed at most"
 said "<= "

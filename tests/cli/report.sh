@@ -12,7 +12,9 @@ for word in rows columns entries "A " "C = A*A" products multiply memory "A.mtx:
 expect 0 cli -v A.mtx
 said "method"
 said "sort"
-told "spgemm"
+calm # the plan is said once
+expect 0 cli -v --info A.mtx
+told "spgemm-cli: spgemm: 4 products"
 expect 0 cli -q A.mtx
 silent
 calm
@@ -50,6 +52,27 @@ for locale in C C.UTF-8 de_DE.UTF-8 fr_FR ar_EG; do
     expect 0 env LC_ALL=$locale "$CLI" --json --info "$odd"
     is "$(json a.nnz)" 3
 done
+
+# ---- names of files cannot write to the terminal ----
+odd2=$'a\x1b[31m\nb\x7f\xc2\x9b\xff\t\xc3\xa9.mtx'
+shown='a\x1b[31m\nb\x7f\xc2\x9b\xff\té.mtx'
+cp A.mtx "$odd2"
+expect 0 cli "$odd2" B.mtx --mask A.mtx --spy -
+said "   $shown: real general"
+said "A = $shown, B = B.mtx"
+is "$(LC_ALL=C tr -d '\n -~' <"$out" | od -An -tx1 | tr -d ' \n')" c3a9c3a9
+expect 0 cli A.mtx -o "$odd2"
+said "$shown"
+expect 2 cli "no$odd2"
+told "spgemm-cli: no$shown: cannot be opened"
+is "$(wc -l <"$err")" 1
+expect 1 cli A.mtx B.mtx "$odd2"
+told "'$shown' is one file too many"
+printf 'hello\n' >"$odd2"
+expect 2 cli "$odd2"
+told "$shown:1: "
+is "$(wc -l <"$err")" 1
+rm "$odd2"
 
 # ---- --info ----
 expect 0 cli --info A.mtx
@@ -105,6 +128,14 @@ picture() { # file arguments...
     "$HELPER" xml <"$1" 2>>"$err" || wrong "$1 is not well-formed"
     grep -q '<title>.*</title>' "$1" || wrong "$1 has no title"
     grep -q 'viewBox=' "$1" || wrong "$1 has no viewBox"
+    grep -q '<svg [^>]*role="img"' "$1" || wrong "$1 is no image to a screen reader"
+}
+# Width and height with the frame, and how cells are scaled.
+framed() { # file width height "scale"
+    grep -qF "width=\"$2\" height=\"$3\" viewBox=\"0 0 $2 $3\"" "$1" || wrong "$1 is of another size: $(head -1 "$1")"
+    grep -qF "<rect x=\".5\" y=\".5\" width=\"$(($2 - 1))\" height=\"$(($3 - 1))\" fill=\"#fff\" stroke=" "$1" ||
+        wrong "$1 has no frame"
+    grep -qF "scale($4)" "$1" || wrong "$1 has other cells: $(grep scale "$1")"
 }
 picture A.svg A.mtx
 grep -q '<title>C = A\*A: 2 x 2, 3 entries; A = A.mtx</title>' A.svg || wrong "another title"
@@ -117,10 +148,29 @@ picture big.svg --generate er:20000:20
 [ "$(stat -c %s big.svg)" -lt 2000000 ] || wrong "the picture is large"
 picture odd.svg "$odd"
 picture tall.svg --generate perm:100000 --info
-grep -q 'viewBox="0 0 512 512"' tall.svg || wrong "no 512 cells"
+framed tall.svg 514 514 "1 1"
+framed A.svg 514 514 "256 256"
+framed wide.svg 512 342 "170 170"
 printf '%%%%MatrixMarket matrix coordinate pattern general\n2000000 3 3\n1 1\n1000000 2\n2000000 3\n' >needle.mtx
 picture needle.svg needle.mtx --info
-grep -q 'viewBox="0 0 1 512"' needle.svg || wrong "not one cell wide"
+framed needle.svg 26 514 "8 1" # three columns that can be told apart
+is "$(sed -n 's/.*d="//; /^M/p' needle.svg | tr '\n' /)" "M0 0h1/M1 255h1/M2 511h1/"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n40 1 2\n1 1\n40 1\n' >column.mtx
+picture column.svg column.mtx --info
+framed column.svg 26 482 "24 12"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n1 100000 2\n1 1\n1 100000\n' >row.mtx
+picture row.svg row.mtx --info
+framed row.svg 514 26 "1 24"
+is "$(sed -n 's/.*d="//; /^M/p' row.svg | tr '\n' /)" "M0 0h1m510 0h1/"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >void.mtx
+picture void.svg void.mtx
+framed void.svg 26 26 "1 1"
+expect 0 cli void.mtx -q --spy -
+is "$(sed 1d "$out" | tr '\n' /)" "++/++/"
+expect 0 cli none.mtx --info -q --spy -
+is "$(sed 1d "$out" | tr '\n' /)" "+----------+/+----------+/"
+picture none.svg none.mtx --info
+framed none.svg 512 26 "102 102"
 is "$(find . -name '*.part')" ""
 umask 027
 picture mode.svg A.mtx

@@ -76,10 +76,10 @@ refused "'cusparce'" "did you mean 'cusparse'?" -- --compare cusparce A.mtx
 refused "did you mean 'poisson2d'?" -- --generate possion2d:4
 refused "did you mean 'stencil27'?" -- --generate stencil:4
 refused "quux" -- --generate quux
-refused "spgemm-cli: " -- --generate poisson2d:0
-refused "spgemm-cli: " -- --generate poisson2d:
-refused "spgemm-cli: " -- --generate er:10
-refused "spgemm-cli: " -- --generate poisson2d:3x
+for spec in poisson2d:0 poisson2d: er:10 poisson2d:3x nascg:X; do
+    refused "spgemm-cli: " -- --generate "$spec"
+    not_told "did you mean" # the name is right
+done
 
 # ---- values missing or malformed ----
 for option in --output --semiring --mask --drop --keep --generate --seed --precision --device --threads --max-memory \
@@ -96,9 +96,17 @@ for value in 0 x 1000001; do
 done
 refused "--seed takes a whole number" -- --seed -1 --generate perm:4
 refused "--seed takes a whole number" -- --seed 9223372036854775808 --generate perm:4
-for value in 0 G 1X -1 1e3 0x10 1.2.3 1GG 1iB 9999999T nan .5G ''; do
-    refused "--max-memory takes a size" "'$value'" -- --max-memory "$value" A.mtx
+for value in G 1X -1 1e3 0x10 1.2.3 1GG 1iB nan .5G ''; do
+    refused "--max-memory takes a size such as" "'$value'" -- --max-memory "$value" A.mtx
 done
+for value in 0 0.5 0G; do
+    refused "--max-memory takes a size of 1 byte or more, not '$value'" -- --max-memory "$value" A.mtx
+done
+for value in 9999999T 8388608T 9223372036854775808 1"$(printf '0%.0s' {1..400})"; do
+    refused "--max-memory: '$value' is too large" -- --max-memory "$value" A.mtx
+    not_told "such as"
+done
+expect 0 cli -q --max-memory 8388607T A.mtx
 for value in 0 -1 x 1.5 9223372036854775808 ''; do
     refused "--keep takes a whole number from 1 to 9223372036854775807" "'$value'" -- --keep "$value" A.mtx
 done

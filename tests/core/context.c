@@ -191,7 +191,7 @@ Test(core, the_budget_is_kept_and_the_sentence_has_its_numbers) {
     void *a = NULL, *b = NULL;
     must(ctx, lsp_alloc(ctx, LSP_HOST, 1 << 19, 1, &a));
     cr_assert_eq(lsp_available_bytes(ctx, LSP_HOST), 1 << 19);
-    must_fail(ctx, LSP_ERR_MEMORY, "512.06 KiB more are needed, but 512.00 KiB of the budget of 1.00 MiB",
+    must_fail(ctx, LSP_ERR_MEMORY, "512.06 KiB more are needed beside 512.00 KiB in use: 1.00 MiB together, and the budget is 1.00 MiB",
               lsp_alloc(ctx, LSP_HOST, (1 << 19) + 64, 1, &b));
     must(ctx, lsp_alloc(ctx, LSP_HOST, 1 << 19, 1, &b));
     lsp_free(ctx, a);
@@ -298,7 +298,7 @@ Test(core, without_cuda_the_parts_for_a_gpu_refuse_with_a_sentence) {
     must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_cuda_sync(ctx));
     must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_cuda_convert(ctx, NULL, LSP_F64, NULL, LSP_F32, 1));
     must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_segsort_cuda_longest(ctx, &args, &longest));
-    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_csr_check_cuda(ctx, &A));
+    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_csr_check_cuda(ctx, "A", &A));
     lsp_ctx_destroy(ctx);
 }
 #endif

@@ -54,7 +54,8 @@ Test(convert, a_copy_rounds_to_nearest_and_refuses_what_does_not_fit) {
     B = (lsp_csr){.rows = 42};
     must_fail(ctx, LSP_ERR_OVERFLOW, "1099511627777 columns do not fit",
               lsp_csr_copy(ctx, &A, &(lsp_csr_types){.col_type = LSP_I32}, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "type 3", lsp_csr_copy(ctx, &A, &(lsp_csr_types){.rowptr_type = LSP_U32}, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_U32",
+              lsp_csr_copy(ctx, &A, &(lsp_csr_types){.rowptr_type = LSP_U32}, &B));
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &B));
     cr_assert(B.rows == 42 && !B.rowptr);
     must(ctx, lsp_csr_copy(ctx, &A, NULL, &B));
@@ -328,9 +329,9 @@ Test(convert, triples_that_are_wrong_are_refused) {
     REFUSED(LSP_ERR_ARGUMENT, "negative", A.rows = -1);
     REFUSED(LSP_ERR_ARGUMENT, "negative", A.cols = -1);
     REFUSED(LSP_ERR_ARGUMENT, "-3 triples", A.nnz = -3);
-    REFUSED(LSP_ERR_ARGUMENT, "indices of type 6", A.index_type = LSP_F64);
-    REFUSED(LSP_ERR_ARGUMENT, "indices of type 0", A.index_type = LSP_NONE);
-    REFUSED(LSP_ERR_ARGUMENT, "values of type 2", A.val_type = LSP_I64);
+    REFUSED(LSP_ERR_ARGUMENT, "indices of type LSP_F64", A.index_type = LSP_F64);
+    REFUSED(LSP_ERR_ARGUMENT, "indices of type LSP_NONE", A.index_type = LSP_NONE);
+    REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_I64", A.val_type = LSP_I64);
     REFUSED(LSP_ERR_ARGUMENT, "val is not NULL", A.val_type = LSP_NONE);
     REFUSED(LSP_ERR_ARGUMENT, "val is NULL", A.val = NULL);
     REFUSED(LSP_ERR_ARGUMENT, "row or col is NULL", A.row = NULL);

@@ -44,10 +44,11 @@ Test(csr, create_refuses_with_a_sentence) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 rows", lsp_csr_create(ctx, -1, 1, 1, NULL, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 columns", lsp_csr_create(ctx, 1, -1, 1, NULL, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 entries", lsp_csr_create(ctx, 1, 1, -1, NULL, &A));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "type 5", lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.col_type = LSP_F32}, &A));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "type 99",
+    must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_F32",
+              lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.col_type = LSP_F32}, &A));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_TYPE_?",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.rowptr_type = (lsp_type)99}, &A));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "values of type 1",
+    must_fail(ctx, LSP_ERR_ARGUMENT, "values of type LSP_I32",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.val_type = LSP_I32}, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "place 7",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = (lsp_where)7}, &A));
@@ -108,12 +109,12 @@ Test(csr, everything_malformed_is_refused_everywhere) {
     REFUSED(LSP_ERR_FORMAT, "more than can be addressed", A->nnz = INT64_MAX);
     REFUSED(LSP_ERR_OVERFLOW, "2147483648 entries", A->nnz = (int64_t)1 << 31);
     REFUSED(LSP_ERR_OVERFLOW, "columns do not fit", A->cols = INT64_MAX);
-    REFUSED(LSP_ERR_ARGUMENT, "LSP_NONE is no index", A->rowptr_type = LSP_NONE);
-    REFUSED(LSP_ERR_ARGUMENT, "LSP_NONE is no index", A->col_type = LSP_NONE);
-    REFUSED(LSP_ERR_ARGUMENT, "row pointers of type 6", A->rowptr_type = LSP_F64);
-    REFUSED(LSP_ERR_ARGUMENT, "columns of type 77", A->col_type = (lsp_type)77);
-    REFUSED(LSP_ERR_ARGUMENT, "values of type 4", A->val_type = LSP_U64);
-    REFUSED(LSP_ERR_ARGUMENT, "values of type -1", A->val_type = (lsp_type)-1);
+    REFUSED(LSP_ERR_ARGUMENT, "row pointers of type LSP_NONE", A->rowptr_type = LSP_NONE);
+    REFUSED(LSP_ERR_ARGUMENT, "columns of type LSP_NONE", A->col_type = LSP_NONE);
+    REFUSED(LSP_ERR_ARGUMENT, "row pointers of type LSP_F64", A->rowptr_type = LSP_F64);
+    REFUSED(LSP_ERR_ARGUMENT, "columns of type LSP_TYPE_?", A->col_type = (lsp_type)77);
+    REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_U64", A->val_type = LSP_U64);
+    REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_TYPE_?", A->val_type = (lsp_type)-1);
     REFUSED(LSP_ERR_ARGUMENT, "place 2", A->where = (lsp_where)2);
     REFUSED(LSP_ERR_ARGUMENT, "rowptr is NULL", A->rowptr = NULL);
     REFUSED(LSP_ERR_ARGUMENT, "col is NULL", A->col = NULL);
@@ -127,13 +128,13 @@ Test(csr, everything_malformed_is_refused_everywhere) {
     REFUSED(LSP_ERR_FORMAT, "rowptr[3] is 4", s.rowptr[3] = 4);
     REFUSED(LSP_ERR_FORMAT, "rowptr[3] is -2147483648", s.rowptr[3] = INT32_MIN);
     REFUSED(LSP_ERR_FORMAT, "rowptr[2] is 2", A->rows = 2);
-    REFUSED(LSP_ERR_FORMAT, "rowptr[0] is 0, but the matrix has 5", A->rows = 0);
+    REFUSED(LSP_ERR_FORMAT, "rowptr[0] is 0, but there are 5", A->rows = 0);
     REFUSED(LSP_ERR_FORMAT, "row 1 ends at entry 1, before its start at 2", s.rowptr[2] = 1);
     REFUSED(LSP_ERR_FORMAT, "row 2 ends at entry 5, before its start at 2147483647", s.rowptr[2] = INT32_MAX);
     REFUSED(LSP_ERR_FORMAT, "row 0 ends at entry -7", s.rowptr[1] = -7);
-    REFUSED(LSP_ERR_FORMAT, "row 2: column 4 of entry 3 is not in 0 .. 3", s.col[3] = 4);
-    REFUSED(LSP_ERR_FORMAT, "row 0: column -1 of entry 1", s.col[1] = -1);
-    REFUSED(LSP_ERR_FORMAT, "row 0: column 0 of entry 0 is not in 0 .. -1", A->cols = 0);
+    REFUSED(LSP_ERR_FORMAT, "row 2: column 4 is not in 0 .. 3 (indices are from 0)", s.col[3] = 4);
+    REFUSED(LSP_ERR_FORMAT, "row 0: column -1 is not", s.col[1] = -1);
+    REFUSED(LSP_ERR_FORMAT, "row 0: column 0 is not in 0 .. -1", A->cols = 0);
     cr_assert(lsp_csr_check(NULL, &good_matrix, 0) == LSP_ERR_ARGUMENT);
     must_fail(ctx, LSP_ERR_ARGUMENT, "0x8", lsp_csr_check(ctx, &good_matrix, 8));
     good_matrix.where = LSP_CUDA;

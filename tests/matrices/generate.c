@@ -288,7 +288,7 @@ Test(generate, a_wrong_name_gets_a_sentence_that_names_the_parameter) {
     free(endless);
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_generate(ctx, NULL, 1, NULL, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_generate(ctx, "perm:3", 1, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "type 3",
+    must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_U32",
               lsp_generate(ctx, "perm:3", 1, &(lsp_csr_types){.col_type = LSP_U32}, &A));
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_generate(ctx, "perm:3", 1, &(lsp_csr_types){.where = LSP_CUDA}, &A));
     cr_assert(lsp_generate(NULL, "perm:3", 1, NULL, &A) == LSP_ERR_ARGUMENT);

@@ -61,9 +61,9 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("-1 segments", args.segments = -1);
     REFUSED("segments", args.segments = INT64_MAX);
     REFUSED("items", args.n = INT64_MAX);
-    REFUSED("type 0", args.key_type = LSP_NONE);
-    REFUSED("type 7", args.key_type = LSP_C64);
-    REFUSED("offsets of type 4", args.offset_type = LSP_U64);
+    REFUSED("type LSP_NONE", args.key_type = LSP_NONE);
+    REFUSED("type LSP_C64", args.key_type = LSP_C64);
+    REFUSED("offsets of type LSP_U64", args.offset_type = LSP_U64);
     REFUSED("12 bytes", args.value_bytes = 12);
     REFUSED("unknown flags: 0x8", args.flags = 8);
     REFUSED("keys and the sorted keys overlap", args.keys_out = keys + 1);
@@ -98,7 +98,8 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("changes", args.change = (unsigned char *)keys_out);
     REFUSED("counts of changes", args.change_count = offsets + 1);
     REFUSED("do not fit LSP_I32", args.change_count = count, args.n = (int64_t)1 << 31);
-    REFUSED("type 0", args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE, args.change_count = count);
+    REFUSED("type LSP_NONE", args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE,
+            args.change_count = count);
     REFUSED("place 2", args.where = (lsp_where)2);
     REFUSED("works on the host", args.where = LSP_CUDA);
 #undef REFUSED
@@ -147,9 +148,9 @@ TEST_ON_BOTH(segsort_api, a_plan_sorts_other_arrays_of_its_shape_and_refuses_oth
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort_execute(it.plan, &args))
     REFUSED("number of items", args.n--);
     REFUSED("number of segments is 5, but the plan was made for 6", args.segments--);
-    REFUSED("type of keys", args.key_type = LSP_I64);
+    REFUSED("keys of type LSP_I64", args.key_type = LSP_I64);
     REFUSED("bytes of a value", args.value_bytes = 8);
-    REFUSED("type of offsets", args.offset_type = LSP_I32);
+    REFUSED("offsets are of type", args.offset_type = LSP_I32);
     REFUSED("flags", args.flags = LSP_SORT_DESCENDING);
     REFUSED("first bit", args.begin_bit = 1);
     REFUSED("end of the bits", args.end_bit = 64);
@@ -278,7 +279,8 @@ static lsp_status sort_failing(lsp_where device, const layout *where, const requ
         free_arrays(ctx, &back);
     }
     free_arrays(ctx, &input), free_arrays(ctx, &ours);
-    lsp_ctx_destroy(ctx); /* with the plan in it */
+    lsp_ctx_destroy(ctx);
+    lsp_segsort_plan_destroy(plan); /* whose context has ended */
     cr_assert(memory.host.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.host.outstanding,
               fail_at);
     return status;

@@ -115,9 +115,9 @@ Test(spgemm_plan, malformed_arguments_are_refused) {
         must_fail(ctx, code, part, lsp_spgemm_plan_create(ctx, &bad, &bad, &wrong, &plan));                            \
     }
     REFUSED(LSP_ERR_ARGUMENT, "method 9", wrong.method = (lsp_spgemm_method)9)
-    REFUSED(LSP_ERR_ARGUMENT, "type 5", wrong.types.rowptr_type = LSP_F32)
-    REFUSED(LSP_ERR_ARGUMENT, "type 3", wrong.types.col_type = LSP_U32)
-    REFUSED(LSP_ERR_ARGUMENT, "type 2", wrong.types.val_type = LSP_I64)
+    REFUSED(LSP_ERR_ARGUMENT, "type LSP_F32", wrong.types.rowptr_type = LSP_F32)
+    REFUSED(LSP_ERR_ARGUMENT, "type LSP_U32", wrong.types.col_type = LSP_U32)
+    REFUSED(LSP_ERR_ARGUMENT, "type LSP_I64", wrong.types.val_type = LSP_I64)
     REFUSED(LSP_ERR_UNSUPPORTED, "complex", wrong.types.val_type = LSP_C64)
     REFUSED(LSP_ERR_UNSUPPORTED, "host", wrong.types.where = LSP_CUDA)
     REFUSED(LSP_ERR_DEVICE, "host", bad.where = LSP_CUDA)

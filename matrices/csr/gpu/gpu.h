@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Rows and columns of a matrix whose struct was checked, as lsp_csr_check says it. Waits. */
-lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const lsp_csr *A);
+lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* Each row by column, in place, stable. */
 lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A);

@@ -3,7 +3,7 @@
 #include "gpu.h"
 
 /* clang-format off */
-LSP_NO_CUDA(lsp_csr_check_cuda, (lsp_ctx *ctx, const lsp_csr *A), ctx)
+LSP_NO_CUDA(lsp_csr_check_cuda, (lsp_ctx *ctx, const char *name, const lsp_csr *A), ctx)
 LSP_NO_CUDA(lsp_csr_sort_cuda, (lsp_ctx *ctx, lsp_csr *A), ctx)
 LSP_NO_CUDA(lsp_csr_add_cuda,
             (lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C), ctx)

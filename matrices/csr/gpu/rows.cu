@@ -74,7 +74,7 @@ static __global__ void kernel_check(gpu_csr A, faults *found) {
     }
 }
 
-extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const lsp_csr *A) {
+extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     faults *there = NULL, found;
@@ -82,12 +82,13 @@ extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const lsp_csr *A) {
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_check, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
-    LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "rowptr[0] is %lld, not 0", (long long)found.start);
-    LSP_REQUIRE(found.stop == A->nnz, LSP_ERR_FORMAT, "rowptr[%lld] is %lld, but the matrix has %lld entries",
+    LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)found.start);
+    LSP_REQUIRE(found.stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)found.stop, (long long)A->nnz);
-    LSP_REQUIRE(found.row == ~0ull, LSP_ERR_FORMAT, "row %lld ends before its start", (long long)found.row);
-    LSP_REQUIRE(found.entry == ~0ull, LSP_ERR_FORMAT, "the column of entry %lld is not in 0 .. %lld",
-                (long long)found.entry, (long long)(A->cols - 1));
+    LSP_REQUIRE(found.row == ~0ull, LSP_ERR_FORMAT, "%s, row %lld ends before its start", name, (long long)found.row);
+    LSP_REQUIRE(found.entry == ~0ull, LSP_ERR_FORMAT,
+                "%s, entry %lld: its column is not in 0 .. %lld (indices are from 0)", name, (long long)found.entry,
+                (long long)(A->cols - 1));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

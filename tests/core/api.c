@@ -1,0 +1,307 @@
+/* What an unkind caller does: numbers that are no type, sizes that no memory has, names in sentences. */
+#include "tests/matrices.h"
+#include "tests/support.h"
+
+static const int strange[] = {-1, 8, 99, INT32_MAX, INT32_MIN};
+enum { STRANGE = sizeof strange / sizeof *strange };
+
+/* A = diag(1, 2, 3). */
+typedef struct diagonal {
+    int32_t rowptr[4], col[3];
+    double val[3];
+    lsp_csr A;
+} diagonal;
+
+static diagonal three(void) { return (diagonal){.rowptr = {0, 1, 2, 3}, .col = {0, 1, 2}, .val = {1, 2, 3}}; }
+static lsp_csr *view(diagonal *d) {
+    d->A = TEST_CSR(3, 3, d->rowptr, d->col, d->val);
+    return &d->A;
+}
+
+static lsp_status ignore_rows(void *user, int64_t first_row, const lsp_csr *rows) {
+    (void)user, (void)first_row, (void)rows;
+    return LSP_OK;
+}
+
+Test(api, types_have_names) {
+    const char *const names[] = {"LSP_NONE", "LSP_I32", "LSP_I64", "LSP_U32",
+                                 "LSP_U64",  "LSP_F32", "LSP_F64", "LSP_C64"};
+    for (int t = LSP_NONE; t <= LSP_C64; t++) {
+        cr_assert_str_eq(lsp_type_name((lsp_type)t), names[t]);
+    }
+    for (int i = 0; i < STRANGE; i++) {
+        cr_assert_str_eq(lsp_type_name((lsp_type)strange[i]), "LSP_TYPE_?");
+        cr_assert_eq(lsp_type_bytes((lsp_type)strange[i]), 0);
+    }
+}
+
+#define REFUSED(call) must_fail(ctx, LSP_ERR_ARGUMENT, "", call)
+
+Test(api, numbers_that_are_no_type_are_refused_by_all_that_take_types) {
+    lsp_ctx *ctx = test_ctx(1);
+    diagonal d = three();
+    lsp_csr *A = view(&d), B = {.rows = 42};
+    const int32_t index[] = {0, 1, 2};
+    for (int i = 0; i < 3 * STRANGE; i++) {
+        const lsp_type t = (lsp_type)strange[i / 3];
+        const lsp_csr_types types = {i % 3 == 0 ? t : 0, i % 3 == 1 ? t : 0, i % 3 == 2 ? t : 0, false, LSP_HOST};
+        lsp_csr_types dropped = types;
+        dropped.drop_values = true;
+        const lsp_coo coo = {3, 3, 3, index, index, d.val, LSP_I32, LSP_F64};
+        REFUSED(lsp_csr_create(ctx, 1, 1, 1, &types, &B));
+        REFUSED(lsp_csr_create(ctx, 1, 1, 1, &dropped, &B));
+        REFUSED(lsp_csr_copy(ctx, A, &types, &B));
+        REFUSED(lsp_csr_copy(ctx, A, &dropped, &B));
+        REFUSED(lsp_coo_to_csr(ctx, &coo, &types, &B, NULL));
+        REFUSED(lsp_coo_to_csr(ctx, &coo, &dropped, &B, NULL));
+        REFUSED(lsp_generate(ctx, "poisson2d:2", 1, &types, &B));
+        const char text[] = "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n";
+        const lsp_mtx_read_options read = {.types = types};
+        REFUSED(lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", &read, &B, NULL));
+        for (int drop = 0; drop < 2; drop++) {
+            const lsp_spgemm_options product = {.types = drop ? dropped : types};
+            lsp_spgemm_plan *plan = NULL;
+            REFUSED(lsp_spgemm(ctx, A, A, &product, &B, NULL));
+            REFUSED(lsp_spgemm_plan_create(ctx, A, A, &product, &plan));
+            REFUSED(lsp_spgemm_stream(ctx, A, A, &product, 0, ignore_rows, NULL, NULL));
+            REFUSED(lsp_spgemm_write(ctx, "/nonexistent/C.mtx", A, A, &product, 0, NULL, NULL));
+            REFUSED(lsp_spgemm_add(ctx, 1, A, A, 1, A, &product, &B));
+            REFUSED(lsp_spgemm_triple(ctx, A, A, A, &product, &B));
+        }
+        lsp_coo wrong = coo; /* the triples' own types */
+        *(i % 3 == 0 ? &wrong.index_type : &wrong.val_type) = t;
+        REFUSED(lsp_coo_to_csr(ctx, &wrong, NULL, &B, NULL));
+        REFUSED(lsp_coo_to_csr(ctx, &wrong, &(lsp_csr_types){.drop_values = true}, &B, NULL));
+        uint32_t keys[] = {2, 1};
+        lsp_segsort_args sort = {.n = 2, .segments = 1, .length = 2, .key_type = LSP_U32, .keys = keys};
+        sort.keys_out = keys, sort.change_count = keys;
+        *(i % 3 == 0 ? &sort.key_type : &sort.offset_type) = t;
+        REFUSED(lsp_segsort(ctx, &sort));
+        lsp_segsort_plan *plan = NULL;
+        REFUSED(lsp_segsort_plan_create(ctx, &sort, &plan));
+    }
+    cr_assert(B.rows == 42 && B.rowptr == NULL);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(api, numbers_that_are_no_place_symmetry_semiring_or_method_are_refused) {
+    lsp_ctx *ctx = test_ctx(1);
+    diagonal d = three();
+    lsp_csr *A = view(&d), B = {.rows = 42};
+    for (int i = 0; i < STRANGE; i++) {
+        lsp_csr away = *A;
+        away.where = (lsp_where)strange[i];
+        const lsp_filter masked = {.mask = &away};
+        const lsp_spgemm_options options[] = {{.types.where = (lsp_where)strange[i]},
+                                              {.semiring = (lsp_semiring)strange[i]},
+                                              {.method = (lsp_spgemm_method)strange[i]},
+                                              {.filter.mask = &away}};
+        for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+            REFUSED(lsp_spgemm(ctx, A, A, &options[o], &B, NULL));
+            REFUSED(lsp_spgemm_stream(ctx, A, A, &options[o], 0, ignore_rows, NULL, NULL));
+            REFUSED(lsp_spgemm_triple(ctx, A, A, A, &options[o], &B));
+        }
+        REFUSED(lsp_spgemm(ctx, &away, &away, NULL, &B, NULL));
+        REFUSED(lsp_spgemm_stream(ctx, &away, A, NULL, 0, ignore_rows, NULL, NULL));
+        REFUSED(lsp_csr_add(ctx, 1, A, 1, &away, &B));
+        REFUSED(lsp_csr_filter(ctx, A, &masked, &B));
+        REFUSED(lsp_csr_filter(ctx, &away, &(lsp_filter){0}, &B));
+        REFUSED(lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = (lsp_where)strange[i]}, &B));
+        REFUSED(lsp_csr_expand(ctx, A, (lsp_symmetry)strange[i], &B));
+        const lsp_mtx_write_options write = {.symmetry = (lsp_symmetry)strange[i]};
+        REFUSED(lsp_mtx_write(ctx, "/nonexistent/A.mtx", A, &write));
+        REFUSED(lsp_segsort(ctx, &(lsp_segsort_args){.key_type = LSP_U32, .where = (lsp_where)strange[i]}));
+    }
+    cr_assert(B.rows == 42 && B.rowptr == NULL);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(api, triples_that_no_memory_can_hold_are_refused_unread) {
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_csr B = {.rows = 42};
+    const int64_t index[] = {0};
+    const double val[] = {1};
+    const int64_t counts[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX / 8 + 1};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%lld triples", (long long)counts[i]);
+        const lsp_coo coo = {1, 1, counts[i], index, index, val, LSP_I64, LSP_F64};
+        must_fail(ctx, LSP_ERR_ARGUMENT, number, lsp_coo_to_csr(ctx, &coo, NULL, &B, NULL));
+    }
+    const lsp_coo pairs = {1, 1, INT64_MAX / 16 + 1, index, index, val, LSP_I32, LSP_C64};
+    must_fail(ctx, LSP_ERR_ARGUMENT, "triples", lsp_coo_to_csr(ctx, &pairs, NULL, &B, NULL));
+    cr_assert(B.rows == 42 && B.rowptr == NULL);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(api, a_sentence_names_the_matrix_that_is_wrong) {
+    lsp_ctx *ctx = test_ctx(1);
+    diagonal d = three(), e = three(), f = three();
+    lsp_csr *A = view(&d), *B = view(&e), *bad = view(&f), C = {0};
+    f.col[2] = 100;
+    const char *a = "A, row 2: column 100 is not in 0 .. 2 (indices are from 0)", *b = "B, row 2: column 100";
+    const lsp_filter masked = {.mask = bad};
+    const lsp_spgemm_options transposed = {.transpose_a = true, .transpose_b = true};
+    must_fail(ctx, LSP_ERR_FORMAT, a, lsp_csr_check(ctx, bad, 0));
+    must_fail(ctx, LSP_ERR_FORMAT, a, lsp_spgemm(ctx, bad, B, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_FORMAT, b, lsp_spgemm(ctx, A, bad, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_FORMAT, b, lsp_spgemm(ctx, A, bad, &transposed, &C, NULL));
+    must_fail(ctx, LSP_ERR_FORMAT, b, lsp_spgemm_stream(ctx, A, bad, NULL, 0, ignore_rows, NULL, NULL));
+    must_fail(ctx, LSP_ERR_FORMAT, b, lsp_spgemm_stream(ctx, A, bad, &transposed, 0, ignore_rows, NULL, NULL));
+    must_fail(ctx, LSP_ERR_FORMAT, b, lsp_csr_add(ctx, 1, A, 1, bad, &C));
+    must_fail(ctx, LSP_ERR_FORMAT, b, lsp_csr_compare(ctx, A, bad, &(lsp_csr_difference){0}));
+    must_fail(ctx, LSP_ERR_FORMAT, "D, row 2", lsp_spgemm_add(ctx, 1, A, B, 1, bad, NULL, &C));
+    must_fail(ctx, LSP_ERR_FORMAT, "the mask, row 2", lsp_csr_filter(ctx, A, &masked, &C));
+    must_fail(ctx, LSP_ERR_FORMAT, "R, row 2", lsp_spgemm_triple(ctx, bad, A, B, NULL, &C));
+    must_fail(ctx, LSP_ERR_FORMAT, "A, row 2", lsp_spgemm_triple(ctx, A, bad, B, NULL, &C));
+    must_fail(ctx, LSP_ERR_FORMAT, "P, row 2", lsp_spgemm_triple(ctx, A, A, bad, NULL, &C));
+    must_fail(ctx, LSP_ERR_FORMAT, "P, row 2", lsp_spgemm_triple(ctx, NULL, A, bad, NULL, &C));
+    bad->rowptr = NULL;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "B has no row pointers", lsp_spgemm(ctx, A, bad, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "B is NULL", lsp_csr_add(ctx, 1, A, 1, NULL, &C));
+    lsp_ctx_destroy(ctx);
+}
+
+/* ---- nothing of a user's is lost ---- */
+
+static int64_t bytes_in_use(lsp_ctx *ctx) {
+    lsp_ctx_info info;
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_get_info(ctx, &info));
+    return info.host_bytes;
+}
+
+Test(api, a_matrix_that_is_not_the_contexts_is_not_freed) {
+    lsp_ctx *ctx = test_ctx(1), *other = test_ctx(1);
+    diagonal d = three();
+    lsp_csr *own = view(&d), A, before, mixed;
+    must(ctx, lsp_csr_copy(ctx, own, NULL, &A));
+    const int64_t held = bytes_in_use(ctx);
+    before = A;
+    must_fail(other, LSP_ERR_ARGUMENT, "3 x 3 with 3 entries", lsp_csr_free(other, &A));
+    cr_assert(memcmp(&A, &before, sizeof A) == 0 && bytes_in_use(ctx) == held);
+    before = *own;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, own));
+    cr_assert(memcmp(own, &before, sizeof A) == 0);
+    mixed = A;
+    mixed.val = d.val;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, &mixed));
+    cr_assert(mixed.rowptr == A.rowptr && bytes_in_use(ctx) == held, "a part of it was freed");
+    before = A;
+    must(ctx, lsp_csr_free(ctx, &A));
+    cr_assert(A.rowptr == NULL && A.rows == 0 && bytes_in_use(ctx) == 0);
+    must(ctx, lsp_csr_free(ctx, &A));
+    must(ctx, lsp_csr_free(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, &before));
+    cr_assert_eq(lsp_csr_free(NULL, &A), LSP_ERR_ARGUMENT);
+    lsp_ctx_destroy(other);
+    lsp_ctx_destroy(ctx);
+}
+
+/* A call whose output is its input: A becomes what it would have been elsewhere, and the context holds A alone. */
+#define REPLACED(call, elsewhere)                                                                                      \
+    do {                                                                                                               \
+        lsp_csr A, Z = {0};                                                                                            \
+        lsp_csr_difference difference;                                                                                 \
+        must(ctx, lsp_csr_copy(ctx, own, NULL, &A));                                                                   \
+        must(ctx, elsewhere);                                                                                          \
+        must(ctx, call);                                                                                               \
+        must(ctx, lsp_csr_compare(ctx, &A, &Z, &difference));                                                          \
+        cr_assert(difference.same_shape &&difference.same_bits, "%s", #call);                                          \
+        must(ctx, lsp_csr_free(ctx, &Z));                                                                              \
+        must(ctx, lsp_csr_free(ctx, &A));                                                                              \
+        cr_assert(bytes_in_use(ctx) == 0, "%s: %lld bytes are lost", #call, (long long)bytes_in_use(ctx));             \
+    } while (0)
+
+Test(api, an_output_that_is_an_input_is_replaced_and_nothing_is_lost) {
+    lsp_ctx *ctx = test_ctx(2);
+    diagonal d = three();
+    const lsp_csr *own = view(&d);
+    const lsp_csr_types narrow = {.val_type = LSP_F32};
+    REPLACED(lsp_spgemm(ctx, &A, &A, NULL, &A, NULL), lsp_spgemm(ctx, &A, &A, NULL, &Z, NULL));
+    REPLACED(lsp_spgemm(ctx, own, &A, NULL, &A, NULL), lsp_spgemm(ctx, own, &A, NULL, &Z, NULL));
+    REPLACED(lsp_spgemm(ctx, own, own, &(lsp_spgemm_options){.filter.mask = &A}, &A, NULL),
+             lsp_spgemm(ctx, own, own, &(lsp_spgemm_options){.filter.mask = &A}, &Z, NULL));
+    REPLACED(lsp_spgemm_add(ctx, 2, own, own, 3, &A, NULL, &A), lsp_spgemm_add(ctx, 2, own, own, 3, &A, NULL, &Z));
+    REPLACED(lsp_spgemm_triple(ctx, NULL, &A, own, NULL, &A), lsp_spgemm_triple(ctx, NULL, &A, own, NULL, &Z));
+    REPLACED(lsp_spgemm_triple(ctx, NULL, own, &A, NULL, &A), lsp_spgemm_triple(ctx, NULL, own, &A, NULL, &Z));
+    REPLACED(lsp_csr_add(ctx, 2, own, 3, &A, &A), lsp_csr_add(ctx, 2, own, 3, &A, &Z));
+    REPLACED(lsp_csr_copy(ctx, &A, &narrow, &A), lsp_csr_copy(ctx, &A, &narrow, &Z));
+    REPLACED(lsp_csr_transpose(ctx, &A, &A), lsp_csr_transpose(ctx, &A, &Z));
+    REPLACED(lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &A), lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &Z));
+    REPLACED(lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 1}, &A),
+             lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 1}, &Z));
+    lsp_csr A;
+    lsp_spgemm_plan *plan;
+    must(ctx, lsp_csr_copy(ctx, own, NULL, &A));
+    must(ctx, lsp_spgemm_plan_create(ctx, &A, &A, NULL, &plan));
+    must(ctx, lsp_spgemm_execute(plan, &A, &A, &A));
+    cr_assert_eq(((double *)A.val)[2], 9);
+    lsp_spgemm_plan_destroy(plan);
+    must(ctx, lsp_csr_free(ctx, &A));
+    cr_assert_eq(bytes_in_use(ctx), 0);
+    lsp_csr mine = *own; /* a user's own arrays are left to the user */
+    must(ctx, lsp_csr_transpose(ctx, &mine, &mine));
+    cr_assert(mine.col != own->col && d.val[2] == 3);
+    must(ctx, lsp_csr_free(ctx, &mine));
+    lsp_ctx_destroy(ctx);
+}
+
+/* ---- plans and contexts end in any order ---- */
+
+typedef struct plans {
+    lsp_spgemm_plan *product[2];
+    lsp_segsort_plan *sort;
+    lsp_csr C;
+} plans;
+
+static plans make_plans(lsp_ctx *ctx, const lsp_csr *A, const lsp_segsort_args *sort) {
+    plans p = {0};
+    must(ctx, lsp_spgemm_plan_create(ctx, A, A, NULL, &p.product[0]));
+    must(ctx, lsp_segsort_plan_create(ctx, sort, &p.sort));
+    must(ctx, lsp_spgemm_plan_create(ctx, A, A, NULL, &p.product[1]));
+    must(ctx, lsp_spgemm_execute(p.product[0], A, A, &p.C));
+    must(ctx, lsp_segsort_execute(p.sort, sort));
+    return p;
+}
+
+Test(api, plans_and_their_context_end_in_any_order) {
+    diagonal d = three();
+    const lsp_csr *A = view(&d);
+    uint32_t keys[] = {3, 1, 2};
+    const lsp_segsort_args sort = {
+        .n = 3, .segments = 1, .length = 3, .key_type = LSP_U32, .keys = keys, .keys_out = keys};
+    for (int order = 0; order < 16; order++) { /* bits: which are destroyed before the context; own allocator */
+        test_memory memory = {.fail_at = -1};
+        lsp_ctx *ctx = NULL;
+        const lsp_ctx_options own = {.allocator = {test_memory_alloc, test_memory_free, &memory}};
+        cr_assert_eq(lsp_ctx_create(&ctx, order & 8 ? &own : NULL, NULL, 0), LSP_OK);
+        plans p = make_plans(ctx, A, &sort);
+        for (int after = 0; after < 2; after++) {
+            for (int i = 0; i < 2; i++) {
+                if ((order >> i & 1) == after) {
+                    lsp_spgemm_plan_destroy(p.product[i]);
+                    p.product[i] = NULL;
+                }
+            }
+            if ((order >> 2 & 1) == after) {
+                lsp_segsort_plan_destroy(p.sort);
+                p.sort = NULL;
+            }
+            if (after == 0) {
+                lsp_spgemm_info info;
+                lsp_segsort_info sort_info;
+                lsp_csr C = p.C;
+                lsp_ctx_destroy(ctx);
+                for (int i = 0; i < 2; i++) {
+                    cr_assert_eq(lsp_spgemm_execute(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
+                    cr_assert_eq(lsp_spgemm_update(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
+                    cr_assert_eq(lsp_spgemm_plan_get_info(p.product[i], &info), LSP_ERR_ARGUMENT);
+                }
+                cr_assert_eq(lsp_segsort_execute(p.sort, &sort), LSP_ERR_ARGUMENT);
+                cr_assert_eq(lsp_segsort_plan_get_info(p.sort, &sort_info), LSP_ERR_ARGUMENT);
+            }
+        }
+        cr_assert_eq(memory.outstanding, 0, "order %d: %ld pieces are lost", order, memory.outstanding);
+    }
+}
