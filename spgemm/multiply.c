@@ -167,7 +167,7 @@ static lsp_status make_result_there(lsp_spgemm_plan *plan, lsp_csr *C) {
     if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
         int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
         const bool fits = bytes <= available && scratch <= available - bytes;
-        if (!fits && lsp_spgemm_gpu_forget(plan)) {
+        if (!fits && lsp_spgemm_gpu_replay_drop(plan)) {
             return make_result_there(plan, C);
         }
         LSP_REQUIRE(fits, LSP_ERR_MEMORY,
@@ -184,12 +184,13 @@ done:
 }
 
 /* To a C that is made, or (update) is there but for its values. */
-static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
+static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
+                                 lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = {0};
     if (!plan->counted) {
-        LSP_TRY(lsp_spgemm_gpu_count(plan, factors));
+        LSP_TRY(lsp_spgemm_gpu_count(plan, operands));
         plan->counted = true;
     }
     if (update) {
@@ -197,12 +198,12 @@ static lsp_status multiply_there(lsp_spgemm_plan *plan, const lsp_spgemm_factors
     } else {
         LSP_TRY(make_result_there(plan, &made));
     }
-    if (plan->gpu.places.place != NULL) {
-        LSP_TRY(lsp_spgemm_gpu_again(plan, factors, &made, !update));
+    if (plan->gpu.replay.pairs != NULL) {
+        LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, &made, !update));
     } else {
-        LSP_TRY(lsp_spgemm_gpu_fill(plan, factors, update, &made));
+        LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, &made));
         if (plan->uses == 1) {
-            LSP_TRY(lsp_spgemm_gpu_keep(plan, factors, &made));
+            LSP_TRY(lsp_spgemm_gpu_replay_build(plan, operands, &made));
         }
     }
     *C = made;
@@ -221,7 +222,7 @@ static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operan
     lsp_spgemm_job job = {
         .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .semiring = plan->options.semiring};
     if (plan->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_masked(plan, &ops->factors, C));
+        LSP_TRY(lsp_spgemm_gpu_masked(plan, &ops->gpu, C));
     } else {
         LSP_TRY(convert_values(ctx, &job.B, plan->type));
         LSP_TRY(lsp_spgemm_masked(plan, &job, C));
@@ -239,7 +240,7 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
     if (plan->masked || plan->where == LSP_CUDA) {
-        LSP_TRY(plan->masked ? multiply_masked(plan, ops, C) : multiply_there(plan, &ops->factors, update, C));
+        LSP_TRY(plan->masked ? multiply_masked(plan, ops, C) : multiply_there(plan, &ops->gpu, update, C));
         goto done;
     }
     lsp_spgemm_job job = {.A = ops->A,

@@ -101,7 +101,7 @@ static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
 
 /* To be read later. */
 static lsp_status look_at_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    return A->where == LSP_CUDA ? lsp_spgemm_gpu_look_at_structure(ctx, A, B) : LSP_OK;
+    return A->where == LSP_CUDA ? lsp_spgemm_gpu_start_structure(ctx, A, B) : LSP_OK;
 }
 
 static lsp_status read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
@@ -134,21 +134,21 @@ static void describe_choice(lsp_spgemm_plan *plan, const lsp_csr *B) {
 static void describe_ways(lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.count_bins;
     int64_t few = 0, more = 0;
-    for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_BITS; bin++) {
+    for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_LONG; bin++) {
         *(bin < LSP_BIN_COUNT_64 ? &few : &more) += bins[bin];
     }
     plan->info.method = LSP_SPGEMM_SORT;
     plan->info.blocks = 1;
-    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu.strips.bytes;
-    if (plan->gpu.strips.count > 0) {
+    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu.dense_b.bytes;
+    if (plan->gpu.dense_b.strips > 0) {
         snprintf(plan->info.reason, sizeof plan->info.reason,
                  "on the GPU; B is nearly dense: each row in %lld strips of 32 columns",
-                 (long long)plan->gpu.strips.count);
+                 (long long)plan->gpu.dense_b.strips);
         return;
     }
     snprintf(plan->info.reason, sizeof plan->info.reason,
              "on the GPU; %lld rows sorted by a warp or less, %lld of more products, %lld of very many", (long long)few,
-             (long long)more, (long long)bins[LSP_BIN_BITS]);
+             (long long)more, (long long)bins[LSP_BIN_LONG]);
 }
 
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
@@ -199,7 +199,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     made->options.types.where = A->where;
     made->val_type = made->type;
     if (made->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->factors));
+        LSP_TRY(lsp_spgemm_gpu_inspect(made, A, B, &ops->gpu));
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, options, made->type, ops));
         LSP_TRY(lsp_spgemm_inspect(made, &ops->A, &ops->B));
@@ -261,15 +261,15 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.c_col);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
-        lsp_spgemm_gpu_forget(plan);
+        lsp_spgemm_gpu_replay_drop(plan);
         lsp_free(ctx, plan->gpu.rowptr);
         lsp_free(ctx, plan->gpu.products);
         lsp_free(ctx, plan->gpu.groups);
-        lsp_free(ctx, plan->gpu.like);
+        lsp_free(ctx, plan->gpu.repeats);
         lsp_free(ctx, plan->gpu.pieces);
         lsp_free(ctx, plan->gpu.tiles);
-        lsp_free(ctx, plan->gpu.strips.B);
-        lsp_free(ctx, plan->gpu.strips.C);
+        lsp_free(ctx, plan->gpu.dense_b.B);
+        lsp_free(ctx, plan->gpu.dense_b.C);
         lsp_free(ctx, plan->gpu.report);
     }
     if (plan != NULL) {
@@ -338,9 +338,9 @@ done:
 }
 
 /* Are new values made of those of A and B by number, wherever their columns are? Then it may be found afterwards that
- * these have changed. Not in the second use, which may read what it learns of places. */
+ * these have changed. Not in the second use, which may read what the replay learns. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
-    const bool by_number = plan->gpu.places.place != NULL || (plan->gpu.strips.C != NULL && plan->uses > 1);
+    const bool by_number = plan->gpu.replay.pairs != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
     return plan->where == LSP_CUDA && by_number && !plan->gpu.unsorted && !plan->options.transpose_a &&
            !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
            plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
@@ -364,7 +364,7 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     LSP_TRY(look_at_structures(ctx, A, B));
     LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
     if (plan->where == LSP_CUDA) {
-        LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, &ops.factors));
+        LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &ops.gpu));
     } else {
         LSP_TRY(lsp_spgemm_take_operands(ctx, A, B, &plan->options, plan->type, &ops));
     }

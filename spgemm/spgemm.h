@@ -107,7 +107,7 @@ struct lsp_spgemm_plan {
 typedef struct lsp_spgemm_operands {
     lsp_csr A, B;
     bool made_a, made_b;
-    lsp_spgemm_factors factors; /* on a GPU these instead, in scratch */
+    lsp_spgemm_gpu_operands gpu; /* on a GPU these instead, in scratch */
 } lsp_spgemm_operands;
 
 lsp_status lsp_spgemm_take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

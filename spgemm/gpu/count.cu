@@ -1,31 +1,32 @@
-/* C = A*B on a GPU, the first pass: short rows have been counted; others are put in bins by their products, each bin is
- * counted by its own kernel, and the counts are summed up. The host waits once, for nnz(C). */
+/* C = A*B on a GPU, the first pass: lists the rows that are not short by the bin that counts them, starts one kernel a
+ * bin, and sums the counts to row pointers. kernel_inspect has counted the short rows. The host waits once, for nnz(C).
+ */
 #include "core/scan.h"
-#include "kernel_long_mark.cuh"
 #include "kernel_hash.cuh"
-#include "launch.cuh"
+#include "kernel_sort.cuh"
 #include "kernel_window_count.cuh"
+#include "long_launch.cuh"
 
-/* The rows of that bin, and those that other kernels have given up, at most `more`. */
-static lsp_status count_by_bits(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
-                                uint32_t more, spg_counting *counting) {
+/* Counts the rows in LSP_BIN_LONG, and those that other kernels gave up, at most `more`. */
+static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
+                             uint32_t more, spg_counting *counting) {
     lsp_status status = LSP_OK;
     const uint32_t range = count_range(ctx);
     const int64_t columns = lsp_min(job->cols, range), tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
-    const size_t bytes = (size_t)lsp_ceil_div(columns, BITS_GROUP) * BITS_GROUP / 8;
-    const int nt = bits_threads(columns);
-    const auto count_bits = nt == BITS_NT ? kernel_bits_count<BITS_NT> : kernel_bits_count<BITS_MANY_NT>;
-    LSP_TRY(lsp_allow_shared(ctx, count_bits, bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_bits, bits_blocks(tasks, nt), nt, bytes, *job, list, rest, range,
-                              &counting->taken));
+    const size_t bytes = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
+    const int nt = long_threads(columns);
+    const auto count_kernel = nt == LONG_NT ? kernel_long_count<LONG_NT> : kernel_long_count<LONG_MANY_NT>;
+    LSP_TRY(lsp_allow_shared(ctx, count_kernel, bytes));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest,
+                              range, &counting->taken));
 done:
     return status;
 }
 
-/* Counts rows that fit no window by a table of columns; how many they are only the GPU knows. */
+/* Counts rows that fit no window by a hash table of their columns. Only the GPU knows how many rows these are. */
 template <int G, int VT>
 static __global__ void __launch_bounds__(G)
-    kernel_sort_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
+    kernel_count_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
     lsp_let_next_begin();
@@ -41,33 +42,35 @@ static __global__ void __launch_bounds__(G)
 }
 
 template <int G, int VT>
-static lsp_status sort_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
-                             const uint32_t *count) {
+static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
+                              const uint32_t *count) {
     lsp_status status = LSP_OK;
     const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
     if (most > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_again<G, VT>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_sort_again<G, VT>), lsp_min(most, SMS * 32), G, bytes, *job,
-                                  rows, count));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G, bytes,
+                                  *job, rows, count));
     }
 done:
     return status;
 }
 
-/* Rows of more products than a warp sorts: what fits no window is put in a table, of groups of columns if products are
- * more than a block has, or left to bits. */
-static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
-                             spg_counting *counting) {
+/* Counts all rows of more than 256 products, first in windows. Rows that fit no window go to a hash table of columns,
+ * to a table of groups of columns if they have more than 4096 products, or to LONG. */
+static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
+                               spg_counting *counting) {
     lsp_status status = LSP_OK;
-    uint32_t *by_bits = lists->rows + lists->starts.at[LSP_BIN_BITS]; /* rows of that bin, then those given up */
+    /* the rows of that bin, then those that were given up */
+    uint32_t *long_rows = lists->rows + lists->starts.at[LSP_BIN_LONG];
     enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
-    spg_rest rest = {}; /* to be counted by bits */
+    spg_rest rest = {}; /* rows that LONG has to count */
     window_counting work = {};
-    bool beside = false; /* the first kernel after the windows' needs what these have left, others nothing more */
+    bool beside = false; /* the first kernel after the windows reads their lists, so it waits; later ones depend on
+                            nothing else */
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
     work.most = LSP_WINDOW_WIDE;
-    work.again = by_bits + bins[LSP_BIN_BITS] + bins[LSP_BIN_COUNT_HASH];
+    work.again = long_rows + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_HASH];
     work.again_count = counting->retry;
     work.merged = work.again + work.count;
     work.merged_count = &counting->merged;
@@ -79,15 +82,16 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
     if (work.count > 0) {
         const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
         LSP_TRY(lsp_allow_shared(ctx, kernel_window_count, bytes));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count, lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), SMS * 16),
-                           WINDOW_NT, bytes, *job, work));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count,
+                           lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), chip_sms(ctx) * 16), WINDOW_NT, bytes, *job,
+                           work));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_merge_count,
-                                  lsp_min(lsp_ceil_div(work.count, MERGE_WARPS), SMS * 8), MERGE_NT, 0, *job,
+                                  lsp_min(lsp_ceil_div(work.count, MERGE_WARPS), chip_sms(ctx) * 8), MERGE_NT, 0, *job,
                                   (spg_rest){work.merged, work.merged_count}));
     }
 #define COUNT_AGAIN(G, VT, k)                                                                                          \
-    LSP_TRY((sort_again<G, VT>(ctx, &beside, job, work.again + work.first[k], work.first[k + 1] - work.first[k],       \
-                               counting->retry + (k))))
+    LSP_TRY((count_again<G, VT>(ctx, &beside, job, work.again + work.first[k], work.first[k + 1] - work.first[k],      \
+                                counting->retry + (k))))
     COUNT_AGAIN(64, 8, 0);
     COUNT_AGAIN(128, 8, 1);
     COUNT_AGAIN(256, 8, 2);
@@ -95,45 +99,45 @@ static lsp_status count_long(lsp_ctx *ctx, const spg_job *job, const bin_lists *
 #undef COUNT_AGAIN
     if (bins[LSP_BIN_COUNT_HASH] > 0 && job->cols > LSP_HASH_COUNT_FROM) {
         const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
-        const hash_counting last = {rest.rows, rest.count, by_bits + bins[LSP_BIN_BITS], &counting->again};
+        const hash_counting last = {rest.rows, rest.count, long_rows + bins[LSP_BIN_LONG], &counting->again};
         rest = (spg_rest){last.again, last.again_count};
         LSP_TRY(lsp_allow_shared(ctx, kernel_hash_count<BITS>, bytes));
         beside = false;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
                            bytes, *job, last));
     }
-    if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_BITS] > 0) {
-        LSP_TRY(count_by_bits(ctx, &beside, job, list_of(lists, bins, LSP_BIN_BITS), rest, bins[LSP_BIN_COUNT_HASH],
-                              counting));
+    if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG] > 0) {
+        LSP_TRY(count_long(ctx, &beside, job, list_of(lists, bins, LSP_BIN_LONG), rest, bins[LSP_BIN_COUNT_HASH],
+                           counting));
     }
 done:
     return status;
 }
 
-/* Rows in windows gain from rows of B that are alike and from rows of C that are. */
-static lsp_status find_runs(lsp_spgemm_plan *plan, spg_job *job) {
+/* Finds the rows of B and of C that repeat the row before: window kernels do their work once for all of them. */
+static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    /* warps enough are left; whole fours, which are made together */
-    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (SMS * 128), 1) * 4, RUN_MOST);
-    if (!plan->gpu.like) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.like, (void **)&plan->gpu.like));
+    /* at most so many rows together that enough warps are left; a multiple of four, which are made together */
+    const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);
+    if (!plan->gpu.repeats) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.repeats, (void **)&plan->gpu.repeats));
     }
-    job->like = plan->gpu.like;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_like, lsp_ceil_div(job->B.rows, RUN_WARPS * RUN_EACH), RUN_NT, 0, job->B,
-                       plan->gpu.like));
-    if (!job->repeats) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, lsp_ceil_div(job->A.rows, RUN_ROWS), RUN_NT, 0, *job, most));
+    job->repeats = plan->gpu.repeats;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_b, lsp_ceil_div(job->B.rows, REPEAT_WARPS * REPEAT_EACH), REPEAT_NT, 0,
+                       job->B, plan->gpu.repeats));
+    if (!job->duplicates) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_c, lsp_ceil_div(job->A.rows, REPEAT_ROWS), REPEAT_NT, 0, *job, most));
     }
 done:
     return status;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    spg_job job = job_of(plan, factors);
+    spg_job job = job_of(plan, operands);
     const uint32_t *bins = plan->gpu.count_bins;
     spg_counting *counting = &report_of(plan)->counting, here;
     bin_lists lists;
@@ -141,26 +145,26 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         plan->info.nnz = plan->gpu.nnz;
         return LSP_OK;
     }
-    if (plan->gpu.strips.count > 0) {
-        LSP_TRY(spg_count_strips(plan, factors));
+    if (plan->gpu.dense_b.strips > 0) {
+        LSP_TRY(spg_count_dense_b(plan, operands));
     }
-    if (plan->gpu.strips.count > 0) {
+    if (plan->gpu.dense_b.strips > 0) {
         return LSP_OK;
     }
-    if (plan->gpu.counting) { /* a call before this one did not get to the end */
+    if (plan->gpu.counting) { /* an earlier call failed halfway: begin anew */
         LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
-        LSP_TRY(spg_look(plan, factors));
+        LSP_TRY(spg_inspect(plan, operands));
     }
     plan->gpu.counting = true;
     if (windowed(bins) > 0) {
-        LSP_TRY(find_runs(plan, &job));
+        LSP_TRY(find_repeats(plan, &job));
     }
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
     if (list_rows(bins) > 0) {
-        LSP_TRY(count_long(ctx, &job, &lists, bins, counting));
+        LSP_TRY(count_listed(ctx, &job, &lists, bins, counting));
     }
     LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(job.A.rows), NT, 0, job, counting->bins));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(ctx, job.A.rows), NT, 0, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;
     plan->gpu.summed = true;

@@ -1,72 +1,72 @@
-/* C = A*B on a GPU where B is nearly dense: both passes, see gpu/kernel_dense_b.cuh. */
+/* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_dense_b.cuh. */
 #include "core/scan.h"
 #include "kernel_dense_b.cuh"
 #include "launch.cuh"
 
-static spg_strips strips_of(const lsp_spgemm_plan *plan) {
-    const lsp_spgemm_strips *kept = &plan->gpu.strips;
-    return {(spg_strip *)kept->B, (spg_strip *)kept->C, kept->count};
+static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
+    const lsp_spgemm_dense_b *kept = &plan->gpu.dense_b;
+    return {(spg_strip *)kept->B, (spg_strip *)kept->C, kept->strips};
 }
 
-/* Both tables, if they leave memory for C. */
+/* Allocates both tables, unless that would leave too little memory for C. */
 static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: fewer are taken without a look at what is free */
+    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer the free memory is not asked for, which is slow */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_strips *kept = &plan->gpu.strips;
+    lsp_spgemm_dense_b *kept = &plan->gpu.dense_b;
     const int64_t bytes = kept->bytes + plan->info.bound_bytes;
     if ((bytes >= ASKED_FROM || ctx->options.max_bytes > 0) && bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
         return LSP_ERR_MEMORY;
     }
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows * kept->count, sizeof(spg_strip), &kept->B));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.rows * kept->count, sizeof(spg_strip), &kept->C));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows * kept->strips, sizeof(spg_strip), &kept->B));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.rows * kept->strips, sizeof(spg_strip), &kept->C));
 done:
     return status;
 }
 
-lsp_status spg_count_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const spg_job job = job_of(plan, factors);
+    const spg_job job = job_of(plan, operands);
     ull *nnz = &report_of(plan)->counting.nnz, here;
-    int log_share = 0; /* of the warps of a row, by its entries in the mean */
-    while (1 << log_share < STRIPS_WARPS && (job.A.rows * STRIPS_AHEAD) << log_share < job.A.nnz) {
+    int log_share = 0; /* log2 of the warps that share a row, from the average number of entries in A's rows */
+    while (1 << log_share < DENSE_B_WARPS && (job.A.rows * DENSE_B_AHEAD) << log_share < job.A.nnz) {
         log_share++;
     }
     LSP_TRY(take_tables(plan, &job));
     plan->gpu.counting = true;
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_strips, lsp_ceil_div(job.B.rows, STRIPS_WARPS), STRIPS_NT, 0, job.B, strips_of(plan)));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_strips_count, lsp_ceil_div(job.A.rows << log_share, STRIPS_WARPS), STRIPS_NT, 0, job,
-                       strips_of(plan), log_share));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_index, lsp_ceil_div(job.B.rows, DENSE_B_WARPS), DENSE_B_NT, 0, job.B,
+                       dense_b_of(plan)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT, 0,
+                       job, dense_b_of(plan), log_share));
     LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
     LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
     plan->info.nnz = (int64_t)here;
     plan->gpu.summed = true;
 done:
     if (status != LSP_OK) {
-        lsp_free(ctx, plan->gpu.strips.B);
-        lsp_free(ctx, plan->gpu.strips.C);
-        plan->gpu.strips = (lsp_spgemm_strips){};
+        lsp_free(ctx, plan->gpu.dense_b.B);
+        lsp_free(ctx, plan->gpu.dense_b.C);
+        plan->gpu.dense_b = (lsp_spgemm_dense_b){};
     }
-    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* then it is done without */
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for the tables, C is made in another way */
 }
 
 template <typename V> static lsp_status start_fill(lsp_spgemm_plan *plan, const spg_job *job, bool update, lsp_csr *C) {
-    const int64_t warps = job->A.rows * plan->gpu.strips.count;
-    return LSP_LAUNCH(plan->ctx, kernel_strips_fill<V>, lsp_ceil_div(warps, STRIPS_FILL_WARPS), STRIPS_FILL_NT, 0, *job,
-                      strips_of(plan), update ? NULL : C->rowptr, C->rowptr_type == LSP_I64);
+    const int64_t warps = job->A.rows * plan->gpu.dense_b.strips;
+    return LSP_LAUNCH(plan->ctx, kernel_dense_b_fill<V>, lsp_ceil_div(warps, DENSE_B_FILL_WARPS), DENSE_B_FILL_NT, 0,
+                      *job, dense_b_of(plan), update ? NULL : C->rowptr, C->rowptr_type == LSP_I64);
 }
 
-lsp_status spg_fill_strips(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C) {
+lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C) {
     const bool wide = plan->type == LSP_F64;
-    spg_job job = job_of(plan, factors);
+    spg_job job = job_of(plan, operands);
     job.col = C->col;
     job.val = C->val;
     job.wide_col = C->col_type == LSP_I64;
     return plan->type == LSP_NONE ? start_fill<no_value>(plan, &job, update, C)
-           : chooses(plan)        ? (wide ? start_fill<extreme<double>>(plan, &job, update, C)
-                                          : start_fill<extreme<float>>(plan, &job, update, C))
+           : is_minmax(plan)      ? (wide ? start_fill<minmax<double>>(plan, &job, update, C)
+                                          : start_fill<minmax<float>>(plan, &job, update, C))
            : wide                 ? start_fill<double>(plan, &job, update, C)
                                   : start_fill<float>(plan, &job, update, C);
 }

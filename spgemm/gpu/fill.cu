@@ -1,12 +1,13 @@
-/* C = A*B on a GPU, the second pass: rows that are not short are put in bins by what counting has learned, each bin is
- * filled by its own kernel. Nothing waits. */
+/* C = A*B on a GPU, the second pass: lists the rows that are not short by the bin that fills them, and starts one
+ * kernel a bin. The host does not wait. */
 #include "fill_bins.cuh"
 
-/* The bin of all rows, if it is one of those that a warp sorts, they are very many, and not alike. */
+/* The bin of all rows of C, if every row has the same one of SORT_4 to SORT_32, there are enough rows for 32 a warp,
+ * and less than half of them are short repeats; else LSP_BIN_NONE. */
 static int only_bin(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
-        if (plan->gpu.all_short && rows_each(plan->facts.rows) == WARP && plan->gpu.alike < plan->facts.rows / 2 &&
-            plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
+        if (plan->gpu.all_short && rows_each(plan->ctx, plan->facts.rows) == WARP &&
+            plan->gpu.short_repeats < plan->facts.rows / 2 && plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
             return bin;
         }
     }
@@ -17,66 +18,66 @@ static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_cs
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t blocks = lsp_ceil_div(C->rows, SHORT_NT);
-    const spg_deal deal = deal_of(plan);
+    const short_layout layout = layout_of(plan);
     if (C->rowptr_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks, SHORT_NT, 0, *job, deal, (int64_t *)C->rowptr));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks, SHORT_NT, 0, *job, layout, (int64_t *)C->rowptr));
     } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, deal, (int32_t *)C->rowptr));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, layout, (int32_t *)C->rowptr));
     }
     plan->gpu.summed = true;
 done:
     return status;
 }
 
-/* Stripes of columns, and how many pieces there can be at most. Where entries are few every multiprocessor is to have
- * some. */
-static bits_plan plan_bits(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
-    bits_plan bits = {};
-    const int64_t chunk = lsp_max(plan->info.nnz / (SMS * WALK_BLOCKS), WARP);
-    bits.valued = plan->type != LSP_NONE;
-    bits.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)WALK_RANGE);
-    bits.chunk = (uint32_t)lsp_min(chunk, (int64_t)WALK_MOST);
-    for (bits.stripe = BITS_STRIPE; bits.stripe < PIECE_RANGE / 4 && bits.stripe * (int64_t)BITS_STRIPES < cols;) {
-        bits.stripe *= 2;
+/* Chooses the sizes of stripes and pieces. `*most` is a bound for the number of pieces. If C has few entries, pieces
+ * are smaller, so that every multiprocessor gets some. */
+static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t rows, int64_t *most) {
+    long_job longs = {};
+    const int64_t chunk = lsp_max(plan->info.nnz / (chip_sms(plan->ctx) * LONG_ADD_BLOCKS), WARP);
+    longs.valued = plan->type != LSP_NONE;
+    longs.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)LONG_ADD_RANGE);
+    longs.chunk = (uint32_t)lsp_min(chunk, (int64_t)LONG_ADD_MOST);
+    for (longs.stripe = LONG_STRIPE; longs.stripe < PIECE_RANGE / 4 && longs.stripe * (int64_t)LONG_STRIPES < cols;) {
+        longs.stripe *= 2;
     }
-    bits.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), bits.stripe);
+    longs.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), longs.stripe);
     *most = rows == 0 ? 0
-                      : plan->info.nnz / bits.chunk + plan->facts.products / (PIECE_PRODUCTS / 4) +
+                      : plan->info.nnz / longs.chunk + plan->facts.products / (PIECE_PRODUCTS / 4) +
                             rows * (2 * lsp_ceil_div(cols, PIECE_RANGE) + 4);
-    return bits;
+    return longs;
 }
 
-/* Their memory: how many there are of both kinds, then the pieces. */
+/* The memory of the pieces: a head with the two numbers of pieces, then the pieces. */
 enum { PIECES_HEAD = 64 };
 static int64_t pieces_bytes(int64_t most) { return PIECES_HEAD + most * (int64_t)sizeof(spg_piece); }
-static void use_pieces(bits_plan *bits, void *memory, int64_t most) {
-    bits->made = (uint32_t *)memory, bits->sorted_made = bits->made + 1;
-    bits->pieces = (spg_piece *)((char *)memory + PIECES_HEAD), bits->pieces_end = bits->pieces + most;
+static void use_pieces(long_job *longs, void *memory, int64_t most) {
+    longs->made = (uint32_t *)memory, longs->sorted_made = longs->made + 1;
+    longs->pieces = (spg_piece *)((char *)memory + PIECES_HEAD), longs->pieces_end = longs->pieces + most;
 }
 
-/* Ranges of columns that are marked at a time. */
-static int64_t bits_ranges(const bits_plan *bits, int64_t cols) {
-    return lsp_ceil_div(cols, bits->count_range / bits->stripe * bits->stripe);
+/* Ranges of columns, each marked in one go. */
+static int64_t long_ranges(const long_job *longs, int64_t cols) {
+    return lsp_ceil_div(cols, longs->count_range / longs->stripe * longs->stripe);
 }
 
-enum { PIECES_SMALL = 4 << 20 }; /* bytes that a plan keeps of them, however small C is */
+enum { PIECES_SMALL = 4 << 20 }; /* bytes of pieces that a plan may keep, even if C is smaller */
 
-/* Writes the columns of the listed rows and cuts these: the plan keeps the pieces if they are small, or small beside
- * C. */
-static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, bits_plan *bits, int64_t most) {
+/* Writes the columns of the listed rows to C and cuts the rows into pieces. The plan keeps the pieces if they take less
+ * than 4 MiB, or less than half a byte an entry of C. */
+static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, long_job *longs, int64_t most) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const int64_t rows = bits->list.count, bytes = pieces_bytes(most), ranges = bits_ranges(bits, job->cols);
-    const int64_t columns = lsp_min(job->cols, bits->count_range);
-    const size_t shared = (size_t)lsp_ceil_div(columns, BITS_GROUP) * BITS_GROUP / 8;
-    const int nt = bits_threads(columns);
-    const auto list_bits = nt == BITS_NT ? kernel_bits_list<BITS_NT> : kernel_bits_list<BITS_MANY_NT>;
+    const int64_t rows = longs->list.count, bytes = pieces_bytes(most), ranges = long_ranges(longs, job->cols);
+    const int64_t columns = lsp_min(job->cols, longs->count_range);
+    const size_t shared = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
+    const int nt = long_threads(columns);
+    const auto list_long = nt == LONG_NT ? kernel_long_list<LONG_NT> : kernel_long_list<LONG_MANY_NT>;
     void *memory = plan->gpu.pieces;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits->stripes, sizeof *bits->counts, (void **)&bits->counts));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * bits->stripes, sizeof *bits->products, (void **)&bits->products));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->counts, (void **)&longs->counts));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->products, (void **)&longs->products));
     if (ranges > 1) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *bits->begins, (void **)&bits->begins));
-        LSP_TRY(clear(ctx, bits->begins, (size_t)(rows * ranges) * sizeof *bits->begins));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *longs->begins, (void **)&longs->begins));
+        LSP_TRY(clear(ctx, longs->begins, (size_t)(rows * ranges) * sizeof *longs->begins));
     }
     if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu.pieces));
@@ -85,57 +86,57 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &memory));
     }
     LSP_TRY(clear(ctx, memory, PIECES_HEAD));
-    use_pieces(bits, memory, most);
-    bits->taken = taken;
-    LSP_TRY(lsp_allow_shared(ctx, list_bits, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, list_bits, bits_blocks(rows * ranges, nt), nt, shared, *job, *bits));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bits_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *bits));
+    use_pieces(longs, memory, most);
+    longs->taken = taken;
+    LSP_TRY(lsp_allow_shared(ctx, list_long, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, list_long, long_blocks(ctx, rows * ranges, nt), nt, shared, *job, *longs));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_long_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *longs));
 done:
     return status;
 }
 
-/* The pieces of the listed rows: as they were kept (C has its columns then), or made. */
+/* The pieces of the listed rows: those that the plan has kept, if C has its columns already (update); else new ones. */
 static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update, spg_filling *filling, spg_fill *work) {
     lsp_status status = LSP_OK;
-    bits_plan *bits = &work->bits;
-    *bits = plan_bits(plan, work->job.cols, list.count, &work->most_pieces);
+    long_job *longs = &work->longs;
+    *longs = plan_long(plan, work->job.cols, list.count, &work->most_pieces);
     if (list.count == 0) {
         return LSP_OK;
     }
-    bits->list = list;
-    bits->count_range = count_range(plan->ctx);
+    longs->list = list;
+    longs->count_range = count_range(plan->ctx);
     if (update && plan->gpu.pieces) {
-        use_pieces(bits, plan->gpu.pieces, work->most_pieces);
+        use_pieces(longs, plan->gpu.pieces, work->most_pieces);
     } else {
-        LSP_TRY(make_pieces(plan, &work->job, &filling->rows_taken, bits, work->most_pieces));
+        LSP_TRY(make_pieces(plan, &work->job, &filling->rows_taken, longs, work->most_pieces));
     }
-    bits->taken = &filling->pieces_taken;
+    longs->taken = &filling->pieces_taken;
 done:
     return status;
 }
 
 extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     const lsp_spgemm_gpu *gpu = &plan->gpu;
-    const int64_t rows = gpu->fill_bins[LSP_BIN_BITS], cols = lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1);
+    const int64_t rows = gpu->fill_bins[LSP_BIN_LONG], cols = lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1);
     int64_t most = 0;
-    const bits_plan bits = plan_bits(plan, cols, rows, &most);
+    const long_job longs = plan_long(plan, cols, rows, &most);
     const int64_t listed = list_rows(gpu->fill_bins) * (int64_t)sizeof(uint32_t);
-    const int64_t ranges = lsp_ceil_div(cols, BITS_COUNT_RANGE / 4);
-    const int64_t counts = rows * (bits.stripes * 2 + ranges) * (int64_t)sizeof(uint32_t);
+    const int64_t ranges = lsp_ceil_div(cols, LONG_COUNT_RANGE / 4);
+    const int64_t counts = rows * (longs.stripes * 2 + ranges) * (int64_t)sizeof(uint32_t);
     return listed + counts + (gpu->pieces ? 0 : pieces_bytes(most)) + 8 * 64;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update,
+extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
                                           lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    spg_fill work = {job_of(plan, factors), {}, {}, 0, only_bin(plan), false};
+    spg_fill work = {job_of(plan, operands), {}, {}, 0, only_bin(plan), false};
     spg_job *job = &work.job;
     const uint32_t *bins = plan->gpu.fill_bins;
     spg_filling *filling = &report_of(plan)->filling;
-    if (plan->gpu.strips.count > 0) {
-        return spg_fill_strips(plan, factors, update, C);
+    if (plan->gpu.dense_b.strips > 0) {
+        return spg_fill_dense_b(plan, operands, update, C);
     }
     job->col = C->col;
     job->val = C->val;
@@ -144,12 +145,12 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
         LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
     }
     LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
-    LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_BITS), update, filling, &work));
+    LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_LONG), update, filling, &work));
     if (work.only != LSP_BIN_NONE && !(update && plan->gpu.summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
     LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)
-            : chooses(plan)         ? spg_fill_extreme(plan, &work, C)
+            : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
             : plan->type == LSP_F64 ? fill<double>(plan, &work, C)
                                     : fill<float>(plan, &work, C));
 done:

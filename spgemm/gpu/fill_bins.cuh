@@ -1,25 +1,29 @@
-/* C = A*B on a GPU, the second pass in one type of values: each bin of rows is filled by its own kernel. A type has
- * some fifteen of them: gpu/fill.cu has those that sum, gpu/fill_minmax.cu the others. */
+/* C = A*B on a GPU, the second pass for one type of values: starts the kernel of each bin of rows. A type has about
+ * fifteen kernels. They are compiled in two files to save time: fill.cu for sums, fill_minmax.cu for the other
+ * semirings. */
 #ifndef LSP_SPGEMM_GPU_FILL_BINS_CUH
 #define LSP_SPGEMM_GPU_FILL_BINS_CUH
 
 #include "kernel_hash.cuh"
-#include "kernel_long_mark.cuh"
+#include "kernel_long_cut.cuh"
 #include "kernel_merge.cuh"
-#include "launch.cuh"
+#include "kernel_window.cuh"
+#include "long_launch.cuh"
+#include "short.cuh"
 
-/* What is ready before values are looked at. */
+/* What the second pass has prepared before it knows the type of values. */
 typedef struct spg_fill {
     spg_job job;
     bin_lists lists;
-    bits_plan bits;      /* pieces of the longest rows */
+    long_job longs;      /* pieces of the rows in LSP_BIN_LONG */
     int64_t most_pieces; /* 0: there are no such rows */
-    int only;            /* the bin of all rows, or LSP_BIN_NONE; where C's rows begin is written then */
-    bool beside;         /* a kernel that fills has been started: others may begin beside it */
+    int only; /* the bin of all rows, whose kernel does not write row pointers: they are written before; or LSP_BIN_NONE
+               */
+    bool beside; /* a kernel of this pass has been started; later ones may run beside it */
 } spg_fill;
 
-/* Fills C with the least or the largest of the products. */
-lsp_status spg_fill_extreme(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
+/* Fills C where the semiring chooses the least or the largest product. */
+lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
@@ -46,8 +50,8 @@ done:
     return status;
 }
 
-/* Short rows, and where all rows begin. Rows of one size are filled faster in many small steps, so that neighbours are
- * written at the same time. */
+/* Fills short rows, and writes C's row pointers. If all rows have one size, small blocks in row order are faster: rows
+ * that are neighbours in memory are then written at the same time. */
 template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -57,14 +61,14 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                 : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
                 : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
-    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(C->rows) == WARP) {
+    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(ctx, C->rows) == WARP) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
-                           work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+                           work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
         LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(C->rows), SHORT_NT, bytes,
-                                  work->job, deal_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(ctx, C->rows), SHORT_NT, bytes,
+                                  work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
 done:
     return status;
@@ -82,11 +86,11 @@ done:
     return status;
 }
 
-/* Rows of at most MOST entries in windows of so many words, each by WARPS warps. */
+/* Starts the window kernel for rows of at most MOST entries, in windows of `words` words, WARPS warps a row. */
 template <typename V, int MOST, int WARPS>
 static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
     lsp_status status = LSP_OK;
-    const uint32_t sums = MOST <= WINDOW_FEW ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
+    const uint32_t sums = MOST <= WINDOW_SMALL ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
     const window_shape shape = {words, MOST, sums, WARPS};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
     LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS>, bytes));
@@ -96,38 +100,40 @@ done:
     return status;
 }
 
-/* The same: few rows are shared by warps, if B's are long enough for that. */
+/* The same, but chooses the number of warps: two share a row if rows are few and B's rows are long enough. */
 template <typename V, int MOST>
 static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
                                uint32_t words) {
-    const bool shared = list.count < SMS * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
+    const bool shared =
+        list.count < chip_sms(ctx) * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
     return list.count == 0 ? LSP_OK
            : shared        ? start_window_of<V, MOST, WINDOW_SHARE>(ctx, work, list, words)
                            : start_window_of<V, MOST, 1>(ctx, work, list, words);
 }
 
-/* As many blocks that walk as there is room for: those of the next kernel may begin beside them. What is sorted comes
- * first: a block that walks along a row of very many entries takes long, and others can fill the time. */
+/* Fills the pieces of long rows. Sorted pieces come first: a block of kernel_long_add that meets a row of very many
+ * entries takes long, and later kernels can run beside it. It gets only as many blocks as are resident at once, so that
+ * these kernels find space. */
 template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
     lsp_status status = LSP_OK;
-    const bits_plan *bits = &work->bits;
+    const long_job *longs = &work->longs;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const int64_t walk_bytes = (int64_t)walk_memory<V>::bytes(bits->range);
+    const int64_t add_bytes = (int64_t)long_memory<V>::bytes(longs->range);
     if (work->most_pieces == 0) {
         return LSP_OK;
     }
-    if (bits->valued) {
+    if (longs->valued) {
         const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_pieces<V>, sort_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_sort_pieces<V>, lsp_min(work->most_pieces, SMS * 12),
-                                  PIECE_G, sort_bytes, work->job, bits->pieces_end, bits->sorted_made));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, sort_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, chip->sms * 12),
+                                  PIECE_G, sort_bytes, work->job, longs->pieces_end, longs->sorted_made));
     }
-    if (bits->valued || work->job.names != NULL) {
-        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (walk_bytes + 4096), 16), 1) * chip->sms;
-        LSP_TRY(lsp_allow_shared(ctx, kernel_walk_pieces<V>, (size_t)walk_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_walk_pieces<V>, lsp_min(work->most_pieces, resident),
-                                  WALK_NT, (size_t)walk_bytes, work->job, bits->pieces, bits->made, bits->range,
-                                  bits->taken));
+    if (longs->valued || work->job.names != NULL) {
+        const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (add_bytes + 4096), 16), 1) * chip->sms;
+        LSP_TRY(lsp_allow_shared(ctx, kernel_long_add<V>, (size_t)add_bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_add<V>, lsp_min(work->most_pieces, resident),
+                                  LONG_ADD_NT, (size_t)add_bytes, work->job, longs->pieces, longs->made, longs->range,
+                                  longs->taken));
     }
 done:
     return status;

@@ -1,13 +1,15 @@
-/* C = A*B on a GPU, before anything is multiplied: are the factors matrices, how many products has every row. The host
- * waits once. */
-#include "launch.cuh"
+/* C = A*B on a GPU, before anything is multiplied: checks that A and B are matrices, and counts the products of every
+ * row. The host waits once. */
+#include "kernel_check.cuh"
 #include "kernel_dense_b.cuh"
+#include "kernel_inspect.cuh"
+#include "short.cuh"
 #include <stdio.h>
 
-/* ---- is it a matrix? ---- */
+/* ---- the check ---- */
 
 static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
-    const int64_t blocks = blocks_for(A->rows + A->nnz);
+    const int64_t blocks = blocks_for(ctx, A->rows + A->nnz);
     const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
 #define CHECK(R, C)                                                                                                    \
     LSP_LAUNCH(ctx, (kernel_check<R, C>), blocks, NT, 0, (const R *)A->rowptr, (const C *)A->col, A->rows, A->cols,    \
@@ -17,7 +19,7 @@ static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) 
 #undef CHECK
 }
 
-/* An index that lies on the GPU. */
+/* Copies one index from the GPU. */
 static lsp_status index_there(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
     lsp_status status = LSP_OK;
     int32_t narrow = 0;
@@ -29,7 +31,7 @@ done:
     return status;
 }
 
-/* The sentence of lsp_csr_check. */
+/* Finds the fault that the kernel saw, and reports it in the words of lsp_csr_check. */
 static lsp_status explain_check(lsp_ctx *ctx, const char *name, const lsp_csr *A, const spg_check *check) {
     lsp_status status = LSP_OK;
     const int64_t outside = (int64_t)~check->outside;
@@ -72,10 +74,10 @@ static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
     return A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_look_at_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    const int factors = same_structure(A, B) ? 1 : 2;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, factors * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
+    const int operands = same_structure(A, B) ? 1 : 2;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, operands * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
                        (ull *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
@@ -100,27 +102,27 @@ done:
 
 /* ---- facts ---- */
 
-lsp_status spg_look(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors) {
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const lsp_csr *A = &factors->A;
-    const spg_job job = job_of(plan, factors);
-    const spg_deal deal = deal_of(plan);
-    const size_t bytes = LOOK_WARPS * sizeof(short_shared<no_value>);
-    int log_lanes = 0; /* of those of a row */
+    const lsp_csr *A = &operands->A;
+    const spg_job job = job_of(plan, operands);
+    const short_layout layout = layout_of(plan);
+    const size_t bytes = INSPECT_WARPS * sizeof(short_shared<no_value>);
+    int log_lanes = 0; /* log2 of the lanes that share a row of A */
     static_assert(sizeof(spg_facts) <= LSP_CUDA_NOTE_BYTES && sizeof(spg_facts) % sizeof(ull) == 0, "told in words");
-    while (1 << log_lanes < WARP / deal.rows_each ||
-           (1 << log_lanes < WARP && (A->rows * 2 * LOOK_DEPTH) << log_lanes < A->nnz)) {
+    while (1 << log_lanes < WARP / layout.rows_each ||
+           (1 << log_lanes < WARP && (A->rows * 2 * INSPECT_DEPTH) << log_lanes < A->nnz)) {
         log_lanes++;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, look_blocks(A->rows), LOOK_NT, bytes, job, deal, log_lanes, plan->gpu.products,
-                       &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(ctx, A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
+                       plan->gpu.products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
     return status;
 }
 
-/* Sizes that the kernels can number. */
+/* Refuses matrices too large for the kernels' 32-bit numbers. */
 static lsp_status check_sizes(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool columns) {
     lsp_status status = LSP_OK;
     const int64_t most = (int64_t)INT32_MAX + 1;
@@ -139,16 +141,17 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
-    LSP_TRY(
-        lsp_alloc(ctx, LSP_CUDA, look_blocks(rows) * (LOOK_TILES * look_steps(rows) + 1), sizeof(ull), &gpu->tiles));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(ctx, rows) * (INSPECT_TILES * inspect_steps(ctx, rows) + 1),
+                      sizeof(ull), &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
     LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
 done:
     return status;
 }
 
-/* Facts of the checks; malformed factors end here. */
-static lsp_status judge(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same, const spg_facts *here) {
+/* Refuses malformed operands; else notes in the plan what the check found of B. */
+static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same,
+                              const spg_facts *here) {
     lsp_status status = LSP_OK;
     const spg_check *b = &here->check[same ? 0 : 1];
     if (check_failed(here->check[0])) {
@@ -158,12 +161,12 @@ static lsp_status judge(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *
         return explain_check(plan->ctx, plan->names[1], B, b);
     }
     plan->gpu.unsorted = b->descents != 0;
-    plan->gpu.repeats = b->descents != 0 || b->repeats != 0;
+    plan->gpu.duplicates = b->descents != 0 || b->duplicates != 0;
     return status;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                             lsp_spgemm_factors *factors) {
+                                             lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
@@ -184,17 +187,18 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     if (!same) {
         LSP_TRY(start_check(ctx, B, &report->check[1]));
     }
-    if (ready) { /* the common case: rows are looked at before the host knows that the factors are matrices */
-        const lsp_spgemm_factors views = {*A, *B, NULL};
-        LSP_TRY(spg_look(plan, &views));
+    if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
+                    it waits once */
+        const lsp_spgemm_gpu_operands views = {*A, *B, NULL};
+        LSP_TRY(spg_inspect(plan, &views));
     } else {
         LSP_TRY(start_check(ctx, A, &report->check[0]));
     }
     LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
-    LSP_TRY(judge(plan, A, B, same, &here));
-    LSP_TRY(lsp_spgemm_gpu_factors(plan, A, B, factors));
+    LSP_TRY(read_checks(plan, A, B, same, &here));
+    LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, operands));
     if (!ready) {
-        LSP_TRY(spg_look(plan, factors));
+        LSP_TRY(spg_inspect(plan, operands));
         LSP_TRY(lsp_cuda_read_note(ctx, &here, sizeof here));
     }
     LSP_REQUIRE(here.products <= INT64_MAX, LSP_ERR_OVERFLOW, "the product has more than 2^63 products");
@@ -203,22 +207,22 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
     plan->gpu.shared_from = lsp_shared_from(here.bins, here.many);
-    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_BITS; bin++) {
+    for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_LONG; bin++) {
         if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
-            here.bins[LSP_BIN_BITS] += here.bins[bin];
+            here.bins[LSP_BIN_LONG] += here.bins[bin];
             here.bins[bin] = 0;
         }
     }
     memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
     plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
     plan->gpu.nnz = (int64_t)here.nnz;
-    plan->gpu.alike = here.alike;
-    if (!plan->gpu.all_short && !plan->gpu.repeats && factors->names == NULL &&
-        lsp_by_strips((lsp_strips_facts){plan->facts.products, plan->facts.nnz_bound, factors->A.nnz, factors->B.nnz,
-                                         rows, factors->B.rows, factors->B.cols})) {
-        lsp_spgemm_strips *strips = &plan->gpu.strips;
-        strips->count = (uint32_t)lsp_ceil_div(factors->B.cols, WARP);
-        strips->bytes = (rows + factors->B.rows) * strips->count * (int64_t)sizeof(spg_strip);
+    plan->gpu.short_repeats = here.repeats;
+    if (!plan->gpu.all_short && !plan->gpu.duplicates && operands->names == NULL &&
+        lsp_is_dense_b((lsp_dense_b_facts){plan->facts.products, plan->facts.nnz_bound, operands->A.nnz,
+                                           operands->B.nnz, rows, operands->B.rows, operands->B.cols})) {
+        lsp_spgemm_dense_b *dense_b = &plan->gpu.dense_b;
+        dense_b->strips = (uint32_t)lsp_ceil_div(operands->B.cols, WARP);
+        dense_b->bytes = (rows + operands->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
     }
 done:
     return status;

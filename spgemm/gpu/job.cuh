@@ -1,4 +1,4 @@
-/* What the kernels of C = A*B share: the job, entries and rows of the factors, values and how they are summed. */
+/* What all kernels of C = A*B share: the job, access to entries and rows of the operands, values and their sums. */
 #ifndef LSP_SPGEMM_GPU_JOB_CUH
 #define LSP_SPGEMM_GPU_JOB_CUH
 
@@ -8,21 +8,21 @@
 
 typedef unsigned long long ull;
 
-/* A factor: fewer than 2^32 entries, columns below 2^31. */
+/* An operand: fewer than 2^32 entries, columns below 2^31. */
 typedef struct spg_matrix {
     const uint32_t *rowptr;
     const uint32_t *col;
-    const void *val; /* of the type of the arithmetic */
+    const void *val; /* in the type of the arithmetic */
     int64_t rows, cols, nnz;
 } spg_matrix;
 
-/* The row of one bin, by number. */
+/* The rows of one bin, by number. */
 typedef struct spg_list {
     const uint32_t *rows; /* NULL: all rows */
     uint32_t count;
 } spg_list;
 
-/* Rows that a kernel has left to the next one: how many only the GPU knows. */
+/* Rows that one kernel leaves to the next. Only the GPU knows how many there are. */
 typedef struct spg_rest {
     const uint32_t *rows, *count;
 } spg_rest;
@@ -30,30 +30,36 @@ typedef struct spg_rest {
 /* The product, passed to kernels by value. */
 typedef struct spg_job {
     spg_matrix A, B;          /* B's rows ascend */
-    bool repeats;             /* B has a column twice in a row */
-    bool min_plus;            /* `extreme` values: the least a + b; else the largest a * b */
-    const uint8_t *like;      /* NULL, or LIKE_...: has B's row the columns of the row before? */
+    bool duplicates;          /* B may have a column twice in a row */
+    bool min_plus;            /* for `minmax` values: choose the least a + b; else the largest a * b */
+    const uint8_t *repeats;   /* NULL, or REPEAT_... of each row of B: does it repeat the row before? */
     uint32_t cols;            /* of C, at most 2^31 */
-    uint32_t shared_from;     /* products of a row, see lsp_shared_bin */
-    const uint32_t *products; /* of each row */
+    uint32_t shared_from;     /* see lsp_shared_bin */
+    const uint32_t *products; /* of each row of C */
     uint8_t *groups;          /* LSP_GROUPS_...: what counting learns of each row of C */
-    int64_t *rowptr;          /* of C: counts at i + 1 while counting, then where rows begin */
+    int64_t *rowptr;          /* while counting, the nnz of row i at i + 1; then C's row pointers */
     void *col, *val;          /* of C */
-    bool wide_col;            /* int64 */
-    const int64_t *names;     /* NULL, or the columns that C's are numbers of */
+    bool wide_col;            /* C's columns are int64_t */
+    const int64_t *names;     /* NULL, or names[k] is the column that number k stands for */
     network_ones ones;
 } spg_job;
 
-/* A piece of a row of C: n entries from `at` on. Of those that are sorted, columns lie from `low` to before `high`. */
+/* A piece of a row of C: n entries from `at` on. If it is sorted, its columns are in low .. high-1. */
 typedef struct spg_piece {
     int64_t at;
     uint32_t row, low, high, n, products;
 } spg_piece;
 
+/* A row of C as the group that makes it has it. */
+typedef struct spg_row {
+    int64_t at; /* where it begins in C, when it is filled */
+    uint32_t begin, entries, products;
+} spg_row;
+
 __device__ inline uint32_t list_row(const spg_list &list, uint32_t i) { return list.rows ? list.rows[i] : i; }
 
-/* The upper bits say where a table has a key. Mixed twice: grids have keys in even steps, and one multiplication maps
- * some steps to nearly one place. */
+/* A hash whose upper bits are the place in a table. Two multiplications, because the columns of a grid come in even
+ * steps, and one multiplication maps some steps to nearly the same place. */
 __device__ inline uint32_t hash_of(uint32_t key) {
     const uint32_t x = key * 0x9E3779B1u;
     return (x ^ x >> 15) * 0x85EBCA77u;
@@ -63,10 +69,10 @@ __device__ inline uint32_t hash_of(uint32_t key) {
 
 struct no_value {}; /* of a pattern */
 
-/* A value of which no sums are made: the least a + b or the largest a * b is chosen, as the job says. */
-template <typename T> struct extreme { T x; };
+/* A value whose products are not summed: the least a + b or the largest a * b is kept, as the job says. */
+template <typename T> struct minmax { T x; };
 
-/* `nothing`: what a sum is before its first product. */
+/* `nothing` is the value of a sum before its first product. */
 template <typename V> struct value_kind {
     enum { valued = 1 };
     typedef V number;
@@ -75,35 +81,36 @@ template <typename V> struct value_kind {
 template <> struct value_kind<no_value> {
     enum { valued = 0 };
 };
-template <typename T> struct value_kind<extreme<T>> {
+template <typename T> struct value_kind<minmax<T>> {
     enum { valued = 1 };
     typedef T number;
-    __device__ static extreme<T> nothing(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
+    __device__ static minmax<T> nothing(const spg_job &job) { return {(T)(job.min_plus ? INFINITY : -INFINITY)}; }
 };
 
-/* The first product of a sum is rounded: so is its sum with -0. */
+/* The first product of a sum is rounded. Adding it to -0 by fused multiply-add gives the same bits. */
 __device__ inline double times(const spg_job &, double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float times(const spg_job &, float a, float b) { return __fmul_rn(a, b); }
 __device__ inline no_value times(const spg_job &, no_value, no_value) { return no_value{}; }
 __device__ inline double add_times(const spg_job &, double a, double b, double sum) { return __fma_rn(a, b, sum); }
 __device__ inline float add_times(const spg_job &, float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
 __device__ inline no_value add_times(const spg_job &, no_value, no_value, no_value) { return no_value{}; }
-template <typename T> __device__ inline extreme<T> times(const spg_job &job, extreme<T> a, extreme<T> b) {
+template <typename T> __device__ inline minmax<T> times(const spg_job &job, minmax<T> a, minmax<T> b) {
     return {job.min_plus ? a.x + b.x : a.x * b.x};
 }
-/* Of equal products the first stays; a NaN does always. */
+/* The first of equal products stays. A NaN product replaces the sum, and no product is better than a NaN, so it stays.
+ */
 template <typename T>
-__device__ inline extreme<T> add_times(const spg_job &job, extreme<T> a, extreme<T> b, extreme<T> sum) {
-    const extreme<T> product = times(job, a, b);
+__device__ inline minmax<T> add_times(const spg_job &job, minmax<T> a, minmax<T> b, minmax<T> sum) {
+    const minmax<T> product = times(job, a, b);
     const bool better = job.min_plus ? product.x < sum.x : product.x > sum.x;
     return better || isnan(product.x) ? product : sum;
 }
 
-/* All NaN are the same quiet one. */
-__device__ inline double settled(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
-__device__ inline float settled(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
-__device__ inline no_value settled(no_value x) { return x; }
-template <typename T> __device__ inline extreme<T> settled(extreme<T> value) { return {settled(value.x)}; }
+/* Every NaN becomes the same quiet NaN. */
+__device__ inline double canonical(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
+__device__ inline float canonical(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
+__device__ inline no_value canonical(no_value x) { return x; }
+template <typename T> __device__ inline minmax<T> canonical(minmax<T> value) { return {canonical(value.x)}; }
 
 template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t p) {
     if constexpr (value_kind<V>::valued) {
@@ -113,24 +120,24 @@ template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t
     }
 }
 
-/* The value of another of the G lanes that are together, one of `members`. */
+/* Reads the value of one of G lanes. `members` is the mask of the lanes that call together. */
 template <int G = WARP, typename V> __device__ inline V value_of_lane(V value, uint32_t lane, unsigned members = ~0u) {
     return __shfl_sync(members, value, (int)lane, G);
 }
 template <int G = WARP, typename T>
-__device__ inline extreme<T> value_of_lane(extreme<T> value, uint32_t lane, unsigned members = ~0u) {
+__device__ inline minmax<T> value_of_lane(minmax<T> value, uint32_t lane, unsigned members = ~0u) {
     return {__shfl_sync(members, value.x, (int)lane, G)};
 }
 template <int G = WARP> __device__ inline no_value value_of_lane(no_value value, uint32_t, unsigned) { return value; }
 
-/* The sum of x over the lanes before this one. */
+/* The exclusive prefix sum of x over the warp's lanes. */
 __device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
     const uint32_t sum = warp_scan(x, (int)threadIdx.x % WARP);
     *total = __shfl_sync(~0u, sum, WARP - 1);
     return sum - x;
 }
 
-/* The last lane with no more than i products before it, where a lane has `before` of them. */
+/* Where `before` is an exclusive prefix sum of products over the lanes: the lane that product i belongs to. */
 __device__ inline uint32_t lane_of_product(uint32_t before, uint32_t i) {
     uint32_t e = 0;
     for (uint32_t step = WARP / 2; step > 0; step /= 2) {
@@ -139,7 +146,7 @@ __device__ inline uint32_t lane_of_product(uint32_t before, uint32_t i) {
     return e;
 }
 
-/* Adds the products of the first n lanes, in order; all lanes get the sum. */
+/* Adds the products of the first n lanes in order. All lanes get the sum. */
 template <typename V> __device__ inline V add_lanes(const spg_job &job, V a, V b, uint32_t n, V sum) {
 #pragma unroll 8
     for (uint32_t k = 0; k < WARP; k++) {
@@ -158,7 +165,7 @@ __device__ inline void put_col(const spg_job &job, int64_t at, uint32_t column) 
         ((uint32_t *)job.col)[at] = job.names ? (uint32_t)job.names[column] : column;
     }
 }
-/* The same by numbers, where columns have names: until put_col puts these there. */
+/* Writes the column's number, even where columns have names; put_col writes the name later. */
 __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t number) {
     if (job.wide_col) {
         ((int64_t *)job.col)[at] = number;
@@ -167,7 +174,7 @@ __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t numbe
     }
 }
 __device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
-    return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of a wide one */
+    return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of an int64_t */
 }
 template <typename R> __device__ inline void put_start(R *rowptr, int64_t row, int64_t end) {
     if (row == 0) {
@@ -183,7 +190,7 @@ template <typename V> __device__ inline void put_value(const spg_job &job, int64
 
 /* ---- rows of B ---- */
 
-/* The first of col[begin .. end-1] that is not below x. */
+/* The first of begin .. end-1 whose column is not below x. */
 __device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint32_t end, uint32_t x) {
     while (begin < end) {
         uint32_t middle = begin + (end - begin) / 2;
@@ -196,8 +203,9 @@ __device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint
     return begin;
 }
 
-/* N bounds in each of ROWS rows of B, all together: at[r][..] were the first of n[r] places, and become the first of
- * these of which the column is not below x[..]. */
+/* N binary searches in each of ROWS rows of B, all at once, so that their loads overlap. In: at[r][..] is the first
+ * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n[] is used up.
+ */
 template <int ROWS, int N>
 __device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], const uint32_t *x,
                                     uint32_t (&at)[ROWS][N]) {

@@ -1,21 +1,21 @@
-/* Rows of many products and few columns: a warp collects the distinct columns, 32 neighbours at a time, in a hash
- * table, and sorts these groups alone. Values are then added where their column stands, one entry of A after the other,
- * the columns of a row of B at once: so every sum grows in the order of A's entries. */
+/* Rows of many products in few columns. A warp collects the distinct columns in a hash table, 32 neighbours a group,
+ * and sorts only these groups; so each column's place in C is known. Values are then added at these places, one entry
+ * of A after the other, all columns of a row of B at once: so every sum grows in the order of A's entries. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 #define LSP_SPGEMM_GPU_KERNEL_HASH_CUH
 
-#include "kernel_window.cuh"
+#include "window_shape.cuh"
 
 enum { HASH_NT = 128, HASH_WARPS = HASH_NT / WARP };
 #define HASH_EMPTY (~0u)
 
-/* A group of columns: those that agree in all but the last five bits, and which of the 32 are there. */
+/* 32 neighbouring columns: the key is the column without its last five bits, the marks say which of the 32 occur. */
 struct hash_group {
     uint32_t key, marks;
 };
 template <int BITS> struct hash_table {
     enum { places = 1 << BITS, most = places * 11 / 16 };
-    ull groups[places]; /* key below marks */
+    ull groups[places]; /* the key in the lower half, the marks in the upper */
 
     __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
     __device__ static uint32_t next(uint32_t place) { return (place + 1) & (places - 1); }
@@ -32,7 +32,7 @@ template <int BITS> struct hash_table {
         }
         __syncwarp();
     }
-    /* The place of a key that is there, and its group. */
+    /* The place of a key that the table has, and its group. */
     __device__ uint32_t find(uint32_t key, hash_group *group) const {
         uint32_t place = place_of(key);
         for (*group = at(place); group->key != key; *group = at(place)) {
@@ -40,7 +40,7 @@ template <int BITS> struct hash_table {
         }
         return place;
     }
-    /* Marks a column; true if its group was not there. There must be room. */
+    /* Marks a column; true if its group is new. The table must not be full. */
     __device__ bool add(uint32_t key, uint32_t bit) {
         uint32_t place = place_of(key);
         bool fresh = false;
@@ -60,7 +60,7 @@ template <int BITS> struct hash_table {
     }
 };
 
-/* Lanes that take one row of B together when columns come in any order: about as many as it is long. */
+/* Lanes that read one row of B together: about as many as the row is long. */
 __device__ inline uint32_t lanes_for(uint32_t products, uint32_t entries) {
     uint32_t lanes = WARP;
     while (lanes > 1 && (ull)entries * (lanes / 2) >= products) {
@@ -69,25 +69,26 @@ __device__ inline uint32_t lanes_for(uint32_t products, uint32_t entries) {
     return lanes;
 }
 
-/* Adds the columns of a row of C to the table, and their groups to list[] if there is one. Returns how many groups
- * there are, or some number above table.most, once they are more than that. */
+/* Marks all columns of a row of C in the table, and lists the keys of their groups unless `list` is NULL. Returns the
+ * number of groups; once this exceeds table.most, it stops and returns some larger number. */
 template <int BITS>
 __device__ inline uint32_t hash_collect(const spg_job &job, uint32_t row, hash_table<BITS> &table, uint32_t *list) {
     const uint32_t lane = threadIdx.x % WARP, begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
     const uint32_t lanes = lanes_for(job.products[row], end - begin), sub = lane % lanes, together = WARP / lanes;
     uint32_t total = 0;
-    auto put = [&](bool some, uint32_t column) { /* all lanes come here; mostly all columns are marked already */
-                                                 const uint32_t key = column / 32, bit = 1u << (column % 32);
-                                                 const hash_group group = table.at(table.place_of(key));
-                                                 const bool news = some && (group.key != key || !(group.marks & bit));
-                                                 if (__any_sync(~0u, news)) {
-                                                     const bool fresh = news && table.add(key, bit);
-                                                     const unsigned all = __ballot_sync(~0u, fresh);
-                                                     if (list && fresh && total + __popc(all) <= table.most) {
-                                                         list[total + __popc(all & ((1u << lane) - 1))] = key;
-                                                     }
-                                                     total += (uint32_t)__popc(all);
-                                                 }
+    /* Called by all lanes. Mostly all columns are marked already. */
+    auto put = [&](bool some, uint32_t column) {
+        const uint32_t key = column / 32, bit = 1u << (column % 32);
+        const hash_group group = table.at(table.place_of(key));
+        const bool news = some && (group.key != key || !(group.marks & bit));
+        if (__any_sync(~0u, news)) {
+            const bool fresh = news && table.add(key, bit);
+            const unsigned all = __ballot_sync(~0u, fresh);
+            if (list && fresh && total + __popc(all) <= table.most) {
+                list[total + __popc(all & ((1u << lane) - 1))] = key;
+            }
+            total += (uint32_t)__popc(all);
+        }
     };
     for (uint32_t p = begin; p < end && total <= table.most; p += WARP) {
         const entry_pack pack = read_pack(job, p + lane, end);
@@ -101,7 +102,7 @@ __device__ inline uint32_t hash_collect(const spg_job &job, uint32_t row, hash_t
             length = e < here ? length : 0;
             const uint32_t longest = lanes == WARP ? length : __reduce_max_sync(~0u, length);
             for (uint32_t q = 0; q < longest && total <= table.most; q += lanes) {
-                const bool more = q + sub < length; /* on its way while the one before is added */
+                const bool more = q + sub < length; /* loads the next column before it adds the last one */
                 const uint32_t next = more ? __ldg(job.B.col + (at + q + sub)) : 0;
                 put(some, column);
                 column = next, some = more;
@@ -117,13 +118,13 @@ __device__ inline uint32_t hash_collect(const spg_job &job, uint32_t row, hash_t
 
 /* ---- counting ---- */
 
-/* Rows that a kernel gives up are listed for the next one. */
+/* The rows to count. Rows that overflow the table are listed for the next kernel. */
 struct hash_counting {
     const uint32_t *rows, *count;
     uint32_t *again, *again_count;
 };
 
-/* Counts the columns of each listed row, and writes down how many groups they are in, as far as one byte goes. */
+/* Counts the listed rows, and notes in how many groups of columns each lies, up to 248. */
 template <int BITS> __global__ void __launch_bounds__(HASH_NT) kernel_hash_count(spg_job job, hash_counting work) {
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * HASH_WARPS + warp;
@@ -154,16 +155,16 @@ template <int BITS> __global__ void __launch_bounds__(HASH_NT) kernel_hash_count
 /* ---- filling ---- */
 
 template <int BITS, int N, typename V> struct hash_shared {
-    enum { most = 1 << (BITS - 1), vt = most / WARP, room = N };
+    enum { most = 1 << (BITS - 1), vt = most / WARP, capacity = N };
     hash_table<BITS> table;
-    uint16_t before[1 << BITS]; /* columns before the group's first */
+    uint16_t before[1 << BITS]; /* of each group: the row's columns before it */
     union {
-        uint32_t list[most]; /* groups as they come */
+        uint32_t list[most]; /* keys of the groups, in the order of discovery */
         V sums[N];
     };
 };
 
-/* Sorts the groups of list[0 .. n-1], says how many columns come before each, and writes the columns. */
+/* Sorts the keys list[0 .. n-1], finds how many columns come before each group, and writes the columns to C. */
 template <int BITS, int N, typename V>
 __device__ inline void rank_groups(const spg_job &job, hash_shared<BITS, N, V> &shared, uint32_t n, int64_t to) {
     typedef hash_shared<BITS, N, V> S;
@@ -196,24 +197,25 @@ __device__ inline void rank_groups(const spg_job &job, hash_shared<BITS, N, V> &
     __syncwarp();
 }
 
-/* Adds a times a piece of B's row to the sums: the lane's product is that of B's entry q, if it has one. */
+/* Adds the lane's product, A's value a times b of B's entry q in the row begin .. end-1, to its sum, if it has one. Of
+ * entries of B with the same column, the first one adds all. */
 template <int BITS, int N, typename V>
 __device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &shared, bool some, uint32_t column, V a,
                                    V b, uint32_t q, uint32_t begin, uint32_t end) {
-    if (some && !(job.repeats && q > begin && __ldg(job.B.col + (q - 1)) == column)) {
+    if (some && !(job.duplicates && q > begin && __ldg(job.B.col + (q - 1)) == column)) {
         hash_group group;
         const uint32_t place = shared.table.find(column / 32, &group), below = (1u << (column % 32)) - 1;
         V *sum = &shared.sums[shared.before[place] + __popc(group.marks & below)];
         V x = add_times(job, a, b, *sum);
-        for (uint32_t k = q + 1; job.repeats && k < end && __ldg(job.B.col + k) == column; k++) {
-            x = add_times(job, a, value_at<V>(job.B, k), x); /* the first of equal ones adds them all */
+        for (uint32_t k = q + 1; job.duplicates && k < end && __ldg(job.B.col + k) == column; k++) {
+            x = add_times(job, a, value_at<V>(job.B, k), x);
         }
         *sum = x;
     }
     __syncwarp();
 }
 
-/* Rows of at most N columns in at most half as many groups as the table has places. */
+/* Fills rows of at most N columns, in at most half as many groups as the table has places. */
 template <int BITS, int N, typename V>
 __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_list list) {
     LSP_DYNAMIC_SHARED(memory);
@@ -244,7 +246,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
                 const uint32_t from = __shfl_sync(~0u, pack.at, e), until = from + __shfl_sync(~0u, pack.length, e);
                 const V factor = value_of_lane(value, e);
                 for (uint32_t q = from; q < until; q += WARP) {
-                    const bool more = q + lane < until; /* on its way while the one before is added */
+                    const bool more = q + lane < until; /* loads the next product before it adds the last one */
                     const uint32_t next = more ? __ldg(job.B.col + (q + lane)) : 0;
                     const V next_b = more ? value_at<V>(job.B, q + lane) : V{};
                     add_product(job, shared, some, column, a, b, at, first, last);
@@ -254,7 +256,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
             add_product(job, shared, some, column, a, b, at, first, last);
         }
         for (uint32_t k = lane; k < n; k += WARP) {
-            put_value<V>(job, to + k, settled(shared.sums[k]));
+            put_value<V>(job, to + k, canonical(shared.sums[k]));
         }
     }
     lsp_end_after_previous();

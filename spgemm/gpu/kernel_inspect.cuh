@@ -1,22 +1,25 @@
-/* What is learnt of all rows before anything is made, by one kernel: it checks A, counts the products of every row and
- * the entries of C's short ones, and sums up where these begin. */
+/* Inspects A and B before anything is multiplied, in one kernel: checks A, counts the products of every row of C and
+ * the nnz of its short rows, and sums these to the places where short rows begin in C. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
 
 #include "kernel_short.cuh"
+#include "lists.cuh"
+#include "report.cuh"
 
-/* What a thread has seen of A. */
-enum { LOOK_DESCENTS = 1, LOOK_REPEATS = 2 };
-struct look_faults {
-    uint32_t seen;    /* LOOK_... */
-    uint32_t outside; /* the first entry with such a column; ~0: none */
+/* Faults of A that a thread has met. */
+enum { INSPECT_DESCENTS = 1, INSPECT_DUPLICATES = 2 };
+struct inspect_faults {
+    uint32_t seen;    /* INSPECT_... */
+    uint32_t outside; /* the first entry whose column is out of range; ~0: none */
 };
 
-/* Products of the entries at, at + step, ... of a row that begins at `begin`; beyond all if it is none. What is behind
- * the last entry is the last once more: loads under a condition would be waited for one by one. */
+/* Counts the products of entries at, at + step, ... of one row, which begins at `begin`. Returns an impossibly large
+ * count if the row is malformed. Past the end it reads the last entry again instead of branching: loads under a
+ * condition would be waited for one by one. */
 template <int DEPTH>
-__device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
-                                      look_faults *faults) {
+__device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
+                                      inspect_faults *faults) {
     const uint32_t most = (uint32_t)job.B.nnz, rows = (uint32_t)job.B.rows;
     ull products = 0;
     bool wrong = false;
@@ -39,25 +42,29 @@ __device__ inline ull look_at_entries(const spg_job &job, uint32_t at, uint32_t 
         for (uint32_t i = 0; i < DEPTH; i++) {
             const uint32_t p = at + i * step, last = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : before[i];
             const bool there = p < end;
-            faults->seen |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? LOOK_DESCENTS : LOOK_REPEATS;
+            faults->seen |= !there || p == begin || last < k[i] ? 0
+                            : last > k[i]                       ? INSPECT_DESCENTS
+                                                                : INSPECT_DUPLICATES;
             faults->outside = k[i] >= rows ? min(faults->outside, p) : faults->outside;
             wrong |= k[i] >= rows || from[i] > to[i] || to[i] > most;
             products += there ? to[i] - from[i] : 0;
         }
     }
-    return wrong ? (ull)1 << 54 : products; /* so many are nobody's to sort, and a block's sum does not overflow */
+    return wrong ? (ull)1 << 54 : products; /* more than any kernel sorts, and small enough that the sum over a block
+                                               does not overflow */
 }
 
-/* Rows of many entries: a warp looks at one, the block together at those of very many. Hubs often come first: then one
- * block has hundreds of them. */
-struct look_long {
-    uint32_t rows[LOOK_NT], count;
-    ull products[LOOK_NT];
+/* The block's rows of many entries. A warp counts the products of one, the whole block those of rows with very many.
+ * Hubs often come first in a matrix: then one block has hundreds of these rows. */
+struct inspect_long {
+    uint32_t rows[INSPECT_NT], count;
+    ull products[INSPECT_NT];
 };
 
-/* Products of the rows of the warp's lanes, 2^log_lanes lanes at a time to a row; 0 for long ones. */
-__device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
-                                   look_faults *faults) {
+/* Counts the products of the rows of the warp's lanes, with 2^log_lanes lanes a row. Long rows come with end == begin.
+ */
+__device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
+                                   inspect_faults *faults) {
     const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;
     ull products = 0;
     for (int first = 0; first < rows_each; first += together) {
@@ -65,8 +72,8 @@ __device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t 
         const uint32_t its_begin = __shfl_sync(~0u, begin, from), its_end = __shfl_sync(~0u, end, from);
         const uint32_t at = its_begin + (uint32_t)(lane & (lanes - 1)), step = (uint32_t)lanes;
         ull p = __any_sync(~0u, its_end - its_begin > step)
-                    ? look_at_entries<LOOK_DEPTH>(job, at, its_begin, its_end, step, faults)
-                    : look_at_entries<1>(job, at, its_begin, its_end, step, faults);
+                    ? inspect_entries<INSPECT_DEPTH>(job, at, its_begin, its_end, step, faults)
+                    : inspect_entries<1>(job, at, its_begin, its_end, step, faults);
         for (int mask = 1; mask < lanes; mask *= 2) {
             p += __shfl_xor_sync(~0u, p, mask);
         }
@@ -76,30 +83,31 @@ __device__ inline ull look_at_rows(const spg_job &job, uint32_t begin, uint32_t 
     return products;
 }
 
-/* The block comes here together. */
-__device__ inline void look_at_long(const spg_job &job, look_long &longs, look_faults *faults) {
-    __shared__ ull sums[LOOK_WARPS];
+/* Counts the products of the long rows. The whole block calls together. */
+__device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs, inspect_faults *faults) {
+    __shared__ ull sums[INSPECT_WARPS];
     const uint32_t lane = threadIdx.x % WARP;
-    for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += LOOK_WARPS) {
+    for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += INSPECT_WARPS) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
-        if (end - begin <= LOOK_WARP) {
-            const ull p = warp_sum(look_at_entries<LOOK_DEPTH>(job, begin + lane, begin, end, WARP, faults));
-            longs.products[k] = p; /* all lanes have the same */
+        if (end - begin <= INSPECT_WARP) {
+            const ull p = warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + lane, begin, end, WARP, faults));
+            longs.products[k] = p; /* the same value in all lanes */
         }
     }
     for (uint32_t k = 0; k < longs.count; k++) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
-        if (end - begin <= LOOK_WARP) {
+        if (end - begin <= INSPECT_WARP) {
             continue;
         }
-        const ull p = warp_sum(look_at_entries<LOOK_DEPTH>(job, begin + threadIdx.x, begin, end, LOOK_NT, faults));
+        const ull p =
+            warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + threadIdx.x, begin, end, INSPECT_NT, faults));
         if (threadIdx.x % WARP == 0) {
             sums[threadIdx.x / WARP] = p;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
             ull all = 0;
-            for (int w = 0; w < LOOK_WARPS; w++) {
+            for (int w = 0; w < INSPECT_WARPS; w++) {
                 all += sums[w];
             }
             longs.products[k] = all;
@@ -109,10 +117,12 @@ __device__ inline void look_at_long(const spg_job &job, look_long &longs, look_f
     __syncthreads();
 }
 
-/* blocks[] become their exclusive sums, *all is that of all; one block, after others have written them. */
+/* Turns blocks[] into its exclusive prefix sums and writes the total to *all. Called by one block, after the others
+ * have written. */
 __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
-    __shared__ ull sums[FACTS_WARPS];
-    const int64_t each = (n + LOOK_NT - 1) / LOOK_NT, first = min(threadIdx.x * each, n), end = min(first + each, n);
+    __shared__ ull sums[INSPECT_WARPS];
+    const int64_t each = (n + INSPECT_NT - 1) / INSPECT_NT, first = min(threadIdx.x * each, n),
+                  end = min(first + each, n);
     ull mine = 0, total;
 #pragma unroll 8
     for (int64_t i = first; i < end; i++) {
@@ -130,22 +140,22 @@ __device__ inline void sum_blocks(ull *blocks, int64_t n, ull *all) {
     }
 }
 
-/* A copy for the host. */
+/* Copies the report to host memory. */
 __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
-    for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += LOOK_NT) {
+    for (size_t i = threadIdx.x; i < sizeof *facts / sizeof(ull); i += INSPECT_NT) {
         ((ull *)told)[i] = __ldcg((const ull *)facts + i);
     }
 }
 
-/* Of the warp's rows: products, most entries of C, products of a row at most. */
-struct look_sums {
+/* Of the rows of one warp: products, a bound of nnz in C, the most products of a row. */
+struct inspect_sums {
     ull products, bound, most;
-    uint32_t alike;
+    uint32_t repeats;
 };
 
-/* Before rows are sorted, so that it takes no registers from that: a warp's faults go to the report. True if rows of so
- * many products may be alike. */
-__device__ inline bool note_warp(const spg_job &job, ull products, const look_faults &faults, look_sums &sums,
+/* Reports the warp's faults, and adds its products. Done before rows are sorted, to free registers. Returns whether
+ * some row has enough products to be a short repeat. */
+__device__ inline bool note_warp(const spg_job &job, ull products, const inspect_faults &faults, inspect_sums &sums,
                                  spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
     ull all = 0, bound = min(products, (ull)job.cols), most = products;
@@ -164,28 +174,28 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const look_fa
     }
     const unsigned seen = __reduce_or_sync(~0u, faults.seen);
     if (seen != 0 && leads) {
-        if (seen & LOOK_DESCENTS) {
+        if (seen & INSPECT_DESCENTS) {
             atomicMax(&check->descents, (ull)1);
         }
-        if (seen & LOOK_REPEATS) {
-            atomicMax(&check->repeats, (ull)1);
+        if (seen & INSPECT_DUPLICATES) {
+            atomicMax(&check->duplicates, (ull)1);
         }
     }
-    return most >= ALIKE_LEAST;
+    return most >= SHORT_REPEAT_LEAST;
 }
 
-/* The counts of the lanes' rows, of this step: where its tiles begin among the block's entries of C; *before is told by
- * one thread. A barrier comes between two of these. */
-__device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, ull *before) {
-    __shared__ uint32_t counts[LOOK_WARPS];
+/* Sums the nnz of the rows of this step, and writes where each tile begins among the block's entries of C. *before is
+ * kept by thread 0. Two calls need a barrier between them. */
+__device__ inline void sum_step(uint32_t count, const short_layout &layout, int step, ull *before) {
+    __shared__ uint32_t counts[INSPECT_WARPS];
     count = __reduce_add_sync(~0u, count);
     if (threadIdx.x % WARP == 0) {
         counts[threadIdx.x / WARP] = count;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        ull *tiles = deal.tiles + ((int64_t)blockIdx.x * deal.steps + step) * LOOK_TILES;
-        for (int w = 0; w < LOOK_WARPS; w++) {
+        ull *tiles = layout.tiles + ((int64_t)blockIdx.x * layout.steps + step) * INSPECT_TILES;
+        for (int w = 0; w < INSPECT_WARPS; w++) {
             if (w % SHORT_WARPS == 0) {
                 tiles[w / SHORT_WARPS] = *before;
             }
@@ -194,53 +204,68 @@ __device__ inline void sum_step(uint32_t count, const spg_deal &deal, int step, 
     }
 }
 
-/* The block has done all; true in the last one that has, which then sums up where the blocks' entries begin. */
-__device__ inline bool end_block(const spg_deal &deal, ull entries, uint32_t *ended, ull *nnz) {
+/* Ends the block's work. The last block to end sums up where the rows of all blocks begin; it alone returns true. */
+__device__ inline bool end_block(const short_layout &layout, ull entries, uint32_t *ended, ull *nnz) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        deal.blocks[blockIdx.x] = entries;
+        layout.blocks[blockIdx.x] = entries;
         __threadfence();
         last = atomicAdd(ended, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (last) {
         __threadfence();
-        sum_blocks(deal.blocks, gridDim.x, nnz);
+        sum_blocks(layout.blocks, gridDim.x, nnz);
         __syncthreads();
     }
     return last;
 }
 
-/* What the block's rows add up to. By one thread. */
-__device__ inline void report_sums(const look_sums (&sums)[LOOK_WARPS], spg_facts *facts) {
-    look_sums all = {};
-    for (const look_sums &its : sums) {
+/* Adds the sums of a block's warps to the report. Called by one thread. */
+__device__ inline void report_sums(const inspect_sums (&sums)[INSPECT_WARPS], spg_facts *facts) {
+    inspect_sums all = {};
+    for (const inspect_sums &its : sums) {
         all.products += its.products, all.bound += its.bound, all.most = max(all.most, its.most);
-        all.alike += its.alike;
+        all.repeats += its.repeats;
     }
     atomicAdd(&facts->products, all.products);
     atomicAdd(&facts->nnz_bound, all.bound);
-    if (all.alike > 0) {
-        atomicAdd(&facts->alike, all.alike);
+    if (all.repeats > 0) {
+        atomicAdd(&facts->repeats, all.repeats);
     }
     if (all.most > __ldcg(&facts->max_products)) {
         atomicMax(&facts->max_products, all.most);
     }
 }
 
-/* The rows of a step: the warp's first one. */
-__device__ inline int64_t step_row(const spg_deal &deal, int step) {
-    const int64_t warp = ((int64_t)blockIdx.x * deal.steps + step) * LOOK_WARPS + threadIdx.x / WARP;
-    return warp * deal.rows_each;
+/* The warp's first row in this step. */
+__device__ inline int64_t step_row(const short_layout &layout, int step) {
+    const int64_t warp = ((int64_t)blockIdx.x * layout.steps + step) * INSPECT_WARPS + threadIdx.x / WARP;
+    return warp * layout.rows_each;
 }
 
-/* Checks A (B has been, unless it is the same), and notes of every row its products and, if short, its entries in C. */
-static __global__ void __launch_bounds__(LOOK_NT, 5)
-    kernel_look(spg_job job, spg_deal deal, int log_lanes, uint32_t *products, spg_facts *facts, spg_facts *told) {
+/* Count: notes the row's products and returns the bin that counts it. Reports what the host must know of it. */
+__device__ inline int note_row(const spg_job &job, const spg_row &mine, uint32_t *products, spg_facts *facts) {
+    const int bin = lsp_count_bin(mine.products, mine.entries);
+    *products = mine.products;
+    if (lsp_has_many(bin, mine.entries)) {
+        atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
+    }
+    if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
+        atomicMax(&facts->unfit, 1u);
+    }
+    return bin;
+}
+
+/* Checks A (B is checked before, unless it is A), and writes for every row its products and, if it is short, its nnz in
+ * C. */
+static __global__ void __launch_bounds__(INSPECT_NT, 5)
+    kernel_inspect(spg_job job, short_layout layout, int log_lanes, uint32_t *products, spg_facts *facts,
+                   spg_facts *told) {
     __shared__ uint32_t bins[LSP_BINS];
-    __shared__ look_long longs;
-    __shared__ look_sums sums[LOOK_WARPS];
+    __shared__ inspect_long longs;
+    __shared__ inspect_sums sums[INSPECT_WARPS];
     LSP_DYNAMIC_SHARED(memory);
     const bin_counter counter = {bins};
     const int lane = (int)threadIdx.x % WARP;
@@ -253,7 +278,7 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         }
         return;
     }
-    if (threadIdx.x < LOOK_WARPS) {
+    if (threadIdx.x < INSPECT_WARPS) {
         sums[threadIdx.x] = {};
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -261,11 +286,11 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
         check->stop_wrong = job.A.rowptr[job.A.rows] != (ull)job.A.nnz;
         job.rowptr[0] = 0;
     }
-    counter.clear(); /* a barrier after it */
-    for (int step = 0; step < deal.steps; step++) {
-        const int64_t row = step_row(deal, step) + lane;
-        const bool there = lane < deal.rows_each && row < job.A.rows;
-        look_faults faults = {0, ~0u};
+    counter.clear(); /* ends with a barrier */
+    for (int step = 0; step < layout.steps; step++) {
+        const int64_t row = step_row(layout, step) + lane;
+        const bool there = lane < layout.rows_each && row < job.A.rows;
+        inspect_faults faults = {0, ~0u};
         spg_row mine = {};
         uint32_t end = 0, place = 0;
         int bin = -1;
@@ -274,66 +299,59 @@ static __global__ void __launch_bounds__(LOOK_NT, 5)
             if ((int32_t)mine.begin > (int32_t)end) {
                 atomicMax(&check->falls, ~(ull)row);
             }
-            if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* it is no matrix */
+            if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* malformed: empty from here on */
                 mine.begin = end = 0;
             }
         }
         if (threadIdx.x == 0) {
             longs.count = 0;
         }
-        const bool is_long = end - mine.begin > (uint32_t)FACTS_LONG << log_lanes;
+        const bool is_long = end - mine.begin > (uint32_t)INSPECT_LONG << log_lanes;
         const bool any_long = __syncthreads_or(is_long);
         if (is_long) {
             place = atomicAdd(&longs.count, 1u);
             longs.rows[place] = (uint32_t)row;
         }
         mine.entries = end - mine.begin;
-        ull p = look_at_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, deal.rows_each, &faults);
+        ull p = inspect_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, layout.rows_each, &faults);
         if (any_long) {
             __syncthreads();
-            look_at_long(job, longs, &faults);
+            inspect_long_rows(job, longs, &faults);
             p = is_long ? longs.products[place] : p;
         }
         if (there) {
             mine.products = (uint32_t)min(p, (ull)LSP_PRODUCTS_MOST);
-            bin = lsp_count_bin(mine.products, mine.entries);
-            products[row] = mine.products;
-            if (lsp_has_many(bin, mine.entries)) {
-                atomicAdd(&facts->many[bin - LSP_BIN_COUNT_256], 1u);
-            }
-            if (bin <= LSP_BIN_SORT_32 && lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) != bin) {
-                atomicMax(&facts->unfit, 1u);
-            }
+            bin = note_row(job, mine, products + row, facts);
         }
         counter.add_warp(bin);
-        const bool known = mine.products <= 1; /* as many entries in C */
+        const bool known = mine.products <= 1; /* its nnz is the number of products */
         short_shared<no_value> &shared = ((short_shared<no_value> *)memory)[threadIdx.x / WARP];
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
-        const bool may_be =
-            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && deal.rows_each >= 2 * ALIKE_ROWS;
-        const bool alike =
-            may_be && look_alike(job, deal.rows_each, mine.begin, mine.entries, mine.products, shared.of_alike, &place);
-        const unsigned all_alike = __ballot_sync(~0u, alike);
-        if (lane == 0 && all_alike != 0) {
-            sums[threadIdx.x / WARP].alike += (uint32_t)__popc(all_alike);
+        const bool may_repeat =
+            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && layout.rows_each >= 2 * SHORT_REPEAT_ROWS;
+        const bool repeats = may_repeat && find_short_repeats(job, layout.rows_each, mine.begin, mine.entries,
+                                                              mine.products, shared.of_repeats, &place);
+        const unsigned all_repeat = __ballot_sync(~0u, repeats);
+        if (lane == 0 && all_repeat != 0) {
+            sums[threadIdx.x / WARP].repeats += (uint32_t)__popc(all_repeat);
         }
-        if (alike) {
+        if (repeats) {
             shared.rows[lane].at = place;
         }
-        sort_short<no_value, true>(job, known || alike ? -1 : bin, shared, &sorted);
+        sort_short<no_value, true>(job, known || repeats ? -1 : bin, shared, &sorted);
         const uint32_t count = (uint32_t)shared.rows[lane].at;
         if (there) {
-            job.groups[row] = alike ? LSP_GROUPS_ALIKE : 0;
+            job.groups[row] = repeats ? LSP_GROUPS_SHORT_REPEAT : 0;
             job.rowptr[row + 1] = count;
         }
-        sum_step(count, deal, step, &before);
+        sum_step(count, layout, step, &before);
     }
-    counter.flush(facts->bins); /* a barrier before it */
+    counter.flush(facts->bins); /* begins with a barrier */
     if (threadIdx.x == 0) {
         report_sums(sums, facts);
     }
-    if (end_block(deal, before, &facts->blocks, &facts->nnz)) {
+    if (end_block(layout, before, &facts->blocks, &facts->nnz)) {
         tell(facts, told);
     }
 }

@@ -1,59 +1,35 @@
-/* The longest rows: a block marks the columns of a range, one bit each, in shared memory, and counts, or writes them to
- * C. Then the row is cut into pieces of neighbouring columns. Where these take long parts of rows of B they are walked
- * along (gpu/kernel_long_add.cuh), else their products are sorted (gpu/kernel_sort.cuh). Any row can be done so. */
+/* Long rows, first step: a block marks the columns of one range, one bit each, in shared memory, and counts them.
+ * kernel_long_cut.cuh uses the same marks to write columns to C. This works for rows of any size. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
 #define LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
 
-#include "kernel_long_add.cuh"
-#include "kernel_sort.cuh"
+#include "long_parts.cuh"
 
-/* Threads of the blocks that an SM is to hold: as many as it has, which some chips have fewer of. */
+/* Threads that a multiprocessor must hold: all it can. Some chips can hold only 1536. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
-#define BITS_THREADS 1536
+#define LONG_THREADS 1536
 #else
-#define BITS_THREADS 2048
+#define LONG_THREADS 2048
 #endif
 
 enum {
-    BITS_NT = 512,       /* threads of a block that marks columns */
-    BITS_MANY_NT = 1024, /* the same, where the marks of BITS_MANY columns leave room for few blocks */
-    BITS_MANY = 48 << 13,
-    BITS_GROUP = 128,            /* columns that are cleared at a time */
-    BITS_COUNT_RANGE = 1 << 20,  /* columns that are marked at a time, at most */
-    BITS_STRETCH = 4,            /* products of one entry of A that a lane marks together */
-    BITS_TILE = WARP * 32,       /* columns that a warp writes to C at a time */
-    BITS_TILES = 4,              /* of few marks together, BITS_GROUP columns a lane */
-    BITS_STAGED = BITS_TILE / 4, /* marks of tiles, at most, that are collected first */
-    BITS_TILE_COST = 64,         /* marks of a tile that take as long as the tile does without any */
-    BITS_STRIPES = 384,          /* parts of the columns of which a long row's entries are counted, at most */
-    BITS_STRIPE = 1024,          /* columns: they are no narrower; a power of two */
-    BITS_WALK_LENGTH = 2,        /* products of an entry of A in a piece that is walked along, about */
-    BITS_SORT_COMPRESSION = 16   /* products a column: more are not sorted */
+    LONG_NT = 512,       /* threads of a block that marks columns */
+    LONG_MANY_NT = 1024, /* the same for LONG_MANY columns or more, whose marks leave shared memory for few blocks */
+    LONG_MANY = 48 << 13,
+    LONG_GROUP = 128,           /* columns that a thread clears or counts at a time */
+    LONG_COUNT_RANGE = 1 << 20, /* most columns that a block marks at a time */
+    LONG_STRETCH = 4,           /* products of one entry of A that a lane marks together */
 };
 
-/* What the pieces are made from: the listed rows; of those that are sorted, how many entries of C and products they
- * have in every stripe of columns. */
-typedef struct bits_plan {
-    spg_list list;
-    bool valued;                    /* else columns are all there is */
-    uint32_t stripe, stripes;       /* columns of a stripe, and stripes */
-    uint32_t range, chunk;          /* columns and entries of a piece to be walked along, at most */
-    uint32_t count_range;           /* columns that are marked at a time: stripes do not straddle these ranges */
-    uint32_t *counts, *products;    /* `stripes` each row */
-    uint32_t *begins;               /* of each row and range: entries of C in those before, and one; 0: not yet known */
-    spg_piece *pieces, *pieces_end; /* to be walked along from the first on, to be sorted from the last */
-    uint32_t *made, *sorted_made;   /* how many there are */
-    ull *taken;                     /* pieces, or rows, that have been taken, of the kernel at hand */
-} bits_plan;
-
-/* Where columns are marked, and, if `products` is not NULL, counted by stripe, of so many bits of a column's number. */
-struct bits_marking {
+/* Marks of columns, and, unless `products` is NULL, the products of each stripe of 2^stripe_bits columns. */
+struct long_marking {
     uint32_t *bits, *products, low, stripe_bits;
 
-    /* Is a column marked? Others mark meanwhile. */
+    /* Is a column marked? Other threads are marking meanwhile. */
     __device__ bool has(uint32_t place) const { return *(volatile uint32_t *)(bits + place / 32) >> (place % 32) & 1; }
     __device__ void mark(uint32_t place) const { atomicOr(bits + place / 32, 1u << (place % 32)); }
-    /* One of each lane, ~0 of those that have none; neighbours in a stripe are added at once. */
+    /* Counts one product a lane; place ~0 is none. Neighbouring lanes whose products lie in one stripe add them
+     * together. */
     __device__ void count(uint32_t place) const {
         const uint32_t lane = threadIdx.x % WARP, part = place == ~0u ? ~0u : place >> stripe_bits;
         const uint32_t other = __shfl_up_sync(~0u, part, 1);
@@ -65,40 +41,41 @@ struct bits_marking {
     }
 };
 
-/* Marks the row's columns in low .. high-1; bits and products were zero. Each warp takes as many neighbouring products,
- * whatever the lengths of B's rows, 32 at a time: a bit tells where among these an entry's first product is. */
+/* Marks the row's columns in low .. high-1; bits and products must be zero before. Every warp takes the same number of
+ * products, 32 at a time, whatever the lengths of B's rows: one bit a lane says where an entry's products begin. */
 template <int NT>
-__device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
-                                     const bits_marking &marking, part_list<NT> &parts) {
+__device__ inline void long_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
+                                     const long_marking &marking, part_list<NT> &parts) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    /* entries at a time: their products are fewer than 2^32, for columns are few, or where rows have them twice */
-    const uint32_t take = job.repeats ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
+    /* entries of A that are read together: their products must number less than 2^32. That holds as long as B's rows
+     * have each column once; else fewer entries are read. */
+    const uint32_t take = job.duplicates ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
         uint32_t slot;
         const uint32_t count = parts.read(job, p, min(end - p, take) + p, low, high, slot);
         const uint32_t total = parts.start[count], each = (total / NT + 1) * WARP;
         uint32_t first = warp * each, left = first < total ? min(total - first, each) : 0;
-        uint32_t e = 0; /* the last that begins before `first`, or there */
+        uint32_t e = 0; /* binary search for the last entry that begins at or before `first` */
         for (uint32_t n = left > 0 ? count : 0; n > 1;) {
             const uint32_t half = n / 2;
             e += parts.start[e + half] <= first ? half : 0;
             n -= half;
         }
         while (left > 0) {
-            if (min(parts.start[e + 1] - first, left) >= BITS_STRETCH * WARP) { /* all are of one part */
+            if (min(parts.start[e + 1] - first, left) >= LONG_STRETCH * WARP) { /* one entry of A has them all */
                 const uint32_t at = parts.shift[e] + first + lane;
-                uint32_t place[BITS_STRETCH];
-                bool marked[BITS_STRETCH];
+                uint32_t place[LONG_STRETCH];
+                bool marked[LONG_STRETCH];
 #pragma unroll
-                for (uint32_t k = 0; k < BITS_STRETCH; k++) {
+                for (uint32_t k = 0; k < LONG_STRETCH; k++) {
                     place[k] = __ldg(job.B.col + (at + k * WARP)) - low;
                 }
 #pragma unroll
-                for (uint32_t k = 0; k < BITS_STRETCH; k++) {
+                for (uint32_t k = 0; k < LONG_STRETCH; k++) {
                     marked[k] = marking.has(place[k]);
                 }
 #pragma unroll
-                for (uint32_t k = 0; k < BITS_STRETCH; k++) {
+                for (uint32_t k = 0; k < LONG_STRETCH; k++) {
                     if (!marked[k]) {
                         marking.mark(place[k]);
                     }
@@ -106,7 +83,7 @@ __device__ inline void bits_mark_row(const spg_job &job, uint32_t row, uint32_t 
                         marking.count(place[k]);
                     }
                 }
-                first += BITS_STRETCH * WARP, left -= BITS_STRETCH * WARP;
+                first += LONG_STRETCH * WARP, left -= LONG_STRETCH * WARP;
                 continue;
             }
             const uint32_t begin = parts.start[min(e + 1 + lane, count)] - first;
@@ -144,14 +121,14 @@ template <int NT> __device__ inline uint32_t block_total(uint32_t x, uint32_t *w
     return x;
 }
 
-__device__ inline void bits_clear(uint32_t *bits, uint32_t columns) {
-    for (uint32_t i = threadIdx.x; i < (columns + BITS_GROUP - 1) / BITS_GROUP; i += blockDim.x) {
+__device__ inline void long_clear(uint32_t *bits, uint32_t columns) {
+    for (uint32_t i = threadIdx.x; i < (columns + LONG_GROUP - 1) / LONG_GROUP; i += blockDim.x) {
         ((uint4 *)bits)[i] = make_uint4(0, 0, 0, 0);
     }
     __syncthreads();
 }
 
-/* Marks of a group, of which bits_clear has cleared all. */
+/* The number of marks in a group of LONG_GROUP columns. */
 __device__ inline uint32_t count_group(const uint32_t *bits, uint32_t group) {
     const uint4 marks = ((const uint4 *)bits)[group];
     return (uint32_t)(__popc(marks.x) + __popc(marks.y) + __popc(marks.z) + __popc(marks.w));
@@ -159,10 +136,10 @@ __device__ inline uint32_t count_group(const uint32_t *bits, uint32_t group) {
 
 /* ---- counting ---- */
 
-/* Adds the entries of every listed row, of both lists, to rowptr[row + 1]. */
+/* Adds the nnz of all rows in both lists to rowptr[row + 1]. */
 template <int NT>
 __global__ void __launch_bounds__(NT)
-    kernel_bits_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {
+    kernel_long_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {
     LSP_DYNAMIC_SHARED(memory);
     __shared__ part_list<NT> parts;
     __shared__ uint32_t warp_sum[NT / WARP];
@@ -175,9 +152,9 @@ __global__ void __launch_bounds__(NT)
         const uint32_t i = (uint32_t)(task / ranges), low = (uint32_t)(task % ranges) * range;
         const uint32_t row = i < list.count ? list.rows[i] : rest.rows[i - list.count];
         uint32_t columns = min(job.cols - low, range), sum = 0;
-        bits_clear(bits, columns);
-        bits_mark_row(job, row, low, low + columns, {bits, NULL, low, 0}, parts);
-        for (uint32_t k = threadIdx.x; k < (columns + BITS_GROUP - 1) / BITS_GROUP; k += NT) {
+        long_clear(bits, columns);
+        long_mark_row(job, row, low, low + columns, {bits, NULL, low, 0}, parts);
+        for (uint32_t k = threadIdx.x; k < (columns + LONG_GROUP - 1) / LONG_GROUP; k += NT) {
             sum += count_group(bits, k);
         }
         sum = block_total<NT>(sum, warp_sum);
@@ -186,249 +163,6 @@ __global__ void __launch_bounds__(NT)
         }
     }
     lsp_end_after_previous();
-}
-
-/* ---- listing ---- */
-
-/* Are a row's products to be sorted? */
-__device__ inline bool row_is_sorted(const spg_job &job, const bits_plan &plan, uint32_t row) {
-    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]), products = job.products[row];
-    const uint32_t pieces = max(n / WALK_MOST, (job.cols - 1) / plan.range) + 1;
-    const uint32_t entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
-    return plan.valued && products < (ull)n * BITS_SORT_COMPRESSION &&
-           products < (ull)entries * pieces * BITS_WALK_LENGTH;
-}
-
-/* Pieces of a row to be walked along, from place `to` on: n entries of C from `at` on. Of the lanes that come here each
- * is one of `lanes`. */
-__device__ inline void put_pieces(const bits_plan &plan, uint32_t row, int64_t at, uint32_t n, uint32_t to,
-                                  uint32_t lane, uint32_t lanes) {
-    for (uint32_t k = lane; k < (n + plan.chunk - 1) / plan.chunk; k += lanes) {
-        const uint32_t first = k * plan.chunk;
-        plan.pieces[to + k] = spg_piece{at + first, row, 0, 0, min(n - first, plan.chunk), 0};
-    }
-}
-
-/* Groups of marks, eight a tile: how many marks come before each tile. Of tiles with few marks their places are
- * collected, so that neighbours are written together. */
-template <int NT> struct bits_tiles {
-    uint32_t before[BITS_COUNT_RANGE / BITS_TILE + 1];
-    uint16_t staged[NT / WARP][BITS_STAGED];
-    uint32_t sums[NT / WARP];
-    static_assert((NT == BITS_NT ? BITS_MANY : BITS_COUNT_RANGE) <= NT * BITS_TILE, "a thread has at most a tile");
-
-    /* What comes before a tile, for sharing: one costs as much as so many marks more, whether it has any or not. */
-    __device__ uint32_t cost_before(uint32_t tile) const { return before[tile] + tile * BITS_TILE_COST; }
-    __device__ void find(const uint32_t *bits, uint32_t groups, uint32_t tiles) {
-        enum { EACH = WARP / BITS_TILES };
-        const uint32_t lane = threadIdx.x % WARP;
-        for (uint32_t tile = threadIdx.x / WARP * BITS_TILES; tile < tiles; tile += NT / WARP * BITS_TILES) {
-            const uint32_t g = tile * EACH + lane;
-            uint32_t sum = g < groups ? count_group(bits, g) : 0;
-            for (int mask = 1; mask < EACH; mask *= 2) {
-                sum += __shfl_xor_sync(~0u, sum, mask);
-            }
-            if (lane % EACH == 0 && g < groups) {
-                before[tile + lane / EACH] = sum;
-            }
-        }
-        __syncthreads();
-        const uint32_t mine = threadIdx.x < tiles ? before[threadIdx.x] : 0, warp = threadIdx.x / WARP;
-        uint32_t of_warp, sum = sum_before(mine, &of_warp);
-        if (lane == 0) {
-            sums[warp] = of_warp;
-        }
-        __syncthreads();
-        sum += __reduce_add_sync(~0u, lane < warp ? sums[lane] : 0);
-        if (threadIdx.x < tiles) {
-            before[threadIdx.x] = sum;
-        }
-        if (threadIdx.x + 1 == tiles) {
-            before[tiles] = sum + mine;
-        }
-        __syncthreads();
-    }
-    /* Writes the columns of a tile, from `low` on, to C from `at` on; the lane has a word of it. */
-    __device__ void put(const spg_job &job, uint32_t word, int64_t at, uint32_t low) {
-        const uint32_t lane = threadIdx.x % WARP;
-        uint32_t all, to = sum_before((uint32_t)__popc(word), &all);
-        if (all > BITS_STAGED) {
-#pragma unroll 2
-            for (uint32_t k = 0; k < WARP; k++) {
-                const uint32_t its_word = __shfl_sync(~0u, word, k), its_to = __shfl_sync(~0u, to, k);
-                if (its_word >> lane & 1) {
-                    put_number(job, at + its_to + __popc(its_word & ((1u << lane) - 1)), low + k * 32 + lane);
-                }
-            }
-            return;
-        }
-        __syncwarp(); /* what was staged before is written */
-        stage(word, lane * 32, &to);
-        put_staged(job, all, at, low);
-    }
-    /* The same for BITS_TILES tiles of few marks; the lane has a group of them. */
-    __device__ void put_few(const spg_job &job, uint4 group, int64_t at, uint32_t low) {
-        const uint32_t first = threadIdx.x % WARP * BITS_GROUP;
-        uint32_t all, to = (uint32_t)(__popc(group.x) + __popc(group.y) + __popc(group.z) + __popc(group.w));
-        to = sum_before(to, &all);
-        __syncwarp();
-        stage(group.x, first, &to);
-        stage(group.y, first + 32, &to);
-        stage(group.z, first + 64, &to);
-        stage(group.w, first + 96, &to);
-        put_staged(job, all, at, low);
-    }
-    __device__ void stage(uint32_t word, uint32_t first, uint32_t *to) {
-        for (; word; word &= word - 1) {
-            staged[threadIdx.x / WARP][(*to)++] = (uint16_t)(first + (uint32_t)__ffs((int)word) - 1);
-        }
-    }
-    __device__ void put_staged(const spg_job &job, uint32_t all, int64_t at, uint32_t low) {
-        __syncwarp();
-        for (uint32_t k = threadIdx.x % WARP; k < all; k += WARP) {
-            put_number(job, at + k, low + staged[threadIdx.x / WARP][k]);
-        }
-    }
-};
-
-/* Writes the columns that are marked, to C from `at` on plus what comes before in the ranges before this one. Blocks
- * take ranges in order: so waiting for the one before comes to an end. Warps take tiles that cost about as much. */
-template <int NT>
-__device__ inline void bits_put_columns(const spg_job &job, int64_t at, uint32_t low, uint32_t columns,
-                                        const uint32_t *bits, uint32_t *begin, bool first, bool last,
-                                        bits_tiles<NT> &tiles) {
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t groups = (columns + BITS_GROUP - 1) / BITS_GROUP, count = (columns + BITS_TILE - 1) / BITS_TILE;
-    tiles.find(bits, groups, count);
-    const uint32_t all = tiles.before[count], cost = tiles.cost_before(count) / (NT / WARP) + 1;
-    const uint32_t from = cost * warp, end = from + cost;
-    uint32_t known = 1, tile = 0; /* the first with as many marks before it */
-    while (!first && (known = *(volatile uint32_t *)begin) == 0) {
-        __nanosleep(100);
-    }
-    if (!last && threadIdx.x == 0) {
-        *(volatile uint32_t *)(begin + 1) = known + all;
-    }
-    at += known - 1;
-    for (uint32_t n = count; n > 0;) {
-        const uint32_t half = (n + 1) / 2;
-        tile += tiles.cost_before(tile + half - 1) < from ? half : 0;
-        n /= 2;
-    }
-    for (uint32_t next; tile < count && tiles.cost_before(tile) < end; tile = next) {
-        const int64_t to = at + tiles.before[tile];
-        next = min(tile + BITS_TILES, count);
-        if (tiles.cost_before(next - 1) < end && tiles.before[next] - tiles.before[tile] <= BITS_STAGED) {
-            const uint32_t g = tile * (BITS_TILE / BITS_GROUP) + lane;
-            tiles.put_few(job, g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0), to,
-                          low + tile * BITS_TILE);
-        } else {
-            const uint32_t k = tile * WARP + lane;
-            tiles.put(job, k < groups * (BITS_GROUP / 32) ? bits[k] : 0, to, low + tile * BITS_TILE);
-            next = tile + 1;
-        }
-    }
-    __syncthreads();
-}
-
-/* Is there a stripe with too many products to be sorted, among those that the thread looks at? */
-__device__ inline bool too_many(const bits_plan &plan, const uint32_t *products, uint32_t columns) {
-    bool some = false;
-    for (uint32_t s = threadIdx.x; s * plan.stripe < columns; s += blockDim.x) {
-        some |= products[s] > PIECE_PRODUCTS;
-    }
-    return some;
-}
-
-/* The columns of what is to be walked along go to C. Such rows are cut, of others entries and products are counted by
- * stripe. */
-template <int NT>
-__global__ void __launch_bounds__(NT, BITS_THREADS / NT) kernel_bits_list(spg_job job, bits_plan plan) {
-    LSP_DYNAMIC_SHARED(memory);
-    __shared__ part_list<NT> parts;
-    __shared__ uint32_t products[BITS_COUNT_RANGE / BITS_STRIPE], place;
-    __shared__ bits_tiles<NT> tiles;
-    __shared__ ull next;
-    uint32_t *bits = (uint32_t *)memory;
-    const uint32_t stripe_bits = (uint32_t)__ffs((int)plan.stripe) - 1;
-    const uint32_t range = plan.count_range / plan.stripe * plan.stripe, ranges = (job.cols - 1) / range + 1;
-    const ull tasks = (ull)plan.list.count * ranges;
-    for (ull task = take_next(plan.taken, &next); task < tasks; task = take_next(plan.taken, &next)) {
-        const uint32_t i = (uint32_t)(task / ranges), r = (uint32_t)(task % ranges), row = list_row(plan.list, i);
-        const uint32_t low = r * range, columns = min(job.cols - low, range), warp = threadIdx.x / WARP;
-        const uint32_t n = (uint32_t)(job.rowptr[row + 1] - job.rowptr[row]);
-        const bool sorted = row_is_sorted(job, plan, row);
-        for (uint32_t s = threadIdx.x; sorted && s * plan.stripe < columns; s += NT) {
-            products[s] = 0;
-        }
-        if (!sorted && r == 0 && threadIdx.x == 0) {
-            place = atomicAdd(plan.made, (n + plan.chunk - 1) / plan.chunk);
-        }
-        bits_clear(bits, columns);
-        bits_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, stripe_bits}, parts);
-        if (__syncthreads_or(!sorted || ranges > 1 || too_many(plan, products, columns))) {
-            bits_put_columns<NT>(job, job.rowptr[row], low, columns, bits, plan.begins + (ull)i * ranges + r, r == 0,
-                                 r + 1 == ranges, tiles);
-        }
-        if (!sorted && r == 0) {
-            put_pieces(plan, row, job.rowptr[row], n, place, threadIdx.x, NT);
-        }
-        for (uint32_t s = warp; sorted && s * plan.stripe < columns; s += NT / WARP) {
-            uint32_t sum = 0, last = min((s + 1) * plan.stripe, columns);
-            for (uint32_t k = s * plan.stripe / 32 + threadIdx.x % WARP; k < (last + 31) / 32; k += WARP) {
-                sum += (uint32_t)__popc(bits[k]);
-            }
-            sum = __reduce_add_sync(~0u, sum);
-            if (threadIdx.x % WARP == 0) {
-                const ull to = (ull)i * plan.stripes + low / plan.stripe + s;
-                plan.counts[to] = sum;
-                plan.products[to] = products[s];
-            }
-        }
-        __syncthreads();
-    }
-}
-
-/* Cuts each row that is to be sorted into pieces of neighbouring stripes, of at most PIECE_PRODUCTS products; a stripe
- * that has more is to be walked along. A warp a row. */
-static __global__ void kernel_bits_cut(spg_job job, bits_plan plan) {
-    const uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-    const uint32_t row = i < plan.list.count ? list_row(plan.list, i) : 0;
-    if (i >= plan.list.count || !row_is_sorted(job, plan, row)) {
-        return;
-    }
-    spg_piece piece = {job.rowptr[row], row, 0, 0, 0, 0};
-    const auto flush = [&] {
-        if (piece.n > 0 && lane == 0) {
-            plan.pieces_end[-1 - (int64_t)atomicAdd(plan.sorted_made, 1u)] = piece;
-        }
-        piece.at += piece.n;
-        piece.n = piece.products = 0;
-    };
-    for (uint32_t first = 0; first < plan.stripes; first += WARP) { /* each lane reads a stripe, all cut */
-        const ull from = (ull)i * plan.stripes + first + lane;
-        const uint32_t its_n = first + lane < plan.stripes ? plan.counts[from] : 0;
-        const uint32_t its_products = its_n > 0 ? plan.products[from] : 0;
-        for (unsigned some = __ballot_sync(~0u, its_n > 0); some; some &= some - 1) {
-            const uint32_t k = (uint32_t)__ffs((int)some) - 1, low = (first + k) * plan.stripe;
-            const uint32_t n = __shfl_sync(~0u, its_n, k), products = __shfl_sync(~0u, its_products, k);
-            const uint32_t high = (uint32_t)min((ull)low + plan.stripe, (ull)job.cols);
-            if (products > PIECE_PRODUCTS || high - piece.low > PIECE_RANGE ||
-                piece.products + products > PIECE_PRODUCTS) {
-                flush();
-            }
-            if (products > PIECE_PRODUCTS) {
-                const uint32_t to = lane == 0 ? atomicAdd(plan.made, (n + plan.chunk - 1) / plan.chunk) : 0;
-                put_pieces(plan, row, piece.at, n, __shfl_sync(~0u, to, 0), lane, WARP);
-                piece.at += n;
-                continue;
-            }
-            piece.low = piece.n == 0 ? low : piece.low;
-            piece.high = high;
-            piece.n += n, piece.products += products;
-        }
-    }
-    flush();
 }
 
 #endif

@@ -1,30 +1,30 @@
-/* C<M> = A*B: a group of lanes takes a row of the mask, or a piece of it, to shared memory, with a sum beside each
- * entry. The entries of A's row go one after the other: of B's row each lane takes an entry and looks for its column in
- * the mask; or, where that is much the longer one, an entry of the mask and looks for it in B's row. No two lanes add
- * to one sum at a time, and each grows in the order of A's entries. */
+/* C<M> = A*B. A group of lanes copies a row of the mask, or a piece of it, to shared memory, with a sum beside each
+ * entry. It then goes through A's entries one by one. Each lane takes an entry of B's row and searches the mask for its
+ * column; if B's row is much longer, each lane takes an entry of the mask and searches B's row. No two lanes add to one
+ * sum at the same time, and each sum grows in the order of A's entries. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_MASKED_CUH
 #define LSP_SPGEMM_GPU_KERNEL_MASKED_CUH
 
 #include "job.cuh"
 
-/* K: uint32_t, or, where the columns of B are numbers of such (job.names), int64_t. */
+/* K is the type of a column: uint32_t, or int64_t if B's columns are numbered (job.names). */
 template <typename K> struct mask_job {
     const void *rowptr;
     bool wide_rowptr;
     const K *col;         /* rows ascend; a column may come twice */
-    const int64_t *extra; /* pieces beyond the first of a row, in all rows up to this one */
-    void *sums;           /* beside the mask's entries */
+    const int64_t *extra; /* prefix sum over rows of the pieces that a row has beyond its first */
+    void *sums;           /* one beside each entry of the mask */
     uint8_t *touched;
-    int64_t *counts; /* of row i at i + 1 */
+    int64_t *counts; /* the nnz of row i at i + 1 */
 };
 
 enum {
     MASK_NT = 128,
-    MASK_BLOCKS = 10, /* an SM holds at least; less the K's bytes beyond 4, which need registers */
-    MASK_LONGER = 8   /* times the mask's row: then a row of B is searched */
+    MASK_BLOCKS = 10, /* that a multiprocessor must hold; six for 64-bit columns, which need more registers */
+    MASK_LONGER = 8   /* a row of B this many times longer than the mask's piece is searched */
 };
 
-/* G lanes and what they keep. */
+/* What a group of G lanes keeps in shared memory. */
 template <int G, typename K, typename V> struct mask_group {
     enum { most = 8 * G, together = MASK_NT / G };
     K col[most];
@@ -36,7 +36,7 @@ template <typename K> __device__ inline int64_t mask_begin(const mask_job<K> &ma
     return mask.wide_rowptr ? ((const int64_t *)mask.rowptr)[row] : ((const int32_t *)mask.rowptr)[row];
 }
 
-/* A piece of the mask's row, and the columns of B that concern it. */
+/* A piece of a row of the mask, and the range of columns of B that it needs. */
 template <typename K> struct mask_piece {
     int64_t at;
     uint32_t row, n;
@@ -44,7 +44,8 @@ template <typename K> struct mask_piece {
     K low, high;
 };
 
-/* The piece of this number: first of all rows the first ones, then others. False if there is none, or nothing to do. */
+/* Finds a piece by its number: first come the first pieces of all rows, then all others. False if there is none, or if
+ * the row has no products. */
 template <typename K>
 __device__ inline bool mask_find_piece(const spg_job &job, const mask_job<K> &mask, int64_t number, uint32_t most,
                                        mask_piece<K> *piece) {
@@ -75,12 +76,12 @@ __device__ inline bool mask_find_piece(const spg_job &job, const mask_job<K> &ma
     piece->n = (uint32_t)min(end - at, (int64_t)most);
     piece->whole = end - begin <= most;
     piece->low = mask.col[at];
-    piece->low += at > begin && mask.col[at - 1] == piece->low; /* it is the piece's before */
+    piece->low += at > begin && mask.col[at - 1] == piece->low; /* this column belongs to the piece before */
     piece->high = mask.col[at + piece->n - 1];
     return true;
 }
 
-/* The column of B's entry, as the mask has it. */
+/* The column of an entry of B, as the mask counts columns. */
 template <typename K> __device__ inline K mask_key(const spg_job &job, uint32_t q) {
     const uint32_t column = __ldg(job.B.col + q);
     if constexpr (sizeof(K) == sizeof(int64_t)) {
@@ -90,7 +91,7 @@ template <typename K> __device__ inline K mask_key(const spg_job &job, uint32_t 
     }
 }
 
-/* The first entry of B in begin .. end-1 that is not below x. */
+/* The first entry of B in begin .. end-1 whose column is not below x. */
 template <typename K> __device__ inline uint32_t mask_search(const spg_job &job, uint32_t begin, uint32_t end, K x) {
     while (begin < end) {
         const uint32_t middle = begin + (end - begin) / 2;
@@ -103,19 +104,6 @@ template <typename K> __device__ inline uint32_t mask_search(const spg_job &job,
     return begin;
 }
 
-/* Adds a times B's entries from q on that have the column x. */
-template <typename V, typename K, typename Group>
-__device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, V a, V b, K x, uint32_t q, uint32_t end) {
-    group.touched[t] = 1;
-    if constexpr (value_kind<V>::valued) {
-        V sum = add_times(job, a, b, group.sums[t]);
-        for (uint32_t k = q + 1; job.repeats && k < end && mask_key<K>(job, k) == x; k++) {
-            sum = add_times(job, a, value_at<V>(job.B, k), sum);
-        }
-        group.sums[t] = sum;
-    }
-}
-
 /* A lane's entry of B's row. */
 template <typename K, typename V> struct mask_product {
     bool some;
@@ -124,39 +112,57 @@ template <typename K, typename V> struct mask_product {
     uint32_t at, first, end;
 };
 
-/* Adds it where the mask has its column, if it does; the first of equal ones adds them all. */
+/* Adds the product at place t of the mask, and those of B's next entries with the same column. */
+template <typename V, typename K, typename Group>
+__device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, const mask_product<K, V> &p) {
+    group.touched[t] = 1;
+    if constexpr (value_kind<V>::valued) {
+        /* copies, for conditions on members of a struct would become branches */
+        const V a = p.a, b = p.b;
+        const K x = p.column;
+        const uint32_t q = p.at, end = p.end;
+        V sum = add_times(job, a, b, group.sums[t]);
+        for (uint32_t k = q + 1; job.duplicates && k < end && mask_key<K>(job, k) == x; k++) {
+            sum = add_times(job, a, value_at<V>(job.B, k), sum);
+        }
+        group.sums[t] = sum;
+    }
+}
+
+/* Adds the product if the mask has its column. Of entries of B with the same column, the first one adds all. */
 template <typename K, typename V, typename Group>
 __device__ inline void mask_add_product(const spg_job &job, Group &group, uint32_t n, unsigned members,
                                         const mask_product<K, V> &p) {
-    if (p.some && !(job.repeats && p.at > p.first && mask_key<K>(job, p.at - 1) == p.column)) {
+    if (p.some && !(job.duplicates && p.at > p.first && mask_key<K>(job, p.at - 1) == p.column)) {
         uint32_t t = 0;
         for (uint32_t step = 1u << (31 - __clz((int)n)); step; step /= 2) {
             t += t + step < n && group.col[t + step - 1] < p.column ? step : 0;
         }
         if (group.col[t] == p.column) {
-            mask_add<V, K>(job, group, t, p.a, p.b, p.column, p.at, p.end);
+            mask_add<V, K>(job, group, t, p);
         }
     }
     __syncwarp(members);
 }
 
-/* The mask's entries, each looked for in a row of B. */
+/* Searches a row of B for each entry of the mask. */
 template <int G, typename K, typename V, typename Group>
-__device__ inline void mask_look_for_each(const spg_job &job, Group &group, const mask_piece<K> &piece,
-                                          unsigned members, V a, uint32_t first, uint32_t end) {
+__device__ inline void mask_search_each(const spg_job &job, Group &group, const mask_piece<K> &piece, unsigned members,
+                                        V a, uint32_t first, uint32_t end) {
     for (uint32_t t = threadIdx.x % G; t < piece.n; t += G) {
         const K x = group.col[t];
-        if (t > 0 ? group.col[t - 1] != x : piece.low == x) { /* a column that comes twice is the first one's */
+        if (t > 0 ? group.col[t - 1] != x
+                  : piece.low == x) { /* if a column comes twice in the mask, only the first one counts */
             const uint32_t q = mask_search(job, first, end, x);
             if (q < end && mask_key<K>(job, q) == x) {
-                mask_add<V, K>(job, group, t, a, value_at<V>(job.B, q), x, q, end);
+                mask_add<V, K>(job, group, t, {true, x, a, value_at<V>(job.B, q), q, first, end});
             }
         }
     }
     __syncwarp(members);
 }
 
-/* The products of a row for a piece of the mask's. */
+/* All products of a row of A for a piece of the mask. */
 template <int G, typename K, typename V, typename Group>
 __device__ inline void mask_multiply(const spg_job &job, Group &group, const mask_piece<K> &piece, unsigned members) {
     const uint32_t lane = threadIdx.x % G, end = job.A.rowptr[piece.row + 1];
@@ -179,10 +185,10 @@ __device__ inline void mask_multiply(const spg_job &job, Group &group, const mas
             if (until - from > MASK_LONGER * max(piece.n, (uint32_t)G)) {
                 mask_add_product(job, group, piece.n, members, product);
                 product.some = false;
-                mask_look_for_each<G, K, V>(job, group, piece, members, a, from, until);
+                mask_search_each<G, K, V>(job, group, piece, members, a, from, until);
                 continue;
             }
-            for (uint32_t q = from; q < until; q += G) { /* on its way while the one before is added */
+            for (uint32_t q = from; q < until; q += G) { /* loads the next entry of B before it adds the last one */
                 mask_product<K, V> next = {q + lane < until, K{}, a, V{}, q + lane, from, until};
                 if (next.some) {
                     next.column = mask_key<K>(job, q + lane);
@@ -223,7 +229,7 @@ __global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_m
         count += touched;
         if constexpr (value_kind<V>::valued) {
             if (touched) {
-                ((V *)mask.sums)[piece.at + t] = settled(group.sums[t]);
+                ((V *)mask.sums)[piece.at + t] = canonical(group.sums[t]);
             }
         }
     }
@@ -233,7 +239,7 @@ __global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_m
     }
 }
 
-/* Pieces of each row beyond the first. */
+/* Counts the pieces of each row beyond the first. */
 template <typename K> __global__ void kernel_mask_extra(spg_job job, mask_job<K> mask, int64_t *extra, uint32_t most) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.A.rows;
          i += (int64_t)gridDim.x * blockDim.x) {

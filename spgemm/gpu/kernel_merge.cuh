@@ -1,5 +1,5 @@
-/* Rows of which nearly all products are of one row of B, as at the neighbours of a node that is joined to very many:
- * that row is copied to C, and the other products, sorted by a warp, are merged into it. */
+/* Rows whose products nearly all come from one row of B, as at the neighbours of a hub. A warp copies that long row to
+ * C and merges the other products, which it has sorted, into it. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_MERGE_CUH
 #define LSP_SPGEMM_GPU_KERNEL_MERGE_CUH
 
@@ -12,24 +12,25 @@ enum {
     MERGE_TOGETHER = 4 /* entries of the long row that a lane loads together */
 };
 
-/* A row of A, and the longest row of B: where A has it, where it begins. */
+/* A row of A, the entry of it that leads to the longest row of B, and that row. */
 struct merge_row {
     uint32_t begin, end, longest, at, length;
 };
 
-/* A warp's memory. Of the other products, in the order of A's entries, the factors; then their words, sorted: a column
- * above a product. Of each column: where it stands in the long row, and below that a bit, whether it is there; its
- * first word; how many of those before it the long row does not have. */
+/* A warp's shared memory. words: the other products, sorted, each a column above the product's number. where: for each
+ * of their columns the position in the long row, and in the lowest bit whether the long row has it. first: the column's
+ * first word. before: how many earlier columns the long row does not have. a, b: the factors, by the product's number.
+ */
 template <typename V> struct merge_shared {
     uint32_t words[LSP_MERGE_MOST], where[LSP_MERGE_MOST];
     uint16_t first[LSP_MERGE_MOST + 2], before[LSP_MERGE_MOST];
     V a[LSP_MERGE_MOST], b[LSP_MERGE_MOST];
 };
 
-/* Of the other products. */
+/* Of the other products: */
 struct merge_others {
-    uint32_t columns, news; /* news: that the long row does not have */
-    uint32_t ahead;         /* products that are added before the long row's */
+    uint32_t columns, news; /* distinct columns; those that the long row does not have */
+    uint32_t ahead;         /* products that come before the long row's in the order of A's entries */
 };
 
 __device__ inline merge_row read_merge_row(const spg_job &job, uint32_t row) {
@@ -46,7 +47,7 @@ __device__ inline merge_row read_merge_row(const spg_job &job, uint32_t row) {
     return m;
 }
 
-/* Takes the other products to words and factors; returns how many there are. */
+/* Makes words and factors of the other products, and returns how many there are. */
 template <typename V>
 __device__ inline uint32_t expand_others(const spg_job &job, const merge_row &m, merge_shared<V> &shared,
                                          uint32_t *ahead) {
@@ -62,9 +63,9 @@ __device__ inline uint32_t expand_others(const spg_job &job, const merge_row &m,
         }
         const uint32_t before = sum_before(length, &total);
         *ahead += __reduce_add_sync(~0u, p + lane < m.longest ? length : 0);
-        total = min(total, LSP_MERGE_MOST - n); /* always: such rows alone are merged */
+        total = min(total, LSP_MERGE_MOST - n); /* never cuts: only such rows are merged */
         for (uint32_t i = lane; i < total + lane; i += WARP) {
-            const uint32_t e = lane_of_product(before, i); /* the entry of A */
+            const uint32_t e = lane_of_product(before, i); /* the entry of A, counted from p */
             const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
             if (i < total) {
                 shared.words[n + i] = __ldg(job.B.col + q) << LSP_MERGE_BITS | (n + i);
@@ -77,7 +78,7 @@ __device__ inline uint32_t expand_others(const spg_job &job, const merge_row &m,
     return n;
 }
 
-/* Sorts the other products, and looks for their columns in the long row. */
+/* Sorts the other products, and searches the long row for their columns. */
 template <typename V>
 __device__ inline merge_others find_others(const spg_job &job, const merge_row &m, merge_shared<V> &shared) {
     const uint32_t lane = threadIdx.x % WARP;
@@ -147,7 +148,8 @@ static __global__ void __launch_bounds__(MERGE_NT) kernel_merge_count(spg_job jo
 
 /* ---- filling ---- */
 
-/* Writes the columns of the other products, to C's row from `to` on. */
+/* Writes the columns that other products have to C's row, which begins at `to`, with their sums. The long row's product
+ * is added at its turn. */
 template <typename V>
 __device__ inline void put_others(const spg_job &job, const merge_row &m, const merge_others &others, int64_t to, V a,
                                   const merge_shared<V> &shared) {
@@ -156,7 +158,7 @@ __device__ inline void put_others(const spg_job &job, const merge_row &m, const 
         const int64_t at = to + place + shared.before[j];
         put_col(job, at, shared.words[shared.first[j]] >> LSP_MERGE_BITS);
         if constexpr (value_kind<V>::valued) {
-            bool due = where & 1; /* the long row's product is to be added yet */
+            bool due = where & 1; /* the long row has a product here, not added yet */
             const V b = value_at<V>(job.B, due ? m.at + place : 0);
             V sum = value_kind<V>::nothing(job);
             for (uint32_t k = shared.first[j]; k < shared.first[j + 1]; k++) {
@@ -167,17 +169,18 @@ __device__ inline void put_others(const spg_job &job, const merge_row &m, const 
                 }
                 sum = add_times(job, shared.a[i], shared.b[i], sum);
             }
-            put_value<V>(job, at, settled(due ? add_times(job, a, b, sum) : sum));
+            put_value<V>(job, at, canonical(due ? add_times(job, a, b, sum) : sum));
         }
     }
 }
 
-/* Writes the rest of the long row. */
+/* Writes all other columns of the long row. */
 template <typename V>
 __device__ inline void put_longest(const spg_job &job, const merge_row &m, const merge_others &others, int64_t to, V a,
                                    const merge_shared<V> &shared) {
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t j = 0, news = 0; /* columns of others before the 32 at hand */
+    uint32_t j = 0, news = 0; /* of the other products' columns before the current 32: all, and those that the long row
+                                 does not have */
     for (uint32_t first = 0; first < m.length; first += MERGE_TOGETHER * WARP) {
         uint32_t column[MERGE_TOGETHER];
         V b[MERGE_TOGETHER];
@@ -199,7 +202,7 @@ __device__ inline void put_longest(const spg_job &job, const merge_row &m, const
             }
             if (mine) {
                 put_col(job, to + here + before, column[k]);
-                put_value<V>(job, to + here + before, settled(times(job, a, b[k])));
+                put_value<V>(job, to + here + before, canonical(times(job, a, b[k])));
             }
         }
     }

@@ -1,51 +1,51 @@
-/* Products that know their place: where in A and in B the factors of each entry of C lie, entry after entry and in the
- * order of the sum. To fill C with other values is then to read, multiply and add. A plan keeps this when it is used
- * again, if memory allows. */
+/* Replay: for each entry of C, in the order of its sum, the pairs of entries of A and B that its products multiply.
+ * Filling C with other values then only reads, multiplies and adds. A plan keeps the pairs from its second use on, if
+ * memory allows. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
 #define LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
 
 #include "job.cuh"
 
 enum {
-    PLACES_NT = 128,
-    PLACES_WARPS = PLACES_NT / WARP,
-    PLACES_BLOCK = 256,               /* entries of C whose products a warp looks for */
-    PLACES_GROUP = 128,               /* entries of C that a warp sums up */
-    PLACES_CHUNK = 256,               /* products that it has at hand */
-    PLACES_LARGE = 10 * PLACES_GROUP, /* products of a group: beyond, lanes read those of their own entries */
-    PLACES_AHEAD = 4,                 /* of these, on their way together */
-    PLACES_OWN = 256,                 /* of an entry: more are read by all lanes of its warp, */
-    PLACES_EACH = 16,                 /* unless the most are fewer than so many for each such entry */
-    PLACES_MOST = 65535               /* of one entry */
+    REPLAY_NT = 128,
+    REPLAY_WARPS = REPLAY_NT / WARP,
+    REPLAY_BLOCK = 256,               /* entries of C whose pairs one warp finds */
+    REPLAY_GROUP = 128,               /* entries of C that one warp sums */
+    REPLAY_CHUNK = 256,               /* products in a warp's shared memory at a time */
+    REPLAY_LARGE = 10 * REPLAY_GROUP, /* products of a group; with more, each lane reads the pairs of its own entries */
+    REPLAY_AHEAD = 4,                 /* pairs that a lane then loads together */
+    REPLAY_OWN = 256,                 /* products of an entry; with more, all lanes of the warp read them, */
+    REPLAY_EACH = 16,   /* unless the longest entry has fewer products than 16 times the number of these entries */
+    REPLAY_MOST = 65535 /* products of one entry, at most */
 };
 
-/* Of one product: entries of A and of B. */
-typedef struct alignas(8) spg_place {
+/* The two factors of one product, as entries of A and of B. */
+typedef struct alignas(8) spg_pair {
     uint32_t a, b;
-} spg_place;
+} spg_pair;
 
-typedef struct spg_places {
-    spg_place *place;
+typedef struct spg_replay {
+    spg_pair *pairs;
     uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
-    int64_t *ends;    /* where the products of each group end */
-    uint32_t *large;  /* groups of many products */
+    int64_t *ends;    /* where the pairs of each group end */
+    uint32_t *large;  /* groups of more than REPLAY_LARGE products */
     uint32_t *col;    /* of C */
     int64_t nnz;      /* of C */
-} spg_places;
+} spg_replay;
 
-/* What is learned while places are found. */
-typedef struct places_found {
-    unsigned most;          /* 0, or so many products of an entry are too many */
-    unsigned large, listed; /* groups of many products */
-} places_found;
+/* What the kernel learns while it finds pairs. */
+typedef struct replay_found {
+    unsigned most;          /* 0; or the products of an entry that has more than REPLAY_MOST */
+    unsigned large, listed; /* groups of more than REPLAY_LARGE products: their number, and how many are listed */
+} replay_found;
 
 /* ---- finding ---- */
 
-/* Entries of C in a warp's shared memory: their columns; and where the next product of each goes. */
-struct place_finder {
-    uint32_t col[PLACES_BLOCK], next[PLACES_BLOCK];
+/* A warp's entries of C in shared memory: their columns, and where the next pair of each goes. */
+struct replay_finder {
+    uint32_t col[REPLAY_BLOCK], next[REPLAY_BLOCK];
 
-    /* Which of first .. last-1 has the column; one has. */
+    /* The entry in first .. last-1 that has the column; there is one. */
     __device__ uint32_t find(uint32_t first, uint32_t last, uint32_t column) const {
         while (last - first > 1) {
             const uint32_t middle = (first + last) / 2;
@@ -55,7 +55,7 @@ struct place_finder {
     }
 };
 
-/* The part of B's row with columns from `low` to `high`. */
+/* The part of B's row k with columns low .. high. */
 __device__ inline uint32_t part_of_row(const spg_job &job, uint32_t k, uint32_t low, uint32_t high, uint32_t *length) {
     const uint32_t begin = __ldg(job.B.rowptr + k), end = __ldg(job.B.rowptr + k + 1);
     const uint32_t at = lower_bound(job.B.col, begin, end, low);
@@ -63,11 +63,11 @@ __device__ inline uint32_t part_of_row(const spg_job &job, uint32_t k, uint32_t 
     return at;
 }
 
-/* The products of a row of C that belong to its entries first .. last-1 of the block: counted, or put where they go.
- * Lanes take them in the order in which they are added; those of one entry at the same time stand behind each other. */
+/* Handles the products of a row of C that belong to entries first .. last-1 of the block: counts them, or (PUT) writes
+ * their pairs. Lanes take products in the order of the sum; lanes that have the same entry write side by side. */
 template <bool PUT>
 __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t first, uint32_t last,
-                                     place_finder &finder, spg_place *to) {
+                                     replay_finder &finder, spg_pair *to) {
     const uint32_t lane = threadIdx.x % WARP, end = __ldg(job.A.rowptr + row + 1);
     const uint32_t low = finder.col[first], high = finder.col[last - 1];
     for (uint32_t p = __ldg(job.A.rowptr + row); p < end; p += WARP) {
@@ -75,7 +75,7 @@ __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t 
         const uint32_t at = p + lane < end ? part_of_row(job, __ldg(job.A.col + p + lane), low, high, &length) : 0;
         const uint32_t before = sum_before(length, &total);
         for (uint32_t i = lane; i < total + lane; i += WARP) {
-            const uint32_t e = lane_of_product(before, i); /* the entry of A */
+            const uint32_t e = lane_of_product(before, i); /* the entry of A, counted from p */
             const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
             const uint32_t place = i < total ? finder.find(first, last, __ldg(job.B.col + q)) : ~0u;
             const unsigned same = __match_any_sync(~0u, place);
@@ -92,7 +92,7 @@ __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t 
     }
 }
 
-/* The last row that begins at `at` or before. */
+/* The last row that begins at or before entry `at`. */
 template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t rows, int64_t at) {
     int64_t low = 0, high = rows;
     while (high - low > 1) {
@@ -102,53 +102,53 @@ template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t 
     return low;
 }
 
-/* First how many products each entry of C has, and each group: these are still to be summed up. Then (PUT) where they
- * are. */
+/* First run: counts the products of each entry and each group of C; the host then sums the groups. Second run (PUT):
+ * writes the pairs. */
 template <typename R, bool PUT>
-__global__ void __launch_bounds__(PLACES_NT)
-    kernel_find_places(spg_job job, const R *rowptr, spg_places places, places_found *found) {
-    __shared__ place_finder finders[PLACES_WARPS];
-    enum { EACH = PLACES_BLOCK / WARP, GROUPS = PLACES_BLOCK / PLACES_GROUP };
+__global__ void __launch_bounds__(REPLAY_NT)
+    kernel_replay_find(spg_job job, const R *rowptr, spg_replay replay, replay_found *found) {
+    __shared__ replay_finder finders[REPLAY_WARPS];
+    enum { EACH = REPLAY_BLOCK / WARP, GROUPS = REPLAY_BLOCK / REPLAY_GROUP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    place_finder &finder = finders[warp];
-    const int64_t block = (int64_t)blockIdx.x * PLACES_WARPS + warp, base = block * PLACES_BLOCK;
-    const uint32_t n = (uint32_t)min(places.nnz - base, (int64_t)PLACES_BLOCK);
-    const int64_t begin = PUT && block > 0 ? places.ends[block * GROUPS - 1] : 0;
-    if (base >= places.nnz) {
+    replay_finder &finder = finders[warp];
+    const int64_t block = (int64_t)blockIdx.x * REPLAY_WARPS + warp, base = block * REPLAY_BLOCK;
+    const uint32_t n = (uint32_t)min(replay.nnz - base, (int64_t)REPLAY_BLOCK);
+    const int64_t begin = PUT && block > 0 ? replay.ends[block * GROUPS - 1] : 0;
+    if (base >= replay.nnz) {
         return;
     }
-    for (uint32_t i = lane, before = 0, total; i < PLACES_BLOCK; i += WARP, before += total) {
-        finder.col[i] = i < n ? places.col[base + i] : 0;
-        finder.next[i] = before + sum_before(PUT ? places.counts[base + i] : 0, &total);
+    for (uint32_t i = lane, before = 0, total; i < REPLAY_BLOCK; i += WARP, before += total) {
+        finder.col[i] = i < n ? replay.col[base + i] : 0;
+        finder.next[i] = before + sum_before(PUT ? replay.counts[base + i] : 0, &total);
     }
     __syncwarp();
     int64_t row = row_at(rowptr, job.A.rows, base);
     for (uint32_t i = 0; i < n; row++) {
-        if (rowptr[row + 1] <= base + i) { /* none of its own: many such may follow each other */
+        if (rowptr[row + 1] <= base + i) { /* skip empty rows by a search, because there may be many in sequence */
             row = row_at(rowptr, job.A.rows, base + i);
         }
         const uint32_t last = (uint32_t)min(rowptr[row + 1] - base, (int64_t)n);
-        find_products<PUT>(job, (uint32_t)row, i, last, finder, places.place + begin);
+        find_products<PUT>(job, (uint32_t)row, i, last, finder, replay.pairs + begin);
         i = last;
     }
     if (PUT && lane < GROUPS) {
         const int64_t group = block * GROUPS + lane;
-        if (places.ends[group] - (group > 0 ? places.ends[group - 1] : 0) > PLACES_LARGE) {
-            places.large[atomicAdd(&found->listed, 1u)] = (uint32_t)group;
+        if (replay.ends[group] - (group > 0 ? replay.ends[group - 1] : 0) > REPLAY_LARGE) {
+            replay.large[atomicAdd(&found->listed, 1u)] = (uint32_t)group;
         }
     }
     if (!PUT) {
-        for (uint32_t i = lane, group = 0, total; i < PLACES_BLOCK; i += WARP) {
+        for (uint32_t i = lane, group = 0, total; i < REPLAY_BLOCK; i += WARP) {
             const uint32_t count = finder.next[i];
             sum_before(count, &total);
-            group = i / WARP % (PLACES_GROUP / WARP) == 0 ? total : group + total;
-            places.counts[base + i] = (uint16_t)min(count, (uint32_t)PLACES_MOST);
-            if (count > PLACES_MOST) {
+            group = i / WARP % (REPLAY_GROUP / WARP) == 0 ? total : group + total;
+            replay.counts[base + i] = (uint16_t)min(count, (uint32_t)REPLAY_MOST);
+            if (count > REPLAY_MOST) {
                 atomicMax(&found->most, count);
             }
-            if (lane == 0 && (i + WARP) % PLACES_GROUP == 0) {
-                places.ends[(base + i) / PLACES_GROUP] = group;
-                if (group > PLACES_LARGE) {
+            if (lane == 0 && (i + WARP) % REPLAY_GROUP == 0) {
+                replay.ends[(base + i) / REPLAY_GROUP] = group;
+                if (group > REPLAY_LARGE) {
                     atomicAdd(&found->large, 1u);
                 }
             }
@@ -158,19 +158,19 @@ __global__ void __launch_bounds__(PLACES_NT)
 
 /* ---- filling ---- */
 
-/* Factors of products in a warp's shared memory. */
-template <typename V> struct place_chunk {
-    V a[PLACES_CHUNK], b[PLACES_CHUNK];
+/* The factors of some products in a warp's shared memory. */
+template <typename V> struct replay_chunk {
+    V a[REPLAY_CHUNK], b[REPLAY_CHUNK];
 
-    /* Those of the first n; what lies behind them is of no use. Several are on their way together. */
-    __device__ void read(const spg_job &job, const spg_place *place, uint32_t n) {
+    /* Loads the factors of the first n products, four a lane at a time. What lies behind them is never used. */
+    __device__ void read(const spg_job &job, const spg_pair *pairs, uint32_t n) {
         enum { TOGETHER = 4 };
         for (uint32_t first = threadIdx.x % WARP; first < n + threadIdx.x % WARP; first += TOGETHER * WARP) {
             uint2 at[TOGETHER];
             V x[TOGETHER], y[TOGETHER];
 #pragma unroll
             for (uint32_t k = 0; k < TOGETHER; k++) {
-                at[k] = __ldg((const uint2 *)place + min(first + k * WARP, n - 1));
+                at[k] = __ldg((const uint2 *)pairs + min(first + k * WARP, n - 1));
             }
 #pragma unroll
             for (uint32_t k = 0; k < TOGETHER; k++) {
@@ -185,26 +185,26 @@ template <typename V> struct place_chunk {
     }
 };
 
-/* Adds the products first .. end-1, of one entry. */
+/* Adds the products first .. end-1 of one entry, by one lane. */
 template <typename V>
-__device__ inline V add_own(const spg_job &job, const spg_place *place, uint32_t first, uint32_t end, V sum) {
-    uint2 at[PLACES_AHEAD];
+__device__ inline V add_own(const spg_job &job, const spg_pair *pairs, uint32_t first, uint32_t end, V sum) {
+    uint2 at[REPLAY_AHEAD];
 #pragma unroll
-    for (uint32_t k = 0; k < PLACES_AHEAD && first < end; k++) {
-        at[k] = __ldg((const uint2 *)place + min(first + k, end - 1));
+    for (uint32_t k = 0; k < REPLAY_AHEAD && first < end; k++) {
+        at[k] = __ldg((const uint2 *)pairs + min(first + k, end - 1));
     }
-    for (; first < end; first += PLACES_AHEAD) {
-        V a[PLACES_AHEAD], b[PLACES_AHEAD];
+    for (; first < end; first += REPLAY_AHEAD) {
+        V a[REPLAY_AHEAD], b[REPLAY_AHEAD];
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
             a[k] = value_at<V>(job.A, at[k].x), b[k] = value_at<V>(job.B, at[k].y);
         }
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
-            at[k] = __ldg((const uint2 *)place + min(first + PLACES_AHEAD + k, end - 1));
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
+            at[k] = __ldg((const uint2 *)pairs + min(first + REPLAY_AHEAD + k, end - 1));
         }
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
             if (first + k < end) {
                 sum = add_times(job, a[k], b[k], sum);
             }
@@ -213,37 +213,37 @@ __device__ inline V add_own(const spg_job &job, const spg_place *place, uint32_t
     return sum;
 }
 
-/* The same by all lanes, which read neighbouring products; the next ones are on their way. */
+/* The same by all lanes: they read neighbouring pairs, and load the next ones while they add. */
 template <typename V>
-__device__ inline V add_together(const spg_job &job, const spg_place *place, uint32_t first, uint32_t end, V sum) {
+__device__ inline V add_together(const spg_job &job, const spg_pair *pairs, uint32_t first, uint32_t end, V sum) {
     const uint32_t lane = threadIdx.x % WARP;
-    uint2 at[PLACES_AHEAD];
-    V a[PLACES_AHEAD], b[PLACES_AHEAD];
+    uint2 at[REPLAY_AHEAD];
+    V a[REPLAY_AHEAD], b[REPLAY_AHEAD];
     const auto locate = [&](uint32_t from) {
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
-            at[k] = __ldg((const uint2 *)place + min(from + k * WARP + lane, end - 1));
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
+            at[k] = __ldg((const uint2 *)pairs + min(from + k * WARP + lane, end - 1));
         }
     };
     const auto fetch = [&] {
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
             a[k] = value_at<V>(job.A, at[k].x), b[k] = value_at<V>(job.B, at[k].y);
         }
     };
     locate(first);
     fetch();
-    locate(first + PLACES_AHEAD * WARP);
-    for (; first < end; first += PLACES_AHEAD * WARP) {
-        V its_a[PLACES_AHEAD], its_b[PLACES_AHEAD];
+    locate(first + REPLAY_AHEAD * WARP);
+    for (; first < end; first += REPLAY_AHEAD * WARP) {
+        V its_a[REPLAY_AHEAD], its_b[REPLAY_AHEAD];
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
             its_a[k] = a[k], its_b[k] = b[k];
         }
         fetch();
-        locate(first + 2 * PLACES_AHEAD * WARP);
+        locate(first + 2 * REPLAY_AHEAD * WARP);
 #pragma unroll
-        for (uint32_t k = 0; k < PLACES_AHEAD; k++) {
+        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
             if (first + k * WARP < end) {
                 sum = add_lanes(job, its_a[k], its_b[k], end - (first + k * WARP), sum);
             }
@@ -253,44 +253,44 @@ __device__ inline V add_together(const spg_job &job, const spg_place *place, uin
 }
 
 template <typename V, typename C>
-__device__ inline void put_entry(const spg_places &places, V *val, C *col, int64_t i, V sum) {
-    if (i < places.nnz) {
-        val[i] = settled(sum);
+__device__ inline void put_entry(const spg_replay &replay, V *val, C *col, int64_t i, V sum) {
+    if (i < replay.nnz) {
+        val[i] = canonical(sum);
         if (col) {
-            col[i] = (C)places.col[i];
+            col[i] = (C)replay.col[i];
         }
     }
 }
 
-/* A warp's group of entries, unless it is large. */
+/* Fills a warp's group of entries, unless it is a large one. */
 template <typename V, typename C>
-__device__ inline void fill_group(const spg_job &job, const spg_places &places, V *val, C *col, char *memory) {
-    enum { EACH = PLACES_GROUP / WARP };
+__device__ inline void fill_group(const spg_job &job, const spg_replay &replay, V *val, C *col, char *memory) {
+    enum { EACH = REPLAY_GROUP / WARP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    place_chunk<V> &chunk = ((place_chunk<V> *)memory)[warp];
-    const int64_t group = (int64_t)blockIdx.x * PLACES_WARPS + warp, base = group * PLACES_GROUP;
+    replay_chunk<V> &chunk = ((replay_chunk<V> *)memory)[warp];
+    const int64_t group = (int64_t)blockIdx.x * REPLAY_WARPS + warp, base = group * REPLAY_GROUP;
     uint32_t begin[EACH], end[EACH], products = 0;
     V sum[EACH];
-    if (base >= places.nnz) {
+    if (base >= replay.nnz) {
         return;
     }
-    const int64_t start = group > 0 ? places.ends[group - 1] : 0;
-    if (places.ends[group] - start > PLACES_LARGE) {
+    const int64_t start = group > 0 ? replay.ends[group - 1] : 0;
+    if (replay.ends[group] - start > REPLAY_LARGE) {
         return;
     }
-    const spg_place *place = places.place + start;
+    const spg_pair *pairs = replay.pairs + start;
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         uint32_t total;
-        const uint32_t count = places.counts[base + k * WARP + lane];
+        const uint32_t count = replay.counts[base + k * WARP + lane];
         begin[k] = products + sum_before(count, &total);
         end[k] = begin[k] + count;
         products += total;
         sum[k] = value_kind<V>::nothing(job);
     }
-    for (uint32_t first = 0; first < products; first += PLACES_CHUNK) {
-        const uint32_t n = min(products - first, (uint32_t)PLACES_CHUNK);
-        chunk.read(job, place + first, n);
+    for (uint32_t first = 0; first < products; first += REPLAY_CHUNK) {
+        const uint32_t n = min(products - first, (uint32_t)REPLAY_CHUNK);
+        chunk.read(job, pairs + first, n);
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
 #pragma unroll 2
@@ -302,43 +302,45 @@ __device__ inline void fill_group(const spg_job &job, const spg_places &places, 
     }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        put_entry(places, val, col, base + k * WARP + lane, sum[k]);
+        put_entry(replay, val, col, base + k * WARP + lane, sum[k]);
     }
 }
 
-/* The values of C, and if that is wanted its columns. */
+/* Writes C's values, and its columns unless col is NULL. */
 template <typename V, typename C>
-__global__ void __launch_bounds__(PLACES_NT) kernel_fill_places(spg_job job, spg_places places, V *val, C *col) {
+__global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg_replay replay, V *val, C *col) {
     LSP_DYNAMIC_SHARED(memory);
     lsp_let_next_begin();
-    fill_group(job, places, val, col, memory);
+    fill_group(job, replay, val, col, memory);
     lsp_end_after_previous();
 }
 
-/* The same of large groups, a block each: a lane reads the products of its entry, or all lanes do. */
+/* The same for the large groups, one block each. A lane sums its own entry, or all lanes together the entry of one. */
 template <typename V, typename C>
-__global__ void __launch_bounds__(PLACES_GROUP) kernel_fill_large(spg_job job, spg_places places, V *val, C *col) {
-    const int64_t group = places.large[blockIdx.x], i = group * PLACES_GROUP + threadIdx.x;
-    const spg_place *place = places.place + (group > 0 ? places.ends[group - 1] : 0);
-    const uint32_t count = places.counts[i];
+__global__ void __launch_bounds__(REPLAY_GROUP)
+    kernel_replay_fill_large(spg_job job, spg_replay replay, V *val, C *col) {
+    const int64_t group = replay.large[blockIdx.x], i = group * REPLAY_GROUP + threadIdx.x;
+    const spg_pair *pairs = replay.pairs + (group > 0 ? replay.ends[group - 1] : 0);
+    const uint32_t count = replay.counts[i];
     uint32_t total, begin = sum_before(count, &total);
     V sum = value_kind<V>::nothing(job);
     lsp_let_next_begin();
-    for (uint32_t before = threadIdx.x / WARP * WARP; before > 0; before -= WARP) { /* entries of the warps before */
-        begin += __reduce_add_sync(~0u, places.counts[i - before]);
+    for (uint32_t before = threadIdx.x / WARP * WARP; before > 0;
+         before -= WARP) { /* adds up the products in the warps before */
+        begin += __reduce_add_sync(~0u, replay.counts[i - before]);
     }
-    unsigned many = __ballot_sync(~0u, count > PLACES_OWN);
-    many = __reduce_max_sync(~0u, count) < PLACES_EACH * (uint32_t)__popc(many) ? 0 : many;
+    unsigned many = __ballot_sync(~0u, count > REPLAY_OWN);
+    many = __reduce_max_sync(~0u, count) < REPLAY_EACH * (uint32_t)__popc(many) ? 0 : many;
     if (!(many >> threadIdx.x % WARP & 1)) {
-        sum = add_own(job, place, begin, begin + count, sum);
+        sum = add_own(job, pairs, begin, begin + count, sum);
     }
     for (; many; many &= many - 1) {
         const uint32_t k = (uint32_t)__ffs((int)many) - 1, first = __shfl_sync(~0u, begin, k);
         const uint32_t end = first + __shfl_sync(~0u, count, k);
-        const V its_sum = add_together(job, place, first, end, value_kind<V>::nothing(job));
+        const V its_sum = add_together(job, pairs, first, end, value_kind<V>::nothing(job));
         sum = threadIdx.x % WARP == k ? its_sum : sum;
     }
-    put_entry(places, val, col, i, sum);
+    put_entry(replay, val, col, i, sum);
     lsp_end_after_previous();
 }
 

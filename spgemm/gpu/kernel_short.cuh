@@ -1,52 +1,52 @@
-/* Rows of at most 256 products. A warp takes neighbouring rows of C, at most 32, and sorts those of equal size at a
- * time: no list of rows is made. The first kernel (gpu/kernel_inspect.cuh) counts them; if all are short, nnz(C) is
- * known when it ends. The second fills them. */
+/* Rows of at most 256 products. A warp takes up to 32 neighbouring rows of C and sorts the rows of each size together,
+ * so no list of rows is needed. kernel_inspect.cuh counts these rows; if all rows are short, nnz(C) is known when it
+ * ends. kernel_short fills them. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 
-#include "kernel_check.cuh"
 #include "kernel_sort.cuh"
 #include "short_repeat.cuh"
 
 enum {
-    SHORT_WARPS = 4, /* of a tile, which is what a block fills; one that looks does it for two */
+    SHORT_WARPS = 4, /* warps of a tile. A block of kernel_short makes a tile, a block of kernel_inspect two */
     SHORT_NT = SHORT_WARPS * WARP,
-    LOOK_TILES = 2,
-    LOOK_WARPS = SHORT_WARPS * LOOK_TILES,
-    LOOK_NT = SHORT_NT * LOOK_TILES,
-    LOOK_DEPTH = 4,                    /* entries on their way together */
-    LOOK_WARP = 4 * LOOK_DEPTH * WARP, /* entries of a row that a warp looks at alone */
-    LOOK_STEPS = 4                     /* at most: how often a block that looks goes on to the next rows */
+    INSPECT_TILES = 2,
+    INSPECT_WARPS = SHORT_WARPS * INSPECT_TILES,
+    INSPECT_NT = SHORT_NT * INSPECT_TILES,
+    INSPECT_DEPTH = 4,                       /* entries of A that a lane loads together */
+    INSPECT_WARP = 4 * INSPECT_DEPTH * WARP, /* entries of a row; with more, the whole block counts its products */
+    INSPECT_LONG = 64,                       /* entries of A a lane; with more, a row is counted separately */
+    INSPECT_STEPS = 4                        /* most steps, each with new rows, that a block of kernel_inspect makes */
 };
-static_assert((int)LOOK_NT == (int)FACTS_NT, "sum_blocks scans in a block of FACTS_NT threads");
 
-/* How rows are dealt out, the same in all kernels. */
-typedef struct spg_deal {
-    int rows_each;         /* rows a warp: a power of two to 32 */
-    int steps;             /* of a block that looks, LOOK_TILES tiles each */
-    ull *tiles;            /* of the rows of SHORT_WARPS warps: where they begin in C, less where its block's begin */
-    ull *blocks;           /* of a block that looks: the entries of its rows in C, then where they begin there */
-    const int64_t *summed; /* NULL: job.rowptr has counts, and the two above say where they begin */
-    bool alike;            /* some rows are */
-} spg_deal;
+/* Which rows each warp takes. The same in all kernels for short rows, because they find the beginning of a row in C by
+ * it. */
+typedef struct short_layout {
+    int rows_each;         /* rows a warp, a power of two up to 32 */
+    int steps;             /* of a block of kernel_inspect; a step is INSPECT_TILES tiles */
+    ull *tiles;            /* where the rows of each tile begin in C, counted from where its block's rows begin */
+    ull *blocks;           /* first the nnz of the rows of each block of kernel_inspect, then where they begin in C */
+    const int64_t *summed; /* C's row pointers; NULL: only tiles and blocks say where rows begin */
+    bool repeats;          /* some rows are short repeats */
+} short_layout;
 
 /* ---- sorting ---- */
 
-/* Shared memory of a warp. */
+/* A warp's shared memory. */
 template <typename V> struct short_shared {
     spg_row rows[WARP];
-    uint32_t order[WARP]; /* rows of one size, the first ones first */
+    uint32_t order[WARP]; /* the lanes whose rows have the current size, in order */
     union {
         sort_shared<1, 8, V> of_1;
         sort_shared<4, 8, V> of_4;
         sort_shared<8, 8, V> of_8;
         sort_shared<16, 8, V> of_16;
         sort_shared<32, 8, V> of_32;
-        alike_shared<V> of_alike;
+        short_repeat_shared<V> of_repeats;
     };
 };
 
-/* Makes those of the warp's rows that are in the bin, G lanes a row; counting leaves a row's entries in its `at`. */
+/* Makes those of the warp's rows that are in one bin, G lanes a row. Counting leaves a row's nnz in `at`. */
 template <int G, typename V, bool COUNT>
 __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> &all, sort_shared<G, 8, V> &shared,
                                  bool *sorted) {
@@ -74,7 +74,7 @@ __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> 
     }
 }
 
-/* Makes those of the warp's rows, one a lane, that are in bins to SORT_32. */
+/* Makes those of the warp's rows, one a lane, that are in bins up to SORT_32. */
 template <typename V, bool COUNT>
 __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared, bool *sorted) {
     __syncwarp();
@@ -85,17 +85,17 @@ __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &
     sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32, sorted);
 }
 
-/* ---- where rows of C begin ---- */
+/* ---- row pointers ---- */
 
-/* The row's first and last place in C; the block, which has a tile, comes here together. */
-__device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_t row, bool there, int64_t *at,
+/* Where the thread's row begins and ends in C. All threads of a block, which has one tile, call together. */
+__device__ inline void find_row(const spg_job &job, const short_layout &layout, int64_t row, bool there, int64_t *at,
                                 int64_t *end) {
     __shared__ uint32_t sums[SHORT_WARPS];
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     *at = *end = 0;
-    if (deal.summed) {
-        *at = there ? deal.summed[row] : 0;
-        *end = there ? deal.summed[row + 1] : 0;
+    if (layout.summed) {
+        *at = there ? layout.summed[row] : 0;
+        *end = there ? layout.summed[row + 1] : 0;
         return;
     }
     const uint32_t count = there ? (uint32_t)job.rowptr[row + 1] : 0;
@@ -107,15 +107,17 @@ __device__ inline void find_row(const spg_job &job, const spg_deal &deal, int64_
     for (int w = 0; w < warp; w++) {
         before += sums[w];
     }
-    *at = (int64_t)(deal.tiles[blockIdx.x] + deal.blocks[blockIdx.x / (LOOK_TILES * (uint32_t)deal.steps)]) + before;
+    *at = (int64_t)(layout.tiles[blockIdx.x] + layout.blocks[blockIdx.x / (INSPECT_TILES * (uint32_t)layout.steps)]) +
+          before;
     *end = *at + count;
 }
 
-/* To job.rowptr, if that has counts yet, and to C's. */
-template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, spg_deal deal, R *rowptr) {
+/* Writes C's row pointers, to job.rowptr as well. */
+template <typename R>
+__global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, short_layout layout, R *rowptr) {
     const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
     int64_t at, end;
-    find_row(job, deal, row, row < job.A.rows, &at, &end);
+    find_row(job, layout, row, row < job.A.rows, &at, &end);
     if (row < job.A.rows) {
         job.rowptr[row + 1] = end;
         put_start<R>(rowptr, row, end);
@@ -124,18 +126,18 @@ template <typename R> __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(
 
 /* ---- filling ---- */
 
-/* Fills the short rows of C, and writes where all rows begin. */
+/* Fills the short rows of C, and writes all of C's row pointers. */
 template <typename V>
 __global__ void __launch_bounds__(SHORT_NT, 8)
-    kernel_short(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+    kernel_short(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
     LSP_DYNAMIC_SHARED(memory);
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int64_t row = ((int64_t)blockIdx.x * SHORT_WARPS + warp) * deal.rows_each + lane;
-    const bool there = lane < deal.rows_each && row < job.A.rows;
+    const int64_t row = ((int64_t)blockIdx.x * SHORT_WARPS + warp) * layout.rows_each + lane;
+    const bool there = lane < layout.rows_each && row < job.A.rows;
     spg_row mine = {};
     int64_t end;
     lsp_let_next_begin();
-    find_row(job, deal, row, there, &mine.at, &end);
+    find_row(job, layout, row, there, &mine.at, &end);
     if (there) {
         mine.products = job.products[row];
         mine.begin = job.A.rowptr[row];
@@ -144,18 +146,17 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     } else if (job.A.rows == 0) {
         wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
     }
-    const bool alike = deal.alike && there && job.groups[row] == LSP_GROUPS_ALIKE;
-    int bin = there && !alike ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
-    if (mine.products == 1 && mine.entries == 1) { /* as in a permutation */
+    const bool repeats = layout.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
+    int bin = there && !repeats ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
+    if (mine.products == 1 && mine.entries == 1) { /* one product, as in a permutation: no sort */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
-        put_value<V>(job, mine.at, settled(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
+        put_value<V>(job, mine.at, canonical(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
         bin = -1;
     }
     short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
-    if (__any_sync(~0u, alike)) {
-        fill_alike<V>(job, deal.rows_each, alike, mine.begin, mine.entries, mine.products, mine.at,
-                      (uint32_t)(end - mine.at), shared.of_alike);
+    if (__any_sync(~0u, repeats)) {
+        fill_short_repeats<V>(job, layout.rows_each, repeats, mine, (uint32_t)(end - mine.at), shared.of_repeats);
     }
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);
@@ -164,11 +165,12 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
 
 /* ---- no row has two products ---- */
 
-enum { SINGLE_TILES = 4 /* of a block: so many rows a thread are on their way together */ };
+enum { SINGLE_TILES = 4 /* tiles a block, so that each thread loads this many rows together */ };
 
-/* Fills such a C, of tiles of 32 rows a warp: permuted rows or columns, or a diagonal. */
+/* Fills a C whose rows have at most one product, as A or B is a permutation or diagonal. Needs 32 rows a warp. */
 template <typename V>
-__global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal deal, void *rowptr, bool wide_rowptr) {
+__global__ void __launch_bounds__(SHORT_NT)
+    kernel_single(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
     __shared__ uint32_t counts[SINGLE_TILES][SHORT_WARPS];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int64_t last = job.A.rows - 1, tile = (int64_t)blockIdx.x * SINGLE_TILES, row = tile * SHORT_NT + threadIdx.x;
@@ -186,7 +188,7 @@ __global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal 
         const unsigned some = __ballot_sync(~0u, has[t]);
         before[t] = (uint32_t)__popc(some & ((1u << lane) - 1));
         counts[t][warp] = (uint32_t)__popc(some);
-        while (has[t] && q[t] - p[t] > 1) { /* most of its entries lead to rows of B without any */
+        while (has[t] && q[t] - p[t] > 1) { /* skip entries that lead to empty rows of B */
             const uint32_t k = __ldg(job.A.col + p[t]);
             if (__ldg(job.B.rowptr + k) < __ldg(job.B.rowptr + k + 1)) {
                 break;
@@ -213,12 +215,12 @@ __global__ void __launch_bounds__(SHORT_NT) kernel_single(spg_job job, spg_deal 
 #pragma unroll
     for (int t = 0; t < SINGLE_TILES; t++) {
         if (row + t * SHORT_NT <= last) {
-            const int64_t at =
-                (int64_t)(deal.tiles[tile + t] + deal.blocks[(tile + t) / (LOOK_TILES * (uint32_t)deal.steps)]) +
-                before[t];
+            const int64_t at = (int64_t)(layout.tiles[tile + t] +
+                                         layout.blocks[(tile + t) / (INSPECT_TILES * (uint32_t)layout.steps)]) +
+                               before[t];
             if (has[t]) {
                 put_col(job, at, column[t]);
-                put_value<V>(job, at, settled(times(job, a[t], b[t])));
+                put_value<V>(job, at, canonical(times(job, a[t], b[t])));
             }
             wide_rowptr ? put_start((int64_t *)rowptr, row + t * SHORT_NT, at + has[t])
                         : put_start((int32_t *)rowptr, row + t * SHORT_NT, at + has[t]);

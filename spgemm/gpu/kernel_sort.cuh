@@ -1,20 +1,16 @@
-/* Rows whose products are sorted: expand, sort, compress without leaving the chip. The columns of a row that a block
- * sorts are counted by a table, of one that a warp sorts by bits if hardly any is there twice. */
+/* Rows that are made by sorting: expand, sort and compress in shared memory and registers. Counting sorts only where it
+ * must: rows of more than 256 products are counted by a hash table of their columns, shorter ones by a table of bits if
+ * hardly any column comes twice. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_SORT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_SORT_CUH
 
 #include "sort_compress.cuh"
 
-/* Pieces of long rows that are sorted: their column and slot make a word. */
+/* Pieces of long rows that are sorted: the largest, and the range of columns that leaves room for the slot in a word.
+ */
 enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT, PIECE_RANGE = 1 << 20 };
 
-/* A row of C as the group that makes it has it. */
-typedef struct spg_row {
-    int64_t at; /* where it begins in C, when it is filled */
-    uint32_t begin, entries, products;
-} spg_row;
-
-/* The words of a row's products in columns low .. high-1, sorted, and which are the first of their column. */
+/* Sorts the words of a row. Returns a bit for each of the thread's words: is it the first of its column? */
 template <int G, int VT, typename V>
 __device__ inline unsigned sort_products(const spg_job &job, uint32_t products, int bits, uint32_t (&w)[VT],
                                          sort_shared<G, VT, V> &shared) {
@@ -24,8 +20,9 @@ __device__ inline unsigned sort_products(const spg_job &job, uint32_t products, 
     return find_heads<G, VT, V>(w, products, bits, shared);
 }
 
-/* Different columns of a row, if hardly any are there twice: a column marks its bit of a table; those that find theirs
- * marked are looked for among the others, one by one. False if they are many. A warp comes here together. */
+/* Counts a row's columns without a sort, if hardly any comes twice. Each column marks its bit in a table; a column that
+ * finds its bit already marked is compared with all others. Returns false if there are too many of these. The whole
+ * warp calls together. */
 template <int G, int VT>
 __device__ inline bool count_unsorted(const uint32_t (&w)[VT], uint32_t products, sort_shared<G, VT, no_value> &shared,
                                       uint32_t *total) {
@@ -72,14 +69,14 @@ __device__ inline bool count_unsorted(const uint32_t (&w)[VT], uint32_t products
     return true;
 }
 
-/* Different columns of a row, of more lanes than a warp: they are put in a table of twice as many places. */
+/* Counts a row's columns in a hash table of twice as many places. For groups larger than a warp. */
 template <int G, int VT>
 __device__ inline uint32_t count_in_table(const uint32_t (&w)[VT], uint32_t products,
                                           sort_shared<G, VT, no_value> &shared) {
     enum { PLACES = 2 * G * VT };
     const int t = sort_lane<G>();
     uint32_t mine = 0, x = ~0u, place = 0, total;
-    unsigned left = 0; /* columns that have found another one in their place */
+    unsigned left = 0; /* bit r: word r has found another column in its place */
     sort_sync<G>();
 #pragma unroll
     for (int k = 0; k < PLACES / 4; k += G) {
@@ -95,7 +92,7 @@ __device__ inline uint32_t count_in_table(const uint32_t (&w)[VT], uint32_t prod
         }
     }
     while (left) {
-        if (x == ~0u) { /* the next of these */
+        if (x == ~0u) { /* take the next of these */
 #pragma unroll
             for (int r = VT - 1; r >= 0; r--) {
                 x = left >> r & 1 ? w[r] : x;
@@ -114,8 +111,8 @@ __device__ inline uint32_t count_in_table(const uint32_t (&w)[VT], uint32_t prod
     return total;
 }
 
-/* The number of a row's entries in C. `sorted`, of a warp's rows alone: those before had many columns twice, and this
- * one is sorted at once. */
+/* Counts a row's nnz in C. *sorted is kept by a warp for its next rows: once a row had many columns twice, later ones
+ * are sorted at once. */
 template <int G, int VT>
 __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sort_shared<G, VT, no_value> &shared,
                                      bool *sorted) {
@@ -138,7 +135,7 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
     return total;
 }
 
-/* Fills a row of C, or of a piece of it the columns low .. high-1. Groups of one warp come here together. */
+/* Fills a row of C, or the columns low .. high-1 of a piece of it. All groups of a warp call together. */
 template <int G, int VT, typename V>
 __device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t low, uint32_t high,
                                 sort_shared<G, VT, V> &shared) {
@@ -148,7 +145,7 @@ __device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t
     read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
     expand<G, VT, V, false>(job, row.products, bits, low, shared, w, b);
     const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
-    compress<G, VT, V>(job, row.at, row.begin, row.products, bits, low, heads, w, b, shared);
+    compress<G, VT, V>(job, row, {bits, low, heads}, w, b, shared);
 }
 
 /* Fills the listed rows of C. */
@@ -167,17 +164,17 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::bloc
         row.entries = row.products > 0 ? job.A.rowptr[number + 1] - row.begin : 0;
         row.at = job.rowptr[number];
     }
-    if (row.entries > S::capacity || row.products > S::capacity) { /* never: the bins see to it */
+    if (row.entries > S::capacity || row.products > S::capacity) { /* never true: the bins see to it */
         row.entries = row.products = 0;
     }
     fill_row<G, VT, V>(job, row, 0, job.cols, ((sort_shared<G, VT, V> *)memory)[threadIdx.x / S::team]);
     lsp_end_after_previous();
 }
 
-/* Fills pieces of long rows, of at most 4096 products each; the first is the last in memory. */
+/* Fills sorted pieces of long rows, at most 4096 products each. The list of pieces grows downwards from pieces_end. */
 template <typename V>
 __global__ void __launch_bounds__(PIECE_G, 3)
-    kernel_sort_pieces(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
+    kernel_long_sort(spg_job job, const spg_piece *pieces_end, const uint32_t *made) {
     LSP_DYNAMIC_SHARED(memory);
     lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {

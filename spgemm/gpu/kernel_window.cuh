@@ -1,220 +1,15 @@
-/* Rows of many products and few columns that lie near each other (grids, finite elements): a warp marks the columns of
- * a window, one bit each; the bits before a column say where it stands. Values are added there, one entry of A after
- * the other, the columns of a row of B at once: so every sum grows in the order of A's entries. The rows of a run
- * (gpu/window_repeat.cuh) have their products in the same places: these are found once for all of them. Where rows are
- * few, and too few warps would wait for one another's memory, a block of several makes a row: each its share of C's
- * columns.
- */
+/* Fills rows of many products in few columns near each other (grids, finite elements). Once the columns are marked in a
+ * window and ranked, values are added at their ranks, one entry of A after the other, all columns of a row of B at
+ * once: so every sum grows in the order of A's entries. Rows of a group of repeats (window_repeat.cuh) have their
+ * products at the same ranks, which are found once for all of them. If rows are few, two warps share a row, each with
+ * half of its entries, so that enough loads are in flight. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 #define LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
 
-#include "window_repeat.cuh"
+#include "window_shape.cuh"
 
-/* Blocks of one warp that an SM is to hold where rows have few entries: some chips hold 16 at most. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
-#define WINDOW_FEW_BLOCKS 16
-#else
-#define WINDOW_FEW_BLOCKS 25
-#endif
-
-enum {
-    WINDOW_NT = 128,
-    WINDOW_WARPS = WINDOW_NT / WARP, /* that count; in a block that fills there is one */
-    WINDOW_FEW = 128,                /* entries of a row of C */
-    WINDOW_WORDS = 256,              /* with columns, at most, where a row is filled */
-    WINDOW_SHARE = 2,                /* warps that share a row, where rows are few: */
-    WINDOW_SHARED = 12,              /* fewer than so many a multiprocessor */
-    WINDOW_LONG = 40,                /* and B's rows have more entries in the mean */
-    WINDOW_TOGETHER = 4              /* rows of a run that are made at a time, at most */
-};
-
-/* A block's memory: words of 32 columns, entries of a row of C at most, and sums at a time. First there are marks; then
- * words that have any are kept apart, and in their place come the row's columns; then sums and factors. */
-struct window_shape {
-    uint32_t words, most, sums, warps;
-    __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
-        const uint32_t values = (sums + warps * WARP * WINDOW_TOGETHER) * value_bytes,
-                       least = (words > most ? words : most) * 4;
-        return values > least ? values : least;
-    }
-    __host__ __device__ uint32_t slots() const { return most < WINDOW_WORDS ? most : (uint32_t)WINDOW_WORDS; }
-    __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + words; }
-};
-
-/* A word of 32 columns that has some: which, its number, and how many columns come before it. */
-struct alignas(8) window_slot {
-    uint32_t marks, before_word; /* the number above 16 bits of these */
-};
-
-/* A window at work: first marks are made, then words with marks get slots. */
-struct window {
-    uint32_t *marks;
-    window_slot *slots;
-    uint8_t *slot_of; /* by word */
-    uint32_t low, words;
-
-    /* Where a column, counted from the first, stands in the row of C. */
-    __device__ uint32_t place(uint32_t column) const {
-        const window_slot slot = slots[slot_of[column / 32]];
-        return (slot.before_word & 0xFFFF) + (uint32_t)__popc(slot.marks & ((1u << (column % 32)) - 1));
-    }
-};
-
-/* Up to 32 entries of A's row: each lane knows one. */
-struct entry_pack {
-    uint32_t at, length; /* of B's row, or of the part of it that is wanted */
-    uint32_t whole;      /* length of the row */
-};
-__device__ inline entry_pack read_pack(const spg_job &job, uint32_t p, uint32_t end) {
-    entry_pack pack = {0, 0, 0};
-    if (p < end) {
-        uint32_t k = __ldg(job.A.col + p);
-        pack.at = __ldg(job.B.rowptr + k);
-        pack.length = pack.whole = __ldg(job.B.rowptr + k + 1) - pack.at;
-    }
-    return pack;
-}
-
-/* A warp's share of a row of C: entries first .. first+n-1, of columns in low .. high-1. */
-struct window_part {
-    uint32_t first, n, low, high;
-};
-__device__ inline entry_pack read_part(const spg_job &job, uint32_t p, uint32_t end, const window_part &part) {
-    entry_pack pack = read_pack(job, p, end);
-    const uint32_t outer[2] = {part.low, part.high};
-    uint32_t n[1] = {pack.length}, ends[1][2] = {{pack.at, pack.at}};
-    lower_bounds<1, 2>(job.B.col, n, outer, ends);
-    pack.at = ends[0][0];
-    pack.length = ends[0][1] - pack.at;
-    return pack;
-}
-
-/* The same for marking only: rows of B that have the columns of the entry before are left out. */
-__device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint32_t end) {
-    entry_pack pack = {0, 0, 0};
-    const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
-    const bool first = threadIdx.x % WARP == 0 || before != k - 1;
-    if (p < end && (first || !job.like || job.like[k] != LIKE_SAME)) {
-        pack.at = __ldg(job.B.rowptr + k);
-        pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
-    }
-    return pack;
-}
-
-/* The block's warps wait for each other. */
-template <int WARPS> __device__ inline void window_sync() {
-    if (WARPS > 1) {
-        __syncthreads();
-    }
-}
-
-/* Finds the window of a row of C and clears its marks; false if it does not fit. */
-__device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t end, uint32_t most, window *w) {
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t low = ~0u, high = 0;
-    for (uint32_t p = begin; p < end; p += WARP) {
-        const entry_pack pack = read_pack(job, p + lane, end);
-        if (pack.length > 0) {
-            low = min(low, __ldg(job.B.col + pack.at));
-            high = max(high, __ldg(job.B.col + (pack.at + pack.length - 1)));
-        }
-    }
-    low = __reduce_min_sync(~0u, low) / 32 * 32;
-    high = __reduce_max_sync(~0u, high);
-    w->low = low;
-    w->words = high < low ? 0 : (high - low) / 32 + 1;
-    if (w->words > most) {
-        return false;
-    }
-#pragma unroll 4
-    for (uint32_t i = lane; i < (w->words + 3) / 4; i += WARP) {
-        ((uint4 *)w->marks)[i] = make_uint4(0, 0, 0, 0);
-    }
-    __syncwarp();
-    return true;
-}
-
-/* Marks the columns of a row of C, those of a few rows of B at once; of WARPS warps each takes some of these. */
-template <int WARPS>
-__device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
-    enum { EACH = 4 };
-    const uint32_t lane = threadIdx.x % WARP, warp = WARPS > 1 ? threadIdx.x / WARP : 0;
-    for (uint32_t p = begin; p < end; p += WARP) {
-        const entry_pack pack = read_new_pack(job, p + lane, end);
-        unsigned left = __ballot_sync(~0u, pack.length > 0);
-        for (uint32_t turn = 0; left; turn++) {
-            if (WARPS > 1 && turn % WARPS != warp) {
-                for (int t = 0; t < EACH; t++) {
-                    left &= left - 1;
-                }
-                continue;
-            }
-            uint32_t at[EACH], length[EACH], longest = 0;
-#pragma unroll
-            for (int t = 0; t < EACH; t++) {
-                const uint32_t e = left ? (uint32_t)__ffs((int)left) - 1 : 0;
-                at[t] = __shfl_sync(~0u, pack.at, e), length[t] = __shfl_sync(~0u, pack.length, e);
-                length[t] = left ? length[t] : 0;
-                left &= left - 1;
-                longest = max(longest, length[t]);
-            }
-            for (uint32_t q = lane; q < longest + lane; q += WARP) {
-                uint32_t column[EACH], marks[EACH];
-#pragma unroll
-                for (int t = 0; t < EACH; t++) {
-                    column[t] = q < length[t] ? __ldg(job.B.col + (at[t] + q)) : w.low;
-                }
-#pragma unroll
-                for (int t = 0; t < EACH; t++) {
-                    column[t] -= w.low;
-                    marks[t] = *(volatile uint32_t *)(w.marks + column[t] / 32);
-                }
-#pragma unroll
-                for (int t = 0; t < EACH; t++) {
-                    if (q < length[t] && !(marks[t] >> (column[t] % 32) & 1)) {
-                        atomicOr(w.marks + column[t] / 32, 1u << (column[t] % 32));
-                    }
-                }
-            }
-        }
-    }
-    __syncwarp();
-}
-
-/* ---- filling ---- */
-
-/* Gives slots to the words with marks, and leaves the columns, counted from the window's first, in columns[], which may
- * lie where the marks do. */
-__device__ inline void window_rank(const window &w, uint32_t *columns) {
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t words = 0, before = 0;
-#pragma unroll 4
-    for (uint32_t k = lane; k < w.words + lane; k += WARP) {
-        const uint32_t marks = k < w.words ? w.marks[k] : 0;
-        const unsigned some = __ballot_sync(~0u, marks != 0);
-        if (marks != 0) {
-            const uint32_t i = words + (uint32_t)__popc(some & ((1u << lane) - 1));
-            w.slots[i] = window_slot{marks, k << 16};
-            w.slot_of[k] = (uint8_t)i;
-        }
-        words += (uint32_t)__popc(some);
-    }
-    __syncwarp();
-    for (uint32_t i = lane; i < words + lane; i += WARP) {
-        const window_slot slot = i < words ? w.slots[i] : window_slot{0, 0};
-        uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
-        if (i < words) {
-            w.slots[i].before_word = slot.before_word | at;
-        }
-        for (uint32_t marks = slot.marks; marks; marks &= marks - 1) {
-            columns[at++] = (slot.before_word >> 16) * 32 + (uint32_t)__ffs((int)marks) - 1;
-        }
-        before += all;
-    }
-    __syncwarp();
-}
-
-/* The sums of R rows of C, n each. Rows lie beside each other, two of them in one access where that is possible. */
+/* The sums of R rows of C, n each. Two rows lie interleaved, so that one access reads a sum of both; an odd number of
+ * rows lies interleaved one by one. */
 template <typename V, int R> struct window_sums {
     struct alignas(2 * sizeof(V)) two {
         V x, y;
@@ -248,38 +43,41 @@ template <typename V, int R> struct window_sums {
     }
 };
 
-/* A's values at one entry of the rows that are made together. */
+/* A's values at one entry, in each of the rows that are made together. */
 template <typename V> struct alignas(16) window_factors { V of[WINDOW_TOGETHER]; };
 
-/* Some rows of a run. */
+/* The rows of a group of repeats that are made now. */
 struct window_rows {
-    uint32_t begin, entries; /* A's first row of the run */
-    uint32_t first, count;   /* of the run's rows these */
+    uint32_t begin, entries; /* of the group's first row, in A */
+    uint32_t first, count;   /* rows first .. first+count-1 of the group */
 };
 
-/* Of joined entries, or of rows, so many at once: up to three, and two and two rather than three and one. */
+/* How many of n repeats are made together: up to three; four are made two and two, which is faster than three and one.
+ */
 __device__ inline uint32_t window_share(uint32_t n) { return n == 4 ? 2 : min(n, 3u); }
 
-/* A lane's column of the row of B at an entry of A, and the values that stand in this place: in the rows of B that the
- * rows of C have there, or in those of the entries together. */
+/* What a lane loads for one step: a column of a row of B, and the values of B there. If rows of C are shifted (NEXT),
+ * it loads one value for each; else one for each of the entries of A that are taken together. */
 template <typename V> struct window_step {
     uint32_t column, entry, together;
     bool some;
     V b[WINDOW_TOGETHER];
 };
 
-/* Walks through a pack of A's entries, for R rows: `NEXT` if each has columns one further than the one before, else
- * they have the same, and entries that join are taken together. Lanes without a product load what the last one does. */
+/* Goes through a pack of A's entries for R rows of C. If NEXT, each row's columns are those of the row before plus one.
+ * Else the rows have the same columns, and entries whose rows of B repeat each other are taken together. A lane beyond
+ * the end of B's row loads its last entry again, without adding it. */
 template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     const window &w;
     const window_part &part;
     const entry_pack pack;
-    const unsigned joins; /* entries whose row of B has the columns of the one before */
+    const unsigned repeated; /* bit k: entry k's row of B has the same columns as the one before */
     const uint32_t count;
     const window_rows rows;
-    uint32_t e, together, q, length; /* where it is */
+    /* the position: entry, entries taken with it, place in B's row, that row's length */
+    uint32_t e, together, q, length;
 
-    /* Fetches the next step; past the end, one of no entry. */
+    /* Loads the next step. Past the end, it loads a step without an entry. */
     __device__ void load(const spg_job &job, window_step<V> &step) {
         const uint32_t lane = threadIdx.x % WARP;
         const bool turn = q >= length;
@@ -287,7 +85,7 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
         const uint32_t from = __shfl_sync(~0u, pack.at, e % WARP);
         length = __shfl_sync(~0u, pack.length, e % WARP);
         const uint32_t whole = WARPS > 1 ? __shfl_sync(~0u, pack.whole, e % WARP) : length;
-        together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(joins >> e % WARP >> 1)));
+        together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(repeated >> e % WARP >> 1)));
         step.entry = e, step.together = together, step.some = q + lane < length;
         if (e < count && length > 0) {
             const uint32_t at = from + min(q + lane, length - 1);
@@ -326,7 +124,7 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     }
 };
 
-/* Adds all products of a pack, entry by entry; two steps are on their way while another is added. */
+/* Adds all products of a pack, entry by entry. While one step is added, the next two are loaded. */
 template <typename V, int R, bool NEXT, int WARPS>
 __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT, WARPS> walk,
                                        const window_factors<V> *factors, const window_sums<V, R> &sums) {
@@ -345,8 +143,8 @@ __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEX
     }
 }
 
-/* Makes R rows of C, n entries each, of these the warp's part; only rows.count are there, the others do what the last
- * one does. */
+/* Makes the warp's share of R rows of a group, n entries each, which begins at entry `to` of C. If fewer rows are left,
+ * rows.count says so, and the surplus repeats the last one. */
 template <typename V, int R, bool NEXT, int WARPS>
 __device__ inline void window_make(const spg_job &job, const window &w, const window_part &part,
                                    const window_rows &rows, int64_t to, uint32_t n, window_factors<V> *factors,
@@ -359,7 +157,7 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
         const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
-        const unsigned joins = NEXT ? 0 : joined_entries(job, p + lane, end);
+        const unsigned repeated = NEXT ? 0 : repeated_entries(job, p + lane, end);
         if (p + lane < end) {
 #pragma unroll
             for (uint32_t r = 0; r < R; r++) {
@@ -369,20 +167,20 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
         }
         __syncwarp();
         const uint32_t count = min(end - p, (uint32_t)WARP);
-        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, joins, count, rows, 0, 0, 0, 0}, factors, sums);
+        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, factors, sums);
         __syncwarp();
     }
     for (uint32_t r = 0; r < rows.count; r++) {
         for (uint32_t k = lane; k < part.n; k += WARP) {
-            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, settled(*sums.of(r, k)));
+            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, canonical(*sums.of(r, k)));
         }
     }
 }
 
-/* One row where B may have a column more than once in a row: the first of equal ones adds them all. */
+/* Makes one row if B may have a column twice in a row: the first of equal columns adds them all. */
 template <typename V>
-__device__ inline void window_make_repeated(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
-                                            int64_t to, uint32_t n, V *sums) {
+__device__ inline void window_make_duplicates(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
+                                              int64_t to, uint32_t n, V *sums) {
     const uint32_t lane = threadIdx.x % WARP;
     __syncwarp();
     for (uint32_t k = lane; k < n; k += WARP) {
@@ -406,17 +204,18 @@ __device__ inline void window_make_repeated(const spg_job &job, const window &w,
         __syncwarp();
     }
     for (uint32_t k = lane; k < n; k += WARP) {
-        put_value<V>(job, to + k, settled(sums[k]));
+        put_value<V>(job, to + k, canonical(sums[k]));
     }
 }
 
-/* Makes all rows of a run, of these the warp's part. */
+/* Makes the warp's share of a group of `repeats` rows, n entries each, from entry `to` of C on. If `next`, each row's
+ * columns are those of the row before plus one; else they are the same. Shared memory holds `most` sums. */
 template <typename V, int WARPS>
-__device__ inline void window_make_run(const spg_job &job, const window &w, const window_part &part, bool next,
-                                       uint32_t run, uint32_t most, window_rows rows, int64_t to, uint32_t n,
-                                       window_factors<V> *factors, V *sums) {
-    for (; rows.first < run; rows.first += rows.count) {
-        const uint32_t left = run - rows.first;
+__device__ inline void window_make_repeats(const spg_job &job, const window &w, const window_part &part, bool next,
+                                           uint32_t repeats, uint32_t most, window_rows rows, int64_t to, uint32_t n,
+                                           window_factors<V> *factors, V *sums) {
+    for (; rows.first < repeats; rows.first += rows.count) {
+        const uint32_t left = repeats - rows.first;
         if (next && left > 2 && 4 * n <= most) {
             rows.count = min(left, 4u);
             window_make<V, 4, true, WARPS>(job, w, part, rows, to, n, factors, sums);
@@ -433,26 +232,26 @@ __device__ inline void window_make_run(const spg_job &job, const window &w, cons
                 window_make<V, 1, false, WARPS>(job, w, part, rows, to, n, factors, sums);
             }
         }
-        window_sync<WARPS>(); /* the next rows' sums lie elsewhere */
+        window_sync<WARPS>(); /* the next rows' sums have another layout */
     }
 }
 
-/* MOST entries a row: as many blocks at a time as there is shared memory for. */
+/* Fills rows of at most MOST entries, each by a block of WARPS warps, as many blocks as shared memory allows. */
 template <typename V, int MOST, int WARPS>
-__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHARED
-                                               : MOST <= WINDOW_FEW ? WINDOW_FEW_BLOCKS
-                                                                    : 16)
+__global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_SHARED
+                                               : MOST <= WINDOW_SMALL ? WINDOW_SMALL_BLOCKS
+                                                                      : 16)
     kernel_window_fill(spg_job job, spg_list list, window_shape shape) {
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = WARPS > 1 ? threadIdx.x / WARP : 0, value_bytes = value_kind<V>::valued ? sizeof(V) : 0;
     const uint32_t row = list_row(list, blockIdx.x), begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
     const int64_t to = job.rowptr[row];
-    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), run = run_length(job, row);
-    const bool next = run > 1 && job.groups[row + 1] == LSP_GROUPS_NEXT;
+    const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), repeats = repeat_length(job, row);
+    const bool next = repeats > 1 && job.groups[row + 1] == LSP_GROUPS_REPEAT_NEXT;
     window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
     w.slot_of = (uint8_t *)(w.slots + shape.slots());
     lsp_let_next_begin();
-    if (!window_open(job, begin, end, shape.words, &w)) { /* never: the bins see to it */
+    if (!window_open(job, begin, end, shape.words, &w)) { /* never true: the bins see to it */
         return;
     }
     window_sync<WARPS>();
@@ -463,7 +262,7 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHA
         window_rank(w, columns);
     }
     window_sync<WARPS>();
-    for (uint32_t r = 0; r < run; r++) {
+    for (uint32_t r = 0; r < repeats; r++) {
         for (uint32_t k = threadIdx.x; k < n; k += WARP * WARPS) {
             put_col(job, to + (int64_t)r * n + k, w.low + columns[k] + (next ? r : 0));
         }
@@ -474,13 +273,13 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1            ? WINDOW_SHA
         const window_part part = {first, after - first, WARPS > 1 && first < n ? w.low + columns[first] : 0,
                                   WARPS > 1 && after < n ? w.low + columns[after] : ~0u};
         window_sync<WARPS>();
-        if (job.repeats) {
+        if (job.duplicates) {
             if (warp == 0) {
-                window_make_repeated<V>(job, w, begin, end, to, n, sums);
+                window_make_duplicates<V>(job, w, begin, end, to, n, sums);
             }
         } else {
-            window_make_run<V, WARPS>(job, w, part, next, run, shape.sums, {begin, end - begin, 0, 0}, to, n,
-                                      (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
+            window_make_repeats<V, WARPS>(job, w, part, next, repeats, shape.sums, {begin, end - begin, 0, 0}, to, n,
+                                          (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
         }
     }
     lsp_end_after_previous();

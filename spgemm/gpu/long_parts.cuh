@@ -1,10 +1,11 @@
-/* Parts of rows of B that lie in some columns: what a block multiplies, or marks, one after the other. */
+/* The parts of B's rows that lie in a range of columns. A block marks or adds their products one part after the other.
+ */
 #ifndef LSP_SPGEMM_GPU_LONG_PARTS_CUH
 #define LSP_SPGEMM_GPU_LONG_PARTS_CUH
 
 #include "job.cuh"
 
-/* The next piece of work, the same for all threads. */
+/* Takes the next task; all threads of the block get the same one. */
 __device__ inline ull take_next(ull *counter, ull *shared) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -14,14 +15,15 @@ __device__ inline ull take_next(ull *counter, ull *shared) {
     return *shared;
 }
 
-/* Of up to NT entries of A's row those with products in the columns: where these begin among the products of all, and
- * what leads from there to B. */
+/* Up to NT entries of A's row, those that have products in the range: where each part begins among all products, and
+ * the shift from there to B's entries. */
 template <int NT> struct part_list {
-    uint32_t warp_sum[NT / WARP], warp_count[NT / WARP]; /* first: they are read 16 bytes at a time */
+    uint32_t warp_sum[NT / WARP], warp_count[NT / WARP]; /* first, because they are read 16 bytes at a time */
     uint32_t shift[NT], start[NT + 1];
 
-    /* Leaves those of entries p .. end-1, at most NT, all columns in low .. high-1; returns how many. slot: where the
-     * thread's is, or ~0; start[of all]: the number of products. */
+    /* Finds the parts of entries p .. end-1, at most NT, in columns low .. high-1. Returns how many there are. `slot`
+     * is the number of this thread's part, or ~0 if it has none. Behind the last part, start[] has the number of
+     * products. */
     __device__ uint32_t read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
                              uint32_t &slot) {
         const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -40,7 +42,7 @@ template <int NT> struct part_list {
         }
         uint32_t begin = sum_before(length, &of_warp);
         const unsigned some = __ballot_sync(~0u, length > 0);
-        __syncthreads(); /* the parts before are done with */
+        __syncthreads(); /* all threads have read the parts before */
         if (lane == 0) {
             warp_sum[warp] = of_warp;
             warp_count[warp] = (uint32_t)__popc(some);

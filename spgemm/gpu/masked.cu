@@ -1,9 +1,9 @@
-/* C<M> = A*B on a GPU: sums beside the mask's entries, then those without a product are left out. The host waits for
- * nnz(C). */
+/* C<M> = A*B on a GPU: sums products beside the mask's entries, then leaves out entries that got no product. The host
+ * waits for nnz(C). */
 #include "core/scan.h"
-#include "matrices/csr/gpu/gpu.h"
-#include "launch.cuh"
 #include "kernel_masked.cuh"
+#include "launch.cuh"
+#include "matrices/csr/gpu/gpu.h"
 
 template <int G, typename K, typename V>
 static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int64_t entries) {
@@ -13,7 +13,8 @@ static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int
     const int64_t rows = job->A.rows, most = rows + entries / Group::most;
     int64_t *extra = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows, sizeof *extra, (void **)&extra));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mask_extra<K>, blocks_for(rows), NT, 0, *job, *mask, extra, (uint32_t)Group::most));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_mask_extra<K>, blocks_for(ctx, rows), NT, 0, *job, *mask, extra, (uint32_t)Group::most));
     LSP_TRY(lsp_cuda_scan(ctx, extra, rows, NULL));
     mask->extra = extra;
     LSP_TRY(lsp_allow_shared(ctx, kernel_masked<G, K, V>, bytes));
@@ -26,18 +27,19 @@ done:
 template <typename K, typename V>
 static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *sums, uint8_t *touched,
                            int64_t *counts) {
-    enum { LONG = 16 }; /* products an entry of A, for which a warp is better than a part of it */
+    enum { LONG = 16 }; /* products an entry of A: from here on a whole warp a row is faster than a quarter of one */
     mask_job<K> mask = {sums->rowptr, sums->rowptr_type == LSP_I64, (const K *)sums->col, NULL, sums->val, touched,
                         counts};
     return plan->facts.products / LONG >= job->A.nnz ? (start<WARP, K, V>(plan->ctx, job, &mask, sums->nnz))
                                                      : (start<WARP / 4, K, V>(plan->ctx, job, &mask, sums->nnz));
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C) {
+extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+                                            lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    const spg_job job = job_of(plan, factors);
+    const spg_job job = job_of(plan, operands);
     lsp_csr sums = *plan->options.filter.mask;
     const bool wide = sums.col_type == LSP_I64;
     uint8_t *touched = NULL;
@@ -53,11 +55,11 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
 #define MULTIPLY(V)                                                                                                    \
     (wide ? multiply<int64_t, V>(plan, &job, &sums, touched, counts)                                                   \
           : multiply<uint32_t, V>(plan, &job, &sums, touched, counts))
-        LSP_TRY(plan->type == LSP_NONE                   ? MULTIPLY(no_value)
-                : plan->type == LSP_F64 && chooses(plan) ? MULTIPLY(extreme<double>)
-                : plan->type == LSP_F64                  ? MULTIPLY(double)
-                : chooses(plan)                          ? MULTIPLY(extreme<float>)
-                                                         : MULTIPLY(float));
+        LSP_TRY(plan->type == LSP_NONE                     ? MULTIPLY(no_value)
+                : plan->type == LSP_F64 && is_minmax(plan) ? MULTIPLY(minmax<double>)
+                : plan->type == LSP_F64                    ? MULTIPLY(double)
+                : is_minmax(plan)                          ? MULTIPLY(minmax<float>)
+                                                           : MULTIPLY(float));
 #undef MULTIPLY
     }
     LSP_TRY(lsp_filter_take_cuda(ctx, &sums, touched, counts, &types, C));

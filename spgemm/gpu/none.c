@@ -4,21 +4,21 @@
 
 /* clang-format off */
 LSP_NO_CUDA(lsp_spgemm_gpu_inspect,
-            (lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_factors *factors), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_factors,
-            (lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_factors *factors), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_count, (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors), plan->ctx)
+            (lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_gpu_operands *operands), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_take_operands,
+            (lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_gpu_operands *operands), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_count, (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands), plan->ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_fill,
-            (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, bool update, lsp_csr *C), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_masked, (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_keep,
-            (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_again,
-            (lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure), plan->ctx)
-LSP_NO_CUDA(lsp_spgemm_gpu_look_at_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
+            (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_masked, (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_replay_build,
+            (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_replay_run,
+            (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C, bool structure), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_start_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_read_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]),
             ctx)
 /* clang-format on */
 
 int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) { return 0; }
-bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) { return false; }
+bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) { return false; }

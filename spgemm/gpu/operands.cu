@@ -1,18 +1,18 @@
-/* The factors of C = A*B on a GPU, checked and brought to the form that the kernels take: indices of 32 bits, values of
- * the type of the arithmetic, transposed where asked, B's rows in order. What is so already is left where it lies. */
+/* Brings op(A) and op(B) to the form that kernels take: 32-bit indices, values in the type of the arithmetic,
+ * transposed where asked, B's rows sorted. Arrays that already have this form are not copied. */
 #include "core/items.h"
 #include "core/scan.h"
 #include "launch.cuh"
 
 /* ---- kernels ---- */
 
-/* 1 where there is not 0, as a NaN is not. */
+/* 1 for every value that is not 0, NaN included; else 0. */
 template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
         to[i] = from[i] != 0 ? (T)1 : (T)0;
     }
 }
-/* The row of each entry: the last that begins at it or before. */
+/* The row of each entry: the last one that begins at or before it. */
 static __global__ void kernel_rows_of(uint32_t *to, const uint32_t *entries, int64_t n, const uint32_t *rowptr,
                                       int64_t rows) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
@@ -28,7 +28,7 @@ static __global__ void kernel_rows_of(uint32_t *to, const uint32_t *entries, int
         to[i] = (uint32_t)low;
     }
 }
-/* rowptr[i] = how many of the sorted items are below i. */
+/* rowptr[i] = the number of sorted items below i. */
 static __global__ void kernel_starts(uint32_t *rowptr, int64_t rows, const uint32_t *sorted, uint32_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i <= rows; i += (int64_t)gridDim.x * NT) {
         rowptr[i] = i == rows ? n : lower_bound(sorted, 0, n, (uint32_t)i);
@@ -47,9 +47,9 @@ static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sor
     }
 }
 
-/* ---- pieces ---- */
+/* ---- steps ---- */
 
-/* val in the type of the arithmetic: ones for a pattern, rounded where narrower. */
+/* Brings the values to the type of the arithmetic: ones for a pattern, rounded if that type is narrower. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
     lsp_status status = LSP_OK;
     void *val = NULL;
@@ -64,23 +64,24 @@ done:
     return status;
 }
 
-/* val, of the type of the arithmetic, as 1 or 0: the largest product of these is what LSP_OR_AND wants. */
+/* Turns values into 1 and 0: LSP_OR_AND is then the largest product. */
 static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
     if (A->nnz > 0 && A->val_type == LSP_F64) {
-        LSP_TRY(
-            LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(A->nnz), NT, 0, (double *)val, (double *)A->val, A->nnz));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(ctx, A->nnz), NT, 0, (double *)val, (double *)A->val,
+                           A->nnz));
     } else if (A->nnz > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(A->nnz), NT, 0, (float *)val, (float *)A->val, A->nnz));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(ctx, A->nnz), NT, 0, (float *)val, (float *)A->val,
+                           A->nnz));
     }
     A->val = val;
 done:
     return status;
 }
 
-/* The values that are multiplied: LSP_PLUS_PAIR has only ones (and sums of products), as patterns do. */
+/* Takes the values to multiply. LSP_PLUS_PAIR takes none: it multiplies ones, as patterns do. */
 static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
     lsp_status status = LSP_OK;
     *A = lsp_spgemm_view(A, semiring == LSP_PLUS_PAIR ? LSP_NONE : type);
@@ -92,7 +93,7 @@ done:
     return status;
 }
 
-/* An index array in 32 bits. */
+/* Copies an array of indices to 32 bits, unless it has them. */
 static lsp_status narrow_array(lsp_ctx *ctx, void **array, lsp_type *type, int64_t n) {
     lsp_status status = LSP_OK;
     void *to = NULL;
@@ -114,7 +115,8 @@ done:
     return status;
 }
 
-/* The entries sorted by column, in the whole or in each row: where they came from, and the columns. */
+/* Sorts the entries by column, all together or row by row (by_row). Returns the sorted columns and the entry that each
+ * comes from. */
 static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void **sorted, uint32_t **places) {
     lsp_status status = LSP_OK;
     const bool wide = A->col_type == LSP_I64;
@@ -151,7 +153,7 @@ done:
     return status;
 }
 
-/* A becomes its transpose: the entries by column, stable. Indices of 32 bits. */
+/* Transposes A by a stable sort of its entries by column. Indices have 32 bits. */
 static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     void *sorted = NULL, *col = NULL, *rowptr = NULL;
@@ -161,11 +163,11 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     if (A->nnz > 0) {
         LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof(uint32_t), &col));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows_of, blocks_for(A->nnz), NT, 0, (uint32_t *)col, places, A->nnz,
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows_of, blocks_for(ctx, A->nnz), NT, 0, (uint32_t *)col, places, A->nnz,
                            (uint32_t *)A->rowptr, A->rows));
         LSP_TRY(gather_values(ctx, A, places));
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(A->cols + 1), NT, 0, (uint32_t *)rowptr, A->cols,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(ctx, A->cols + 1), NT, 0, (uint32_t *)rowptr, A->cols,
                        (uint32_t *)sorted, (uint32_t)A->nnz));
     A->rowptr = rowptr;
     A->col = col;
@@ -186,7 +188,8 @@ done:
     return status;
 }
 
-/* Columns beyond 31 bits become numbers of those that occur. */
+/* Numbers the columns that occur, for a matrix whose columns need more than 31 bits. names[k] is the column of number
+ * k. */
 static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     lsp_status status = LSP_OK;
     const int64_t n = A->nnz;
@@ -198,9 +201,9 @@ static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     if (n > 0) {
         LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(int64_t), &heads));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(ctx, n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
         LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)heads, n, NULL));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(ctx, n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
                            (int64_t *)heads, n));
         LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, (int64_t *)heads + n - 1, LSP_CUDA, sizeof distinct));
     }
@@ -211,10 +214,10 @@ done:
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
-extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                             lsp_spgemm_factors *factors) {
+extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                                   lsp_spgemm_gpu_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t most_cols = (int64_t)INT32_MAX + 1;
@@ -222,28 +225,28 @@ extern "C" lsp_status lsp_spgemm_gpu_factors(lsp_spgemm_plan *plan, const lsp_cs
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *factors = (lsp_spgemm_factors){*A, *B, NULL};
-    LSP_TRY(narrow(ctx, &factors->A));
-    LSP_TRY(take_values(ctx, &factors->A, plan->type, options->semiring));
+    *operands = (lsp_spgemm_gpu_operands){*A, *B, NULL};
+    LSP_TRY(narrow(ctx, &operands->A));
+    LSP_TRY(take_values(ctx, &operands->A, plan->type, options->semiring));
     if (same) {
-        factors->B = factors->A;
+        operands->B = operands->A;
     } else {
         if (B->cols > most_cols) {
-            LSP_TRY(number_columns(ctx, &factors->B, &factors->names));
+            LSP_TRY(number_columns(ctx, &operands->B, &operands->names));
         }
-        LSP_TRY(narrow(ctx, &factors->B));
-        LSP_TRY(take_values(ctx, &factors->B, plan->type, options->semiring));
+        LSP_TRY(narrow(ctx, &operands->B));
+        LSP_TRY(take_values(ctx, &operands->B, plan->type, options->semiring));
     }
     if (options->transpose_a) {
-        LSP_TRY(transpose(ctx, &factors->A));
+        LSP_TRY(transpose(ctx, &operands->A));
     }
     if (known) {
-        factors->B = factors->A;
+        operands->B = operands->A;
     } else if (options->transpose_b) {
-        LSP_TRY(transpose(ctx, &factors->B));
+        LSP_TRY(transpose(ctx, &operands->B));
     }
     if (plan->gpu.unsorted && !options->transpose_b) {
-        LSP_TRY(sort_rows(ctx, &factors->B));
+        LSP_TRY(sort_rows(ctx, &operands->B));
     }
 done:
     return status;

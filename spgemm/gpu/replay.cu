@@ -1,37 +1,37 @@
-/* C = A*B on a GPU by a plan that is used again: once it is found where the factors of each entry of C lie, C is filled
- * by one kernel. */
+/* Replay: a plan that is used again remembers which entries of A and B each product multiplies. Later calls then fill C
+ * by one kernel that reads, multiplies and adds. */
 #include "core/items.h"
 #include "core/scan.h"
-#include "launch.cuh"
 #include "kernel_replay.cuh"
+#include "launch.cuh"
 
-/* Products for each entry of C up to which their places are read faster than rows are made anew. */
+/* Products an entry of C, up to which reading their pairs is faster than making rows anew. */
 enum {
-    PLACES_WORTH = 16,
-    PLACES_STRIP = 5 /* the same of an entry of A in a strip, where C is made so */
+    REPLAY_WORTH = 16,
+    REPLAY_DENSE_B = 5 /* the same, where B is nearly dense: products of an entry of A in a strip */
 };
 
-static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, PLACES_BLOCK) * (PLACES_BLOCK / PLACES_GROUP); }
+static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, REPLAY_BLOCK) * (REPLAY_BLOCK / REPLAY_GROUP); }
 
 static int64_t bytes_of(const lsp_spgemm_plan *plan, const lsp_csr *C) {
     const int64_t groups = groups_of(C->nnz);
-    return plan->facts.products * (int64_t)sizeof(spg_place) + plan->facts.products / PLACES_LARGE * 4 +
-           groups * (PLACES_GROUP * (int64_t)sizeof(uint16_t) + 8) + C->nnz * (int64_t)sizeof(uint32_t) +
+    return plan->facts.products * (int64_t)sizeof(spg_pair) + plan->facts.products / REPLAY_LARGE * 4 +
+           groups * (REPLAY_GROUP * (int64_t)sizeof(uint16_t) + 8) + C->nnz * (int64_t)sizeof(uint32_t) +
            (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
 }
 
-static spg_places places_of(const lsp_spgemm_places *kept, int64_t nnz) {
-    return (spg_places){(spg_place *)kept->place, kept->counts, kept->ends, kept->large, kept->col, nnz};
+static spg_replay replay_of(const lsp_spgemm_replay *kept, int64_t nnz) {
+    return (spg_replay){(spg_pair *)kept->pairs, kept->counts, kept->ends, kept->large, kept->col, nnz};
 }
 
-/* Memory for all of it, and C's structure. */
+/* Allocates everything and copies C's structure, except the pairs' contents. */
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_places *kept = &plan->gpu.places;
+    lsp_spgemm_replay *kept = &plan->gpu.replay;
     const int64_t groups = groups_of(C->nnz), bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_place), &kept->place));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups * PLACES_GROUP, sizeof *kept->counts, (void **)&kept->counts));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_pair), &kept->pairs));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups, sizeof *kept->ends, (void **)&kept->ends));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, sizeof *kept->col, (void **)&kept->col));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
@@ -46,46 +46,46 @@ done:
 }
 
 template <typename R>
-static lsp_status find_places(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, places_found *learned) {
+static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, replay_found *learned) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_places *kept = &plan->gpu.places;
-    spg_places places = places_of(kept, nnz);
+    lsp_spgemm_replay *kept = &plan->gpu.replay;
+    spg_replay replay = replay_of(kept, nnz);
     const R *rowptr = (const R *)kept->rowptr;
-    const int64_t blocks = lsp_ceil_div(nnz, PLACES_BLOCK * PLACES_WARPS);
-    places_found *found;
+    const int64_t blocks = lsp_ceil_div(nnz, REPLAY_BLOCK * REPLAY_WARPS);
+    replay_found *found;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
     LSP_TRY(clear(ctx, found, sizeof *found));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_find_places<R, false>), blocks, PLACES_NT, 0, *job, rowptr, places, found));
-    LSP_TRY(lsp_cuda_scan(ctx, places.ends, groups_of(nnz), NULL));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, false>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
+    LSP_TRY(lsp_cuda_scan(ctx, replay.ends, groups_of(nnz), NULL));
     LSP_TRY(lsp_cuda_read(ctx, learned, found, sizeof *found));
     if (learned->most == 0) {
         kept->large_count = learned->large;
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, kept->large_count, sizeof *kept->large, (void **)&kept->large));
-        places = places_of(kept, nnz);
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_find_places<R, true>), blocks, PLACES_NT, 0, *job, rowptr, places, found));
+        replay = replay_of(kept, nnz);
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
     }
 done:
     return status;
 }
 
-extern "C" bool lsp_spgemm_gpu_forget(lsp_spgemm_plan *plan) {
-    lsp_spgemm_places *kept = &plan->gpu.places;
-    const bool any = kept->place != NULL;
-    lsp_free(plan->ctx, kept->place);
+extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
+    lsp_spgemm_replay *kept = &plan->gpu.replay;
+    const bool any = kept->pairs != NULL;
+    lsp_free(plan->ctx, kept->pairs);
     lsp_free(plan->ctx, kept->counts);
     lsp_free(plan->ctx, kept->ends);
     lsp_free(plan->ctx, kept->large);
     lsp_free(plan->ctx, kept->col);
     lsp_free(plan->ctx, kept->rowptr);
-    *kept = (lsp_spgemm_places){};
+    *kept = (lsp_spgemm_replay){};
     return any;
 }
 
-/* Are more rows made in windows than otherwise? These are many alike at a time, and fast. */
+/* Do windows make most rows? They make several repeats at a time, which a replay does not beat. */
 static bool mostly_windows(const lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu.fill_bins;
-    int64_t windows = 0, others = bins[LSP_BIN_BITS] + (int64_t)bins[LSP_BIN_MERGE];
+    int64_t windows = 0, others = bins[LSP_BIN_LONG] + (int64_t)bins[LSP_BIN_MERGE];
     for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
         others += bins[bin];
     }
@@ -95,67 +95,69 @@ static bool mostly_windows(const lsp_spgemm_plan *plan) {
     return windows > others;
 }
 
-/* Is it worth it, and does it leave most of the memory to others? */
-static bool worth_keeping(const lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
-    const int64_t products = plan->facts.products, strips = plan->gpu.strips.count;
-    return C->nnz > 0 && plan->type != LSP_NONE && !factors->names && products <= (int64_t)UINT32_MAX - WARP &&
-           products / C->nnz <= PLACES_WORTH && !mostly_windows(plan) &&
-           (strips == 0 || products / PLACES_STRIP < factors->A.nnz * strips) &&
+/* Would a replay pay, and does it leave three quarters of the free memory? */
+static bool worth_replaying(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C) {
+    const int64_t products = plan->facts.products, strips = plan->gpu.dense_b.strips;
+    return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && products <= (int64_t)UINT32_MAX - WARP &&
+           products / C->nnz <= REPLAY_WORTH && !mostly_windows(plan) &&
+           (strips == 0 || products / REPLAY_DENSE_B < operands->A.nnz * strips) &&
            bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_keep(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, const lsp_csr *C) {
+extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+                                                  const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    const spg_job job = job_of(plan, factors);
-    places_found found = {};
-    if (worth_keeping(plan, factors, C)) {
+    const spg_job job = job_of(plan, operands);
+    replay_found found = {};
+    if (worth_replaying(plan, operands, C)) {
         LSP_TRY(take_structure(plan, C));
-        LSP_TRY(C->rowptr_type == LSP_I64 ? find_places<int64_t>(plan, &job, C->nnz, &found)
-                                          : find_places<int32_t>(plan, &job, C->nnz, &found));
+        LSP_TRY(C->rowptr_type == LSP_I64 ? find_pairs<int64_t>(plan, &job, C->nnz, &found)
+                                          : find_pairs<int32_t>(plan, &job, C->nnz, &found));
     }
 done:
     if (status != LSP_OK || found.most > 0) {
-        lsp_spgemm_gpu_forget(plan);
+        lsp_spgemm_gpu_replay_drop(plan);
     }
     lsp_scratch_release(ctx, mark);
-    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* then it is done without */
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for it, there is no replay */
 }
 
 template <typename V, typename I>
-static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C, bool structure) {
+static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
+                             bool structure) {
     lsp_status status = LSP_OK;
-    const spg_places places = places_of(&plan->gpu.places, C->nnz);
-    const spg_job job = job_of(plan, factors);
-    const int64_t blocks = lsp_ceil_div(C->nnz, PLACES_GROUP * PLACES_WARPS);
-    const size_t bytes = PLACES_WARPS * sizeof(place_chunk<V>);
+    const spg_replay replay = replay_of(&plan->gpu.replay, C->nnz);
+    const spg_job job = job_of(plan, operands);
+    const int64_t blocks = lsp_ceil_div(C->nnz, REPLAY_GROUP * REPLAY_WARPS);
+    const size_t bytes = REPLAY_WARPS * sizeof(replay_chunk<V>);
     I *col = structure ? (I *)C->col : NULL;
     bool beside = false;
-    if (plan->gpu.places.large_count > 0) { /* first: its warps take longest */
-        LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_fill_large<V, I>), plan->gpu.places.large_count,
-                                  PLACES_GROUP, 0, job, places, (V *)C->val, col));
+    if (plan->gpu.replay.large_count > 0) { /* first, because its warps take longest */
+        LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill_large<V, I>), plan->gpu.replay.large_count,
+                                  REPLAY_GROUP, 0, job, replay, (V *)C->val, col));
     }
-    LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_fill_places<V, I>), blocks, PLACES_NT, bytes, job, places,
+    LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill<V, I>), blocks, REPLAY_NT, bytes, job, replay,
                               (V *)C->val, col));
 done:
     return status;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_again(lsp_spgemm_plan *plan, const lsp_spgemm_factors *factors, lsp_csr *C,
-                                           bool structure) {
+extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+                                                lsp_csr *C, bool structure) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     if (structure) {
-        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, plan->gpu.places.rowptr, LSP_CUDA,
+        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, plan->gpu.replay.rowptr, LSP_CUDA,
                               (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type)));
     }
 #define FILL(V)                                                                                                        \
-    (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, factors, C, structure)                                      \
-                            : start_fill<V, int32_t>(plan, factors, C, structure))
-    LSP_TRY(!chooses(plan)          ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
-            : plan->type == LSP_F64 ? FILL(extreme<double>)
-                                    : FILL(extreme<float>));
+    (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, operands, C, structure)                                     \
+                            : start_fill<V, int32_t>(plan, operands, C, structure))
+    LSP_TRY(!is_minmax(plan)        ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
+            : plan->type == LSP_F64 ? FILL(minmax<double>)
+                                    : FILL(minmax<float>));
 #undef FILL
 done:
     return status;

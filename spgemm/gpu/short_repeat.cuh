@@ -1,50 +1,51 @@
-/* Short rows of C that are the same but for where they lie, as most are of a matrix of a regular grid: the columns of A
- * are one more in each row, and so are those of B's rows that these lead to. A warp compares its rows with one of them;
- * it learns of that one where each product goes, and then every lane adds up a row by itself: nothing is sorted. */
+/* Short rows of C that repeat one another, as on a regular grid: each row of A has the columns of the row before plus
+ * one, and so have the rows of B that these lead to. A warp compares its rows with one of them, finds for that row
+ * where each product goes, and then each lane sums its own row by the same plan. Nothing is sorted. */
 #ifndef LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
 #define LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
 
 #include "job.cuh"
 
 enum {
-    ALIKE_ROWS = 8,       /* of a warp at least, or it is not worth it; of twice as many or more */
-    ALIKE_ENTRIES = WARP, /* of A's row at most */
-    ALIKE_LEAST = 9,      /* products of a row: fewer are sorted by one lane; */
-    ALIKE_LEAST_FEW = 33, /* where a warp has fewer than 32 rows */
-    ALIKE_MOST = 128,
-    ALIKE_COLUMNS = 63, /* of C's row */
-    ALIKE_FIRST = 64,   /* in a byte with a place among these */
-    ALIKE_SUMS = 448,   /* of as many rows as have room for theirs */
-    ALIKE_DEPTH = 8     /* entries of B on their way together */
+    SHORT_REPEAT_ROWS = 8,       /* least repeats in a warp, which must have twice as many rows */
+    SHORT_REPEAT_ENTRIES = WARP, /* most entries of A's row */
+    SHORT_REPEAT_LEAST = 9,      /* least products of a row; fewer are sorted by one lane */
+    SHORT_REPEAT_LEAST_FEW = 33, /* the same, in a warp of fewer than 32 rows */
+    SHORT_REPEAT_MOST = 128,
+    SHORT_REPEAT_COLUMNS = 63, /* most entries of C's row */
+    SHORT_REPEAT_FIRST = 64,   /* flag in the byte that holds a place */
+    SHORT_REPEAT_SUMS = 448,   /* sums in shared memory: as many rows are made at a time as fit */
+    SHORT_REPEAT_DEPTH = 8     /* entries of B that a lane loads together */
 };
 
-/* The products of the one row. */
-template <typename V> struct alike_shared {
-    uint8_t place[ALIKE_MOST];       /* of its column in C's row, + ALIKE_FIRST if it is the first there */
-    uint32_t columns[ALIKE_COLUMNS]; /* of C's row */
+/* The products of the row that the others are compared with. */
+template <typename V> struct short_repeat_shared {
+    uint8_t place[SHORT_REPEAT_MOST]; /* of each product: its place, + SHORT_REPEAT_FIRST if it is the first there */
+    uint32_t columns[SHORT_REPEAT_COLUMNS]; /* of C's row */
     union {
         struct {
-            uint32_t column[ALIKE_MOST]; /* of each product, */
-            uint32_t first[ALIKE_MOST];  /* if it is the first there; else ~0 */
+            uint32_t column[SHORT_REPEAT_MOST]; /* of each product */
+            uint32_t first[SHORT_REPEAT_MOST];  /* the column, if the product is the first one there; else ~0 */
         };
-        V sums[value_kind<V>::valued ? (int)ALIKE_SUMS : 1];
+        V sums[value_kind<V>::valued ? (int)SHORT_REPEAT_SUMS : 1];
     };
 };
 
-/* The row that the others are compared with, a lane's in the middle, for the first and last are more often borders:
- * lane p has A's entry p, the row of B it leads to, and how many products come before. */
-struct alike_row {
+/* The row that the others are compared with. It is a row in the middle of the warp, because the first and last rows are
+ * more often at a border of the grid. Lane p has its entry p of A, the row of B that this leads to, and the number of
+ * products before. */
+struct short_repeat_row {
     int lane;
     uint32_t entries, products;
     uint32_t k, begin, length, before;
 };
 
-/* All lanes have `begin`, `entries` and `products` of their own row. */
+/* Loads that row. `begin`, `entries` and `products` are of each lane's own row. */
 template <typename V>
-__device__ inline alike_row alike_read(const spg_job &job, int its_lane, uint32_t begin, uint32_t entries,
-                                       uint32_t products, alike_shared<V> &shared) {
+__device__ inline short_repeat_row short_repeat_read(const spg_job &job, int its_lane, uint32_t begin, uint32_t entries,
+                                                     uint32_t products, short_repeat_shared<V> &shared) {
     const uint32_t lane = threadIdx.x % WARP;
-    alike_row row = {};
+    short_repeat_row row = {};
     uint32_t all;
     begin = __shfl_sync(~0u, begin, its_lane);
     row.lane = its_lane;
@@ -67,34 +68,36 @@ __device__ inline alike_row alike_read(const spg_job &job, int its_lane, uint32_
     return row;
 }
 
-/* If a lane's row is like that one, all its columns are so many more. */
-__device__ inline uint32_t alike_shift(uint32_t lane, int its_lane) { return lane - (uint32_t)its_lane; }
+/* By how much the columns of this lane's row exceed that row's, if it is a repeat. */
+__device__ inline uint32_t short_repeat_shift(uint32_t lane, int its_lane) { return lane - (uint32_t)its_lane; }
 
-/* Is the lane's row like that one, which is shifted to be it? Nothing is fetched under a condition. */
+/* Does the lane's row repeat that row, shifted? Lanes whose rows do not repeat load from that row instead: loads under
+ * a condition would be waited for one by one. */
 template <typename V>
-__device__ inline bool alike_compare(const spg_job &job, bool alike, uint32_t begin, const alike_row &row,
-                                     const alike_shared<V> &shared) {
-    const uint32_t shift = alike_shift(threadIdx.x % WARP, row.lane);
+__device__ inline bool short_repeat_compare(const spg_job &job, bool repeats, uint32_t begin,
+                                            const short_repeat_row &row, const short_repeat_shared<V> &shared) {
+    const uint32_t shift = short_repeat_shift(threadIdx.x % WARP, row.lane);
     uint32_t s = 0;
-    for (uint32_t p = 0; p < row.entries && __any_sync(~0u, alike); p++) {
+    for (uint32_t p = 0; p < row.entries && __any_sync(~0u, repeats); p++) {
         const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.length, (int)p);
         const uint32_t begins = __shfl_sync(~0u, row.begin, (int)p);
-        const uint32_t from = alike ? __ldg(job.A.col + begin + p) : k;
-        alike &= from == k + shift;
-        const uint32_t b = __ldg(job.B.rowptr + (alike ? from : k)), e = __ldg(job.B.rowptr + (alike ? from : k) + 1);
-        alike &= e - b == length;
-        const uint32_t at = alike ? b : begins;
+        const uint32_t from = repeats ? __ldg(job.A.col + begin + p) : k;
+        repeats &= from == k + shift;
+        const uint32_t b = __ldg(job.B.rowptr + (repeats ? from : k)),
+                       e = __ldg(job.B.rowptr + (repeats ? from : k) + 1);
+        repeats &= e - b == length;
+        const uint32_t at = repeats ? b : begins;
 #pragma unroll 4
         for (uint32_t q = 0; q < length; q++) {
-            alike &= __ldg(job.B.col + at + q) == shared.column[s + q] + shift;
+            repeats &= __ldg(job.B.col + at + q) == shared.column[s + q] + shift;
         }
         s += length;
     }
-    return alike;
+    return repeats;
 }
 
-/* Finds the first product of each column; how many columns there are. */
-template <typename V> __device__ inline uint32_t alike_count(uint32_t products, alike_shared<V> &shared) {
+/* Finds the first product of each column. Returns the number of columns. */
+template <typename V> __device__ inline uint32_t short_repeat_count(uint32_t products, short_repeat_shared<V> &shared) {
     uint32_t count = 0;
     for (uint32_t s = threadIdx.x % WARP; s < products; s += WARP) {
         const uint32_t x = shared.column[s];
@@ -109,8 +112,8 @@ template <typename V> __device__ inline uint32_t alike_count(uint32_t products, 
     return __reduce_add_sync(~0u, count);
 }
 
-/* Where products go, and C's columns. */
-template <typename V> __device__ inline void alike_place(uint32_t products, alike_shared<V> &shared) {
+/* Finds the place of each product and the columns of C's row. */
+template <typename V> __device__ inline void short_repeat_place(uint32_t products, short_repeat_shared<V> &shared) {
     for (uint32_t s = threadIdx.x % WARP; s < products; s += WARP) {
         const uint32_t x = shared.column[s];
         uint32_t place = 0;
@@ -119,74 +122,76 @@ template <typename V> __device__ inline void alike_place(uint32_t products, alik
         }
         if (shared.first[s] == x) {
             shared.columns[place] = x;
-            place += ALIKE_FIRST;
+            place += SHORT_REPEAT_FIRST;
         }
         shared.place[s] = (uint8_t)place;
     }
     __syncwarp();
 }
 
-/* The first kernel: is the lane's row, one of rows_each, like others of the warp? Then it has *count entries in C. */
-__device__ inline bool look_alike(const spg_job &job, int rows_each, uint32_t begin, uint32_t entries,
-                                  uint32_t products, alike_shared<no_value> &shared, uint32_t *count) {
+/* For counting: does the lane's row, one of rows_each, repeat others of the warp? Then *count is its nnz in C. */
+__device__ inline bool find_short_repeats(const spg_job &job, int rows_each, uint32_t begin, uint32_t entries,
+                                          uint32_t products, short_repeat_shared<no_value> &shared, uint32_t *count) {
     const int its_lane = rows_each / 2;
     const uint32_t its_products = __shfl_sync(~0u, products, its_lane);
-    if (its_products < (rows_each < WARP ? ALIKE_LEAST_FEW : ALIKE_LEAST) || its_products > ALIKE_MOST) {
+    if (its_products < (rows_each < WARP ? SHORT_REPEAT_LEAST_FEW : SHORT_REPEAT_LEAST) ||
+        its_products > SHORT_REPEAT_MOST) {
         return false;
     }
     const uint32_t its_entries = __shfl_sync(~0u, entries, its_lane);
-    const uint32_t column = __ldg(job.A.col + (products > 0 ? begin : 0)) - alike_shift(threadIdx.x % WARP, its_lane);
+    const uint32_t column =
+        __ldg(job.A.col + (products > 0 ? begin : 0)) - short_repeat_shift(threadIdx.x % WARP, its_lane);
     const uint32_t its_column = __shfl_sync(~0u, column, its_lane);
-    bool alike = entries == its_entries && products == its_products && column == its_column;
-    if (its_entries > ALIKE_ENTRIES || __popc(__ballot_sync(~0u, alike)) < ALIKE_ROWS) {
+    bool repeats = entries == its_entries && products == its_products && column == its_column;
+    if (its_entries > SHORT_REPEAT_ENTRIES || __popc(__ballot_sync(~0u, repeats)) < SHORT_REPEAT_ROWS) {
         return false;
     }
-    const alike_row row = alike_read(job, its_lane, begin, entries, products, shared);
-    alike = alike_compare(job, alike, begin, row, shared);
-    if (__popc(__ballot_sync(~0u, alike)) < ALIKE_ROWS) {
+    const short_repeat_row row = short_repeat_read(job, its_lane, begin, entries, products, shared);
+    repeats = short_repeat_compare(job, repeats, begin, row, shared);
+    if (__popc(__ballot_sync(~0u, repeats)) < SHORT_REPEAT_ROWS) {
         return false;
     }
-    *count = alike_count(row.products, shared);
-    return alike && *count <= ALIKE_COLUMNS;
+    *count = short_repeat_count(row.products, shared);
+    return repeats && *count <= SHORT_REPEAT_COLUMNS;
 }
 
-/* The second: the lane's row, if it is alike, begins at `at` in C and has `count` entries. */
+/* For filling: makes the rows of those lanes that have `repeats`. `count` is the nnz of the lane's row. */
 template <typename V>
-__device__ inline void fill_alike(const spg_job &job, int rows_each, bool alike, uint32_t begin, uint32_t entries,
-                                  uint32_t products, int64_t at, uint32_t count, alike_shared<V> &shared) {
+__device__ inline void fill_short_repeats(const spg_job &job, int rows_each, bool repeats, const spg_row &mine,
+                                          uint32_t count, short_repeat_shared<V> &shared) {
     const uint32_t lane = threadIdx.x % WARP;
-    const alike_row row = alike_read(job, rows_each / 2, begin, entries, products, shared);
-    const uint32_t shift = alike_shift(lane, row.lane);
-    const unsigned all = __ballot_sync(~0u, alike);
-    alike_count(row.products, shared);
-    alike_place(row.products, shared);
+    const short_repeat_row row = short_repeat_read(job, rows_each / 2, mine.begin, mine.entries, mine.products, shared);
+    const uint32_t shift = short_repeat_shift(lane, row.lane);
+    const unsigned all = __ballot_sync(~0u, repeats);
+    short_repeat_count(row.products, shared);
+    short_repeat_place(row.products, shared);
     count = __shfl_sync(~0u, count, row.lane);
-    const uint32_t stride = count | 1; /* in different banks */
-    uint32_t width = WARP;             /* rows at a time */
-    while (value_kind<V>::valued && width * stride > ALIKE_SUMS) {
+    const uint32_t stride = count | 1; /* odd, so that rows lie in different banks */
+    uint32_t width = WARP;             /* rows made at a time */
+    while (value_kind<V>::valued && width * stride > SHORT_REPEAT_SUMS) {
         width /= 2;
     }
     for (uint32_t first = 0; first < (uint32_t)rows_each; first += width) {
-        const bool mine = alike && lane - first < width;
+        const bool now = repeats && lane - first < width;
         if constexpr (value_kind<V>::valued) {
             V *const sums = shared.sums + lane % width * stride;
             uint32_t s = 0;
             for (uint32_t p = 0; p < row.entries; p++) {
                 const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.length, (int)p);
-                const uint32_t b = __ldg(job.B.rowptr + (mine ? k + shift : k));
-                const V a = value_at<V>(job.A, mine ? begin + p : 0);
-                for (uint32_t q = 0; q < length; q += ALIKE_DEPTH) {
-                    V x[ALIKE_DEPTH];
+                const uint32_t b = __ldg(job.B.rowptr + (now ? k + shift : k));
+                const V a = value_at<V>(job.A, now ? mine.begin + p : 0);
+                for (uint32_t q = 0; q < length; q += SHORT_REPEAT_DEPTH) {
+                    V x[SHORT_REPEAT_DEPTH];
 #pragma unroll
-                    for (uint32_t u = 0; u < ALIKE_DEPTH; u++) {
+                    for (uint32_t u = 0; u < SHORT_REPEAT_DEPTH; u++) {
                         x[u] = q + u < length ? value_at<V>(job.B, b + q + u) : a;
                     }
 #pragma unroll
-                    for (uint32_t u = 0; u < ALIKE_DEPTH; u++) {
-                        if (mine && q + u < length) {
+                    for (uint32_t u = 0; u < SHORT_REPEAT_DEPTH; u++) {
+                        if (now && q + u < length) {
                             const uint32_t place = shared.place[s + q + u];
-                            V *const sum = sums + place % ALIKE_FIRST;
-                            *sum = place >= ALIKE_FIRST ? times(job, a, x[u]) : add_times(job, a, x[u], *sum);
+                            V *const sum = sums + place % SHORT_REPEAT_FIRST;
+                            *sum = place >= SHORT_REPEAT_FIRST ? times(job, a, x[u]) : add_times(job, a, x[u], *sum);
                         }
                     }
                 }
@@ -197,11 +202,11 @@ __device__ inline void fill_alike(const spg_job &job, int rows_each, bool alike,
         uint32_t r = lane / count, j = lane % count;
         for (uint32_t i = 0; i < width * count; i += WARP) {
             const uint32_t from = first + (r < width ? r : 0);
-            const int64_t its_at = __shfl_sync(~0u, at, (int)from);
+            const int64_t its_at = __shfl_sync(~0u, mine.at, (int)from);
             if (r < width && (all >> from & 1)) {
-                put_col(job, its_at + j, shared.columns[j] + alike_shift(from, row.lane));
+                put_col(job, its_at + j, shared.columns[j] + short_repeat_shift(from, row.lane));
                 if constexpr (value_kind<V>::valued) {
-                    put_value<V>(job, its_at + j, settled(shared.sums[r * stride + j]));
+                    put_value<V>(job, its_at + j, canonical(shared.sums[r * stride + j]));
                 }
             }
             j += WARP % count, r += WARP / count;

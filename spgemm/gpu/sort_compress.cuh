@@ -1,10 +1,18 @@
-/* Rows whose products are sorted, the last step: equal neighbours are summed in order, and the row is written. */
+/* Rows that are made by sorting, last step (compress): sums products of the same column in order, and writes the row to
+ * C. */
 #ifndef LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
 #define LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
 
 #include "sort_expand.cuh"
 
-/* Bit r: the thread's sorted word r is the first of its column. */
+/* How the words of a row are made, and which of the thread's sorted words begin a column. */
+struct sorted_words {
+    int bits;       /* bits of the slot; the column is above them */
+    uint32_t low;   /* a word's column counts from here */
+    unsigned heads; /* bit r: the thread's word r is the first of its column */
+};
+
+/* The heads among the thread's sorted words: bit r is set if word r is the first of its column. */
 template <int G, int VT, typename V>
 __device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products, int bits,
                                       sort_shared<G, VT, V> &shared) {
@@ -28,20 +36,21 @@ __device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products
         bool head = (t == 0 && r == 0) || here != last;
         heads |= head && t * VT + r < (int)products ? 1u << r : 0;
     }
-    return (unsigned)fresh((int)heads); /* as predicates ptxas 13.0 gets some of its uses wrong */
+    return (unsigned)fresh((int)heads); /* as predicates, ptxas 13.0 gets some of their uses wrong */
 }
 
-/* sums[r]: of the products of word r's column up to it that are the thread's own, and, of its last run, all others. */
+/* sums[r]: partial sum of word r's column over this thread's words up to r. For the thread's last column it also
+ * includes the products held by later threads. */
 template <int G, int VT, typename V>
-__device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t products, int bits, unsigned heads,
-                                sort_shared<G, VT, V> &shared, const uint32_t (&w)[VT],
-                                const sort_factor<V, sort_shape<G, VT>::pieces> (&own)[VT], V (&sums)[VT]) {
+__device__ inline void sum_equal(const spg_job &job, const spg_row &row, const sorted_words &words,
+                                 const uint32_t (&w)[VT], const sort_factor<V, sort_shape<G, VT>::pieces> (&own)[VT],
+                                 sort_shared<G, VT, V> &shared, V (&sums)[VT]) {
     typedef sort_shape<G, VT> S;
-    const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* of the team */
-    const uint32_t mask = (1u << bits) - 1, column = w[VT - 1] >> bits;
+    const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* in the team */
+    const uint32_t mask = (1u << words.bits) - 1, column = w[VT - 1] >> words.bits;
     sort_factor<V, S::pieces> *const b = shared.b + sort_group_number<G>() * S::stride;
     const typename sort_origin<S::pieces>::type *const origin = shared.origin + sort_group_number<G>() * S::stride;
-    enum { TOGETHER = S::pieces ? 4 : VT, TAIL = S::pieces ? 4 : 1 }; /* products whose factors come together */
+    enum { TOGETHER = S::pieces ? 4 : VT, TAIL = S::pieces ? 4 : 1 }; /* products whose factors are loaded together */
     V sum = value_kind<V>::nothing(job);
 #pragma unroll
     for (int r = 0; r < VT; r++) {
@@ -52,8 +61,8 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         V a[TOGETHER], its_b[TOGETHER];
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
-            const bool there = t * VT + first + k < (int)products;
-            a[k] = value_at<V>(job.A, there ? begin + origin[w[first + k] & mask] : 0);
+            const bool there = t * VT + first + k < (int)row.products;
+            a[k] = value_at<V>(job.A, there ? row.begin + origin[w[first + k] & mask] : 0);
         }
         if (first == 0) {
             sort_sync<G>();
@@ -64,14 +73,14 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         }
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
-            sum = add_times(job, a[k], its_b[k], heads >> (first + k) & 1 ? value_kind<V>::nothing(job) : sum);
+            sum = add_times(job, a[k], its_b[k], words.heads >> (first + k) & 1 ? value_kind<V>::nothing(job) : sum);
             sums[first + k] = sum;
         }
     }
-    /* does the last run go on? */
-    bool more = heads != 0;
+    /* does the thread's last column go on in the next thread? */
+    bool more = words.heads != 0;
     if (!S::wide) {
-        more = (__shfl_down_sync(~0u, w[0], 1) >> bits == column) && more && (t + 1) * VT < (int)products;
+        more = (__shfl_down_sync(~0u, w[0], 1) >> words.bits == column) && more && (t + 1) * VT < (int)row.products;
         if (!__any_sync(~0u, more)) {
             return;
         }
@@ -82,18 +91,18 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
     }
     sort_sync<G>();
     int i = (t + 1) * VT;
-    for (int at = (lane + 1) * VT, last = S::wide ? i + SORT_OWN : (int)products; more && i < min((int)products, last);
-         i += TAIL, at += TAIL) {
+    for (int at = (lane + 1) * VT, last = S::wide ? i + SORT_OWN : (int)row.products;
+         more && i < min((int)row.products, last); i += TAIL, at += TAIL) {
         V a[TAIL], its_b[TAIL];
         bool same[TAIL];
 #pragma unroll
         for (int k = 0; k < TAIL; k++) {
-            const bool there = i + k < (int)products;
+            const bool there = i + k < (int)row.products;
             const uint32_t word = there ? shared.words[word_place<VT>(at + k)] : 0;
-            same[k] = there && word >> bits == column;
+            same[k] = there && word >> words.bits == column;
             a[k] = its_b[k] = V{};
             if (same[k]) {
-                a[k] = value_at<V>(job.A, begin + origin[word & mask]), its_b[k] = b[word & mask].value(job);
+                a[k] = value_at<V>(job.A, row.begin + origin[word & mask]), its_b[k] = b[word & mask].value(job);
             }
         }
 #pragma unroll
@@ -102,17 +111,17 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
         }
         more = same[TAIL - 1];
     }
-    if (S::wide) { /* long ones are read by all lanes of the warp */
-        for (unsigned left = __ballot_sync(~0u, more && i < (int)products); left; left &= left - 1) {
+    if (S::wide) { /* all lanes of the warp together read long ones */
+        for (unsigned left = __ballot_sync(~0u, more && i < (int)row.products); left; left &= left - 1) {
             const uint32_t k = (uint32_t)__ffs((int)left) - 1, its_column = __shfl_sync(~0u, column, k);
             V its_sum = value_of_lane(sum, k);
             uint32_t n = WARP;
             for (uint32_t from = __shfl_sync(~0u, (uint32_t)i, k); n == WARP; from += WARP) {
                 const uint32_t at = from + threadIdx.x % WARP;
-                const uint32_t word = shared.words[word_place<VT>(min(at, products - 1))];
-                n = (uint32_t)__popc(__ballot_sync(~0u, at < products && word >> bits == its_column));
-                its_sum = add_lanes(job, value_at<V>(job.A, begin + origin[word & mask]), b[word & mask].value(job), n,
-                                    its_sum);
+                const uint32_t word = shared.words[word_place<VT>(min(at, row.products - 1))];
+                n = (uint32_t)__popc(__ballot_sync(~0u, at < row.products && word >> words.bits == its_column));
+                its_sum = add_lanes(job, value_at<V>(job.A, row.begin + origin[word & mask]), b[word & mask].value(job),
+                                    n, its_sum);
             }
             sum = threadIdx.x % WARP == k ? its_sum : sum;
         }
@@ -120,11 +129,20 @@ __device__ inline void sum_runs(const spg_job &job, uint32_t begin, uint32_t pro
     sums[VT - 1] = sum;
 }
 
-/* Entries first .. end-1 of what a team has made, to C from `at` on; `step` lanes, of which this is lane t, begin at a
- * whole line of memory. */
+/* What a team, or each of its groups, copies to C. */
+struct sort_output {
+    int64_t at;      /* where entry 0 of the team's memory goes in C */
+    int first, end;  /* the entries to copy are first .. end-1 */
+    int lane, lanes; /* this lane's number, and the number of lanes that copy together */
+};
+
+/* Copies entries to C. If a whole warp or more copies, each step begins at a full line of memory. */
 template <int G, int VT, typename V, bool PLAIN>
-__device__ inline void copy_out(const spg_job &job, int64_t at, int first, int end, int t, int step, uint32_t low,
+__device__ inline void copy_out(const spg_job &job, const sort_output &out, uint32_t low,
                                 const sort_shared<G, VT, V> &shared) {
+    /* copies, for two conditions below on members of a struct would become two branches */
+    const int64_t at = out.at;
+    const int first = out.first, end = out.end, t = out.lane, step = out.lanes;
     uint32_t *const col = (uint32_t *)job.col + at;
     V *const val = value_kind<V>::valued ? (V *)job.val + at : NULL;
 #pragma unroll 1
@@ -138,26 +156,25 @@ __device__ inline void copy_out(const spg_job &job, int64_t at, int first, int e
                 put_col(job, at + i, low + shared.columns[place]);
             }
             if constexpr (value_kind<V>::valued) {
-                val[i] = settled(shared.sums[place]);
+                val[i] = canonical(shared.sums[place]);
             }
         }
     }
 }
 
-/* A row of C, from `at` on, from its sorted words; columns are counted from `low`. The rows of a warp are written
- * together where they follow each other. */
+/* Writes a row of C from its sorted words. The rows of a warp are written together if they are neighbours in C. */
 template <int G, int VT, typename V>
-__device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, uint32_t products, int bits,
-                                uint32_t low, unsigned heads, const uint32_t (&w)[VT],
-                                const sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT],
+__device__ inline void compress(const spg_job &job, const spg_row &row, const sorted_words &words,
+                                const uint32_t (&w)[VT], const sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT],
                                 sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>();
     V sums[VT];
+    int64_t at = row.at;
     if constexpr (value_kind<V>::valued) {
-        sum_runs<G, VT, V>(job, begin, products, bits, heads, shared, w, b, sums);
+        sum_equal<G, VT, V>(job, row, words, w, b, shared, sums);
     }
-    const uint32_t count = (uint32_t)__popc(heads);
+    const uint32_t count = (uint32_t)__popc(words.heads);
     uint32_t end, rank = group_sum<S::team>(count, shared.warp_sum, &end), first = 0;
     int step = S::team;
     if (G < WARP) {
@@ -171,27 +188,28 @@ __device__ inline void compress(const spg_job &job, int64_t at, uint32_t begin, 
         }
     }
     sort_sync<G>();
-    const int here = min(max((int)products - t * VT, 0), VT); /* the thread's words that are products */
-    unsigned ends = heads >> 1 | (1u << here) >> 1;           /* the last of each column, or of the thread's words */
-    ends = heads ? ends & ~((heads & (0u - heads)) - 1) : 0;
+    const int here = min(max((int)row.products - t * VT, 0), VT); /* how many of the thread's words are products */
+    /* bit r: word r is the last of its column, or of the thread's words */
+    unsigned ends = words.heads >> 1 | (1u << here) >> 1;
+    ends = words.heads ? ends & ~((words.heads & (0u - words.heads)) - 1) : 0;
     rank--;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        rank += heads >> r & 1;
+        rank += words.heads >> r & 1;
         if (ends >> r & 1) {
             const uint32_t place = rank + rank / 8;
-            shared.columns[place] = w[r] >> bits;
+            shared.columns[place] = w[r] >> words.bits;
             if constexpr (value_kind<V>::valued) {
                 shared.sums[place] = sums[r];
             }
         }
     }
     sort_sync<G>();
-    const int lane = step == G ? t : (int)threadIdx.x % S::team;
+    const sort_output out = {at, (int)first, (int)end, step == G ? t : (int)threadIdx.x % S::team, step};
     if (job.wide_col || job.names) {
-        copy_out<G, VT, V, false>(job, at, (int)first, (int)end, lane, step, low, shared);
+        copy_out<G, VT, V, false>(job, out, words.low, shared);
     } else {
-        copy_out<G, VT, V, true>(job, at, (int)first, (int)end, lane, step, low, shared);
+        copy_out<G, VT, V, true>(job, out, words.low, shared);
     }
 }
 

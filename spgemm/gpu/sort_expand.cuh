@@ -1,44 +1,44 @@
-/* Rows whose products are sorted, the first step: G lanes take a row of at most VT * G products to words and values. A
- * product is a word: its column above its slot, which counts the row's products in the order of A's entries; a sorted
- * word's slot leads back to the two factors. */
+/* Rows that are made by sorting, first step (expand): G lanes turn the products of a row, at most VT * G, into words
+ * and values. A word is the product's column above its slot; slots number the row's products in the order of A's
+ * entries. After the sort, the slot leads back to the two factors. */
 #ifndef LSP_SPGEMM_GPU_SORT_EXPAND_CUH
 #define LSP_SPGEMM_GPU_SORT_EXPAND_CUH
 
 #include "job.cuh"
 
 enum {
-    SORT_MARKS = 512, /* words of bits of a warp, where columns are counted unsorted */
-    SORT_OWN = 16     /* products of a column that a lane adds up beyond its own words; more are read by its warp */
+    SORT_MARKS = 512, /* 32-bit words of a warp's table of bits, for counting without a sort */
+    SORT_OWN = 16     /* products of a column beyond a lane's own words; with more, its warp adds them together */
 };
 
 template <int G, int VT> struct sort_shape {
     enum {
-        capacity = G * VT, /* products, and entries of A */
+        capacity = G * VT, /* most products, and most entries of A */
         wide = G > WARP,
-        pieces = capacity > 2048,    /* takes pieces of rows too, of any number of entries of A */
-        nt = wide ? G : 128,         /* threads a block */
-        team = wide ? G : (int)WARP, /* lanes that share memory: those of a row, or a warp */
-        groups = team / G,           /* rows of a team */
-        few = G > 4 ? 1 : 2,
-        each = wide ? 4 : (int)few, /* entries of A that a lane reads at a time */
+        pieces = capacity > 2048, /* also takes pieces of long rows, whose rows of A may have any number of entries */
+        nt = wide ? G : 128,      /* threads a block */
+        team = wide ? G : (int)WARP, /* lanes that share memory: the lanes of a row, or a warp */
+        groups = team / G,           /* rows a team */
+        narrow_each = G > 4 ? 1 : 2,
+        each = wide ? 4 : (int)narrow_each, /* entries of A that a lane reads together */
         parts = (capacity + 31) / 32,
-        stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more: rows lie in different banks */
-        padded = team * VT + team * VT / 8,     /* places for what is written VT items a lane: see word_place */
-        narrow_blocks = G == 8 ? 8 : 10,        /* 8 lanes: ten took 9 % longer */
+        stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more, to put rows in different banks */
+        padded = team * VT + team * VT / 8,     /* places for items that are written VT a lane: see word_place */
+        narrow_blocks = G == 8 ? 8 : 10,        /* with 8 lanes, ten blocks were 9 % slower */
         wide_blocks = pieces ? 3 : 1024 / G,
-        blocks = wide ? (int)wide_blocks : (int)narrow_blocks /* that a multiprocessor is to hold */
+        blocks = wide ? (int)wide_blocks : (int)narrow_blocks /* that a multiprocessor must hold */
     };
 };
 
-/* An entry of A, the one at `origin`: the product in its slot s is of B's entry base + s. */
+/* Entry `origin` of A's row: the product in slot s belongs to B's entry base + s. */
 template <typename V> struct alignas(8) sort_entry { uint32_t base, origin; };
 template <> struct alignas(4) sort_entry<no_value> { uint32_t base; };
 
 template <bool MANY> struct sort_origin { typedef uint16_t type; };
 template <> struct sort_origin<true> { typedef uint32_t type; };
 
-/* B's value of a product: fetched at once, while neighbours in B's rows are, or (LATER) when it is used, which takes
- * less memory. */
+/* B's value of a product. It is loaded at once, in the order of B's rows; or (LATER) only its place is kept and it is
+ * loaded when it is used, which takes less memory. */
 template <typename V, bool LATER> struct sort_factor {
     V x;
     __device__ static sort_factor at(const spg_job &job, uint32_t place) { return {value_at<V>(job.B, place)}; }
@@ -50,24 +50,24 @@ template <typename V> struct sort_factor<V, true> {
     __device__ V value(const spg_job &job) const { return value_at<V>(job.B, place); }
 };
 
-/* Shared memory of a team: without values less is needed. */
+/* A team's shared memory. A pattern needs less of it. */
 template <int G, int VT, typename V> struct sort_shared {
     typedef sort_shape<G, VT> S;
     enum { valued = value_kind<V>::valued };
     enum { origins = valued ? S::groups * S::stride : 1 };
     union {
         struct {
-            typename sort_origin<S::pieces>::type
-                origin[origins]; /* of A's entries, the one of the product in a slot */
+            /* of each slot: the entry of A that its product belongs to */
+            typename sort_origin<S::pieces>::type origin[origins];
             union {
                 struct {
                     sort_entry<V> entries[S::groups * S::stride];
-                    uint32_t starts[S::groups * S::parts]; /* a bit a slot: an entry begins there */
+                    uint32_t starts[S::groups * S::parts]; /* one bit a slot: an entry of A begins there */
                 };
-                alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* of columns */
+                alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* one bit a hashed column */
                 alignas(16) uint32_t table[valued || !S::wide ? 4 : 2 * S::capacity];
                 struct {
-                    sort_factor<V, S::pieces> b[origins]; /* of the product in a slot */
+                    sort_factor<V, S::pieces> b[origins]; /* of each slot: B's value */
                     uint32_t words[valued || S::wide ? S::padded : 1];
                 };
             };
@@ -77,20 +77,20 @@ template <int G, int VT, typename V> struct sort_shared {
             uint32_t columns[S::padded];
         };
     };
-    uint16_t before[S::wide ? S::parts : 1]; /* entries that begin in slots of earlier parts */
+    uint16_t before[S::wide ? S::parts : 1]; /* of each 32 slots: the entries of A that begin before them */
     uint32_t warp_sum[S::wide ? G / WARP : 1];
 };
 
-/* The lane of the group, and the group of the team. */
+/* The lane's number in its group, and the group's number in its team. */
 template <int G> __device__ inline int sort_lane() { return (int)threadIdx.x % G; }
 template <int G> __device__ inline int sort_group_number() { return G > WARP ? 0 : (int)threadIdx.x % WARP / G; }
 
-/* More lanes than a warp are all of their block. The compiler knows the number of their barrier: otherwise it sets
- * aside all that can be named, and a multiprocessor holds four such blocks. */
+/* A group larger than a warp is a whole block. The compiler must know the number of its barrier: otherwise it reserves
+ * all 16, and a multiprocessor then holds only four such blocks. */
 enum { SORT_BARRIER = 1 };
 template <int G> __device__ inline void sort_sync() { group_sync(G, SORT_BARRIER); }
 
-/* Exclusive sum over the group; *total is that of all. */
+/* The exclusive prefix sum over the group; *total is the sum of all. */
 template <int G> __device__ inline uint32_t group_sum(uint32_t x, uint32_t *warp_sum, uint32_t *total) {
     constexpr int lanes = G < WARP ? G : WARP;
     const int t = sort_lane<G>();
@@ -117,8 +117,8 @@ template <int G> __device__ inline uint32_t group_sum(uint32_t x, uint32_t *warp
     return sum - x;
 }
 
-/* The entries of A's row that have products in the columns low .. high-1: where these begin and whence they come. The
- * warp comes here together. */
+/* Reads the entries of A's row that have products in columns low .. high-1, and notes in which slots their products
+ * begin. The whole warp calls together. */
 template <int G, int VT, typename V>
 __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t low, uint32_t high,
                                     sort_shared<G, VT, V> &shared) {
@@ -171,7 +171,7 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
         for (int k = 0; k < N; k++) {
             const uint32_t length = at[k][1] - at[k][0];
             if (length > 0) {
-                e++; /* as `expand` counts them, the first is 1 */
+                e++; /* `expand` numbers entries from 1 */
                 if constexpr (value_kind<V>::valued) {
                     shared.entries[e] = {at[k][0] - slot, i + k};
                 } else {
@@ -195,9 +195,9 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
     }
 }
 
-/* The thread's words, unsorted: slots t, t + G, ...; all ones where there is no product. B's values are fetched slot by
- * slot, as rows of B have them, and are on their way while the words are sorted. Nothing is fetched under a condition:
- * the compiler would wait for each; where there is no product it is B's first entry. */
+/* Makes the thread's words, unsorted, for slots t, t + G, ...; ~0 where there is no product. B's values are loaded in
+ * the order of slots, in which lanes read neighbours, and arrive while the words are sorted. A lane without a product
+ * loads B's first entry, because loads under a condition would be waited for one by one. */
 template <int G, int VT, typename V, bool COUNT>
 __device__ inline void expand(const spg_job &job, uint32_t products, int bits, uint32_t low,
                               sort_shared<G, VT, V> &shared, uint32_t (&w)[VT],

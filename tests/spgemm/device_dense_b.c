@@ -3,22 +3,22 @@
 #include "tests/products.h"
 
 /* Is the product made so? */
-static bool by_strips(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options) {
+static bool is_dense_b(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options) {
     lsp_csr a = upload(ctx, A), b = upload(ctx, B);
     lsp_spgemm_plan *plan = NULL;
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-    const bool so = plan->gpu.strips.count > 0;
+    const bool so = plan->gpu.dense_b.strips > 0;
     lsp_spgemm_plan_destroy(plan);
     lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
     return so;
 }
 
-Test(device_strips, have_the_bits_of_the_reference) {
+Test(device_dense_b, have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const struct {
         recipe A, B;
         lsp_spgemm_options options;
-        bool by_strips;
+        bool is_dense_b;
     } cases[] = {
         /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
         {{40, 50, 30, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},
@@ -66,7 +66,7 @@ Test(device_strips, have_the_bits_of_the_reference) {
         char what[40];
         lsp_csr A = make(&cases[k].A, 300 + k), B = make(&cases[k].B, 400 + k);
         snprintf(what, sizeof what, "case %zu", k);
-        cr_assert(by_strips(ctx, &A, &B, cases[k].options) == cases[k].by_strips, "%s", what);
+        cr_assert(is_dense_b(ctx, &A, &B, cases[k].options) == cases[k].is_dense_b, "%s", what);
         check_product(ctx, &A, &B, cases[k].options, what);
         drop(&A), drop(&B);
     }
@@ -75,7 +75,7 @@ Test(device_strips, have_the_bits_of_the_reference) {
 
 /* All lengths of rows of A about the 16 and 32 entries that are looked at together; some lead to empty rows of B, or to
  * rows that lack a strip. */
-Test(device_strips, of_rows_of_any_length_have_the_bits_of_the_reference) {
+Test(device_dense_b, of_rows_of_any_length_have_the_bits_of_the_reference) {
     enum { LENGTHS = 101, COLS = 70 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int kind = 0; kind < 3; kind++) { /* all of B's rows have entries; a third has none; a third lacks a strip */
@@ -99,14 +99,14 @@ Test(device_strips, of_rows_of_any_length_have_the_bits_of_the_reference) {
         }
         const lsp_csr A = {LENGTHS, LENGTHS, a_nnz, a_rowptr, a_col, a_val, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
         const lsp_csr B = {LENGTHS, COLS, b_nnz, b_rowptr, b_col, b_val, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
-        cr_assert(by_strips(ctx, &A, &B, (lsp_spgemm_options){0}));
+        cr_assert(is_dense_b(ctx, &A, &B, (lsp_spgemm_options){0}));
         check_product(ctx, &A, &B, (lsp_spgemm_options){0}, kind == 0 ? "full" : kind == 1 ? "empty rows" : "strips");
     }
     lsp_ctx_destroy(ctx);
 }
 
 /* The tables are left out where memory has room for C alone. */
-Test(device_strips, are_not_kept_where_memory_is_short) {
+Test(device_dense_b, are_not_kept_where_memory_is_short) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const recipe left = {300, 40, 4, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     const recipe dense = {40, 640, 300, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
@@ -124,7 +124,7 @@ Test(device_strips, are_not_kept_where_memory_is_short) {
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, NULL, &plan));
         const lsp_status status = lsp_spgemm_execute(plan, &a, &b, &C);
         if (status == LSP_OK) {
-            *(plan->gpu.strips.C ? &with : &without) = true;
+            *(plan->gpu.dense_b.C ? &with : &without) = true;
             must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
             lsp_csr here = download(ctx, &C);
             same(ctx, &here, &right, "a budget");
@@ -143,7 +143,7 @@ Test(device_strips, are_not_kept_where_memory_is_short) {
 
 /* So many rows that a warp takes 32 of them. An entry of B in one column a row, or none; A leads to one such row at
  * most, but for entries that lead to nothing. */
-Test(device_strips, rows_of_one_product_have_the_bits_of_the_reference) {
+Test(device_dense_b, rows_of_one_product_have_the_bits_of_the_reference) {
     enum { ROWS = 170001, INNER = 5000, COLS = 900 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static int32_t a_rowptr[ROWS + 1], a_col[2 * ROWS], b_rowptr[INNER + 1], b_col[INNER];

@@ -1,5 +1,5 @@
-/* Plans of C = A*B on the GPU that are used again: they serve changed values, refuse a changed structure, and the
- * places of products, kept or not, never show in C. Skipped without a GPU. */
+/* Plans of C = A*B on the GPU that are used again: they serve changed values and refuse a changed structure; a
+ * replay, kept or not, never shows in C. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "tests/products.h"
 
@@ -21,7 +21,7 @@ static void change(lsp_ctx *ctx, lsp_csr *A, const lsp_csr *a, bool wild, uint64
     copy_values(ctx, a, A);
 }
 
-/* Execute, update, and both again, by places now; each time with other values. */
+/* Execute, update, and both again, by replay now; each time with other values. */
 static void use_again(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, lsp_spgemm_options options, bool kept, const char *what) {
     lsp_csr a = upload(ctx, A), b = A == B ? a : upload(ctx, B), C = {0};
     lsp_spgemm_options reference = options;
@@ -41,7 +41,7 @@ static void use_again(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, lsp_spgemm_options o
         if (round & 1) {
             lsp_csr_free(ctx, &C);
         }
-        cr_assert((plan->gpu.places.place != NULL) == (kept && round > 0), "%s: places in round %d", what, round);
+        cr_assert((plan->gpu.replay.pairs != NULL) == (kept && round > 0), "%s: a replay in round %d", what, round);
         change(ctx, A, &a, round < 2, &state);
         if (A != B) {
             change(ctx, B, &b, round < 2, &state);
@@ -127,7 +127,7 @@ Test(device_plans, of_entries_of_very_many_products_have_the_bits_of_the_referen
     lsp_ctx_destroy(ctx);
 }
 
-Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
+Test(device_plans, go_without_a_replay_where_it_does_not_pay_or_cannot_be) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     recipe narrow = {60, 60, 120, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     recipe empty = {300, 300, 0, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
@@ -142,7 +142,7 @@ Test(device_plans, go_without_places_where_they_do_not_pay_or_cannot_be) {
     lsp_ctx_destroy(ctx);
 }
 
-Test(device_plans, keep_to_the_budget_with_places_and_give_them_back_when_memory_is_short) {
+Test(device_plans, keep_to_the_budget_with_a_replay_and_give_it_back_when_memory_is_short) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     recipe r = {200, 200, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     lsp_csr A = make(&r, 7), a = upload(ctx, &A), C = {0}, D = {0}, right = {0};
@@ -151,17 +151,17 @@ Test(device_plans, keep_to_the_budget_with_places_and_give_them_back_when_memory
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
     must(ctx, lsp_spgemm_update(plan, &a, &a, &C));
-    cr_assert(plan->gpu.places.place != NULL);
+    cr_assert(plan->gpu.replay.pairs != NULL);
     must(ctx, lsp_ctx_trim(ctx));
     must(ctx, lsp_ctx_get_info(ctx, &held));
     must(ctx, lsp_ctx_set_max_bytes(ctx, held.cuda_bytes + C.nnz * 6)); /* half of another C */
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &D));
-    cr_assert(plan->gpu.places.place == NULL, "the places were not given back");
+    cr_assert(plan->gpu.replay.pairs == NULL, "the replay was not given back");
     must(ctx, lsp_spgemm_update(plan, &a, &a, &D));
     must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
     must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
     lsp_csr here = download(ctx, &C), there = download(ctx, &D);
-    same(ctx, &here, &right, "by places");
+    same(ctx, &here, &right, "by replay");
     same(ctx, &there, &right, "without them");
     lsp_spgemm_plan_destroy(plan);
     lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &D), lsp_csr_free(ctx, &right);
@@ -228,7 +228,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         col[B.nnz - 1] ^= 1; /* an update may have begun before it is noticed, with columns that are nowhere */
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
         must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
-        cr_assert((strips ? plan->gpu.strips.C : plan->gpu.places.place) != NULL);
+        cr_assert((strips ? plan->gpu.dense_b.C : plan->gpu.replay.pairs) != NULL);
         for (int64_t p = 0; p < B.nnz; p++) {
             col[p] ^= INT32_MIN;
         }

@@ -1,5 +1,6 @@
 /* C = A*B on the GPU where rows repeat: grids and their like, of which neighbours have the same columns or all of them
  * shifted. Skipped without a GPU. */
+#include "core/cuda.h"
 #include "tests/products.h"
 
 /* A grid, each node joined to those at most `reach` away, with so many unknowns; columns `step` apart. */
@@ -30,7 +31,7 @@ static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unkn
     return (lsp_csr){rows, rows * step, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
 }
 
-Test(device_alike, rows_that_are_alike_have_the_bits_of_the_reference) {
+Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const struct {
         int64_t wide, high, reach, unknowns, step;
@@ -102,9 +103,9 @@ static lsp_csr make_neighbours(int64_t rows, int64_t cols, const int32_t (*steps
     return (lsp_csr){rows, cols, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
 }
 
-/* So many rows that a warp takes 32 of them, or 16. */
-Test(device_alike, rows_that_are_their_neighbours_shifted_have_the_bits_of_the_reference) {
-    enum { ROWS = 170000, FEWER = 100000, INNER = 2000, KINDS = 6 };
+/* Enough rows on this chip that a warp takes 32 of them, or (fewer) 16. */
+Test(device_repeats, rows_that_are_their_neighbours_shifted_have_the_bits_of_the_reference) {
+    enum { INNER = 2000, KINDS = 6 };
     static const int32_t steps[KINDS][12] = {{0, 1, 2, -1},
                                              {0, 35, -1},
                                              {0, 1, 2, 3, 40, -1},
@@ -119,9 +120,10 @@ Test(device_alike, rows_that_are_their_neighbours_shifted_have_the_bits_of_the_r
                                              {{0, 1, 1, 1, 1, 1, -1}}}; /* a row goes on as the next one begins */
     static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_NONE, LSP_F64, LSP_F64, LSP_F64};
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t sms = lsp_cuda_get_chip(ctx)->sms, rows = 1288 * sms, fewer = 758 * sms;
     for (int k = 0; k < 6; k++) {
         char what[40];
-        lsp_csr A = make_neighbours(k == 3 ? FEWER : ROWS, INNER, steps, KINDS, 50, 13, types[k]);
+        lsp_csr A = make_neighbours(k == 3 ? fewer : rows, INNER, steps, KINDS, 50, 13, types[k]);
         lsp_csr B = make_neighbours(INNER, 2 * INNER, b_steps[k], 1, 1, k == 1 ? 0 : 64, types[k]);
         snprintf(what, sizeof what, "rows of B of kind %d", k);
         check_product(ctx, &A, &B, (lsp_spgemm_options){.semiring = k == 4 ? LSP_MIN_PLUS : LSP_PLUS_TIMES}, what);

@@ -1,9 +1,9 @@
 /* Products on the GPU in other semirings than that of numbers: the bits of the reference on the host, in every bin of
  * rows, for values that are hard to choose from. Skipped without a GPU. */
 #include "core/cuda.h"
+#include "spgemm/gpu/choose.h"
 #include "tests/pairs.h"
 #include "tests/received.h"
-#include "spgemm/gpu/choose.h"
 
 static const lsp_semiring semirings[] = {LSP_MIN_PLUS, LSP_MAX_TIMES, LSP_OR_AND, LSP_PLUS_PAIR};
 enum { SEMIRINGS = sizeof semirings / sizeof *semirings };
@@ -71,7 +71,8 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
         lsp_spgemm_plan *plan = NULL;
         reference.method = LSP_SPGEMM_REFERENCE;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-        plan->gpu.strips.count = bin == LSP_BIN_NONE ? plan->gpu.strips.count : 0; /* a nearly dense B has no bins */
+        plan->gpu.dense_b.strips =
+            bin == LSP_BIN_NONE ? plan->gpu.dense_b.strips : 0; /* a nearly dense B has no bins */
         for (int i = 0; i < (reduced() ? 1 : VALUES); i++) {
             const int kind = (i + k + k / 2 + bin) % VALUES;
             char where[80];
@@ -114,9 +115,9 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
                                    {LSP_BIN_WIDE_512, 20, 50, 200, 150},
                                    {LSP_BIN_HASH_64_512, 20, 50, 50, 100000}, /* too many columns to be sorted */
                                    {LSP_BIN_HASH_512_512, 20, 50, 200, 30000},
-                                   {LSP_BIN_BITS, 200, 22, 3000, 60}, /* pieces that are sorted */
-                                   {LSP_BIN_BITS, 60, 70, 3000, 1},
-                                   {LSP_BIN_BITS, 92, 92, 520, 100}}; /* and not */
+                                   {LSP_BIN_LONG, 200, 22, 3000, 60}, /* pieces that are sorted */
+                                   {LSP_BIN_LONG, 60, 70, 3000, 1},
+                                   {LSP_BIN_LONG, 92, 92, 520, 100}}; /* and not */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const shape s = shapes[k];
         uint64_t state = k + 1;
@@ -190,7 +191,7 @@ Test(device_semirings, rows_nearly_of_one_row_of_B_have_the_bits_of_the_referenc
     lsp_ctx_destroy(ctx);
 }
 
-Test(device_semirings, rows_that_are_alike_or_very_many_have_the_bits_of_the_reference) {
+Test(device_semirings, rows_that_repeat_or_are_very_many_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const char *const specs[][2] = {{"fem3:5", "fem3:3"},
                                            {"stencil27:9", "stencil27:4"},

@@ -234,7 +234,7 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     } sorted[] = {{1, LSP_BIN_SORT_1},      {8, LSP_BIN_SORT_1},      {9, LSP_BIN_SORT_4},
                   {33, LSP_BIN_SORT_8},     {65, LSP_BIN_SORT_16},    {256, LSP_BIN_SORT_32},
                   {257, LSP_BIN_SORT_64},   {1024, LSP_BIN_SORT_128}, {2048, LSP_BIN_SORT_256},
-                  {2049, LSP_BIN_SORT_512}, {4096, LSP_BIN_SORT_512}, {4097, LSP_BIN_BITS}};
+                  {2049, LSP_BIN_SORT_512}, {4096, LSP_BIN_SORT_512}, {4097, LSP_BIN_LONG}};
     for (size_t k = 0; k < sizeof sorted / sizeof *sorted; k++) {
         uint32_t products = sorted[k].products;
         cr_assert(lsp_fill_bin(products, 1, products, 0, 1 << 19) == sorted[k].bin, "%u products", products);
@@ -244,7 +244,7 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
         lsp_spgemm_bin bin;
     } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},          {513, LSP_BIN_COUNT_128},
                    {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_HASH},
-                   {8193, LSP_BIN_BITS},      {LSP_PRODUCTS_MOST, LSP_BIN_BITS}};
+                   {8193, LSP_BIN_LONG},      {LSP_PRODUCTS_MOST, LSP_BIN_LONG}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
         cr_assert(lsp_count_bin(counted[k].products, 1) == counted[k].bin, "%u products", counted[k].products);
     }
@@ -253,29 +253,29 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(3, 1000, 3, 0, 100) == LSP_BIN_SORT_128);
     cr_assert(lsp_fill_bin(5, 5000, 5, 0, 100) == LSP_BIN_HASH_64_512);
     /* where long rows are few they are shared out: those of 1024 products as soon as there are no more of these */
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, 4096) == LSP_BIN_BITS);
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, 4096) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_HASH);
-    cr_assert(lsp_shared_bin(LSP_BIN_HASH_64_512, 5, 4097, 4096) == LSP_BIN_BITS);
+    cr_assert(lsp_shared_bin(LSP_BIN_HASH_64_512, 5, 4097, 4096) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 4096, 4096, 4096) == LSP_BIN_WIDE_512);
-    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 1025, 4, 1024) == LSP_BIN_BITS);
+    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 1025, 4, 1024) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_NONE, 4097, 1, 4096) == LSP_BIN_NONE);
     uint32_t bins[LSP_BINS] = {0}, many[LSP_MANY_BINS] = {9, 9, 9, LSP_SHARED_ROWS};
     cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_64] = bins[LSP_BIN_COUNT_128] = UINT32_MAX;
-    bins[LSP_BIN_BITS] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_HASH] = 10;
+    bins[LSP_BIN_LONG] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_HASH] = 10;
     bins[LSP_BIN_COUNT_512] = 10, bins[LSP_BIN_COUNT_256] = 10;
     cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_256]++;
     cr_assert(lsp_shared_from(bins, many) == 2048);
     bins[LSP_BIN_COUNT_512] += 11;
     cr_assert(lsp_shared_from(bins, many) == 4096);
-    bins[LSP_BIN_BITS] += 21;
+    bins[LSP_BIN_LONG] += 21;
     cr_assert(lsp_shared_from(bins, many) == UINT32_MAX);
     /* and a quarter of them have many entries */
-    cr_assert(!lsp_has_many(LSP_BIN_COUNT_128, 999) && !lsp_has_many(LSP_BIN_BITS, LSP_MANY_ENTRIES));
+    cr_assert(!lsp_has_many(LSP_BIN_COUNT_128, 999) && !lsp_has_many(LSP_BIN_LONG, LSP_MANY_ENTRIES));
     cr_assert(lsp_has_many(LSP_BIN_COUNT_256, LSP_MANY_ENTRIES + 1));
     memset(bins, 0, sizeof bins);
-    bins[LSP_BIN_COUNT_128] = 99, bins[LSP_BIN_COUNT_256] = bins[LSP_BIN_COUNT_512] = bins[LSP_BIN_BITS] = 40;
+    bins[LSP_BIN_COUNT_128] = 99, bins[LSP_BIN_COUNT_256] = bins[LSP_BIN_COUNT_512] = bins[LSP_BIN_LONG] = 40;
     const struct {
         uint32_t many[LSP_MANY_BINS], from;
     } shared[] = {{{0, 0, 0, 9}, UINT32_MAX}, {{99, 99, 0, 9}, UINT32_MAX}, {{0, 0, 1, 9}, 4096},
@@ -284,20 +284,20 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
         cr_assert(lsp_shared_from(bins, shared[k].many) == shared[k].from, "%zu", k);
     }
     /* a nearly dense B: three products of an entry of A in a strip of 32 columns, in the mean */
-    const lsp_strips_facts strips = {9600, 400, 100, 1496, 1, 52, 1024}; /* products, bound, entries, rows, columns */
-    lsp_strips_facts other = strips;
-    cr_assert(lsp_by_strips(strips));
+    const lsp_dense_b_facts strips = {9600, 400, 100, 1496, 1, 52, 1024}; /* products, bound, entries, rows, columns */
+    lsp_dense_b_facts other = strips;
+    cr_assert(lsp_is_dense_b(strips));
     other.products--;
-    cr_assert(!lsp_by_strips(other));
+    cr_assert(!lsp_is_dense_b(other));
     other = strips, other.cols++;
-    cr_assert(!lsp_by_strips(other));
+    cr_assert(!lsp_is_dense_b(other));
     other = strips, other.bound -= 4;
-    cr_assert(!lsp_by_strips(other));
-    other = (lsp_strips_facts){INT64_MAX, INT64_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 32};
-    cr_assert(lsp_by_strips(other));
+    cr_assert(!lsp_is_dense_b(other));
+    other = (lsp_dense_b_facts){INT64_MAX, INT64_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 32};
+    cr_assert(lsp_is_dense_b(other));
     other.cols++;
-    cr_assert(!lsp_by_strips(other), "their numbers have 32 bits");
-    cr_assert(!lsp_by_strips((lsp_strips_facts){.cols = 9}));
+    cr_assert(!lsp_is_dense_b(other), "their numbers have 32 bits");
+    cr_assert(!lsp_is_dense_b((lsp_dense_b_facts){.cols = 9}));
     /* few columns: in a window where they fit one, else a table if their products cannot be sorted */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
@@ -308,16 +308,16 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(!lsp_merges(1024, 768, (1 << 24) + 1));
     cr_assert(lsp_fill_bin(900, 81, 800, LSP_GROUPS_MERGE, 1 << 20) == LSP_BIN_MERGE);
     /* rows that are made with the one before are in no bin */
-    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_SAME, 1 << 20) == LSP_BIN_NONE);
-    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEXT, 1 << 20) == LSP_BIN_NONE);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_REPEAT_SAME, 1 << 20) == LSP_BIN_NONE);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_REPEAT_NEXT, 1 << 20) == LSP_BIN_NONE);
     cr_assert(lsp_fill_bin(729, 27, 125, 36, 1 << 20) == LSP_BIN_SORT_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);
-    cr_assert(lsp_fill_bin(6561, 81, 513, 36, 1 << 20) == LSP_BIN_BITS);
-    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM) == LSP_BIN_BITS);
+    cr_assert(lsp_fill_bin(6561, 81, 513, 36, 1 << 20) == LSP_BIN_LONG);
+    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM) == LSP_BIN_LONG);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM + 1) == LSP_BIN_HASH_512_512);
     /* slot and column beyond 32 bits cannot be sorted */
     cr_assert(lsp_fill_bin(256, 16, 256, 0, 1 << 24) == LSP_BIN_SORT_32);
     cr_assert(lsp_fill_bin(256, 16, 256, 0, (1 << 24) + 1) == LSP_BIN_HASH_512_512);
-    cr_assert(lsp_fill_bin(4096, 16, 4000, 0, (1 << 20) + 1) == LSP_BIN_BITS);
+    cr_assert(lsp_fill_bin(4096, 16, 4000, 0, (1 << 20) + 1) == LSP_BIN_LONG);
 }

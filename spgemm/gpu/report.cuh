@@ -1,0 +1,53 @@
+/* What kernels report to the host: faults of A and B, products and entries of C, how many rows each bin has. */
+#ifndef LSP_SPGEMM_GPU_REPORT_CUH
+#define LSP_SPGEMM_GPU_REPORT_CUH
+
+#include "job.cuh"
+
+/* What the check of a matrix found. All zero before. */
+typedef struct spg_check {
+    ull start_wrong, stop_wrong; /* 1 if rowptr[0] is not 0; if rowptr[rows] is not nnz */
+    ull falls;                   /* ~ the first row that ends before it starts; 0: none */
+    ull outside;                 /* ~ the first entry whose column is out of range; 0: none */
+    ull descents, duplicates;    /* pairs of neighbours in a row whose second column is smaller; is equal */
+} spg_check;
+
+/* What each of the three steps (inspect, count, fill) reports. The host reads a part once it is complete. All zero
+ * before. */
+typedef struct spg_facts {
+    spg_check check[2];
+    ull products, nnz_bound, max_products;
+    ull nnz;                      /* of C, if all rows are short */
+    uint32_t bins[LSP_BINS];      /* rows by the bin that counts them */
+    uint32_t many[LSP_MANY_BINS]; /* those with many entries of A: see lsp_shared_from */
+    uint32_t unfit;               /* 1: some short row must be filled by a kernel for longer rows */
+    uint32_t repeats;             /* short rows that repeat their neighbours: see short_repeat.cuh */
+    uint32_t blocks;              /* blocks that have finished */
+} spg_facts;
+
+typedef struct spg_counting {
+    ull nnz;
+    uint32_t bins[LSP_BINS];        /* rows by the bin that fills them */
+    uint32_t placed[LSP_BINS];      /* rows of each bin that are already in the list */
+    uint32_t retry[LSP_COUNT_BINS]; /* rows of each bin that fit no window */
+    uint32_t again;                 /* rows that overflowed the hash table: LONG counts them */
+    uint32_t merged;                /* rows that are merged */
+    ull taken;                      /* tasks that blocks have taken */
+} spg_counting;
+
+typedef struct spg_filling {
+    uint32_t placed[LSP_BINS];
+    ull rows_taken, pieces_taken;
+} spg_filling;
+
+typedef struct spg_report {
+    spg_facts facts;
+    spg_counting counting;
+    spg_filling filling;
+} spg_report;
+
+__host__ __device__ inline bool check_failed(const spg_check &c) {
+    return c.start_wrong != 0 || c.stop_wrong != 0 || c.falls != 0 || c.outside != 0;
+}
+
+#endif
