@@ -181,7 +181,7 @@ static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, con
         return LSP_OK;
     }
     plan->type = LSP_F64;
-    return plan->where == LSP_CUDA ? lsp_spgemm_gpu_factors(plan, A, B, &ops->factors) : LSP_OK;
+    return plan->where == LSP_CUDA ? lsp_spgemm_gpu_take_operands(plan, A, B, &ops->gpu) : LSP_OK;
 }
 
 /* Makes the plan, of operands that were checked, and leaves them in *ops. */
