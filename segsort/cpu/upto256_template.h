@@ -85,7 +85,7 @@ ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place
         uint32_t *keys_out = (uint32_t *)(void *)place[s].keys_out;
         transpose(x + s * rows, rows);
         UNROLLED for (int r = 0; r < rows; r++) {
-            const int64_t left = lsp_max(n[s] - r * LANES, 0);
+            const int64_t left = lsp_min(lsp_max(n[s] - r * LANES, 0), LANES); /* the mask counts to 255 only */
             store_line(keys_out + r * LANES, (uint32_t)left, KEY_NAME(keys)(x[s * rows + r], &sort->order));
         }
     }
