@@ -1,10 +1,11 @@
-/* --compare cusparse: the same product by NVIDIA's library, by each of its algorithms, on the same GPU. */
-#include "spgemm.h"
+/* --compare cusparse: computes the same product with each algorithm of NVIDIA's cuSPARSE on the same GPU. Measures time
+ * and memory, and compares each result with ours. */
+#include "steps.h"
 
 #include <math.h>
 
-/* A factor as cuSPARSE takes it: int32 indices, values of the precision asked for; transposed beforehand, the time of
- * which is not counted. */
+/* Copies a factor to the GPU as cuSPARSE takes it: int32 indices, values of --precision. cuSPARSE does not transpose,
+ * so the factor is transposed first; that time is not counted. */
 static lsp_status place(const cli_job *job, const lsp_csr *A, bool transpose, lsp_csr *there) {
     const lsp_csr_types types = {
         .rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = cli_value_type(&job->options), .where = LSP_CUDA};
@@ -17,7 +18,7 @@ static lsp_status place(const cli_job *job, const lsp_csr *A, bool transpose, ls
     return status;
 }
 
-/* How far its product is from ours: sums in another order, columns perhaps too. */
+/* Compares its product with ours. Columns are sorted first; values may differ because it adds in another order. */
 static bool judge(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
     lsp_csr there, here = {.rows = 0};
     peer_cusparse_product_view(p, &there);
@@ -36,8 +37,7 @@ static bool judge(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
 static void race(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
     rival->ran = true;
     rival->fastest_ms = INFINITY;
-    for (int64_t i = job->options.repeat > 0 ? -1 : 0; i < job->repeats && rival->ran;
-         i++) { /* -1: cold, not counted */
+    for (int64_t i = job->options.repeat > 0 ? -1 : 0; i < job->repeats && rival->ran; i++) { /* -1: the cold run */
         cli_progress_begin(&job->progress, "multiplying by cuSPARSE", rival->name);
         rival->ran = peer_cusparse_product_run(p);
         const double ms = cli_progress_end(&job->progress);

@@ -1,12 +1,12 @@
-/* A thread that opens the GPU and then copies to it what is given, in its order. Where no thread can be had, the last
- * call does it all. */
+/* One thread opens the GPU, which takes about a third of a second, and then copies the queued matrices in order; files
+ * are read meanwhile. If no thread can be created, cli_loader_end does the work itself. */
 #include "loader.h"
 #include "text.h"
 
 #include <errno.h>
 #include <time.h>
 
-/* The next matrix; NULL when the last one was given. */
+/* Waits for the next matrix. Returns NULL after the last one. */
 static const lsp_csr *take(cli_loader *loader) {
     pthread_mutex_lock(&loader->mutex);
     while (loader->copied == loader->count && !loader->closed) {

@@ -1,3 +1,5 @@
+/* Calls cuSPARSE through dlsym, so that the program runs without it. Its memory comes from the stream-ordered pool, as
+ * the library's does, and is counted for the peak. */
 #include "peer_cusparse.h"
 
 #include <cuda_runtime.h>
@@ -34,7 +36,7 @@ struct peer_cusparse {
     void *library;
     cusparseHandle_t handle;
     cudaStream_t stream;
-    cudaMemPool_t pool; /* keeps what is freed, as the library does */
+    cudaMemPool_t pool; /* keeps freed memory for the next allocation, as the library does */
     int version;
 #define MEMBER(name) __typeof__(&cusparse##name) name;
     FUNCTIONS(MEMBER)
@@ -50,10 +52,10 @@ struct peer_cusparse_product {
     cusparseSpMatDescr_t a, b, to;
     cusparseSpGEMMDescr_t description;
     void *buffers[BUFFERS];
-    size_t bytes[BUFFERS]; /* as cuSPARSE wants them, and says anew later */
-    int64_t taken[BUFFERS];
+    size_t bytes[BUFFERS];  /* sizes that cuSPARSE asked for; later calls change them */
+    int64_t taken[BUFFERS]; /* sizes that were allocated */
     int64_t c_bytes, live, peak;
-    bool seen; /* the structure, to be used again */
+    bool seen; /* REUSE: the structure of C is known */
     char why[200];
 };
 
@@ -132,7 +134,7 @@ void peer_cusparse_close(peer_cusparse *c) {
 
 int peer_cusparse_version(const peer_cusparse *c) { return c->version; }
 
-/* ---- a product: what its functions have in common ---- */
+/* ---- a product: calls, memory, descriptions ---- */
 
 static bool went(peer_cusparse_product *p, cusparseStatus_t status, const char *what) {
     if (status != CUSPARSE_STATUS_SUCCESS) {
@@ -145,7 +147,7 @@ static bool went(peer_cusparse_product *p, cusparseStatus_t status, const char *
 static bool ran(peer_cusparse_product *p, cudaError_t error) {
     if (error != cudaSuccess) {
         snprintf(p->why, sizeof p->why, "cuSPARSE: %s", cudaGetErrorString(error));
-        (void)cudaGetLastError(); /* or the next call would report it again */
+        (void)cudaGetLastError(); /* clears the error; otherwise the next call would return it again */
     }
     return error == cudaSuccess;
 }
@@ -207,7 +209,7 @@ static void drop_work(peer_cusparse_product *p) {
     p->seen = false;
 }
 
-/* Row pointers of C, and descriptions of the result and the work. */
+/* Allocates the row pointers of C and creates the descriptions of C and of the product. */
 static bool begin(peer_cusparse_product *p) {
     p->C = (lsp_csr){.rows = p->A.rows, .cols = p->B.cols, .rowptr_type = LSP_I32, .col_type = LSP_I32};
     p->C.val_type = p->A.val_type;
@@ -216,7 +218,7 @@ static bool begin(peer_cusparse_product *p) {
            CALL(SpGEMM_createDescr, &p->description);
 }
 
-/* The number of entries is known: memory for them. */
+/* Allocates the entries of C, whose number is now known. */
 static bool enlarge(peer_cusparse_product *p) {
     int64_t rows, cols, nnz;
     if (!CALL(SpMatGetSize, p->to, &rows, &cols, &nnz) || !take(p, &p->C.col, nnz * 4)) {
@@ -240,7 +242,7 @@ static const float one32 = 1, zero32 = 0;
 static bool multiply(peer_cusparse_product *p) {
     static const cusparseSpGEMMAlg_t algorithms[] = {CUSPARSE_SPGEMM_ALG1, CUSPARSE_SPGEMM_ALG2, CUSPARSE_SPGEMM_ALG3};
     const cusparseSpGEMMAlg_t algorithm = algorithms[p->way];
-    const float chunk = 0.2f; /* of the products at a time, for ALG3 */
+    const float chunk = 0.2f; /* share of the products computed at a time; only ALG3 uses it */
     if (!begin(p) || !CALL(SpGEMM_workEstimation, FACTORS, algorithm, p->description, &p->bytes[0], NULL) ||
         !take_buffer(p, 0) ||
         !CALL(SpGEMM_workEstimation, FACTORS, algorithm, p->description, &p->bytes[0], p->buffers[0])) {
@@ -264,7 +266,8 @@ static bool multiply(peer_cusparse_product *p) {
 }
 
 #define STRUCTURE p->c->handle, AS_IS, AS_IS, p->a, p->b, p->to, CUSPARSE_SPGEMM_DEFAULT, p->description
-/* Two of its buffers may go before the last; what stays is what computing again needs. */
+/* Computes the structure of C. Buffers 0 and 1 are freed before the copy and 2 after it; 3 and 4 stay, because
+ * SpGEMMreuse_compute needs them. */
 static bool see_structure(peer_cusparse_product *p) {
     p->seen = begin(p) && CALL(SpGEMMreuse_workEstimation, STRUCTURE, &p->bytes[0], NULL) && take_buffer(p, 0) &&
               CALL(SpGEMMreuse_workEstimation, STRUCTURE, &p->bytes[0], p->buffers[0]) &&
@@ -282,7 +285,7 @@ static bool see_structure(peer_cusparse_product *p) {
     return p->seen;
 }
 
-/* ---- what is seen from outside ---- */
+/* ---- the functions of peer_cusparse.h ---- */
 
 peer_cusparse_product *peer_cusparse_product_create(peer_cusparse *c, peer_cusparse_way way, const lsp_csr *A,
                                                     const lsp_csr *B) {

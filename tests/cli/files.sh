@@ -169,16 +169,16 @@ expect 0 cli A.mtx -q --spy twice/dangling.svg
 if [ ! -L twice/dangling.svg ] || [ ! -f twice/new.svg ]; then wrong "the link was replaced"; fi
 expect 0 cli A.mtx -q -o twice/C.mtx --spy twice/C.svg
 expect 1 cli A.mtx --spy C.png
-told "--spy takes a name that ends in .svg, or - for characters, not 'C.png': SVG is what is written"
+told "--spy takes a name that ends in .svg, or - for characters, not 'C.png': pictures are SVG files"
 expect 1 cli A.mtx --spy B.mtx
-told "SVG is what is written"
+told "pictures are SVG files"
 [ ! -e C.png ] || wrong "a file after a refusal"
 is "$(head -c 14 B.mtx)" "%%MatrixMarket"
 expect 0 cli A.mtx --json --spy C.svg
-told "the picture of C is written: C.svg"
+told "the picture of C was written to C.svg"
 json nnz_c >/dev/null
 expect 0 cli A.mtx --info --spy C.svg
-told "the picture of A is written: C.svg"
+told "the picture of A was written to C.svg"
 
 # ---- a reader that leaves ends the run as it ends other tools: silently, by SIGPIPE ----
 expect 141 "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -

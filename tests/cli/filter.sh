@@ -18,7 +18,7 @@ product "1 1 0/1 2 1/2 2 1/" zero.mtx --semiring or-and
 product "1 1 0/1 2 1/2 2 10/" zero.mtx --semiring min-plus
 expect 0 cli A.mtx --semiring min-plus --check
 said "min-plus   the sum of C's values is 11"
-said "the reference's bits"
+said "the same bits as the reference"
 expect 0 cli A.mtx
 not_said "semiring"
 expect 0 cli A.mtx --semiring max-times --json --repeat 2 --precision f32
@@ -82,8 +82,8 @@ is "$(json sum)" 30
 # ---- the report ----
 expect 0 cli A.mtx --mask mask.mtx --complement --drop 0.5 --keep 1000 --check -v
 said "mask.mtx: real general"
-said "where the mask has no entry, of |c| > 0.5, the 1,000 largest of a row"
-said "the reference's bits"
+said "where the mask has no entry, |c| > 0.5, the 1,000 largest of each row"
+said "the same bits as the reference"
 expect 0 cli A.mtx --mask mask.mtx --drop 0.5 --keep 1 --check --json
 is "$(json filter)" '{"mask": "mask.mtx", "complement": false, "drop": 0.5, "keep": 1}'
 is "$(json nnz_c) $(json sum) $(json check.ok) $(json products)" "2 10 true 4"
@@ -92,7 +92,7 @@ is "$(json filter)" '{"mask": null, "complement": false, "drop": null, "keep": 2
 expect 0 cli A.mtx --mask mask.mtx --json --dry-run
 is "$(json nnz_c) $(json sum) $(json plan.nnz_bound)" "null null 3"
 expect 0 cli A.mtx --mask mask.mtx --dry-run
-said "before they are filtered"
+said "before the filter"
 expect 0 cli A.mtx --mask mask.mtx --spy -
 said "C = A*A, filtered: 2 x 2, 2 entries"
 said "|# . |"
