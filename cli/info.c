@@ -24,11 +24,11 @@ static const char *symmetry_of(const lsp_csr_stats *stats) {
  * patterns. */
 static lsp_status plan_product(cli_job *job) {
     lsp_csr A = job->A.csr, B = job->second->csr;
-    lsp_csr *factors[] = {&A, &B};
+    lsp_csr *operands[] = {&A, &B};
     for (int i = 0; i < 2; i++) {
-        if (factors[i]->val_type == LSP_C64) {
-            factors[i]->val_type = LSP_NONE;
-            factors[i]->val = NULL;
+        if (operands[i]->val_type == LSP_C64) {
+            operands[i]->val_type = LSP_NONE;
+            operands[i]->val = NULL;
         }
     }
     lsp_spgemm_options how = {.transpose_a = job->options.transpose_a,

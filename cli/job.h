@@ -17,14 +17,14 @@ typedef struct cli_matrix {
 } cli_matrix;
 
 /* The result of one cuSPARSE algorithm. */
-typedef struct cli_rival {
+typedef struct cli_peer {
     const char *name;
     bool ran;
     double fastest_ms;
     int64_t peak_bytes;
     lsp_csr_difference difference; /* between its C and ours */
     char why[256];                 /* why it did not run */
-} cli_rival;
+} cli_peer;
 
 typedef struct cli_job {
     cli_options options;
@@ -52,7 +52,7 @@ typedef struct cli_job {
     lsp_csr_difference difference;
     peer_cusparse *cusparse; /* NULL without --compare */
     bool compared;
-    cli_rival rivals[PEER_CUSPARSE_WAYS];
+    cli_peer peers[PEER_CUSPARSE_WAYS];
     FILE *report;  /* standard output, or standard error if C goes to standard output */
     FILE *picture; /* the same, but standard error with --json: the object must stand alone */
 } cli_job;

@@ -6,22 +6,22 @@
 
 #include <pthread.h>
 
-enum { CLI_LOADER_MOST = 3 /* matrices */, CLI_LOADER_WAIT = 20 /* milliseconds */ };
+enum { CLI_LOADER_MOST = 3, CLI_LOADER_WAIT = 20 }; /* matrices; milliseconds */
 
 /* State of the thread. The caller may read it after _end; before that, only the thread and the functions below may. */
 typedef struct cli_loader {
     lsp_ctx_options wanted;
     lsp_ctx *ctx;                          /* NULL: the GPU cannot be opened; `error` says why */
-    const lsp_csr *given[CLI_LOADER_MOST]; /* on the host */
-    lsp_csr there[CLI_LOADER_MOST];        /* on the GPU: the first `copied` of them */
-    int count;                             /* of `given` */
+    const lsp_csr *queue[CLI_LOADER_MOST]; /* on the host */
+    lsp_csr on_gpu[CLI_LOADER_MOST];       /* their copies, the first `copied` of them */
+    int count;                             /* of `queue` */
     int copied;
     lsp_status status; /* the first copy that failed, otherwise LSP_OK */
     double copy_ms;    /* total time of the copies */
     char error[1024];
     bool begun, threaded, answered, closed; /* answered: opening the GPU has succeeded or failed */
     pthread_t thread;
-    pthread_mutex_t mutex; /* protects given, count, answered and closed */
+    pthread_mutex_t mutex; /* protects queue, count, answered and closed */
     pthread_cond_t news;
 } cli_loader;
 

@@ -13,7 +13,7 @@
 typedef struct place {
     const char *role, *path; /* path NULL: the option is not given */
     bool output;
-    bool there;        /* the file exists */
+    bool exists;       /* the file exists */
     struct stat about; /* valid if it exists */
 } place;
 
@@ -72,16 +72,16 @@ bool cli_place_of(const char *path, char *target) {
 static bool standard(const place *p) { return strcmp(p->path, "-") == 0; }
 
 static void inspect(place *p) {
-    p->there = p->path && (standard(p) ? fstat(p->output ? STDOUT_FILENO : STDIN_FILENO, &p->about) == 0
-                                       : stat(p->path, &p->about) == 0);
+    p->exists = p->path && (standard(p) ? fstat(p->output ? STDOUT_FILENO : STDIN_FILENO, &p->about) == 0
+                                        : stat(p->path, &p->about) == 0);
 }
 
 static bool same_file(const place *a, const place *b) {
     char one[PATH_MAX], other[PATH_MAX];
-    if (!a->path || !b->path || a->there != b->there) {
+    if (!a->path || !b->path || a->exists != b->exists) {
         return false;
     }
-    if (a->there) { /* a terminal or /dev/null may be input and output */
+    if (a->exists) { /* a terminal or /dev/null may be input and output */
         return a->about.st_dev == b->about.st_dev && a->about.st_ino == b->about.st_ino &&
                (S_ISREG(a->about.st_mode) || S_ISFIFO(a->about.st_mode));
     }
@@ -96,16 +96,16 @@ static int why_not_writable(const place *p) {
     if (standard(p)) {
         return 0;
     }
-    if (!p->there && stat(p->path, &about) != 0 && errno != ENOENT) {
+    if (!p->exists && stat(p->path, &about) != 0 && errno != ENOENT) {
         return errno;
     }
-    if (p->there && S_ISDIR(p->about.st_mode)) {
+    if (p->exists && S_ISDIR(p->about.st_mode)) {
         return EISDIR;
     }
-    if (p->there && access(p->path, W_OK) != 0) {
+    if (p->exists && access(p->path, W_OK) != 0) {
         return errno;
     }
-    if (p->there && !S_ISREG(p->about.st_mode)) { /* a pipe or a device is written in place */
+    if (p->exists && !S_ISREG(p->about.st_mode)) { /* a pipe or a device is written in place */
         return 0;
     }
     if (!cli_place_of(p->path, target)) {

@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-static int check_factors(const cli_job *job) {
-    const cli_matrix *factors[] = {&job->A, job->second};
+static int check_operands(const cli_job *job) {
+    const cli_matrix *operands[] = {&job->A, job->second};
     for (int i = 0; i < 2; i++) {
-        if (factors[i]->csr.val_type == LSP_C64) {
+        if (operands[i]->csr.val_type == LSP_C64) {
             return cli_fail(CLI_INPUT, "%s is complex: products of complex matrices are not supported",
-                            factors[i]->name);
+                            operands[i]->name);
         }
     }
     const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
@@ -48,7 +48,7 @@ static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method 
                                 .types = {.val_type = cli_value_type(o)}};
 }
 
-/* The mask must be on the same device as the factors. */
+/* The mask must be on the same device as the operands. */
 static lsp_filter filter_of(const cli_job *job, const lsp_csr *mask) {
     const cli_options *o = &job->options;
     return (lsp_filter){.mask = o->mask ? mask : NULL,
@@ -89,17 +89,17 @@ static void choose_device(cli_job *job) {
     (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
 }
 
-/* The factors and the mask, on the device that multiplies. */
-typedef struct factors {
+/* The operands and the mask, on the device that multiplies. */
+typedef struct operands {
     lsp_ctx *ctx;
     lsp_csr A, B, mask;
-} factors;
+} operands;
 
-static lsp_status find_factors(const cli_job *job, factors *f) {
-    const lsp_csr *there = job->loader.there;
+static lsp_status find_operands(const cli_job *job, operands *in) {
+    const lsp_csr *there = job->loader.on_gpu;
     const bool two = job->second != &job->A;
-    *f = job->gpu ? (factors){job->gpu, there[0], there[two], there[1 + two]}
-                  : (factors){job->ctx, job->A.csr, job->second->csr, job->mask.csr};
+    *in = job->gpu ? (operands){job->gpu, there[0], there[two], there[1 + two]}
+                   : (operands){job->ctx, job->A.csr, job->second->csr, job->mask.csr};
     return job->gpu ? job->loader.status : LSP_OK;
 }
 
@@ -121,12 +121,12 @@ static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
 /* ---- the product ---- */
 
 /* Multiplies by a plan, which takes no filter. With --dry-run it makes the plan and stops. */
-static lsp_status multiply_by_plan(cli_job *job, const factors *f, lsp_csr *C) {
+static lsp_status multiply_by_plan(cli_job *job, const operands *in, lsp_csr *C) {
     const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     lsp_spgemm_plan *plan = NULL;
-    lsp_status status = lsp_spgemm_plan_create(f->ctx, &f->A, &f->B, &how, &plan);
+    lsp_status status = lsp_spgemm_plan_create(in->ctx, &in->A, &in->B, &how, &plan);
     if (status == LSP_OK && !job->options.dry_run) {
-        status = lsp_spgemm_execute(plan, &f->A, &f->B, C);
+        status = lsp_spgemm_execute(plan, &in->A, &in->B, C);
     }
     if (status == LSP_OK) {
         status = lsp_spgemm_plan_get_info(plan, &job->plan);
@@ -135,15 +135,15 @@ static lsp_status multiply_by_plan(cli_job *job, const factors *f, lsp_csr *C) {
     return status;
 }
 
-static lsp_status multiply_once(cli_job *job, const factors *f, lsp_csr *C, double *ms) {
+static lsp_status multiply_once(cli_job *job, const operands *in, lsp_csr *C, double *ms) {
     const bool whole = job->options.dry_run || !cli_filters(&job->options);
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
-    how.filter = filter_of(job, &f->mask);
-    lsp_csr_free(f->ctx, C);
+    how.filter = filter_of(job, &in->mask);
+    lsp_csr_free(in->ctx, C);
     cli_progress_begin(&job->progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
-    lsp_status status = whole ? multiply_by_plan(job, f, C) : lsp_spgemm(f->ctx, &f->A, &f->B, &how, C, &job->plan);
+    lsp_status status = whole ? multiply_by_plan(job, in, C) : lsp_spgemm(in->ctx, &in->A, &in->B, &how, C, &job->plan);
     if (status == LSP_OK && job->gpu) {
-        status = lsp_ctx_sync(f->ctx);
+        status = lsp_ctx_sync(in->ctx);
     }
     *ms = cli_progress_end(&job->progress);
     return status;
@@ -196,24 +196,24 @@ static int multiply(cli_job *job) {
     if (!ms) {
         return cli_fail(CLI_MEMORY, "no memory for the times of %lld runs", (long long)job->repeats);
     }
-    factors f;
+    operands in;
     lsp_csr C = {0};
-    lsp_status status = find_factors(job, &f);
+    lsp_status status = find_operands(job, &in);
     if (job->options.repeat > 0 && status == LSP_OK) { /* the cold run: first allocations, empty caches */
-        status = multiply_once(job, &f, &C, &job->cold_ms);
+        status = multiply_once(job, &in, &C, &job->cold_ms);
     }
     for (int64_t i = 0; i < job->repeats && status == LSP_OK; i++) {
-        status = multiply_once(job, &f, &C, &ms[i]);
+        status = multiply_once(job, &in, &C, &ms[i]);
     }
     if (status == LSP_OK && job->gpu && !job->options.dry_run && wanted_here(job)) {
         status = fetch_product(job, &C);
-        lsp_csr_free(f.ctx, &C);
+        lsp_csr_free(in.ctx, &C);
     } else {
         job->C = C;
     }
     cli_loader_drop(&job->loader);
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
-        status = stream(job, f.ctx);
+        status = stream(job, in.ctx);
     }
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
     job->multiplied = status == LSP_OK && !job->options.dry_run;
@@ -222,7 +222,7 @@ static int multiply(cli_job *job) {
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
     free(ms);
-    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(job, f.ctx, status);
+    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(job, in.ctx, status);
     job->remedy = NULL;
     return code;
 }
@@ -277,7 +277,7 @@ static int write_product(cli_job *job) {
 }
 
 int cli_product(cli_job *job) {
-    CLI_STEP(check_factors(job));
+    CLI_STEP(check_operands(job));
     CLI_STEP(check_mask(job));
     choose_device(job);
     CLI_STEP(multiply(job));

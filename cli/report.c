@@ -117,18 +117,18 @@ static void time_rows(const cli_job *job) {
     }
 }
 
-static void rival_rows(const cli_job *job) {
+static void peer_rows(const cli_job *job) {
     for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
-        const cli_rival *rival = &job->rivals[i];
-        const lsp_csr_difference *d = &rival->difference;
-        if (!rival->ran) {
-            cli_table_row(job->report, "cusparse", rival->name, "did not run: %s", rival->why);
+        const cli_peer *peer = &job->peers[i];
+        const lsp_csr_difference *d = &peer->difference;
+        if (!peer->ran) {
+            cli_table_row(job->report, "cusparse", peer->name, "did not run: %s", peer->why);
             continue;
         }
         char from_ours[96];
         snprintf(from_ours, sizeof from_ours, "largest relative difference %.2g", d->max_rel);
-        cli_table_row(job->report, "cusparse", cli_time(rival->fastest_ms).text, "%s, %.3g times ours, %s, %s",
-                      rival->name, rival->fastest_ms / job->multiply_ms, cli_bytes(rival->peak_bytes).text,
+        cli_table_row(job->report, "cusparse", cli_time(peer->fastest_ms).text, "%s, %.3g times ours, %s, %s",
+                      peer->name, peer->fastest_ms / job->multiply_ms, cli_bytes(peer->peak_bytes).text,
                       !d->same_shape || !d->same_pattern ? "DIFFERENT PATTERN"
                       : d->same_bits                     ? "the same bits"
                                                          : from_ours);
@@ -165,7 +165,7 @@ static void report_text(const cli_job *job) {
                                                   : "the same values as the reference");
     }
     if (job->compared) {
-        rival_rows(job);
+        peer_rows(job);
     }
 }
 
@@ -178,18 +178,18 @@ static void measured(cli_json *json, const char *key, bool known, double value) 
     cli_json_number(json, key, known ? strtod(digits, NULL) : (double)NAN);
 }
 
-static void rivals_json(cli_json *json, const cli_job *job) {
+static void peers_json(cli_json *json, const cli_job *job) {
     cli_json_open(json, "cusparse", '[');
     for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
-        const cli_rival *rival = &job->rivals[i];
-        const bool comparable = rival->ran && rival->difference.same_shape && rival->difference.same_pattern;
+        const cli_peer *peer = &job->peers[i];
+        const bool comparable = peer->ran && peer->difference.same_shape && peer->difference.same_pattern;
         cli_json_open(json, NULL, '{');
-        cli_json_string(json, "algorithm", rival->name);
-        measured(json, "ms", rival->ran, rival->fastest_ms);
-        cli_json_integer(json, "peak_bytes", rival->peak_bytes);
+        cli_json_string(json, "algorithm", peer->name);
+        measured(json, "ms", peer->ran, peer->fastest_ms);
+        cli_json_integer(json, "peak_bytes", peer->peak_bytes);
         cli_json_bool(json, "same_pattern", comparable);
-        cli_json_number(json, "max_rel_err", comparable ? rival->difference.max_rel : (double)NAN);
-        cli_json_string(json, "error", rival->ran ? NULL : rival->why);
+        cli_json_number(json, "max_rel_err", comparable ? peer->difference.max_rel : (double)NAN);
+        cli_json_string(json, "error", peer->ran ? NULL : peer->why);
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');
@@ -286,7 +286,7 @@ static void report_json(const cli_job *job) {
     cli_json_integer(&json, "peak_bytes", job->peak_bytes);
     check_json(&json, job);
     if (job->compared) {
-        rivals_json(&json, job);
+        peers_json(&json, job);
     }
     cli_json_string(&json, "formula", cli_formula(job));
     cli_json_string(&json, "a", job->A.name);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The command line itself: help, version, and every way to get it wrong.
+# The command line: help, version, and every kind of mistake.
 # shellcheck disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 small_matrices
 
-# A wrong command line: exit code 1, one sentence that holds each of the parts, nothing done.
+# The tool must end with exit code 1 and one sentence, which contains each of the parts.
 refused() { # "part" ["part"] -- arguments...
     local parts=()
     while [ "$1" != -- ]; do
@@ -52,7 +52,7 @@ expect 0 cli --version
 calm
 [[ $(cat "$out") =~ ^spgemm-cli\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || wrong "no version"
 
-# ---- words that are nearly right ----
+# ---- misspelt words: the message suggests the right one ----
 refused "unknown option '--thread'" "did you mean '--threads'?" -- --thread 2 A.mtx
 refused "unknown option '--max-memroy'" "did you mean '--max-memory'?" -- --max-memroy=1G A.mtx
 refused "unknown option '--tranpose-b'" "did you mean '--transpose-b'?" -- A.mtx --tranpose-b
@@ -78,10 +78,10 @@ refused "did you mean 'stencil27'?" -- --generate stencil:4
 refused "quux" -- --generate quux
 for spec in poisson2d:0 poisson2d: er:10 poisson2d:3x nascg:X; do
     refused "spgemm-cli: " -- --generate "$spec"
-    not_told "did you mean" # the name is right
+    not_told "did you mean" # the name is valid
 done
 
-# ---- values missing or malformed ----
+# ---- missing and malformed values ----
 for option in --output --semiring --mask --drop --keep --generate --seed --precision --device --threads --max-memory \
     --compare --repeat --spy; do
     refused "$option needs a value" -- A.mtx "$option"
@@ -121,7 +121,7 @@ refused "--spy: FILE.svg is empty" -- A.mtx --spy=
 refused "--mask: FILE.mtx is empty" -- A.mtx --mask=
 refused "--semiring: NAME is empty" -- A.mtx --semiring ''
 
-# ---- what does not go together ----
+# ---- options and files that contradict each other ----
 refused "no matrix" --
 refused "no matrix" -- --json
 refused "'third.mtx' is one file too many" -- A.mtx B.mtx third.mtx
