@@ -1,5 +1,5 @@
-/* A command line read by a table. `--name value`, `--name=value`, `-x value` and `-xvalue` mean the same; `--` ends the
- * options; `-` alone is a file. Whatever is wrong is named, with the nearest word that would have been right. */
+/* Reads a command line by a table. `--name value`, `--name=value`, `-x value` and `-xvalue` mean the same; `--` ends
+ * the options; `-` alone is a file. An error names the wrong word and suggests the most similar valid one. */
 #include "arguments.h"
 #include "text.h"
 
@@ -15,7 +15,7 @@ int cli_usage(const cli_tool *tool, const char *format, ...) {
     return CLI_USAGE;
 }
 
-/* Copies the word that starts at *words, up to the next |, and moves on. False at the end. */
+/* Copies the next word of a list separated by | and advances *words. Returns false at the end. */
 static bool next_word(const char **words, char *word, size_t bytes) {
     size_t length = strcspn(*words, "|");
     snprintf(word, bytes, "%.*s", (int)length, *words);
@@ -23,7 +23,7 @@ static bool next_word(const char **words, char *word, size_t bytes) {
     return length > 0;
 }
 
-/* What people say for what we call otherwise. */
+/* Translates words of other tools to ours. */
 static const char *other_name(const char *word) {
     static const char *const names[][2] = {{"gpu", "cuda"},          {"nvidia", "cuda"},   {"host", "cpu"},
                                            {"double", "f64"},        {"float", "f32"},     {"single", "f32"},
@@ -44,10 +44,10 @@ int cli_unknown(const cli_tool *tool, const char *word, const char *words, const
     char candidate[64], nearest[64] = "";
     const char *given = word;
     word = other_name(word);
-    int best = (int)(strlen(word) - strspn(word, "-")) / 3 + 1; /* more than a third wrong is another word */
+    int best = (int)(strlen(word) - strspn(word, "-")) / 3 + 1; /* at most a third of the letters may be wrong */
     while (next_word(&words, candidate, sizeof candidate)) {
         int distance = cli_distance(word, candidate);
-        if (strcmp(given, candidate) == 0) { /* it is right: something else is wrong */
+        if (strcmp(given, candidate) == 0) { /* the word is valid: the error is elsewhere */
             nearest[0] = 0;
             break;
         }
@@ -92,8 +92,7 @@ static int store_size(const cli_tool *tool, const cli_option *option, const char
     case CLI_SIZE_ZERO:
         return cli_usage(tool, "--%s takes a size of 1 byte or more, not '%s'", option->name, value);
     case CLI_SIZE_LARGE:
-        return cli_usage(tool, "--%s: '%s' is too large: it takes a size below 8 EiB, which is 8388608T", option->name,
-                         value);
+        return cli_usage(tool, "--%s: '%s' is too large: the size must be below 8 EiB (8388608T)", option->name, value);
     default:
         return cli_usage(tool, "--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
     }
@@ -107,7 +106,7 @@ static int store(const cli_tool *tool, const cli_option *option, const char *val
         return CLI_DONE;
     case CLI_WORD:
         *(const char **)field = value;
-        return *value ? CLI_DONE : cli_usage(tool, "--%s: its %s is empty", option->name, option->value);
+        return *value ? CLI_DONE : cli_usage(tool, "--%s: %s is empty", option->name, option->value);
     case CLI_COUNT:
         return cli_parse_count(value, option->least, option->most, field)
                    ? CLI_DONE
@@ -116,7 +115,8 @@ static int store(const cli_tool *tool, const cli_option *option, const char *val
     case CLI_NUMBER:
         return cli_parse_number(value, field)
                    ? CLI_DONE
-                   : cli_usage(tool, "--%s takes a number from 0, such as 0.5 or 1e-9, not '%s'", option->name, value);
+                   : cli_usage(tool, "--%s takes a number from 0 up, such as 0.5 or 1e-9, not '%s'", option->name,
+                               value);
     case CLI_SIZE:
         return store_size(tool, option, value, field);
     case CLI_CHOICE:
@@ -125,7 +125,7 @@ static int store(const cli_tool *tool, const cli_option *option, const char *val
     return CLI_USAGE;
 }
 
-/* The option that an argument names; *value is what follows in the same argument, or NULL. */
+/* Finds the option that an argument names. *value is its value if it stands in the same argument, otherwise NULL. */
 static const cli_option *find(const cli_tool *tool, const char *argument, size_t *length, const char **value) {
     bool is_long = argument[1] == '-';
     *length = is_long ? strcspn(argument, "=") : 2;
@@ -152,7 +152,7 @@ int cli_parse(const cli_tool *tool, int argc, char **argv, void *fields, const c
                 return cli_usage(tool, "the name of a file is empty");
             }
             if (*file_count == most_files) {
-                return cli_usage(tool, "'%s' is one file too many: there are %d already", argument, most_files);
+                return cli_usage(tool, "'%s' is one file too many: at most %d can be given", argument, most_files);
             }
             files[(*file_count)++] = argument;
             continue;

@@ -1,11 +1,12 @@
-/* --compare cusparse: the same product by NVIDIA's library, by each of its algorithms, on the same GPU. */
-#include "spgemm.h"
+/* --compare cusparse: computes the same product with each algorithm of NVIDIA's cuSPARSE on the same GPU. Measures time
+ * and memory, and compares each result with ours. */
+#include "steps.h"
 
 #include <math.h>
 
-/* A factor as cuSPARSE takes it: int32 indices, values of the precision asked for; transposed beforehand, the time of
- * which is not counted. */
-static lsp_status place(const cli_job *job, const lsp_csr *A, bool transpose, lsp_csr *there) {
+/* Copies an operand to the GPU as cuSPARSE takes it: int32 indices, values of --precision. cuSPARSE does not transpose,
+ * so the operand is transposed first; that time is not counted. */
+static lsp_status copy_operand(const cli_job *job, const lsp_csr *A, bool transpose, lsp_csr *there) {
     const lsp_csr_types types = {
         .rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = cli_value_type(&job->options), .where = LSP_CUDA};
     lsp_csr turned = {.rows = 0};
@@ -17,55 +18,54 @@ static lsp_status place(const cli_job *job, const lsp_csr *A, bool transpose, ls
     return status;
 }
 
-/* How far its product is from ours: sums in another order, columns perhaps too. */
-static bool judge(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
+/* Compares its product with ours. Columns are sorted first; values may differ because it adds in another order. */
+static bool compare_product(cli_job *job, cli_peer *peer, peer_cusparse_product *p) {
     lsp_csr there, here = {.rows = 0};
     peer_cusparse_product_view(p, &there);
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
     lsp_status status = lsp_csr_copy(job->gpu, &there, &types, &here);
     const bool copied = status == LSP_OK;
     status = copied ? lsp_csr_sort(job->ctx, &here) : status;
-    status = status == LSP_OK ? lsp_csr_compare(job->ctx, &job->C, &here, &rival->difference) : status;
+    status = status == LSP_OK ? lsp_csr_compare(job->ctx, &job->C, &here, &peer->difference) : status;
     if (status != LSP_OK) {
-        snprintf(rival->why, sizeof rival->why, "%s", lsp_last_error(copied ? job->ctx : job->gpu));
+        snprintf(peer->why, sizeof peer->why, "%s", lsp_last_error(copied ? job->ctx : job->gpu));
     }
     lsp_csr_free(job->gpu, &here);
     return status == LSP_OK;
 }
 
-static void race(cli_job *job, cli_rival *rival, peer_cusparse_product *p) {
-    rival->ran = true;
-    rival->fastest_ms = INFINITY;
-    for (int64_t i = job->options.repeat > 0 ? -1 : 0; i < job->repeats && rival->ran;
-         i++) { /* -1: cold, not counted */
-        cli_progress_begin(&job->progress, "multiplying by cuSPARSE", rival->name);
-        rival->ran = peer_cusparse_product_run(p);
+static void time_product(cli_job *job, cli_peer *peer, peer_cusparse_product *p) {
+    peer->ran = true;
+    peer->fastest_ms = INFINITY;
+    for (int64_t i = job->options.repeat > 0 ? -1 : 0; i < job->repeats && peer->ran; i++) { /* -1: the cold run */
+        cli_progress_begin(&job->progress, "multiplying by cuSPARSE", peer->name);
+        peer->ran = peer_cusparse_product_run(p);
         const double ms = cli_progress_end(&job->progress);
-        rival->fastest_ms = i < 0 ? rival->fastest_ms : fmin(rival->fastest_ms, ms);
-        if (!rival->ran) {
-            snprintf(rival->why, sizeof rival->why, "%s", peer_cusparse_product_why(p));
+        peer->fastest_ms = i < 0 ? peer->fastest_ms : fmin(peer->fastest_ms, ms);
+        if (!peer->ran) {
+            snprintf(peer->why, sizeof peer->why, "%s", peer_cusparse_product_why(p));
         } else if (i + 1 == job->repeats) {
-            rival->ran = judge(job, rival, p);
+            peer->ran = compare_product(job, peer, p);
         }
         peer_cusparse_product_release(p);
     }
-    rival->peak_bytes = peer_cusparse_product_peak(p);
+    peer->peak_bytes = peer_cusparse_product_peak(p);
 }
 
 int cli_compare(cli_job *job) {
     lsp_csr A = {.rows = 0}, B = {.rows = 0};
     const bool same = job->second == &job->A && job->options.transpose_a == job->options.transpose_b;
-    lsp_status status = place(job, &job->A.csr, job->options.transpose_a, &A);
+    lsp_status status = copy_operand(job, &job->A.csr, job->options.transpose_a, &A);
     if (status == LSP_OK && !same) {
-        status = place(job, &job->second->csr, job->options.transpose_b, &B);
+        status = copy_operand(job, &job->second->csr, job->options.transpose_b, &B);
     }
     for (int way = 0; way < PEER_CUSPARSE_WAYS && status == LSP_OK; way++) {
-        cli_rival *rival = &job->rivals[way];
-        rival->name = peer_cusparse_names[way];
+        cli_peer *peer = &job->peers[way];
+        peer->name = peer_cusparse_names[way];
         peer_cusparse_product *p =
             peer_cusparse_product_create(job->cusparse, (peer_cusparse_way)way, &A, same ? &A : &B);
         if (p) {
-            race(job, rival, p);
+            time_product(job, peer, p);
         }
         peer_cusparse_product_destroy(p);
     }

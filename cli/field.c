@@ -1,6 +1,7 @@
-/* Is the product of two files of integers one of integers? It is if no sum can leave the numbers that its type holds
- * without gaps: then nothing was rounded. Known before the product is made, so that blocks of it can be written. */
-#include "spgemm.h"
+/* Decides whether C is written as a file of integers. It is if A and B are files of integers and an upper bound of |c|
+ * is below 2^53 (2^24 for f32): then every sum is exact. The bound needs only A and B, so it is known before the first
+ * block of C is written. */
+#include "steps.h"
 
 #include <math.h>
 
@@ -11,10 +12,10 @@ static bool of_integers(const cli_matrix *matrix) {
 static double size_at(const lsp_csr *A, int64_t k) {
     return A->val_type == LSP_F64   ? fabs(((const double *)A->val)[k])
            : A->val_type == LSP_F32 ? fabs((double)((const float *)A->val)[k])
-                                    : 1; /* a pattern */
+                                    : 1; /* a pattern counts as ones */
 }
 
-/* max |a|; several at a time. */
+/* max |a|. Eight independent maxima let the compiler use SIMD. */
 static double largest(const lsp_csr *A) {
     enum { lanes = 8 };
     double most[lanes] = {A->val_type == LSP_NONE && A->nnz > 0};
@@ -47,7 +48,7 @@ static double longest_row(const lsp_csr *A) {
     return (double)most;
 }
 
-/* The largest sum of |a| over a row. */
+/* max over rows of the sum of |a|. Cost: O(nnz), so it is computed only if the cheaper bound fails. */
 static double row_sum(const lsp_csr *A) {
     double most = 0;
     for (int64_t i = 0; i < A->rows; i++) {
@@ -60,7 +61,8 @@ static double row_sum(const lsp_csr *A) {
     return most;
 }
 
-/* |c| at most, and every sum on the way to it. */
+/* An upper bound of |c| and of every partial sum. Takes the sharper, more expensive bound only if the first one is not
+ * below `limit`. */
 static double bound_of(const cli_job *job, double limit) {
     const lsp_csr *A = &job->A.csr;
     const bool turned = job->options.transpose_a;

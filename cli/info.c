@@ -1,13 +1,15 @@
-/* What --info tells: the shape of each matrix and what their product would need. Nothing is multiplied. */
+/* --info: prints the shape of each matrix, and the products and memory of their product. The plan gives these numbers
+ * without multiplying. */
 #include "json.h"
-#include "spgemm.h"
+#include "steps.h"
+#include "table.h"
 #include "text.h"
 
 #include <string.h>
 
 enum { bar_length = 30 };
 
-/* The strongest word that the values and the pattern justify. */
+/* The strongest kind of symmetry that holds. */
 static const char *symmetry_of(const lsp_csr_stats *stats) {
     return stats->symmetric           ? "symmetric"
            : stats->skew              ? "skew-symmetric"
@@ -18,14 +20,15 @@ static const char *symmetry_of(const lsp_csr_stats *stats) {
 
 /* ---- the product ---- */
 
-/* Plans the product of the patterns' sizes; complex matrices are planned as patterns, since only counts are asked. */
+/* Plans the product. The library does not multiply complex matrices; since only counts are needed, they are planned as
+ * patterns. */
 static lsp_status plan_product(cli_job *job) {
     lsp_csr A = job->A.csr, B = job->second->csr;
-    lsp_csr *factors[] = {&A, &B};
+    lsp_csr *operands[] = {&A, &B};
     for (int i = 0; i < 2; i++) {
-        if (factors[i]->val_type == LSP_C64) {
-            factors[i]->val_type = LSP_NONE;
-            factors[i]->val = NULL;
+        if (operands[i]->val_type == LSP_C64) {
+            operands[i]->val_type = LSP_NONE;
+            operands[i]->val = NULL;
         }
     }
     lsp_spgemm_options how = {.transpose_a = job->options.transpose_a,
@@ -78,12 +81,13 @@ static void matrix_text(const cli_job *job, const cli_matrix *matrix, const lsp_
         cli_table_row(to, "stored", cli_count(matrix->file.entries).text, "entries in the file%s, %s of text",
                       matrix->file.compressed ? ", compressed" : "", cli_bytes(matrix->file.bytes).text);
     }
-    cli_table_row(to, "diagonal", cli_count(stats->diagonal).text, "entries on it");
+    cli_table_row(to, "diagonal", cli_count(stats->diagonal).text, "entries on the diagonal");
     cli_table_row(to, "bandwidth", cli_count(stats->lower_bandwidth).text, "below the diagonal, %s above",
                   cli_count(stats->upper_bandwidth).text);
-    cli_table_row(to, "row", cli_general(stats->mean_row).text, "entries in the mean, deviation %s, from %s to %s",
-                  cli_general(stats->stddev_row).text, cli_count(stats->min_row).text, cli_count(stats->max_row).text);
-    cli_table_row(to, "column", cli_count(stats->max_col).text, "entries in the longest");
+    cli_table_row(to, "row", cli_general(stats->mean_row).text,
+                  "entries on average, standard deviation %s, from %s to %s", cli_general(stats->stddev_row).text,
+                  cli_count(stats->min_row).text, cli_count(stats->max_row).text);
+    cli_table_row(to, "column", cli_count(stats->max_col).text, "entries in the longest column");
     cli_table_row(to, "empty", cli_count(stats->empty_rows).text, "row%s, and %s column%s",
                   cli_plural(stats->empty_rows), cli_count(stats->empty_cols).text, cli_plural(stats->empty_cols));
     if (A->val_type != LSP_NONE) {

@@ -1,4 +1,5 @@
-/* A run that is interrupted while it writes leaves no unfinished file behind. */
+/* An interrupted run leaves no unfinished file behind: a signal handler removes it, then ends the program by the same
+ * signal. */
 #include "interrupt.h"
 #include "places.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char guarded[PATH_MAX + 64]; /* of the process, as signals are */
+static char guarded[PATH_MAX + 64]; /* global, because signal handlers are */
 
 static void remove_and_end(int signal_number) {
     if (guarded[0]) {
@@ -24,14 +25,14 @@ void cli_guard(const char *unfinished) {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction before, now = {.sa_handler = remove_and_end};
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
-            sigaction(signals[i], &now, NULL); /* what the caller ignores (nohup) stays ignored */
+            sigaction(signals[i], &now, NULL); /* a signal that the caller ignores (nohup) stays ignored */
         }
     }
 }
 
 void cli_guard_output(const char *path) {
     char target[PATH_MAX], unfinished[PATH_MAX + 64];
-    if (!cli_place_of(path, target)) { /* the writer will say so */
+    if (!cli_place_of(path, target)) { /* the writer will report the error */
         snprintf(target, sizeof target, "%s", path);
     }
     const char *slash = strrchr(target, '/');

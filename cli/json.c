@@ -1,5 +1,5 @@
-/* One JSON object on one line. Numbers have the fewest digits that read back the same; LC_NUMERIC is never set, so the
- * point is a point. Strings are UTF-8 whatever a file is called: a byte that is none becomes U+FFFD. */
+/* Writes one JSON object on one line. Numbers have the fewest digits, from 6 to 17, that read back to the same value;
+ * LC_NUMERIC is "C", so "." is the decimal point. Strings are valid UTF-8: an invalid byte becomes U+FFFD. */
 #include "json.h"
 
 #include <math.h>

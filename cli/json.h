@@ -1,4 +1,4 @@
-/* One JSON object on one line, written as it goes. Keys may be NULL inside an array. */
+/* Writes one JSON object on one line, value by value. Keys are NULL inside an array. */
 #ifndef LSP_CLI_JSON_H
 #define LSP_CLI_JSON_H
 
@@ -8,18 +8,18 @@
 
 typedef struct cli_json {
     FILE *to;
-    bool comma; /* something stands before in this object or array */
+    bool comma; /* the next value needs a comma before it */
 } cli_json;
 
 void cli_json_open(cli_json *json, const char *key, char bracket);       /* { or [ */
 void cli_json_close(cli_json *json, char bracket);                       /* } or ] */
 void cli_json_string(cli_json *json, const char *key, const char *text); /* NULL: null */
 void cli_json_integer(cli_json *json, const char *key, int64_t value);
-void cli_json_number(cli_json *json, const char *key, double value); /* null when not finite */
+void cli_json_number(cli_json *json, const char *key, double value); /* null if not finite */
 void cli_json_bool(cli_json *json, const char *key, bool value);
 void cli_json_null(cli_json *json, const char *key);
 
-/* Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none (or with its end). */
+/* Bytes of the UTF-8 character at the start of `text`; 0 if the text is empty or starts with no valid character. */
 int cli_utf8_length(const char *text);
 
 #endif

@@ -1,18 +1,18 @@
-/* A thread that opens the GPU and then copies to it what is given, in its order. Where no thread can be had, the last
- * call does it all. */
+/* One thread opens the GPU, which takes about a third of a second, and then copies the queued matrices in order; files
+ * are read meanwhile. If no thread can be created, cli_loader_end does the work itself. */
 #include "loader.h"
 #include "text.h"
 
 #include <errno.h>
 #include <time.h>
 
-/* The next matrix; NULL when the last one was given. */
+/* Waits for the next matrix. Returns NULL after the last one. */
 static const lsp_csr *take(cli_loader *loader) {
     pthread_mutex_lock(&loader->mutex);
     while (loader->copied == loader->count && !loader->closed) {
         pthread_cond_wait(&loader->news, &loader->mutex);
     }
-    const lsp_csr *matrix = loader->copied < loader->count ? loader->given[loader->copied] : NULL;
+    const lsp_csr *matrix = loader->copied < loader->count ? loader->queue[loader->copied] : NULL;
     pthread_mutex_unlock(&loader->mutex);
     return matrix;
 }
@@ -28,7 +28,8 @@ static void *load(void *data) {
     pthread_mutex_unlock(&loader->mutex);
     for (const lsp_csr *matrix; ctx && loader->status == LSP_OK && (matrix = take(loader));) {
         const double begun = cli_now();
-        loader->status = lsp_csr_copy(ctx, matrix, &(lsp_csr_types){.where = LSP_CUDA}, &loader->there[loader->copied]);
+        loader->status =
+            lsp_csr_copy(ctx, matrix, &(lsp_csr_types){.where = LSP_CUDA}, &loader->on_gpu[loader->copied]);
         loader->copy_ms += cli_now() - begun;
         loader->copied += loader->status == LSP_OK;
     }
@@ -56,7 +57,7 @@ bool cli_loader_begin(cli_loader *loader, const lsp_ctx_options *wanted) {
 
 void cli_loader_give(cli_loader *loader, const lsp_csr *matrix) {
     pthread_mutex_lock(&loader->mutex);
-    loader->given[loader->count++] = matrix;
+    loader->queue[loader->count++] = matrix;
     pthread_cond_broadcast(&loader->news);
     pthread_mutex_unlock(&loader->mutex);
 }
@@ -78,6 +79,6 @@ bool cli_loader_end(cli_loader *loader) {
 
 void cli_loader_drop(cli_loader *loader) {
     for (; loader->copied > 0; loader->copied--) {
-        lsp_csr_free(loader->ctx, &loader->there[loader->copied - 1]);
+        lsp_csr_free(loader->ctx, &loader->on_gpu[loader->copied - 1]);
     }
 }

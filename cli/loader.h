@@ -1,4 +1,4 @@
-/* The GPU of a run: it is opened, and the factors and the mask are copied to it, while files are still being read. */
+/* Opens the GPU of a run in a thread, and copies matrices to it while the next file is read. */
 #ifndef LSP_CLI_LOADER_H
 #define LSP_CLI_LOADER_H
 
@@ -6,36 +6,36 @@
 
 #include <pthread.h>
 
-enum { CLI_LOADER_MOST = 3, CLI_LOADER_WAIT = 20 };
+enum { CLI_LOADER_MOST = 3, CLI_LOADER_WAIT = 20 }; /* matrices; milliseconds */
 
-/* What its thread does. All else is the caller's once _end has returned. */
+/* State of the thread. The caller may read it after _end; before that, only the thread and the functions below may. */
 typedef struct cli_loader {
     lsp_ctx_options wanted;
-    lsp_ctx *ctx;                          /* NULL: it could not be opened, for which `error` has the sentence */
-    const lsp_csr *given[CLI_LOADER_MOST]; /* on the host */
-    lsp_csr there[CLI_LOADER_MOST];        /* on the GPU; as far as `status` let them */
-    int count;                             /* given so far */
+    lsp_ctx *ctx;                          /* NULL: the GPU cannot be opened; `error` says why */
+    const lsp_csr *queue[CLI_LOADER_MOST]; /* on the host */
+    lsp_csr on_gpu[CLI_LOADER_MOST];       /* their copies, the first `copied` of them */
+    int count;                             /* of `queue` */
     int copied;
-    lsp_status status; /* of the copies */
-    double copy_ms;    /* what they took */
+    lsp_status status; /* the first copy that failed, otherwise LSP_OK */
+    double copy_ms;    /* total time of the copies */
     char error[1024];
-    bool begun, threaded, answered, closed; /* answered: the GPU is open, or cannot be */
+    bool begun, threaded, answered, closed; /* answered: opening the GPU has succeeded or failed */
     pthread_t thread;
-    pthread_mutex_t mutex; /* for given, count, answered and closed while the thread runs */
+    pthread_mutex_t mutex; /* protects queue, count, answered and closed */
     pthread_cond_t news;
 } cli_loader;
 
-/* Begins to open the GPU. Waits CLI_LOADER_WAIT milliseconds at most, in which a machine without a GPU has answered:
- * false then. */
+/* Starts to open the GPU. Waits at most CLI_LOADER_WAIT milliseconds: a machine without a GPU fails within that time,
+ * and false is returned before any file is read. */
 bool cli_loader_begin(cli_loader *loader, const lsp_ctx_options *wanted);
 
-/* One more matrix is to be on the GPU; it stays as it is until _end. After _begin. */
+/* Queues a host matrix to be copied. Call it after _begin; the matrix must not change until _end returns. */
 void cli_loader_give(cli_loader *loader, const lsp_csr *matrix);
 
-/* Waits until all are there. Is the GPU open? */
+/* Waits until all matrices are copied. Returns true if the GPU is open. */
 bool cli_loader_end(cli_loader *loader);
 
-/* The matrices on the GPU are dropped; the context stays. After _end. */
+/* Frees the matrices on the GPU; the context stays open. Call it after _end. */
 void cli_loader_drop(cli_loader *loader);
 
 #endif

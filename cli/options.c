@@ -1,4 +1,4 @@
-/* The options of spgemm-cli as a table, and what cannot be asked together. */
+/* The options of spgemm-cli as a table, and the pairs of options that contradict each other. */
 #include "options.h"
 #include "text.h"
 
@@ -7,7 +7,7 @@
 
 const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
 
-static const char semirings[] = "plus-times|min-plus|max-times|or-and|plus-pair"; /* as lsp_semiring counts them */
+static const char semirings[] = "plus-times|min-plus|max-times|or-and|plus-pair"; /* in the order of lsp_semiring */
 
 #define FIELD(name) offsetof(cli_options, name)
 
@@ -16,28 +16,28 @@ static const cli_option table[] = {
     {"transpose-a", 0, CLI_FLAG, NULL, FIELD(transpose_a), 0, 0, NULL},
     {"transpose-b", 0, CLI_FLAG, NULL, FIELD(transpose_b), 0, 0, "A*B^T, or A*A^T; --transpose-a: A^T*B, or A^T*A"},
     {"semiring", 0, CLI_WORD, "NAME", FIELD(semiring_name), 0, 0, "plus-times min-plus max-times or-and plus-pair"},
-    {"mask", 0, CLI_WORD, "FILE.mtx", FIELD(mask), 0, 0, "C only where it has an entry; --complement: has none"},
+    {"mask", 0, CLI_WORD, "FILE.mtx", FIELD(mask), 0, 0, "keep C where it has entries; --complement: elsewhere"},
     {"complement", 0, CLI_FLAG, NULL, FIELD(complement), 0, 0, NULL},
     {"drop", 0, CLI_NUMBER, "TOL", FIELD(drop), 0, 0, NULL},
-    {"keep", 0, CLI_COUNT, "K", FIELD(keep), 1, INT64_MAX, "the K largest of each row; --drop TOL: no |c| <= TOL"},
+    {"keep", 0, CLI_COUNT, "K", FIELD(keep), 1, INT64_MAX, "keep K largest of each row; --drop TOL: no |c| <= TOL"},
     {"generate", 0, CLI_WORD, "SPEC", FIELD(generate), 0, 0,
      "A by name: poisson2d:K stencil27:K fem3:K er:N:D\n"
      "perm:N rmat:S:E web:N:ALPHA:MAX nascg:S|W|A|B|C|D|E"},
-    {"seed", 0, CLI_COUNT, "N", FIELD(seed), 0, INT64_MAX, "of --generate (1)"},
-    {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "of values and products (f64)"},
-    {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda or cuda:N (auto)"},
-    {"threads", 0, CLI_COUNT, "N", FIELD(threads), 1, 4096, "as many as the machine has, unless said"},
-    {"max-memory", 0, CLI_SIZE, "SIZE", FIELD(max_bytes), 0, 0, "stay within it or refuse; K M G T: powers of 1024"},
-    {"info", 0, CLI_FLAG, NULL, FIELD(info), 0, 0, "describe A and what the product needs; no product"},
-    {"dry-run", 0, CLI_FLAG, NULL, FIELD(dry_run), 0, 0, "show the plan and its memory; no product"},
-    {"check", 0, CLI_FLAG, NULL, FIELD(check), 0, 0, "compare C with the plain reference"},
-    {"compare", 0, CLI_CHOICE, "cusparse", FIELD(compare), 0, 0, "multiply by cuSPARSE on a GPU too, and compare"},
-    {"repeat", 0, CLI_COUNT, "N", FIELD(repeat), 1, 1000000, "multiply N times after a cold one; fastest and median"},
-    {"spy", 0, CLI_WORD, "FILE.svg", FIELD(spy), 0, 0, "draw the pattern of C (no product: A); -: as text"},
+    {"seed", 0, CLI_COUNT, "N", FIELD(seed), 0, INT64_MAX, "seed of --generate (default 1)"},
+    {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "type of values and products (default f64)"},
+    {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda or cuda:N (default auto)"},
+    {"threads", 0, CLI_COUNT, "N", FIELD(threads), 1, 4096, "number of threads (default: all of the machine)"},
+    {"max-memory", 0, CLI_SIZE, "SIZE", FIELD(max_bytes), 0, 0, "use at most SIZE or fail; K M G T: powers of 1024"},
+    {"info", 0, CLI_FLAG, NULL, FIELD(info), 0, 0, "describe A and what C needs; do not multiply"},
+    {"dry-run", 0, CLI_FLAG, NULL, FIELD(dry_run), 0, 0, "show the plan and its memory; do not multiply"},
+    {"check", 0, CLI_FLAG, NULL, FIELD(check), 0, 0, "compare C with the reference method"},
+    {"compare", 0, CLI_CHOICE, "cusparse", FIELD(compare), 0, 0, "also multiply by cuSPARSE on a GPU, and compare"},
+    {"repeat", 0, CLI_COUNT, "N", FIELD(repeat), 1, 1000000, "multiply N times after a cold run; fastest and median"},
+    {"spy", 0, CLI_WORD, "FILE.svg", FIELD(spy), 0, 0, "draw the pattern of C (A if no product); -: as text"},
     {"lenient", 0, CLI_FLAG, NULL, FIELD(lenient), 0, 0, "accept a symmetric file's entries above the diagonal"},
-    {"json", 0, CLI_FLAG, NULL, FIELD(json), 0, 0, "the report as one JSON object"},
+    {"json", 0, CLI_FLAG, NULL, FIELD(json), 0, 0, "print the report as one JSON object"},
     {"quiet", 'q', CLI_FLAG, NULL, FIELD(quiet), 0, 0, "no report, no progress"},
-    {"verbose", 'v', CLI_FLAG, NULL, FIELD(verbose), 0, 0, "which method was chosen, and why"},
+    {"verbose", 'v', CLI_FLAG, NULL, FIELD(verbose), 0, 0, "show which method was chosen, and why"},
     {"version", 0, CLI_FLAG, NULL, FIELD(version), 0, 0, NULL},
     {"help", 'h', CLI_FLAG, NULL, FIELD(help), 0, 0, NULL},
 };
@@ -70,7 +70,7 @@ static int read_device(cli_options *o) {
                            name);
     }
     if (!cli_parse_count(name + 5, 0, 1023, &ordinal)) {
-        return cli_usage(&spgemm_tool, "--device %s: the number of a GPU is a whole number from 0", name);
+        return cli_usage(&spgemm_tool, "--device %s: the number of a GPU is a whole number from 0 up", name);
     }
     o->ordinal = (int)ordinal;
     return CLI_DONE;
@@ -78,7 +78,7 @@ static int read_device(cli_options *o) {
 
 bool cli_filters(const cli_options *o) { return o->mask || o->drop >= 0 || o->keep > 0; }
 
-/* What each pair of options would mean together is nothing. */
+/* Refuses pairs of options that make no sense together. */
 static int refuse_contradictions(const cli_options *o) {
     const char *filter = o->mask ? "--mask" : o->drop >= 0 ? "--drop" : "--keep";
     const struct {
@@ -86,22 +86,22 @@ static int refuse_contradictions(const cli_options *o) {
         const char *one, *other, *why;
     } pairs[] = {
         {o->info && o->dry_run, "--info", "--dry-run", "they are two different reports"},
-        {o->info && o->output, "--info", "--output", "it multiplies nothing that could be written"},
-        {o->info && o->check, "--info", "--check", "it multiplies nothing that could be checked"},
+        {o->info && o->output, "--info", "--output", "it multiplies nothing, so there is no C to write"},
+        {o->info && o->check, "--info", "--check", "it multiplies nothing, so there is no C to check"},
         {o->info && o->repeat, "--info", "--repeat", "it multiplies nothing"},
-        {o->info && o->compare >= 0, "--info", "--compare", "it multiplies nothing that could be compared"},
+        {o->info && o->compare >= 0, "--info", "--compare", "it multiplies nothing, so there is no C to compare"},
         {o->info && o->semiring, "--info", "--semiring", "it multiplies nothing"},
-        {o->info && cli_filters(o), "--info", filter, "it multiplies nothing that could be filtered"},
-        {o->dry_run && o->output, "--dry-run", "--output", "it multiplies nothing that could be written"},
-        {o->dry_run && o->check, "--dry-run", "--check", "it multiplies nothing that could be checked"},
+        {o->info && cli_filters(o), "--info", filter, "it multiplies nothing, so there is no C to filter"},
+        {o->dry_run && o->output, "--dry-run", "--output", "it multiplies nothing, so there is no C to write"},
+        {o->dry_run && o->check, "--dry-run", "--check", "it multiplies nothing, so there is no C to check"},
         {o->dry_run && o->repeat, "--dry-run", "--repeat", "it multiplies nothing"},
-        {o->dry_run && o->compare >= 0, "--dry-run", "--compare", "it multiplies nothing that could be compared"},
+        {o->dry_run && o->compare >= 0, "--dry-run", "--compare", "it multiplies nothing, so there is no C to compare"},
         {o->device == CLI_CPU && o->compare >= 0, "--device cpu", "--compare", "cuSPARSE needs a GPU"},
-        {o->compare >= 0 && o->semiring, "--compare", "--semiring", "cuSPARSE knows sums of products alone"},
-        {o->compare >= 0 && cli_filters(o), "--compare", filter, "cuSPARSE makes the product whole"},
+        {o->compare >= 0 && o->semiring, "--compare", "--semiring", "cuSPARSE has only plus-times"},
+        {o->compare >= 0 && cli_filters(o), "--compare", filter, "cuSPARSE has no filters"},
         {o->quiet && o->verbose, "--quiet", "--verbose", "one asks for less, the other for more"},
         {o->quiet && (o->info || o->dry_run) && !o->json && !o->spy, "--quiet", o->info ? "--info" : "--dry-run",
-         "nothing would be left to do"},
+         "nothing would be printed"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i].both) {
@@ -112,13 +112,13 @@ static int refuse_contradictions(const cli_options *o) {
     const size_t length = o->spy ? strlen(o->spy) : 0;
     if (o->spy && strcmp(o->spy, "-") != 0 && (length < 4 || strcasecmp(o->spy + length - 4, ".svg") != 0)) {
         return cli_usage(&spgemm_tool,
-                         "--spy takes a name that ends in .svg, or - for characters, not '%s': SVG is what is written",
+                         "--spy takes a name that ends in .svg, or - for characters, not '%s': pictures are SVG files",
                          o->spy);
     }
-    return o->complement && !o->mask ? cli_usage(&spgemm_tool, "--complement means nothing without --mask") : CLI_DONE;
+    return o->complement && !o->mask ? cli_usage(&spgemm_tool, "--complement needs --mask") : CLI_DONE;
 }
 
-/* Standard input can be read once. */
+/* Refuses two inputs from standard input, which can be read only once. */
 static int share_input(const cli_options *o) {
     const struct { const char *name, *path; } files[] = {{"A", o->a}, {"B", o->b}, {"the mask", o->mask}};
     const char *reader = NULL;
@@ -137,17 +137,17 @@ static int share_input(const cli_options *o) {
 static int place_files(cli_options *o, const char **files, int count) {
     if (o->generate) {
         if (count > 1) {
-            return cli_usage(&spgemm_tool, "--generate stands for A, so at most B may be named, not both '%s' and '%s'",
+            return cli_usage(&spgemm_tool, "--generate makes A, so only B can be given, not both '%s' and '%s'",
                              files[0], files[1]);
         }
         o->b = count > 0 ? files[0] : NULL;
         return CLI_DONE;
     }
     if (o->seed >= 0) {
-        return cli_usage(&spgemm_tool, "--seed means nothing without --generate");
+        return cli_usage(&spgemm_tool, "--seed needs --generate");
     }
     if (count == 0) {
-        return cli_usage(&spgemm_tool, "no matrix: name a file, '-' or --generate SPEC; --help shows more");
+        return cli_usage(&spgemm_tool, "no matrix: give a file, '-' or --generate SPEC; see --help");
     }
     o->a = files[0];
     o->b = count > 1 ? files[1] : NULL;

@@ -1,4 +1,4 @@
-/* What spgemm-cli can be asked. */
+/* The options of spgemm-cli. */
 #ifndef LSP_CLI_OPTIONS_H
 #define LSP_CLI_OPTIONS_H
 
@@ -7,27 +7,27 @@
 typedef enum cli_device { CLI_AUTO, CLI_CPU, CLI_CUDA } cli_device;
 
 typedef struct cli_options {
-    const char *a, *b; /* files; a is NULL when `generate` stands for it, b when A itself is the second factor */
+    const char *a, *b; /* files; a is NULL with --generate, b is NULL if A is also the second operand */
     const char *output, *generate, *spy, *device_name, *semiring_name, *mask;
-    int64_t seed, threads, max_bytes, repeat, keep; /* seed below 0, others 0: not given */
-    double drop;                                    /* below 0: not given */
+    int64_t seed, threads, max_bytes, repeat, keep; /* not given: seed < 0, others 0 */
+    double drop;                                    /* < 0: not given */
     cli_device device;
     int ordinal;
     int semiring;  /* an lsp_semiring */
     int precision; /* 0: f64, 1: f32 */
-    int compare;   /* below 0: not asked */
+    int compare;   /* < 0: not given */
     bool transpose_a, transpose_b, complement, info, dry_run, check, json, quiet, verbose, lenient, version, help;
 } cli_options;
 
 extern const cli_tool spgemm_tool;
 
-/* Reads the command line and refuses what contradicts itself. Returns CLI_DONE or CLI_USAGE. */
+/* Reads the command line and refuses options that contradict each other. Returns CLI_DONE or CLI_USAGE. */
 int cli_options_read(int argc, char **argv, cli_options *options);
 
-/* Does something decide which entries of C stay? */
+/* Is C filtered: by --mask, --drop or --keep? */
 bool cli_filters(const cli_options *options);
 
-/* Names of the matrices that can be generated, separated by |. */
+/* Names of the generators, separated by |. */
 extern const char cli_generators[];
 
 #endif

@@ -1,3 +1,5 @@
+/* Calls cuSPARSE through dlsym, so that the program runs without it. Its memory comes from the stream-ordered pool, as
+ * the library's does, and is counted for the peak. */
 #include "peer_cusparse.h"
 
 #include <cuda_runtime.h>
@@ -34,7 +36,7 @@ struct peer_cusparse {
     void *library;
     cusparseHandle_t handle;
     cudaStream_t stream;
-    cudaMemPool_t pool; /* keeps what is freed, as the library does */
+    cudaMemPool_t pool; /* keeps freed memory for the next allocation, as the library does */
     int version;
 #define MEMBER(name) __typeof__(&cusparse##name) name;
     FUNCTIONS(MEMBER)
@@ -50,10 +52,10 @@ struct peer_cusparse_product {
     cusparseSpMatDescr_t a, b, to;
     cusparseSpGEMMDescr_t description;
     void *buffers[BUFFERS];
-    size_t bytes[BUFFERS]; /* as cuSPARSE wants them, and says anew later */
-    int64_t taken[BUFFERS];
+    size_t bytes[BUFFERS];      /* sizes that cuSPARSE asked for; later calls change them */
+    int64_t allocated[BUFFERS]; /* sizes that were allocated */
     int64_t c_bytes, live, peak;
-    bool seen; /* the structure, to be used again */
+    bool has_structure; /* REUSE: the structure of C is known */
     char why[200];
 };
 
@@ -132,25 +134,25 @@ void peer_cusparse_close(peer_cusparse *c) {
 
 int peer_cusparse_version(const peer_cusparse *c) { return c->version; }
 
-/* ---- a product: what its functions have in common ---- */
+/* ---- a product: calls, memory, descriptions ---- */
 
-static bool went(peer_cusparse_product *p, cusparseStatus_t status, const char *what) {
+static bool succeeded(peer_cusparse_product *p, cusparseStatus_t status, const char *what) {
     if (status != CUSPARSE_STATUS_SUCCESS) {
         snprintf(p->why, sizeof p->why, "%s: %s", what, p->c->GetErrorString(status));
     }
     return status == CUSPARSE_STATUS_SUCCESS;
 }
-#define CALL(name, ...) went(p, p->c->name(__VA_ARGS__), "cusparse" #name)
+#define CALL(name, ...) succeeded(p, p->c->name(__VA_ARGS__), "cusparse" #name)
 
-static bool ran(peer_cusparse_product *p, cudaError_t error) {
+static bool cuda_succeeded(peer_cusparse_product *p, cudaError_t error) {
     if (error != cudaSuccess) {
         snprintf(p->why, sizeof p->why, "cuSPARSE: %s", cudaGetErrorString(error));
-        (void)cudaGetLastError(); /* or the next call would report it again */
+        (void)cudaGetLastError(); /* clears the error; otherwise the next call would return it again */
     }
     return error == cudaSuccess;
 }
 
-static bool take(peer_cusparse_product *p, void **memory, int64_t bytes) {
+static bool allocate(peer_cusparse_product *p, void **memory, int64_t bytes) {
     const cudaError_t error = cudaMallocAsync(memory, bytes > 0 ? (size_t)bytes : 1, p->c->stream);
     if (error != cudaSuccess) {
         *memory = NULL;
@@ -163,19 +165,19 @@ static bool take(peer_cusparse_product *p, void **memory, int64_t bytes) {
     p->peak = p->live > p->peak ? p->live : p->peak;
     return true;
 }
-static void give(peer_cusparse_product *p, void *memory, int64_t bytes) {
+static void release(peer_cusparse_product *p, void *memory, int64_t bytes) {
     if (memory) {
         cudaFreeAsync(memory, p->c->stream);
         p->live -= bytes;
     }
 }
 
-static bool take_buffer(peer_cusparse_product *p, int i) {
-    p->taken[i] = (int64_t)p->bytes[i];
-    return take(p, p->buffers + i, p->taken[i]);
+static bool allocate_buffer(peer_cusparse_product *p, int i) {
+    p->allocated[i] = (int64_t)p->bytes[i];
+    return allocate(p, p->buffers + i, p->allocated[i]);
 }
-static void give_buffer(peer_cusparse_product *p, int i) {
-    give(p, p->buffers[i], p->taken[i]);
+static void release_buffer(peer_cusparse_product *p, int i) {
+    release(p, p->buffers[i], p->allocated[i]);
     p->buffers[i] = NULL;
 }
 
@@ -190,40 +192,40 @@ static void drop_product(peer_cusparse_product *p) {
         p->to = NULL;
     }
     const int64_t value = (int64_t)lsp_type_bytes(p->A.val_type);
-    give(p, p->C.rowptr, (p->C.rows + 1) * 4);
-    give(p, p->C.col, p->C.nnz * 4);
-    give(p, p->C.val, p->C.nnz * value);
+    release(p, p->C.rowptr, (p->C.rows + 1) * 4);
+    release(p, p->C.col, p->C.nnz * 4);
+    release(p, p->C.val, p->C.nnz * value);
     p->C.rowptr = p->C.col = p->C.val = NULL;
 }
 
 static void drop_work(peer_cusparse_product *p) {
     for (int i = 0; i < BUFFERS; i++) {
-        give_buffer(p, i);
+        release_buffer(p, i);
     }
     if (p->description) {
         p->c->SpGEMM_destroyDescr(p->description);
         p->description = NULL;
     }
-    p->seen = false;
+    p->has_structure = false;
 }
 
-/* Row pointers of C, and descriptions of the result and the work. */
+/* Allocates the row pointers of C and creates the descriptions of C and of the product. */
 static bool begin(peer_cusparse_product *p) {
     p->C = (lsp_csr){.rows = p->A.rows, .cols = p->B.cols, .rowptr_type = LSP_I32, .col_type = LSP_I32};
     p->C.val_type = p->A.val_type;
     p->C.where = LSP_CUDA;
-    return take(p, &p->C.rowptr, (p->C.rows + 1) * 4) && describe(p, &p->C, &p->to) &&
+    return allocate(p, &p->C.rowptr, (p->C.rows + 1) * 4) && describe(p, &p->C, &p->to) &&
            CALL(SpGEMM_createDescr, &p->description);
 }
 
-/* The number of entries is known: memory for them. */
+/* Allocates the entries of C, whose number is now known. */
 static bool enlarge(peer_cusparse_product *p) {
     int64_t rows, cols, nnz;
-    if (!CALL(SpMatGetSize, p->to, &rows, &cols, &nnz) || !take(p, &p->C.col, nnz * 4)) {
+    if (!CALL(SpMatGetSize, p->to, &rows, &cols, &nnz) || !allocate(p, &p->C.col, nnz * 4)) {
         return false;
     }
     p->C.nnz = nnz;
-    return take(p, &p->C.val, nnz * (int64_t)lsp_type_bytes(p->A.val_type)) &&
+    return allocate(p, &p->C.val, nnz * (int64_t)lsp_type_bytes(p->A.val_type)) &&
            CALL(CsrSetPointers, p->to, p->C.rowptr, p->C.col, p->C.val);
 }
 
@@ -235,54 +237,57 @@ static const float one32 = 1, zero32 = 0;
 #define ONE (p->A.val_type == LSP_F32 ? (const void *)&one32 : &one64)
 #define ZERO (p->A.val_type == LSP_F32 ? (const void *)&zero32 : &zero64)
 #define KIND (p->A.val_type == LSP_F32 ? CUDA_R_32F : CUDA_R_64F)
-#define FACTORS p->c->handle, AS_IS, AS_IS, ONE, p->a, p->b, ZERO, p->to, KIND
+#define OPERANDS p->c->handle, AS_IS, AS_IS, ONE, p->a, p->b, ZERO, p->to, KIND
 
 static bool multiply(peer_cusparse_product *p) {
     static const cusparseSpGEMMAlg_t algorithms[] = {CUSPARSE_SPGEMM_ALG1, CUSPARSE_SPGEMM_ALG2, CUSPARSE_SPGEMM_ALG3};
     const cusparseSpGEMMAlg_t algorithm = algorithms[p->way];
-    const float chunk = 0.2f; /* of the products at a time, for ALG3 */
-    if (!begin(p) || !CALL(SpGEMM_workEstimation, FACTORS, algorithm, p->description, &p->bytes[0], NULL) ||
-        !take_buffer(p, 0) ||
-        !CALL(SpGEMM_workEstimation, FACTORS, algorithm, p->description, &p->bytes[0], p->buffers[0])) {
+    const float chunk = 0.2f; /* share of the products computed at a time; only ALG3 uses it */
+    if (!begin(p) || !CALL(SpGEMM_workEstimation, OPERANDS, algorithm, p->description, &p->bytes[0], NULL) ||
+        !allocate_buffer(p, 0) ||
+        !CALL(SpGEMM_workEstimation, OPERANDS, algorithm, p->description, &p->bytes[0], p->buffers[0])) {
         return false;
     }
     if (p->way == PEER_CUSPARSE_ALG1) {
-        if (!CALL(SpGEMM_compute, FACTORS, algorithm, p->description, &p->bytes[1], NULL)) {
+        if (!CALL(SpGEMM_compute, OPERANDS, algorithm, p->description, &p->bytes[1], NULL)) {
             return false;
         }
     } else {
-        if (!CALL(SpGEMM_estimateMemory, FACTORS, algorithm, p->description, chunk, &p->bytes[2], NULL, NULL) ||
-            !take_buffer(p, 2) ||
-            !CALL(SpGEMM_estimateMemory, FACTORS, algorithm, p->description, chunk, &p->bytes[2], p->buffers[2],
+        if (!CALL(SpGEMM_estimateMemory, OPERANDS, algorithm, p->description, chunk, &p->bytes[2], NULL, NULL) ||
+            !allocate_buffer(p, 2) ||
+            !CALL(SpGEMM_estimateMemory, OPERANDS, algorithm, p->description, chunk, &p->bytes[2], p->buffers[2],
                   &p->bytes[1])) {
             return false;
         }
-        give_buffer(p, 2);
+        release_buffer(p, 2);
     }
-    return take_buffer(p, 1) && CALL(SpGEMM_compute, FACTORS, algorithm, p->description, &p->bytes[1], p->buffers[1]) &&
-           enlarge(p) && CALL(SpGEMM_copy, FACTORS, algorithm, p->description);
+    return allocate_buffer(p, 1) &&
+           CALL(SpGEMM_compute, OPERANDS, algorithm, p->description, &p->bytes[1], p->buffers[1]) && enlarge(p) &&
+           CALL(SpGEMM_copy, OPERANDS, algorithm, p->description);
 }
 
 #define STRUCTURE p->c->handle, AS_IS, AS_IS, p->a, p->b, p->to, CUSPARSE_SPGEMM_DEFAULT, p->description
-/* Two of its buffers may go before the last; what stays is what computing again needs. */
-static bool see_structure(peer_cusparse_product *p) {
-    p->seen = begin(p) && CALL(SpGEMMreuse_workEstimation, STRUCTURE, &p->bytes[0], NULL) && take_buffer(p, 0) &&
-              CALL(SpGEMMreuse_workEstimation, STRUCTURE, &p->bytes[0], p->buffers[0]) &&
-              CALL(SpGEMMreuse_nnz, STRUCTURE, &p->bytes[1], NULL, &p->bytes[2], NULL, &p->bytes[3], NULL) &&
-              take_buffer(p, 1) && take_buffer(p, 2) && take_buffer(p, 3) &&
-              CALL(SpGEMMreuse_nnz, STRUCTURE, &p->bytes[1], p->buffers[1], &p->bytes[2], p->buffers[2], &p->bytes[3],
-                   p->buffers[3]);
-    if (p->seen) {
-        give_buffer(p, 0);
-        give_buffer(p, 1);
-        p->seen = enlarge(p) && CALL(SpGEMMreuse_copy, STRUCTURE, &p->bytes[4], NULL) && take_buffer(p, 4) &&
-                  CALL(SpGEMMreuse_copy, STRUCTURE, &p->bytes[4], p->buffers[4]);
-        give_buffer(p, 2);
+/* Computes the structure of C. Buffers 0 and 1 are freed before the copy and 2 after it; 3 and 4 stay, because
+ * SpGEMMreuse_compute needs them. */
+static bool find_structure(peer_cusparse_product *p) {
+    p->has_structure = begin(p) && CALL(SpGEMMreuse_workEstimation, STRUCTURE, &p->bytes[0], NULL) &&
+                       allocate_buffer(p, 0) &&
+                       CALL(SpGEMMreuse_workEstimation, STRUCTURE, &p->bytes[0], p->buffers[0]) &&
+                       CALL(SpGEMMreuse_nnz, STRUCTURE, &p->bytes[1], NULL, &p->bytes[2], NULL, &p->bytes[3], NULL) &&
+                       allocate_buffer(p, 1) && allocate_buffer(p, 2) && allocate_buffer(p, 3) &&
+                       CALL(SpGEMMreuse_nnz, STRUCTURE, &p->bytes[1], p->buffers[1], &p->bytes[2], p->buffers[2],
+                            &p->bytes[3], p->buffers[3]);
+    if (p->has_structure) {
+        release_buffer(p, 0);
+        release_buffer(p, 1);
+        p->has_structure = enlarge(p) && CALL(SpGEMMreuse_copy, STRUCTURE, &p->bytes[4], NULL) &&
+                           allocate_buffer(p, 4) && CALL(SpGEMMreuse_copy, STRUCTURE, &p->bytes[4], p->buffers[4]);
+        release_buffer(p, 2);
     }
-    return p->seen;
+    return p->has_structure;
 }
 
-/* ---- what is seen from outside ---- */
+/* ---- the functions of peer_cusparse.h ---- */
 
 peer_cusparse_product *peer_cusparse_product_create(peer_cusparse *c, peer_cusparse_way way, const lsp_csr *A,
                                                     const lsp_csr *B) {
@@ -291,7 +296,7 @@ peer_cusparse_product *peer_cusparse_product_create(peer_cusparse *c, peer_cuspa
         return NULL;
     }
     *p = (peer_cusparse_product){.c = c, .way = way, .A = *A, .B = *B};
-    if (describe(p, &p->A, &p->a) && describe(p, &p->B, &p->b) && way == PEER_CUSPARSE_REUSE && !see_structure(p)) {
+    if (describe(p, &p->A, &p->a) && describe(p, &p->B, &p->b) && way == PEER_CUSPARSE_REUSE && !find_structure(p)) {
         drop_work(p);
         drop_product(p);
     }
@@ -315,18 +320,18 @@ void peer_cusparse_product_destroy(peer_cusparse_product *p) {
 }
 
 bool peer_cusparse_product_run(peer_cusparse_product *p) {
-    bool sound = p->a && p->b;
+    bool ok = p->a && p->b;
     if (p->way == PEER_CUSPARSE_REUSE) {
-        sound = sound && p->seen && CALL(SpGEMMreuse_compute, FACTORS, CUSPARSE_SPGEMM_DEFAULT, p->description);
+        ok = ok && p->has_structure && CALL(SpGEMMreuse_compute, OPERANDS, CUSPARSE_SPGEMM_DEFAULT, p->description);
     } else {
-        sound = sound && multiply(p);
+        ok = ok && multiply(p);
         drop_work(p);
     }
-    sound = ran(p, cudaStreamSynchronize(p->c->stream)) && sound;
-    if (!sound && p->way != PEER_CUSPARSE_REUSE) {
+    ok = cuda_succeeded(p, cudaStreamSynchronize(p->c->stream)) && ok;
+    if (!ok && p->way != PEER_CUSPARSE_REUSE) {
         drop_product(p);
     }
-    return sound;
+    return ok;
 }
 
 void peer_cusparse_product_view(peer_cusparse_product *p, lsp_csr *C) { *C = p->C; }

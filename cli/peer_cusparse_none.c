@@ -1,4 +1,4 @@
-/* Built without CUDA: there is nothing to compare with. */
+/* The build without CUDA: opening cuSPARSE fails with a message. */
 #include "peer_cusparse.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Two names are one file if device and inode agree; of files that are not there yet, if folder and name agree once
- * links are followed. */
+/* Checks the output paths before anything is read. Two paths name the same file if device and inode are equal; if the
+ * files do not exist yet, if folder and name are equal after links are followed. */
 #include "places.h"
-#include "spgemm.h"
+#include "job.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 typedef struct place {
-    const char *role, *path; /* path NULL: not asked for */
+    const char *role, *path; /* path NULL: the option is not given */
     bool output;
-    bool there;
-    struct stat about; /* if it is there */
+    bool exists;       /* the file exists */
+    struct stat about; /* valid if it exists */
 } place;
 
 static int folder_length(const char *path) {
@@ -22,13 +22,13 @@ static int folder_length(const char *path) {
     return slash ? (int)(slash + 1 - path) : 0;
 }
 
-/* Replaces links at the end of `path`, which may lead to nothing, by what they name. */
+/* Replaces `path` by the target of its last link, repeatedly. The target need not exist. */
 static bool follow_links(char *path) {
     char link[PATH_MAX], next[2 * PATH_MAX];
     for (int links = 0; links < 40; links++) {
         const ssize_t length = readlink(path, link, sizeof link - 1);
         if (length < 0) {
-            return true; /* no link */
+            return true; /* not a link */
         }
         link[length] = 0;
         const int used = snprintf(next, sizeof next, "%.*s%s", link[0] == '/' ? 0 : folder_length(path), path, link);
@@ -71,17 +71,17 @@ bool cli_place_of(const char *path, char *target) {
 
 static bool standard(const place *p) { return strcmp(p->path, "-") == 0; }
 
-static void look(place *p) {
-    p->there = p->path && (standard(p) ? fstat(p->output ? STDOUT_FILENO : STDIN_FILENO, &p->about) == 0
-                                       : stat(p->path, &p->about) == 0);
+static void inspect(place *p) {
+    p->exists = p->path && (standard(p) ? fstat(p->output ? STDOUT_FILENO : STDIN_FILENO, &p->about) == 0
+                                        : stat(p->path, &p->about) == 0);
 }
 
 static bool same_file(const place *a, const place *b) {
     char one[PATH_MAX], other[PATH_MAX];
-    if (!a->path || !b->path || a->there != b->there) {
+    if (!a->path || !b->path || a->exists != b->exists) {
         return false;
     }
-    if (a->there) { /* a terminal or /dev/null may well be both */
+    if (a->exists) { /* a terminal or /dev/null may be input and output */
         return a->about.st_dev == b->about.st_dev && a->about.st_ino == b->about.st_ino &&
                (S_ISREG(a->about.st_mode) || S_ISFIFO(a->about.st_mode));
     }
@@ -89,23 +89,23 @@ static bool same_file(const place *a, const place *b) {
            strcmp(one, other) == 0;
 }
 
-/* 0, or errno. A file is written beside its place and renamed, so its folder must be writable too. */
+/* Returns 0, or an errno. The library writes a new file and renames it, so the folder must be writable too. */
 static int why_not_writable(const place *p) {
     char target[PATH_MAX];
     struct stat about;
     if (standard(p)) {
         return 0;
     }
-    if (!p->there && stat(p->path, &about) != 0 && errno != ENOENT) {
+    if (!p->exists && stat(p->path, &about) != 0 && errno != ENOENT) {
         return errno;
     }
-    if (p->there && S_ISDIR(p->about.st_mode)) {
+    if (p->exists && S_ISDIR(p->about.st_mode)) {
         return EISDIR;
     }
-    if (p->there && access(p->path, W_OK) != 0) {
+    if (p->exists && access(p->path, W_OK) != 0) {
         return errno;
     }
-    if (p->there && !S_ISREG(p->about.st_mode)) { /* a pipe or a device is written in place */
+    if (p->exists && !S_ISREG(p->about.st_mode)) { /* a pipe or a device is written in place */
         return 0;
     }
     if (!cli_place_of(p->path, target)) {
@@ -121,14 +121,14 @@ static const char *name_of(const place *p) {
 
 int cli_places_check(const cli_options *o) {
     enum { inputs = 3, all = 5 };
-    const bool drawn = o->spy && strcmp(o->spy, "-") != 0; /* characters overwrite nothing */
+    const bool drawn = o->spy && strcmp(o->spy, "-") != 0; /* "-" draws with characters and overwrites no file */
     place places[all] = {{.role = "A", .path = o->a},
                          {.role = "B", .path = o->b},
                          {.role = "the mask", .path = o->mask},
                          {.role = "C", .path = o->output, .output = true},
                          {.role = "the picture", .path = drawn ? o->spy : NULL, .output = true}};
     for (int i = 0; i < all; i++) {
-        look(&places[i]);
+        inspect(&places[i]);
         for (int k = 0; k < i && i >= inputs; k++) {
             if (same_file(&places[i], &places[k])) {
                 return cli_usage(&spgemm_tool, "%s would overwrite %s: '%s' and '%s' are the same file", places[i].role,

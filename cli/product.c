@@ -1,15 +1,16 @@
-/* C = A*B: multiplied, on the CPU or on a GPU, checked, and, unless it fails its check, written. */
+/* C = A*B on the CPU or a GPU: multiplied, checked, compared and written. A product that fails its check is not
+ * written. If C does not fit into memory and only a file needs it, it is multiplied and written in blocks of rows. */
 #include "interrupt.h"
-#include "spgemm.h"
+#include "steps.h"
 
 #include <stdlib.h>
 
-static int check_factors(const cli_job *job) {
-    const cli_matrix *factors[] = {&job->A, job->second};
+static int check_operands(const cli_job *job) {
+    const cli_matrix *operands[] = {&job->A, job->second};
     for (int i = 0; i < 2; i++) {
-        if (factors[i]->csr.val_type == LSP_C64) {
+        if (operands[i]->csr.val_type == LSP_C64) {
             return cli_fail(CLI_INPUT, "%s is complex: products of complex matrices are not supported",
-                            factors[i]->name);
+                            operands[i]->name);
         }
     }
     const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
@@ -37,7 +38,7 @@ static int check_mask(const cli_job *job) {
                     (long long)sizes.cols);
 }
 
-/* All of C; `filter_of` says what of it stays. */
+/* Options of the unfiltered product; filter_of returns the filter. */
 static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method method) {
     const cli_options *o = &job->options;
     return (lsp_spgemm_options){.method = method,
@@ -47,7 +48,7 @@ static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method 
                                 .types = {.val_type = cli_value_type(o)}};
 }
 
-/* `mask` lies where the factors do. */
+/* The mask must be on the same device as the operands. */
 static lsp_filter filter_of(const cli_job *job, const lsp_csr *mask) {
     const cli_options *o = &job->options;
     return (lsp_filter){.mask = o->mask ? mask : NULL,
@@ -59,7 +60,8 @@ static lsp_filter filter_of(const cli_job *job, const lsp_csr *mask) {
 
 /* ---- the device ---- */
 
-/* Products that a GPU must save to be worth starting: it takes a third of a second, in which a CPU does so many. */
+/* Products from which --device auto starts a GPU. Starting one takes a third of a second; the CPU computes this number
+ * of products in that time. */
 enum { WORTH_A_GPU = 100000000 };
 
 static int64_t count_products(const cli_job *job) {
@@ -77,37 +79,37 @@ static int64_t count_products(const cli_job *job) {
     return products;
 }
 
-/* With --device auto: a GPU if there is one and the job is worth it. A GPU that cannot be used is none. */
+/* With --device auto: takes a GPU if one can be used and the product is large enough. */
 static void choose_device(cli_job *job) {
     if (job->options.device == CLI_AUTO && !job->gpu && lsp_cuda_device_count() > 0 &&
         count_products(job) >= WORTH_A_GPU && cli_gpu_begin(job)) {
-        cli_read_there(job);
+        cli_gpu_give_all(job);
         (void)cli_gpu_end(job);
     }
     (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
 }
 
-/* The factors, and the mask, where they are multiplied. */
-typedef struct factors {
+/* The operands and the mask, on the device that multiplies. */
+typedef struct operands {
     lsp_ctx *ctx;
     lsp_csr A, B, mask;
-} factors;
+} operands;
 
-static lsp_status find_factors(const cli_job *job, factors *f) {
-    const lsp_csr *there = job->loader.there;
+static lsp_status find_operands(const cli_job *job, operands *in) {
+    const lsp_csr *there = job->loader.on_gpu;
     const bool two = job->second != &job->A;
-    *f = job->gpu ? (factors){job->gpu, there[0], there[two], there[1 + two]}
-                  : (factors){job->ctx, job->A.csr, job->second->csr, job->mask.csr};
+    *in = job->gpu ? (operands){job->gpu, there[0], there[two], there[1 + two]}
+                   : (operands){job->ctx, job->A.csr, job->second->csr, job->mask.csr};
     return job->gpu ? job->loader.status : LSP_OK;
 }
 
-/* Does anything but its file want C in the host's memory? */
+/* Does anything besides the output file need C on the host? */
 static bool wanted_here(const cli_job *job) {
     const cli_options *o = &job->options;
     return o->check || o->spy || job->cusparse || o->semiring || (o->json && !o->output);
 }
 
-/* C comes to the host. */
+/* Copies C to the host. */
 static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
     const lsp_csr_types here = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
     cli_progress_begin(&job->progress, "copying", "from the GPU");
@@ -118,13 +120,13 @@ static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
 
 /* ---- the product ---- */
 
-/* By a plan, which knows no filter; with --dry-run the plan alone. */
-static lsp_status multiply_by_plan(cli_job *job, const factors *f, lsp_csr *C) {
+/* Multiplies by a plan, which takes no filter. With --dry-run it makes the plan and stops. */
+static lsp_status multiply_by_plan(cli_job *job, const operands *in, lsp_csr *C) {
     const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     lsp_spgemm_plan *plan = NULL;
-    lsp_status status = lsp_spgemm_plan_create(f->ctx, &f->A, &f->B, &how, &plan);
+    lsp_status status = lsp_spgemm_plan_create(in->ctx, &in->A, &in->B, &how, &plan);
     if (status == LSP_OK && !job->options.dry_run) {
-        status = lsp_spgemm_execute(plan, &f->A, &f->B, C);
+        status = lsp_spgemm_execute(plan, &in->A, &in->B, C);
     }
     if (status == LSP_OK) {
         status = lsp_spgemm_plan_get_info(plan, &job->plan);
@@ -133,15 +135,15 @@ static lsp_status multiply_by_plan(cli_job *job, const factors *f, lsp_csr *C) {
     return status;
 }
 
-static lsp_status multiply_once(cli_job *job, const factors *f, lsp_csr *C, double *ms) {
+static lsp_status multiply_once(cli_job *job, const operands *in, lsp_csr *C, double *ms) {
     const bool whole = job->options.dry_run || !cli_filters(&job->options);
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
-    how.filter = filter_of(job, &f->mask);
-    lsp_csr_free(f->ctx, C);
+    how.filter = filter_of(job, &in->mask);
+    lsp_csr_free(in->ctx, C);
     cli_progress_begin(&job->progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
-    lsp_status status = whole ? multiply_by_plan(job, f, C) : lsp_spgemm(f->ctx, &f->A, &f->B, &how, C, &job->plan);
+    lsp_status status = whole ? multiply_by_plan(job, in, C) : lsp_spgemm(in->ctx, &in->A, &in->B, &how, C, &job->plan);
     if (status == LSP_OK && job->gpu) {
-        status = lsp_ctx_sync(f->ctx);
+        status = lsp_ctx_sync(in->ctx);
     }
     *ms = cli_progress_end(&job->progress);
     return status;
@@ -152,7 +154,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What nobody wants to see whole may be multiplied and written in blocks. */
+/* May C be multiplied and written in blocks? Only if the output file alone needs it. */
 static bool can_stream(const cli_job *job) {
     const cli_options *options = &job->options;
     return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1 &&
@@ -175,15 +177,16 @@ static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     return status;
 }
 
-/* What to try when C does not fit the memory. */
+/* The end of the message that C does not fit into memory: the option without which it would be written in blocks. */
 static const char *remedy_of(const cli_job *job) {
     const cli_options *o = &job->options;
     return o->dry_run || can_stream(job) ? NULL
-           : !o->output    ? "; with -o FILE alone it is multiplied and written in blocks of rows, which take less"
-           : o->check      ? "; without --check it is multiplied and written in blocks of rows, which take less"
-           : o->spy        ? "; without --spy it is multiplied and written in blocks of rows, which take less"
-           : o->repeat > 1 ? "; without --repeat it is multiplied and written in blocks of rows, which take less"
-                           : "; without --compare it is multiplied and written in blocks of rows, which take less";
+           : !o->output ? "; with -o FILE alone it is multiplied and written in blocks of rows, which need less memory"
+           : o->check   ? "; without --check it is multiplied and written in blocks of rows, which need less memory"
+           : o->spy     ? "; without --spy it is multiplied and written in blocks of rows, which need less memory"
+           : o->repeat > 1
+               ? "; without --repeat it is multiplied and written in blocks of rows, which need less memory"
+               : "; without --compare it is multiplied and written in blocks of rows, which need less memory";
 }
 
 static int multiply(cli_job *job) {
@@ -191,26 +194,26 @@ static int multiply(cli_job *job) {
     job->repeats = job->options.repeat > 0 ? job->options.repeat : 1;
     double *ms = calloc((size_t)job->repeats, sizeof *ms);
     if (!ms) {
-        return cli_fail(CLI_MEMORY, "no memory for %lld times", (long long)job->repeats);
+        return cli_fail(CLI_MEMORY, "no memory for the times of %lld runs", (long long)job->repeats);
     }
-    factors f;
+    operands in;
     lsp_csr C = {0};
-    lsp_status status = find_factors(job, &f);
-    if (job->options.repeat > 0 && status == LSP_OK) { /* the first run finds memory and caches cold */
-        status = multiply_once(job, &f, &C, &job->cold_ms);
+    lsp_status status = find_operands(job, &in);
+    if (job->options.repeat > 0 && status == LSP_OK) { /* the cold run: first allocations, empty caches */
+        status = multiply_once(job, &in, &C, &job->cold_ms);
     }
     for (int64_t i = 0; i < job->repeats && status == LSP_OK; i++) {
-        status = multiply_once(job, &f, &C, &ms[i]);
+        status = multiply_once(job, &in, &C, &ms[i]);
     }
     if (status == LSP_OK && job->gpu && !job->options.dry_run && wanted_here(job)) {
         status = fetch_product(job, &C);
-        lsp_csr_free(f.ctx, &C);
+        lsp_csr_free(in.ctx, &C);
     } else {
         job->C = C;
     }
     cli_loader_drop(&job->loader);
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
-        status = stream(job, f.ctx);
+        status = stream(job, in.ctx);
     }
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
     job->multiplied = status == LSP_OK && !job->options.dry_run;
@@ -219,16 +222,12 @@ static int multiply(cli_job *job) {
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
     free(ms);
-    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(job, f.ctx, status);
+    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(job, in.ctx, status);
     job->remedy = NULL;
     return code;
 }
 
-double cli_gflops(const cli_job *job) {
-    return job->multiplied && job->multiply_ms > 0 ? 2 * (double)job->plan.products / (job->multiply_ms * 1e6) : 0;
-}
-
-/* Every method sums in the same order with the same rounding, so nothing short of equality will do. */
+/* Every method adds in the same order with the same rounding, so C must equal the reference exactly. */
 static int check(cli_job *job) {
     lsp_csr expected = {0};
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_REFERENCE);
@@ -249,7 +248,7 @@ static int check(cli_job *job) {
     return CLI_DONE;
 }
 
-/* Of the memory in which the product was made. */
+/* Records the peak memory of the device that multiplied. */
 static void note_peak(cli_job *job) {
     lsp_ctx_info now;
     if (lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &now) == LSP_OK) {
@@ -278,14 +277,14 @@ static int write_product(cli_job *job) {
 }
 
 int cli_product(cli_job *job) {
-    CLI_STEP(check_factors(job));
+    CLI_STEP(check_operands(job));
     CLI_STEP(check_mask(job));
     choose_device(job);
     CLI_STEP(multiply(job));
     note_peak(job);
     if (job->options.check) {
         CLI_STEP(check(job));
-        (void)lsp_ctx_reset_peak(job->ctx); /* what the check took is not the product's */
+        (void)lsp_ctx_reset_peak(job->ctx); /* the memory of the check does not count for the product */
     }
     if (job->cusparse && !job->streamed) {
         CLI_STEP(cli_compare(job));
@@ -300,9 +299,9 @@ int cli_product(cli_job *job) {
 int cli_check_failed(const cli_job *job) {
     const lsp_csr_difference *d = &job->difference;
     if (!d->same_shape || !d->same_pattern) {
-        return cli_fail(CLI_CHECK, "the check failed: the pattern of %s is not the reference's, first in row %lld",
+        return cli_fail(CLI_CHECK, "the check failed: the pattern of %s differs from the reference, first in row %lld",
                         cli_formula(job), (long long)d->row + 1);
     }
-    return cli_fail(CLI_CHECK, "the check failed: entry (%lld, %lld) of %s is off by %.3g of itself",
+    return cli_fail(CLI_CHECK, "the check failed: entry (%lld, %lld) of %s has a relative error of %.3g",
                     (long long)d->row + 1, (long long)d->col + 1, cli_formula(job), d->max_rel);
 }

@@ -1,11 +1,12 @@
-/* One line on a terminal that says how far a long step is; overwritten with blanks, so any terminal will do. */
+/* Shows the progress of a long step on one line. The line is erased by a carriage return and blanks, which every
+ * terminal understands. */
 #include "progress.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { first_after = 1000, again_after = 100 }; /* milliseconds */
+enum { first_after = 1000, again_after = 100 }; /* milliseconds until the line appears, and between updates */
 
 void cli_progress_begin(cli_progress *progress, const char *verb, const char *object) {
     size_t length = strlen(object);
@@ -34,7 +35,7 @@ double cli_progress_end(cli_progress *progress) {
 }
 
 void cli_progress_hook(void *user, const char *phase, double fraction) {
-    (void)phase; /* the tool knows better what it is doing */
+    (void)phase; /* the tool has named the step already */
     cli_progress *progress = user;
     double now = cli_now();
     if (!progress->wanted || !progress->what[0] || now - progress->begun < first_after ||

@@ -1,5 +1,6 @@
-/* A and B, from files or by name. */
-#include "spgemm.h"
+/* Reads A, B and the mask, or generates A. Each matrix is handed to the GPU at once, which copies it while the next
+ * file is read. */
+#include "steps.h"
 #include "text.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static int generate(cli_job *job, cli_matrix *matrix) {
     return status == LSP_OK ? CLI_DONE : cli_failed(job, status);
 }
 
-/* The library's sentence on a file is "path:line: what is wrong", complete as it is. */
+/* The library's message about a malformed file is "path:line: reason": it is printed without the tool's name. */
 static int read_failed(cli_job *job, const char *path, lsp_status status) {
     const char *sentence = lsp_last_error(job->ctx);
     size_t length = strlen(path);
@@ -50,7 +51,7 @@ static int64_t bytes_of(const lsp_csr *matrix) {
            matrix->nnz * (int64_t)(lsp_type_bytes(matrix->col_type) + lsp_type_bytes(matrix->val_type));
 }
 
-/* A graph is often its own mask: a file that is A too is read once. */
+/* A graph is often its own mask, so a file that is also A is read once. */
 static int read_mask(cli_job *job) {
     const cli_options *o = &job->options;
     if (!o->a || strcmp(o->a, o->mask) != 0) {
@@ -64,36 +65,19 @@ static int read_mask(cli_job *job) {
     return CLI_DONE;
 }
 
-/* What was read is copied to the GPU, if one is asked for, while the next file is read. */
-static void give(cli_job *job, const cli_matrix *matrix) {
-    if (job->loader.begun && !job->options.info) {
-        cli_loader_give(&job->loader, &matrix->csr);
-    }
-}
-
-void cli_read_there(cli_job *job) {
-    give(job, &job->A);
-    if (job->second != &job->A) {
-        give(job, &job->B);
-    }
-    if (job->options.mask) {
-        give(job, &job->mask);
-    }
-}
-
 int cli_read(cli_job *job) {
     const cli_options *o = &job->options;
     CLI_STEP(o->generate ? generate(job, &job->A) : read_file(job, o->a, true, &job->A));
-    give(job, &job->A);
+    cli_gpu_give(job, &job->A);
     job->second = o->b ? &job->B : &job->A;
     if (o->b) {
         CLI_STEP(read_file(job, o->b, true, &job->B));
-        give(job, &job->B);
+        cli_gpu_give(job, &job->B);
     }
     job->held_bytes = bytes_of(&job->A.csr) + (o->b ? bytes_of(&job->B.csr) : 0);
     if (o->mask) {
         CLI_STEP(read_mask(job));
-        give(job, &job->mask);
+        cli_gpu_give(job, &job->mask);
     }
     return CLI_DONE;
 }

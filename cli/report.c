@@ -1,86 +1,28 @@
-/* What a product or a dry run came to: an aligned table for people, one JSON object for programs. */
+/* Prints the result of a product or a dry run: an aligned table for people, or one JSON object for programs. */
 #include "json.h"
-#include "spgemm.h"
+#include "steps.h"
+#include "table.h"
 #include "text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *cli_symmetry_name(lsp_symmetry symmetry) {
-    static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-    return names[symmetry];
-}
-
-const char *cli_field_name(lsp_mtx_field field) {
-    static const char *const names[] = {"real", "integer", "pattern", "complex"};
-    return names[field];
-}
-
-void cli_describe(const cli_job *job, const cli_matrix *matrix, char *text, size_t bytes) {
-    const lsp_mtx_info *file = &matrix->file;
-    if (matrix->generated) {
-        snprintf(text, bytes, job->options.seed >= 0 ? "generated, seed %lld" : "generated",
-                 (long long)job->options.seed);
-        return;
-    }
-    int used = snprintf(text, bytes, "%s%s %s", file->format == LSP_MTX_ARRAY ? "array, " : "",
-                        cli_field_name(file->field), cli_symmetry_name(file->symmetry));
-    if (file->duplicates > 0 && used >= 0 && (size_t)used < bytes) {
-        snprintf(text + used, bytes - (size_t)used, ", %s duplicate%s summed", cli_count(file->duplicates).text,
-                 cli_plural(file->duplicates));
-    }
-}
-
 /* ---- for people ---- */
-
-void cli_table_row(FILE *to, const char *label, const char *value, const char *format, ...) {
-    char note[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(note, sizeof note, format, arguments);
-    va_end(arguments);
-    fprintf(to, "%-11s %14s%s", label, value, *note ? "   " : "");
-    cli_print(to, note);
-    fputc('\n', to);
-}
-
-static void matrix_row(FILE *to, const char *label, const lsp_csr *matrix, const char *entries, const char *name,
-                       const char *note) {
-    fprintf(to, "%-11s %14s %14s %16s%s", label, cli_count(matrix->rows).text, cli_count(matrix->cols).text, entries,
-            *name ? "   " : "");
-    cli_print(to, name);
-    fprintf(to, "%s%s\n", *note ? ": " : "", note);
-}
-
-void cli_table_matrices(const cli_job *job) {
-    const cli_matrix *factors[] = {&job->A, job->second};
-    fprintf(job->report, "%-11s %14s %14s %16s\n", "", "rows", "columns", "entries");
-    for (int i = 0; i < (job->second == &job->A ? 1 : 2); i++) {
-        char note[160];
-        cli_describe(job, factors[i], note, sizeof note);
-        matrix_row(job->report, i ? "B" : "A", &factors[i]->csr, cli_count(factors[i]->csr.nnz).text, factors[i]->name,
-                   note);
-    }
-    if (job->options.mask) {
-        char note[160];
-        cli_describe(job, &job->mask, note, sizeof note);
-        matrix_row(job->report, "mask", &job->mask.csr, cli_count(job->mask.csr.nnz).text, job->mask.name, note);
-    }
-}
 
 static void product_row(const cli_job *job) {
     char label[16], entries[64];
     const cli_sizes sizes = cli_sizes_of(job);
-    lsp_csr C = {.rows = sizes.rows, .cols = sizes.cols};
     snprintf(label, sizeof label, "C = %s", cli_formula(job));
     snprintf(entries, sizeof entries, "%s%s",
              job->multiplied ? "" : "<= ", cli_count(job->multiplied ? job->C.nnz : job->plan.nnz_bound).text);
-    matrix_row(job->report, label, &C, entries, "", "");
+    cli_table_matrix(
+        job->report,
+        &(cli_matrix_row){
+            .label = label, .rows = sizes.rows, .cols = sizes.cols, .entries = entries, .name = "", .note = ""});
 }
 
-/* Of the values in their order: what plus-pair has counted. */
+/* Adds the values of C in their order. With plus-pair it is the number of products that stay. */
 static double sum_of(const lsp_csr *C) {
     double sum = 0;
     for (int64_t p = 0; p < C->nnz; p++) {
@@ -106,7 +48,7 @@ static void semiring_row(const cli_job *job) {
                   is_whole(x) ? cli_count((int64_t)x).text : sum.text);
 }
 
-/* Which entries of C stay. */
+/* One row that names the filters. */
 static void filter_row(const cli_job *job) {
     const cli_options *o = &job->options;
     char where[40] = "", size[40] = "", count[80] = "";
@@ -114,10 +56,10 @@ static void filter_row(const cli_job *job) {
         snprintf(where, sizeof where, "where the mask has %s entry", o->complement ? "no" : "an");
     }
     if (o->drop >= 0) {
-        snprintf(size, sizeof size, "%sof |c| > %g", o->mask ? ", " : "", o->drop);
+        snprintf(size, sizeof size, "%s|c| > %g", o->mask ? ", " : "", o->drop);
     }
     if (o->keep > 0) {
-        snprintf(count, sizeof count, "%sthe %s largest of a row", o->mask || o->drop >= 0 ? ", " : "",
+        snprintf(count, sizeof count, "%sthe %s largest of each row", o->mask || o->drop >= 0 ? ", " : "",
                  cli_count(o->keep).text);
     }
     if (cli_filters(o)) {
@@ -130,12 +72,12 @@ static void plan_rows(const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     const bool filtered = cli_filters(&job->options);
     cli_table_row(to, "method", plan->method_name, "%s", plan->reason);
-    cli_table_row(to, "blocks", cli_count(plan->blocks).text, "of rows, %s products in the longest row",
+    cli_table_row(to, "blocks", cli_count(plan->blocks).text, "of rows; the longest row has %s products",
                   cli_count(plan->max_row_products).text);
-    cli_table_row(to, "scratch", cli_bytes(plan->scratch_bytes).text, "beside A, B and C");
-    if (!job->multiplied || !filtered) { /* a filtered product is never whole */
+    cli_table_row(to, "scratch", cli_bytes(plan->scratch_bytes).text, "besides A, B and C");
+    if (!job->multiplied || !filtered) { /* a filtered product is never held in full: no bound */
         cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries%s",
-                      cli_count(plan->nnz_bound).text, filtered ? ", before they are filtered" : "");
+                      cli_count(plan->nnz_bound).text, filtered ? ", before the filter" : "");
     }
     if (job->gpu) {
         cli_table_row(to, "device", "cuda", "%s", job->machine.device_name);
@@ -145,7 +87,7 @@ static void plan_rows(const cli_job *job) {
     }
 }
 
-/* The matrices that are there, scratch, and C as large as it can become. */
+/* Upper bound: A, B and the mask, scratch, and C at its largest. */
 static int64_t needed_bytes(const cli_job *job) {
     return job->held_bytes + job->plan.scratch_bytes + job->plan.bound_bytes;
 }
@@ -158,7 +100,7 @@ static void time_rows(const cli_job *job) {
     }
     char repeats[240] = "";
     if (job->options.repeat > 0) {
-        snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s; a first one of %s is not counted",
+        snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s; a first run of %s is not counted",
                  cli_count(job->repeats).text, cli_time(job->median_ms).text, cli_time(job->cold_ms).text);
     }
     if (!job->streamed) {
@@ -171,23 +113,23 @@ static void time_rows(const cli_job *job) {
     if (job->written) {
         cli_table_row(to, "write", cli_time(job->write_ms).text, "%s%s",
                       strcmp(job->options.output, "-") == 0 ? "standard output" : job->options.output,
-                      job->streamed ? ", and multiply: C does not fit the memory, and was made in blocks, twice" : "");
+                      job->streamed ? ", and multiply, twice, in blocks of rows: C does not fit into memory" : "");
     }
 }
 
-static void rival_rows(const cli_job *job) {
+static void peer_rows(const cli_job *job) {
     for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
-        const cli_rival *rival = &job->rivals[i];
-        const lsp_csr_difference *d = &rival->difference;
-        if (!rival->ran) {
-            cli_table_row(job->report, "cusparse", rival->name, "did not run: %s", rival->why);
+        const cli_peer *peer = &job->peers[i];
+        const lsp_csr_difference *d = &peer->difference;
+        if (!peer->ran) {
+            cli_table_row(job->report, "cusparse", peer->name, "did not run: %s", peer->why);
             continue;
         }
         char from_ours[96];
         snprintf(from_ours, sizeof from_ours, "largest relative difference %.2g", d->max_rel);
-        cli_table_row(job->report, "cusparse", cli_time(rival->fastest_ms).text, "%s, %.3g times ours, %s, %s",
-                      rival->name, rival->fastest_ms / job->multiply_ms, cli_bytes(rival->peak_bytes).text,
-                      !d->same_shape || !d->same_pattern ? "ANOTHER PATTERN"
+        cli_table_row(job->report, "cusparse", cli_time(peer->fastest_ms).text, "%s, %.3g times ours, %s, %s",
+                      peer->name, peer->fastest_ms / job->multiply_ms, cli_bytes(peer->peak_bytes).text,
+                      !d->same_shape || !d->same_pattern ? "DIFFERENT PATTERN"
                       : d->same_bits                     ? "the same bits"
                                                          : from_ours);
     }
@@ -214,40 +156,40 @@ static void report_text(const cli_job *job) {
         cli_table_row(to, "memory", cli_bytes(job->peak_bytes).text,
                       job->gpu ? "most in use at a time, on the GPU" : "most in use at a time");
     } else {
-        cli_table_row(to, "memory", cli_bytes(needed_bytes(job)).text, "needed at most, everything together");
+        cli_table_row(to, "memory", cli_bytes(needed_bytes(job)).text, "needed at most, in total");
     }
     if (job->checked) {
         cli_table_row(to, "check", job->check_ok ? "ok" : "FAILED", "%s",
                       !job->check_ok              ? ""
-                      : job->difference.same_bits ? "the reference's bits"
-                                                  : "the reference's values");
+                      : job->difference.same_bits ? "the same bits as the reference"
+                                                  : "the same values as the reference");
     }
     if (job->compared) {
-        rival_rows(job);
+        peer_rows(job);
     }
 }
 
 /* ---- for programs ---- */
 
-/* Six digits: no clock is better. */
+/* Writes a measured value with six digits, more than any clock resolves; null if it is not known. */
 static void measured(cli_json *json, const char *key, bool known, double value) {
     char digits[32];
     snprintf(digits, sizeof digits, "%.6g", value);
     cli_json_number(json, key, known ? strtod(digits, NULL) : (double)NAN);
 }
 
-static void rivals_json(cli_json *json, const cli_job *job) {
+static void peers_json(cli_json *json, const cli_job *job) {
     cli_json_open(json, "cusparse", '[');
     for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
-        const cli_rival *rival = &job->rivals[i];
-        const bool comparable = rival->ran && rival->difference.same_shape && rival->difference.same_pattern;
+        const cli_peer *peer = &job->peers[i];
+        const bool comparable = peer->ran && peer->difference.same_shape && peer->difference.same_pattern;
         cli_json_open(json, NULL, '{');
-        cli_json_string(json, "algorithm", rival->name);
-        measured(json, "ms", rival->ran, rival->fastest_ms);
-        cli_json_integer(json, "peak_bytes", rival->peak_bytes);
+        cli_json_string(json, "algorithm", peer->name);
+        measured(json, "ms", peer->ran, peer->fastest_ms);
+        cli_json_integer(json, "peak_bytes", peer->peak_bytes);
         cli_json_bool(json, "same_pattern", comparable);
-        cli_json_number(json, "max_rel_err", comparable ? rival->difference.max_rel : (double)NAN);
-        cli_json_string(json, "error", rival->ran ? NULL : rival->why);
+        cli_json_number(json, "max_rel_err", comparable ? peer->difference.max_rel : (double)NAN);
+        cli_json_string(json, "error", peer->ran ? NULL : peer->why);
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');
@@ -271,7 +213,7 @@ static void filter_json(cli_json *json, const cli_job *job) {
     cli_json_close(json, '}');
 }
 
-/* A whole number is written as one, for shells that count with no others. */
+/* Writes a whole sum without a point or exponent, because shells calculate with integers only. */
 static void sum_json(cli_json *json, const cli_job *job) {
     const bool here = job->multiplied && !job->streamed && job->C.where == LSP_HOST;
     const double sum = here ? sum_of(&job->C) : (double)NAN;
@@ -282,10 +224,49 @@ static void sum_json(cli_json *json, const cli_job *job) {
     }
 }
 
+static void times_json(cli_json *json, const cli_job *job) {
+    const bool timed = job->multiplied && !job->streamed;
+    cli_json_open(json, "ms", '{');
+    measured(json, "read", true, job->read_ms);
+    measured(json, "multiply", timed, job->multiply_ms);
+    measured(json, "write", job->written, job->write_ms);
+    measured(json, "multiply_median", timed, job->median_ms);
+    measured(json, "multiply_cold", timed && job->options.repeat > 0, job->cold_ms);
+    if (job->gpu) {
+        measured(json, "copy", job->multiplied, job->copy_ms);
+    }
+    cli_json_close(json, '}');
+    measured(json, "gflops", timed, cli_gflops(job));
+}
+
+static void check_json(cli_json *json, const cli_job *job) {
+    if (!job->checked) {
+        cli_json_null(json, "check");
+        return;
+    }
+    const bool comparable = job->difference.same_shape && job->difference.same_pattern;
+    cli_json_open(json, "check", '{');
+    cli_json_bool(json, "ok", job->check_ok);
+    cli_json_number(json, "max_rel_err", comparable ? job->difference.max_rel : (double)NAN);
+    cli_json_close(json, '}');
+}
+
+static void plan_json(cli_json *json, const cli_job *job) {
+    const lsp_spgemm_info *plan = &job->plan;
+    cli_json_open(json, "plan", '{');
+    cli_json_string(json, "reason", plan->reason);
+    cli_json_integer(json, "blocks", plan->blocks);
+    cli_json_integer(json, "nnz_bound", plan->nnz_bound);
+    cli_json_integer(json, "scratch_bytes", plan->scratch_bytes);
+    cli_json_integer(json, "bound_bytes", plan->bound_bytes);
+    cli_json_integer(json, "needed_bytes", needed_bytes(job));
+    cli_json_close(json, '}');
+}
+
 static void report_json(const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     const cli_sizes sizes = cli_sizes_of(job);
-    bool done = job->multiplied;
+    const bool done = job->multiplied;
     cli_json json = {.to = job->report};
     cli_json_open(&json, NULL, '{');
     cli_json_integer(&json, "rows", sizes.rows);
@@ -301,29 +282,11 @@ static void report_json(const cli_job *job) {
     measured(&json, "compression", done && job->C.nnz > 0, (double)plan->products / (double)job->C.nnz);
     cli_json_string(&json, "device", job->gpu ? "cuda" : "cpu");
     cli_json_string(&json, "method", plan->method_name);
-    cli_json_open(&json, "ms", '{');
-    measured(&json, "read", true, job->read_ms);
-    measured(&json, "multiply", done && !job->streamed, job->multiply_ms);
-    measured(&json, "write", job->written, job->write_ms);
-    measured(&json, "multiply_median", done && !job->streamed, job->median_ms);
-    measured(&json, "multiply_cold", done && !job->streamed && job->options.repeat > 0, job->cold_ms);
-    if (job->gpu) {
-        measured(&json, "copy", done, job->copy_ms);
-    }
-    cli_json_close(&json, '}');
-    measured(&json, "gflops", done && !job->streamed, cli_gflops(job));
+    times_json(&json, job);
     cli_json_integer(&json, "peak_bytes", job->peak_bytes);
-    if (job->checked) {
-        cli_json_open(&json, "check", '{');
-        cli_json_bool(&json, "ok", job->check_ok);
-        bool comparable = job->difference.same_shape && job->difference.same_pattern;
-        cli_json_number(&json, "max_rel_err", comparable ? job->difference.max_rel : (double)NAN);
-        cli_json_close(&json, '}');
-    } else {
-        cli_json_null(&json, "check");
-    }
+    check_json(&json, job);
     if (job->compared) {
-        rivals_json(&json, job);
+        peers_json(&json, job);
     }
     cli_json_string(&json, "formula", cli_formula(job));
     cli_json_string(&json, "a", job->A.name);
@@ -335,14 +298,7 @@ static void report_json(const cli_job *job) {
     cli_json_string(&json, "precision", job->options.precision == 1 ? "f32" : "f64");
     cli_json_integer(&json, "threads", job->machine.threads);
     cli_json_integer(&json, "repeats", done ? job->repeats : 0);
-    cli_json_open(&json, "plan", '{');
-    cli_json_string(&json, "reason", plan->reason);
-    cli_json_integer(&json, "blocks", plan->blocks);
-    cli_json_integer(&json, "nnz_bound", plan->nnz_bound);
-    cli_json_integer(&json, "scratch_bytes", plan->scratch_bytes);
-    cli_json_integer(&json, "bound_bytes", plan->bound_bytes);
-    cli_json_integer(&json, "needed_bytes", needed_bytes(job));
-    cli_json_close(&json, '}');
+    plan_json(&json, job);
     cli_json_string(&json, "version", lsp_version());
     cli_json_close(&json, '}');
     fputc('\n', job->report);

@@ -7,12 +7,12 @@ _spgemm_cli() {
     local semirings="plus-times min-plus max-times or-and plus-pair"
     local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
     COMPREPLY=()
-    # bash cuts words at = and at : as COMP_WORDBREAKS says; the option is the last word that is one
+    # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these
     [[ $word == "=" ]] && word=
     i=$((COMP_CWORD - 1))
     while [[ $before == "=" || $before == ":" ]] && ((i > 0)); do
         ((i--))
-        [[ $before == ":" ]] && return # within SPEC or cuda:N there is nothing to guess
+        [[ $before == ":" ]] && return # nothing to offer within SPEC or cuda:N
         before=${COMP_WORDS[i]}
     done
     [[ $word == ":" ]] && return
@@ -36,7 +36,7 @@ _spgemm_cli() {
     esac
 }
 
-# Folders, and files of the kind that the option wants: pictures after --spy, otherwise matrices.
+# Offers folders and files: pictures after --spy, otherwise matrices.
 _spgemm_cli_files() {
     local name wanted='\.mtx(\.gz)?$'
     [[ $2 == --spy ]] && wanted='\.svg$'

@@ -1,9 +1,9 @@
-/* The pattern of a matrix as a picture. Entries are counted in a grid of at most 512 x 512 cells (fewer for
- * characters), so the picture's size does not depend on the matrix's. */
+/* Draws the pattern of a matrix. Entries are counted in a grid of at most 512 x 512 cells (fewer for characters), so
+ * the size of the picture does not depend on the size of the matrix. */
 #include "interrupt.h"
 #include "json.h"
 #include "places.h"
-#include "spgemm.h"
+#include "steps.h"
 #include "text.h"
 
 #include <errno.h>
@@ -18,23 +18,24 @@
 
 typedef struct grid {
     int rows, cols;
-    int64_t *count; /* by row, then column */
-    int64_t most;
-    int64_t least_dot; /* entries that make a dot */
+    int64_t *count;    /* entries in each cell, row by row */
+    int64_t most;      /* max of count */
+    int64_t least_dot; /* entries of a cell from which a Braille dot is set */
 } grid;
 
 static int64_t index_at(const void *array, lsp_type type, int64_t i) {
     return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
 }
 
-/* Which of `cells` equal parts of 0 .. size-1 holds i. */
+/* The cell of index i, where scale = cells / size. */
 static int cell_of(int64_t i, int cells, double scale) {
     int cell = (int)((double)i * scale);
     return cell < cells ? cell : cells - 1;
 }
 
-/* At most `most_rows` x `most_cols` cells, each `tall` times as high as wide, in the matrix's own proportions (but
- * `least` cells a side, if it has as many) and no finer than its rows and columns: none, if it has none. */
+/* Counts the entries in a grid with the proportions of the matrix. The grid has at most most_rows x most_cols cells and
+ * no more rows or columns than the matrix; a thin matrix gets at least `least` cells on its short side. A cell is
+ * `tall` times as high as wide. Returns false if memory is short. */
 static bool grid_make(grid *g, const lsp_csr *A, int most_rows, int most_cols, int tall, int least) {
     double rows = (double)A->rows, cols = (double)A->cols;
     double shrink = fmax(fmax(rows / tall / most_rows, cols / most_cols), 1);
@@ -61,7 +62,8 @@ static int64_t count_at(const grid *g, int row, int col) {
     return row < g->rows && col < g->cols ? g->count[(size_t)row * (size_t)g->cols + (size_t)col] : 0;
 }
 
-/* 0 for an empty cell, 1 .. levels for more and more entries, by the square root: sparse cells stay visible. */
+/* 0 for an empty cell, otherwise 1 .. levels, proportional to the square root of its entries: sparse cells stay
+ * visible. */
 static int level_of(int64_t n, int64_t most, int levels) {
     int level = 0;
     while (level < levels && (double)n * levels * levels > (double)level * level * (double)most) {
@@ -72,7 +74,7 @@ static int level_of(int64_t n, int64_t most, int levels) {
 
 /* ---- characters ---- */
 
-enum { chars_wide = 40, chars_high = 20, drawn_singly = 18 }; /* with its frame and title it fits a screen */
+enum { chars_wide = 40, chars_high = 20, drawn_singly = 18 }; /* with frame and title it fits 80 x 24 characters */
 
 static void rule(FILE *to, int width, bool utf8, bool top) {
     fputs(utf8 ? (top ? "┌" : "└") : "+", to);
@@ -82,8 +84,8 @@ static void rule(FILE *to, int width, bool utf8, bool top) {
     fputs(utf8 ? (top ? "┐\n" : "┘\n") : "+\n", to);
 }
 
-/* A dot stands for any entry; but where that would make most of the picture black, for more entries than in the mean.
- */
+/* Usually one entry sets a dot. If more than half of the dots would be set, a dot needs as many entries as the mean
+ * cell has, rounded up. */
 static int64_t choose_least_dot(const grid *g, int64_t nnz) {
     int64_t cells = (int64_t)g->rows * g->cols, held = 0;
     for (int64_t i = 0; i < cells; i++) {
@@ -92,7 +94,7 @@ static int64_t choose_least_dot(const grid *g, int64_t nnz) {
     return held * 2 > cells ? (nnz + cells - 1) / cells : 1;
 }
 
-/* The Braille character of 2 x 4 dots; dots are numbered down the columns, the last row apart. */
+/* Prints the Braille character of 4 x 2 cells. Unicode numbers the dots down the columns, the last row separately. */
 static void braille(FILE *to, const grid *g, int row, int col) {
     static const unsigned char bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     unsigned dots = 0;
@@ -104,10 +106,10 @@ static void braille(FILE *to, const grid *g, int row, int col) {
     fprintf(to, "\xE2%c%c", (char)(0xA0 | dots >> 6), (char)(0x80 | (dots & 0x3F)));
 }
 
-/* How a grid becomes characters: each stands for `high` x `wide` cells. */
+/* How a grid is printed: each character stands for `high` x `wide` cells. */
 typedef struct brush {
     int high, wide;
-    const char *const *shades; /* of one cell, empty first; NULL: Braille */
+    const char *const *shades; /* characters for levels 0, 1, ...; NULL: Braille */
     int levels;
     int width; /* columns of the terminal that a character takes */
 } brush;
@@ -154,7 +156,7 @@ int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title) {
 
 /* ---- SVG ---- */
 
-enum { svg_cells = 512, svg_levels = 4, svg_least = 24 }; /* svg_least: cells, and pixels, of a thin picture */
+enum { svg_cells = 512, svg_levels = 4, svg_least = 24 }; /* svg_least: cells and pixels of the short side at least */
 
 static void xml_text(FILE *to, const char *text) {
     while (*text) {
@@ -167,11 +169,12 @@ static void xml_text(FILE *to, const char *text) {
     }
 }
 
-/* All cells of one level as one path: each run of neighbours a stroke one cell high, moves relative within a row. */
+/* Draws all cells of one level as one path. Neighbouring cells of a row are one stroke; moves within a row are
+ * relative, which keeps the file short. */
 static void svg_path(FILE *to, const grid *g, int level) {
     bool open = false;
     for (int i = 0; i < g->rows; i++) {
-        int at = -1; /* where the pen stands in this row */
+        int at = -1; /* column of the pen; -1: not in this row yet */
         for (int j = 0; j < g->cols; j++) {
             int from = j;
             while (j < g->cols && level_of(count_at(g, i, j), g->most, svg_levels) == level) {
@@ -198,7 +201,7 @@ static void svg_path(FILE *to, const grid *g, int level) {
     fputs(open ? "\"/>\n" : "", to);
 }
 
-/* Pixels of a cell along a side: `square`, or more if the picture were too thin to be seen. */
+/* Pixels of a cell along one side: `square`, or more if the side would be shorter than svg_least pixels. */
 static int cell_pixels(int cells, int square) {
     const int visible = cells > 0 ? (svg_least + cells - 1) / cells : 1;
     return square > visible ? square : visible;
@@ -206,7 +209,7 @@ static int cell_pixels(int cells, int square) {
 
 static int side_pixels(int cells, int cell) { return cells > 0 ? cells * cell : svg_least; }
 
-/* The picture stands in a frame one pixel wide. */
+/* Writes the whole file. The picture has a frame of one pixel. */
 static void svg(FILE *to, const grid *g, const char *title) {
     const int longer = g->rows > g->cols ? g->rows : g->cols;
     const int square = longer > 0 && longer < svg_cells ? svg_cells / longer : 1;
@@ -228,7 +231,7 @@ static void svg(FILE *to, const grid *g, const char *title) {
     fputs("</g>\n</svg>\n", to);
 }
 
-/* A file that appears complete or not at all: filled as `beside`, then renamed to `target`. */
+/* A file that appears complete or not at all: it is written as `beside`, then renamed to `target`. */
 typedef struct picture {
     char target[PATH_MAX], beside[PATH_MAX + 32];
     FILE *to;
@@ -241,7 +244,7 @@ static bool picture_open(picture *p, const char *path) {
         return false;
     }
     bool there = stat(p->target, &old) == 0;
-    if (there && !S_ISREG(old.st_mode)) { /* a pipe, a device: written in place */
+    if (there && !S_ISREG(old.st_mode)) { /* a pipe or a device is written directly */
         p->to = fopen(p->target, "w");
         return p->to != NULL;
     }

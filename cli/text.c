@@ -1,4 +1,4 @@
-/* Numbers as people write and read them, and words that are nearly right. */
+/* Formats numbers for people, reads numbers that people typed, and measures how far a word is from another. */
 #include "text.h"
 #include "json.h"
 
@@ -26,7 +26,7 @@ cli_text cli_count(int64_t n) {
     return out;
 }
 
-/* Three digits that count, then the unit. */
+/* Three significant digits, then the unit. */
 static cli_text with_unit(double x, const char *unit) {
     cli_text out;
     double size = fabs(x);
@@ -67,7 +67,7 @@ cli_text cli_general(double x) {
     return fabs(x) >= 0.1 && fabs(x) < 1e6 ? with_unit(x, "") : out;
 }
 
-/* A character that a terminal shows and does not obey. */
+/* Is the character printable? C0 and C1 control characters are not: a terminal would obey them. */
 static bool is_shown(const char *text, int length) {
     const unsigned char first = (unsigned char)text[0];
     const bool second_controls = length == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
@@ -75,7 +75,8 @@ static bool is_shown(const char *text, int length) {
 }
 
 int cli_print(FILE *to, const char *text) {
-    char *line = malloc(4 * strlen(text) + 1), *end = line; /* in one piece: standard error has no buffer */
+    char *line = malloc(4 * strlen(text) + 1),
+         *end = line; /* written in one piece, because standard error has no buffer */
     for (int length; line && *text; text += length > 0 ? length : 1) {
         length = cli_utf8_length(text);
         if (is_shown(text, length)) {
@@ -109,7 +110,7 @@ void cli_say(const char *tool, const char *format, va_list arguments) {
 
 const char *cli_plural(int64_t n) { return n == 1 ? "" : "s"; }
 
-/* The power of two that a suffix stands for; -1 if it stands for none. */
+/* The power of two of a suffix: 20 for "M", "MB" or "MiB"; -1 if it is not a suffix. */
 static int suffix_power(const char *suffix) {
     static const char letters[] = "KMGT";
     if (*suffix == 0 || strcasecmp(suffix, "B") == 0) {
@@ -120,7 +121,7 @@ static int suffix_power(const char *suffix) {
     return letter && end ? 10 * (int)(letter - letters + 1) : -1;
 }
 
-/* Length of the digits that the text begins with, a fraction included; 0 if it begins with none. */
+/* Length of the number at the start of the text, with its fraction; 0 if no digit stands there. */
 static size_t decimal_length(const char *text) {
     size_t length = strspn(text, numerals);
     if (length > 0 && text[length] == '.') {
@@ -135,7 +136,7 @@ cli_size cli_parse_size(const char *text, int64_t *bytes) {
     if (length == 0 || power < 0) {
         return CLI_SIZE_NONE;
     }
-    double value = ldexp(strtod(text, NULL), power); /* LC_NUMERIC is never set: the point is a point */
+    double value = ldexp(strtod(text, NULL), power); /* LC_NUMERIC is "C", so "." is the decimal point */
     if (!(value >= 1 && value < 0x1p63)) {
         return value < 1 ? CLI_SIZE_ZERO : CLI_SIZE_LARGE;
     }
@@ -181,7 +182,7 @@ int cli_distance(const char *a, const char *b) {
     if (m > longest || n > longest) {
         return INT_MAX;
     }
-    int d[longest + 1][longest + 1]; /* d[i][j]: from the first i letters of a to the first j of b */
+    int d[longest + 1][longest + 1]; /* d[i][j]: distance of the first i letters of a from the first j of b */
     for (size_t i = 0; i <= m; i++) {
         for (size_t j = 0; j <= n; j++) {
             if (i == 0 || j == 0) {

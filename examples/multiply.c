@@ -1,4 +1,4 @@
-/* C = A*A with libsparse, for a Matrix Market file or a matrix by name:
+/* Computes C = A*A with libsparse, for a Matrix Market file or a generated matrix:
  *
  *     multiply A.mtx
  *     multiply poisson2d:100 */
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads a file, or generates what "name:numbers" describes. */
+/* Reads a file, or generates a matrix from a name with a colon, such as "poisson2d:100". */
 static lsp_status get_matrix(lsp_ctx *ctx, const char *name, lsp_csr *A) {
     return strchr(name, ':') ? lsp_generate(ctx, name, 1, NULL, A) : lsp_mtx_read(ctx, name, NULL, A, NULL);
 }
@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "poisson2d:100";
     lsp_ctx *ctx = NULL;
     char error[256] = "";
-    /* NULL instead of options: the CPU, all its threads, no limit on memory. */
+    /* Default options (NULL): the CPU, all its threads, no memory limit. */
     if (lsp_ctx_create(&ctx, NULL, error, sizeof error) != LSP_OK) {
         fprintf(stderr, "multiply: %s\n", error);
         return 1;
@@ -39,6 +39,6 @@ int main(int argc, char **argv) {
     } else {
         fprintf(stderr, "%s: %s\n", lsp_status_name(status), lsp_last_error(ctx));
     }
-    lsp_ctx_destroy(ctx); /* and with it A and C */
+    lsp_ctx_destroy(ctx); /* frees A and C too */
     return status == LSP_OK ? 0 : 1;
 }

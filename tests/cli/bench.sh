@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The papers of sparse-bench: its manual and its completion know every option that the help names.
+# The manual and the completion of sparse-bench know every option that the help lists.
 # shellcheck disable=SC2013,SC2034,SC2154
 . "$(dirname "$0")/lib.sh"
 manual=$SOURCE/bench/sparse-bench.1 completion=$SOURCE/bench/sparse-bench.bash

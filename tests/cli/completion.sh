@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What bash offers when the tab key is pressed.
+# Words that bash offers when the tab key is pressed.
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/lib.sh"
 . "$SOURCE/cli/spgemm-cli.bash"
@@ -8,7 +8,7 @@ mkdir folder
 : >"$out"
 : >"$err"
 
-# Completes the last of the words, cut as bash cuts them.
+# Completes the last word. The words are split as bash splits them: at = and :.
 offers() { # "wanted, sorted and separated by blanks" words...
     case="completion of ${*:2}"
     cases=$((cases + 1))

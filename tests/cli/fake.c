@@ -1,6 +1,6 @@
-/* Preloaded before the library, it lets the first product be what LSP_FAKE says, those after it honest:
- * "wrong": one value of the product is changed; "pattern": one column is; "slow": it takes 1.3 seconds, with progress.
- * "linger": a file that is complete waits ten seconds before it gets its name. */
+/* Preloaded before the library, it changes the first product as LSP_FAKE says; later products are right.
+ * "wrong" changes one value, "pattern" one column index; "slow" takes 1.3 seconds and reports progress.
+ * "linger" delays the rename of every complete output file by ten seconds. */
 #include "libsparse.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *e
     return real(ctx, options, error, error_bytes);
 }
 
-/* What the product that begins is to be. */
+/* Returns how the product that begins is changed. */
 static const char *begin(void) {
     static int calls;
     const char *what = getenv("LSP_FAKE");

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 small_matrices
 
-# Exit code 2, one sentence, nothing on standard output, no new file.
+# The tool must end with exit code 2 and one sentence on standard error.
 refused() { # "part" arguments...
     expect 2 cli "${@:2}"
     told "$1"
@@ -97,7 +97,7 @@ if [ "$(id -u)" != 0 ]; then
     chmod u+w folder
 fi
 rmdir folder.svg
-if [ -c /dev/full ]; then # reached as standard output only: no bug may replace it
+if [ -c /dev/full ]; then # only as standard output, so that no bug can replace the device
     full() { "$CLI" "$@" >/dev/full; }
     expect 2 full A.mtx -o -
     told "spgemm-cli: "
@@ -115,7 +115,7 @@ expect 0 closed A.mtx -q
 expect 2 closed A.mtx -q -o -
 is "$(ls -A)" "$before"
 
-# ---- an output that exists stays when the run fails, and is replaced when it does not ----
+# ---- a run that fails keeps the old output; a run that succeeds replaces it ----
 printf 'old\n' >C.mtx
 expect 3 cli --generate poisson2d:100 --max-memory 100K -o C.mtx
 is "$(cat C.mtx)" old
@@ -128,7 +128,7 @@ expect 0 cli A.mtx --spy C.svg -q
 expect 0 cli A.mtx -o D.mtx -q
 is "$(head -c 4 C.svg)" "<svg"
 
-# ---- no output is an input or another output, whatever it is called: before anything is read ----
+# ---- an output that is an input or another output is refused, under any name, before anything is read ----
 mkdir twice
 ln -s ../A.mtx twice/link.mtx
 ln A.mtx twice/hard.mtx
@@ -169,18 +169,18 @@ expect 0 cli A.mtx -q --spy twice/dangling.svg
 if [ ! -L twice/dangling.svg ] || [ ! -f twice/new.svg ]; then wrong "the link was replaced"; fi
 expect 0 cli A.mtx -q -o twice/C.mtx --spy twice/C.svg
 expect 1 cli A.mtx --spy C.png
-told "--spy takes a name that ends in .svg, or - for characters, not 'C.png': SVG is what is written"
+told "--spy takes a name that ends in .svg, or - for characters, not 'C.png': pictures are SVG files"
 expect 1 cli A.mtx --spy B.mtx
-told "SVG is what is written"
+told "pictures are SVG files"
 [ ! -e C.png ] || wrong "a file after a refusal"
 is "$(head -c 14 B.mtx)" "%%MatrixMarket"
 expect 0 cli A.mtx --json --spy C.svg
-told "the picture of C is written: C.svg"
+told "the picture of C was written to C.svg"
 json nnz_c >/dev/null
 expect 0 cli A.mtx --info --spy C.svg
-told "the picture of A is written: C.svg"
+told "the picture of A was written to C.svg"
 
-# ---- a reader that leaves ends the run as it ends other tools: silently, by SIGPIPE ----
+# ---- if the reader closes the pipe, the run ends like other tools: by SIGPIPE, without a message ----
 expect 141 "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -
 calm
 expect 141 "$HELPER" pipe 0 "$CLI" --help
@@ -189,7 +189,7 @@ expect 141 "$HELPER" pipe 0 "$CLI" A.mtx -o kept.mtx
 calm
 same kept.mtx D.mtx
 ignored() (trap '' PIPE && exec "$HELPER" pipe 10 "$CLI" --generate poisson2d:200 -o -)
-expect 2 ignored # a caller that ignores the signal is told
+expect 2 ignored # a caller that ignores the signal gets a message
 told "standard output: cannot be written: Broken pipe"
 expect 0 cli --generate poisson2d:200 -q -o piped.mtx
 mkfifo fifo
@@ -212,7 +212,7 @@ expect 0 bash -c 'cat A.mtx >fifo & "$CLI" fifo -q -o C.mtx && wait'
 expect 0 cli A.mtx -q -o D.mtx
 same C.mtx D.mtx
 
-# ---- a file over its limit is a write that failed ----
+# ---- a file that exceeds its size limit is a write error ----
 limited() (ulimit -f 8 && exec "$CLI" "$@")
 mkdir small
 for output in "-o small/C.mtx" "-o small/C.mtx.gz" "--spy small/C.svg"; do
@@ -222,11 +222,11 @@ for output in "-o small/C.mtx" "-o small/C.mtx.gz" "--spy small/C.svg"; do
     is "$(ls -A small)" ""
 done
 
-# ---- an interrupted run leaves nothing beside its output ----
+# ---- an interrupted run leaves no unfinished file ----
 mkdir quiet
 ln -s quiet/linked.mtx link.mtx
 printf 'old\n' >quiet/linked.mtx
-interrupted() { # signal arguments...: sent when the output is complete but has not its name yet
+interrupted() { # signal arguments...: sent when the output is complete but not yet renamed
     (exec env --default-signal=QUIT "${faked[@]}" LSP_FAKE=linger "$CLI" "${@:2}") &
     local tool=$! waited=0
     while [ -z "$(find quiet ! -name linked.mtx -type f -size +0)" ] && [ $((waited += 1)) -lt 900 ]; do sleep 0.01; done

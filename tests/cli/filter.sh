@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Other sums and products, and which entries of C stay: against results made by hand and by awk.
+# Semirings and filters, compared with results computed by hand and by awk.
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/lib.sh"
 small_matrices
@@ -18,13 +18,13 @@ product "1 1 0/1 2 1/2 2 1/" zero.mtx --semiring or-and
 product "1 1 0/1 2 1/2 2 10/" zero.mtx --semiring min-plus
 expect 0 cli A.mtx --semiring min-plus --check
 said "min-plus   the sum of C's values is 11"
-said "the reference's bits"
+said "the same bits as the reference"
 expect 0 cli A.mtx
 not_said "semiring"
 expect 0 cli A.mtx --semiring max-times --json --repeat 2 --precision f32
 is "$(json semiring) $(json sum) $(json filter)" '"max-times" 16 null'
 
-# ---- masks: their values mean nothing ----
+# ---- masks: their values do not matter ----
 printf '%s real general\n2 2 2\n1 1 0\n2 2 nan\n' "$banner" >mask.mtx
 product "1 1 1/2 2 9/" A.mtx --mask mask.mtx
 product "1 2 8/" A.mtx --mask mask.mtx --complement
@@ -58,20 +58,20 @@ is "$(json nnz_c) $(json b)" '2 "standard input"'
 input=/dev/null
 mkfifo fifo
 # shellcheck disable=SC2016
-expect 0 bash -c 'cat A.mtx >fifo & "$CLI" fifo --mask fifo --json && wait' # A's own file is read once
+expect 0 bash -c 'cat A.mtx >fifo & "$CLI" fifo --mask fifo --json && wait' # if the mask is A's file, it is read once
 is "$(json nnz_c) $(json filter.mask)" '3 "fifo"'
 
-# ---- small ones, and the largest of a row ----
+# ---- dropping small entries, keeping the largest of each row ----
 product "1 2 8/2 2 9/" A.mtx --drop 1
 product "2 2 9/" A.mtx --drop 8
 product "1 2 8/2 2 9/" A.mtx --drop 7.999e0
 product "1 2 8/2 2 9/" A.mtx --keep 1
 product "1 2 8/" A.mtx --drop 1 --keep 1 --mask mask.mtx --complement
-product "1 1 1/2 2 9/" A.mtx --keep 1 --mask mask.mtx # the mask first
+product "1 1 1/2 2 9/" A.mtx --keep 1 --mask mask.mtx # the mask is applied first
 printf '%s real general\n2 2 4\n1 1 1\n1 2 -1\n2 1 1\n2 2 -1\n' "$banner" >cancel.mtx
 product "1 1 0/1 2 0/2 1 0/2 2 0/" cancel.mtx
 product "" cancel.mtx --drop 0
-product "1 1 0/2 1 0/" cancel.mtx --keep 1 # of equal ones the first
+product "1 1 0/2 1 0/" cancel.mtx --keep 1 # of equal entries the first stays
 printf '%s real general\n1 1 1\n1 1 nan\n' "$banner" >nan.mtx
 product "1 1 nan/" nan.mtx --drop 1e308 --keep 1
 expect 0 cli nan.mtx --json --drop 1
@@ -82,8 +82,8 @@ is "$(json sum)" 30
 # ---- the report ----
 expect 0 cli A.mtx --mask mask.mtx --complement --drop 0.5 --keep 1000 --check -v
 said "mask.mtx: real general"
-said "where the mask has no entry, of |c| > 0.5, the 1,000 largest of a row"
-said "the reference's bits"
+said "where the mask has no entry, |c| > 0.5, the 1,000 largest of each row"
+said "the same bits as the reference"
 expect 0 cli A.mtx --mask mask.mtx --drop 0.5 --keep 1 --check --json
 is "$(json filter)" '{"mask": "mask.mtx", "complement": false, "drop": 0.5, "keep": 1}'
 is "$(json nnz_c) $(json sum) $(json check.ok) $(json products)" "2 10 true 4"
@@ -92,7 +92,7 @@ is "$(json filter)" '{"mask": null, "complement": false, "drop": null, "keep": 2
 expect 0 cli A.mtx --mask mask.mtx --json --dry-run
 is "$(json nnz_c) $(json sum) $(json plan.nnz_bound)" "null null 3"
 expect 0 cli A.mtx --mask mask.mtx --dry-run
-said "before they are filtered"
+said "before the filter"
 expect 0 cli A.mtx --mask mask.mtx --spy -
 said "C = A*A, filtered: 2 x 2, 2 entries"
 said "|# . |"
@@ -102,7 +102,7 @@ told "the check failed: entry (2, 2) of A*A"
 expect 5 fake pattern --keep 1 --semiring min-plus --check A.mtx -o never.mtx
 [ ! -e never.mtx ] || wrong "a product that failed its check was written"
 
-# ---- triangles: six times each ----
+# ---- triangles: each is counted six times ----
 complete() { # vertices
     echo "$banner pattern symmetric" && echo "$1 $1 $(($1 * ($1 - 1) / 2))"
     awk -v n="$1" 'BEGIN { for (i = 2; i <= n; i++) for (j = 1; j < i; j++) print i, j }'
@@ -110,16 +110,18 @@ complete() { # vertices
 complete 30 >k30.mtx
 expect 0 cli k30.mtx --mask k30.mtx --semiring plus-pair --json --check
 is "$(json nnz_c) $(json sum)" "870 $((30 * 29 * 28))"
-expect 0 cli --generate poisson2d:20 --semiring plus-pair --keep 1 # of a row most with itself: as many as it has
+# the diagonal is the largest of its row: it counts the row's entries
+expect 0 cli --generate poisson2d:20 --semiring plus-pair --keep 1
 said "the sum of C's values is 1,920"
 { echo "$banner pattern symmetric" && echo "10 10 15" && printf '%s\n' "2 1" "3 2" "4 3" "5 4" "5 1" "6 1" "7 2" "8 3" \
     "9 4" "10 5" "8 6" "10 8" "10 7" "9 7" "9 6"; } >petersen.mtx
 expect 0 cli petersen.mtx --mask petersen.mtx --semiring plus-pair --json
 is "$(json nnz_c) $(json sum)" "0 0"
-expect 0 cli petersen.mtx --mask petersen.mtx --semiring plus-pair --complement --json # two steps to all others, and back
+# one path of two steps to each of 6 vertices, three back
+expect 0 cli petersen.mtx --mask petersen.mtx --semiring plus-pair --complement --json
 is "$(json nnz_c) $(json sum)" "70 $((10 * 6 + 10 * 3))"
 
-# ---- the same by awk, on matrices of small integers ----
+# ---- random matrices of small integers, compared with awk ----
 cat >multiply.awk <<'AWK'
 function abs(x) { return x < 0 ? -x : x }
 /^%/ { next }
@@ -153,7 +155,7 @@ END {
     }
 }
 AWK
-random() { # seed entries: 40 x 40, from -3 to 3, by rows
+random() { # seed entries: a 40 x 40 matrix with values from -3 to 3, sorted by rows
     awk -v seed="$1" -v entries="$2" 'function next_of(m) { seed = (seed * 1103 + 12345) % 65537; return seed % m }
         BEGIN { while (count < entries) { i = next_of(40) + 1; j = next_of(40) + 1; v = next_of(7) - 3
                     if (!((i, j) in seen)) { seen[i, j] = 1; count++; print i, j, v } } }' |
@@ -182,10 +184,10 @@ for semiring in plus-times min-plus max-times or-and plus-pair; do
 done
 [ -s wanted ] || wrong "nothing was compared"
 
-# ---- within a budget: filtered blocks, and written in blocks where even those do not fit ----
-big=(--threads 2 --generate er:8000:10) # each thread takes its own scratch
+# ---- within a memory limit: filtered in blocks; written in blocks if the filtered C does not fit ----
+big=(--threads 2 --generate er:8000:10) # two threads, because each takes its own scratch
 expect 3 cli "${big[@]}" --max-memory 8M --check
-expect 0 cli "${big[@]}" --max-memory 8M --check --keep 2 --json # the whole product is never held
+expect 0 cli "${big[@]}" --max-memory 8M --check --keep 2 --json # the unfiltered product is never held in full
 is "$(json check.ok)" true
 [ "$(json plan.blocks)" -gt 1 ] || wrong "one block"
 expect 0 cli "${big[@]}" --drop 0.05 --keep 90 -q -o whole.mtx
@@ -202,7 +204,7 @@ expect 0 cli "${big[@]}" --keep 3 --threads 1 -q -o one.mtx
 expect 0 cli "${big[@]}" --keep 3 --threads 5 -q -o five.mtx
 same one.mtx five.mtx
 
-# ---- on a GPU the same bits ----
+# ---- a GPU gives the same bits ----
 if "$CLI" --device cuda -q A.mtx >/dev/null 2>&1; then
     for semiring in plus-times min-plus max-times or-and plus-pair; do
         expect 0 cli R.mtx S.mtx --mask T.mtx --semiring "$semiring" --drop 1 --keep 5 --device cuda --check --json

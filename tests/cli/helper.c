@@ -1,9 +1,9 @@
-/* What the tests of the tools need and a bare machine may lack:
- *   helper json [KEY.KEY...]   standard input is exactly one JSON value; prints what the keys lead to, as written
- *   helper xml                 standard input is well-formed: tags closed in order, attributes quoted, & escaped
- *   helper tty COMMAND...      runs a command with a terminal for its output and errors; prints what it wrote there
- *   helper pipe N COMMAND...   runs a command whose reader leaves after N bytes; prints nothing but its errors
- * tty and pipe end with the command's own exit code, 128 + n after signal n. */
+/* Checks that the tests need without other programs, such as jq, xmllint or script:
+ *   helper json [KEY.KEY...]   checks that standard input is one JSON value; prints the value at the keys, as written
+ *   helper xml                 checks that standard input is well-formed: tags closed, attributes quoted, & escaped
+ *   helper tty COMMAND...      runs a command on a terminal; prints its output and errors
+ *   helper pipe N COMMAND...   runs a command and closes its output pipe after N bytes; prints only its errors
+ * tty and pipe end with the exit code of the command, or 128 + n after signal n. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -22,13 +22,13 @@ static void fail(const char *what, const char *at) {
 }
 
 static void slurp(void) {
-    size_t used = 0, room = 1 << 16, got = 0;
-    text = malloc(room + 1);
-    while (text && (got = fread(text + used, 1, room - used, stdin)) > 0) {
+    size_t used = 0, capacity = 1 << 16, got = 0;
+    text = malloc(capacity + 1);
+    while (text && (got = fread(text + used, 1, capacity - used, stdin)) > 0) {
         used += got;
-        if (used == room) {
-            room *= 2;
-            text = realloc(text, room + 1);
+        if (used == capacity) {
+            capacity *= 2;
+            text = realloc(text, capacity + 1);
         }
     }
     if (!text) {
@@ -87,7 +87,7 @@ static const char *json_number(const char *s) {
     return at;
 }
 
-/* Checks one value and returns its end. `path`, if not NULL, is what to look for in it. */
+/* Checks one value and returns its end. Prints the part at `path`, unless that is NULL. */
 static const char *json_value(const char *s, const char *path, int depth) {
     if (path && *path == 0) {
         const char *end = json_value(s, NULL, depth);
@@ -240,7 +240,7 @@ static int with_short_reader(long bytes, char **command) {
     if (pipe(ends) != 0) {
         return 77;
     }
-    if (bytes == 0) { /* the reader has left before the command begins */
+    if (bytes == 0) { /* the pipe is closed before the command starts */
         close(ends[0]);
     }
     pid_t child = fork();

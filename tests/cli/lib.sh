@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the tests of spgemm-cli: CLI HELPER FAKE SOURCE WORK come in the environment. A test runs in an empty
-# folder; each `expect` is a case, and at the end the number of cases that failed decides.
+# Sourced by the tests of spgemm-cli. ctest sets CLI HELPER FAKE SOURCE WORK in the environment. A test runs in an empty
+# folder. Each `expect` is a case, the assertions after it belong to that case, and `finish` fails if any case failed.
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive # idle threads must not take the processor from other tests
 rm -rf "${WORK:?}" && mkdir -p "$WORK" && cd "$WORK" || exit 1
@@ -8,7 +8,7 @@ cases=0 failures=0 input=/dev/null
 out=$WORK/.out err=$WORK/.err
 cli() { "$CLI" "$@"; }
 
-# Says which case failed and why.
+# Prints which case failed, why, and what it wrote.
 wrong() { # why
     failures=$((failures + 1))
     printf 'FAILED: %s\n  %s\n' "$case" "$1"
@@ -16,7 +16,7 @@ wrong() { # why
     sed 's/^/  stderr: /' "$err" | head -20
 }
 
-# Runs a command with `input` as its standard input; it must end with the code. $out and $err hold what it wrote.
+# Runs a command with $input as its standard input and checks its exit code. $out and $err then hold its output.
 expect() { # code command...
     local code=$1 got=0
     shift
@@ -35,13 +35,13 @@ calm() { [ ! -s "$err" ] || wrong "something on standard error"; }
 same() { cmp -s "$1" "$2" || wrong "$1 and $2 differ: $(cmp "$1" "$2" 2>&1)"; }
 is() { [ "$1" = "$2" ] || wrong "'$1' instead of '$2'"; }
 
-# The value at a path of keys in a JSON file, which must be valid.
+# Prints the value at a path of keys in a JSON file, and checks that the file is valid.
 json() { "$HELPER" json "$1" <"${2:-$out}" 2>>"$err" || wrong "no valid JSON"; }
 
-# The entries of a Matrix Market file without its head, one a line.
+# Prints the entries of a Matrix Market file, one on each line, without banner, comments and sizes.
 entries() { sed -e '/^%/d' "$1" | sed -e 1d; }
 
-# What a product is when it is written: entries, line by line, by /
+# Multiplies, writes C and compares its entries; they are given line by line, each ended by /.
 product() { # "entries" arguments...
     local wanted=$1
     shift
@@ -56,7 +56,7 @@ finish() {
     [ "$failures" = 0 ] && [ "$cases" -gt 0 ]
 }
 
-# The tool, with a library that errs; see fake.c.
+# Runs the tool with a library that gives wrong results or is slow; see fake.c.
 faked=(env "LD_PRELOAD=$FAKE" "ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0")
 fake() { # how arguments...
     "${faked[@]}" "LSP_FAKE=$1" "$CLI" "${@:2}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Products: right numbers, files in and out, pipes, precision, threads, memory, the check.
+# Products: their numbers, input and output files, pipes, precision, threads, memory, the check.
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/lib.sh"
 small_matrices
@@ -40,7 +40,7 @@ expect 2 cli upper.mtx
 told "upper.mtx:4: "
 product "1 1 26/1 2 5/2 1 5/2 2 25/" --lenient upper.mtx
 
-# ---- files of integers, as long as nothing is rounded: 2^53 = 9007199254740992 ----
+# ---- C is a file of integers if no sum is rounded: below 2^53 = 9007199254740992 ----
 field() { # field arguments...
     expect 0 cli "${@:2}" -q -o C.out
     calm
@@ -136,7 +136,7 @@ expect 0 cli - -q -o C.out
 same C.out direct.mtx
 input=/dev/null
 
-# ---- the same bits whatever the threads, the budget, the day ----
+# ---- the bits do not depend on threads or memory ----
 expect 0 cli --generate rmat:11:8 --threads 1 -q -o one.mtx
 expect 0 cli --generate rmat:11:8 --threads 2 -q -o two.mtx
 same one.mtx two.mtx
@@ -155,7 +155,7 @@ needed=$(json peak_bytes)
 expect 0 cli --device cpu --threads 2 --generate er:8000:10 --max-memory "$((needed * 3 / 4))" -o budget.mtx # in blocks
 said "in blocks"
 same one.mtx budget.mtx
-# rather fewer threads than none
+# if memory does not suffice for all threads, fewer are used
 expect 0 cli --threads 64 --generate er:8000:10 --max-memory 6M -q -o budget.mtx
 same one.mtx budget.mtx
 expect 0 cli --threads 64 --max-memory 24M --info one.mtx
@@ -175,7 +175,7 @@ told "spgemm-cli: er.mtx: reading it needs"
 expect 3 cli --generate er:3000:8 --max-memory 1000
 told "spgemm-cli: generating er:3000:8: "
 told "together, and the budget is 1000 bytes"
-# C too large: what else would do, and it does
+# C does not fit: the message suggests another way, which works
 few=(--device cpu --threads 2 --generate er:8000:10 --max-memory 8M)
 expect 3 cli "${few[@]}"
 told "spgemm-cli: multiplying A*A: "
@@ -187,7 +187,7 @@ for option in --check "--spy C.svg" "--repeat 2"; do
 done
 expect 0 cli "${few[@]}" -q -o few.mtx
 not_told "blocks of rows"
-expect 3 cli -v --generate er:8000:10 --max-memory 8M # the report does not come: the plan is told
+expect 3 cli -v --generate er:8000:10 --max-memory 8M # without a report the plan is printed as a message
 told "spgemm-cli: spgemm: "
 expect 3 cli --generate er:1000000000000:1
 # ---- a generated A, with and without B ----
@@ -200,14 +200,14 @@ for spec in stencil27:3 fem3:2 er:50:3 rmat:5:4 web:100:1.5:10 perm:9 nascg:S; d
     calm
 done
 
-# ---- the check, and what happens when it fails ----
+# ---- the check, and a check that fails ----
 expect 0 cli --check A.mtx
 said "check"
 said "ok"
 expect 0 cli A.mtx
 not_said "check"
 expect 5 fake wrong --check A.mtx -o never.mtx
-told "spgemm-cli: the check failed: entry (1, 2) of A*A is off by 0.333 of itself"
+told "spgemm-cli: the check failed: entry (1, 2) of A*A has a relative error of 0.333"
 said "FAILED"
 [ ! -e never.mtx ] || wrong "a product that failed its check was written"
 expect 5 fake wrong --check --json A.mtx
@@ -226,12 +226,12 @@ expect 0 cli --repeat 3 --json A.mtx
 is "$(json repeats)" 3
 expect 0 cli --repeat 3 A.mtx
 said "the fastest of 3; median"
-said "a first one of"
+said "a first run of"
 expect 0 cli A.mtx
-not_said "a first one"
+not_said "a first run"
 expect 0 cli --json A.mtx
 is "$(json ms.multiply_cold)" null
-expect 0 fake wrong --repeat 1 --check --json A.mtx # the first product, which is the wrong one, is not counted
+expect 0 fake wrong --repeat 1 --check --json A.mtx # the fake makes the cold run wrong, which does not count
 [[ $(json ms.multiply_cold) =~ ^[0-9.e+-]+$ ]] || wrong "multiply_cold"
 is "$(json repeats) $(json check.ok)" "1 true"
 expect 0 cli --dry-run A.mtx
@@ -252,7 +252,7 @@ if "$CLI" --device cuda -q A.mtx >/dev/null 2>&1; then
     expect 0 cli --device cuda --check --json A.mtx B.mtx
     is "$(json device) $(json check.ok) $(json products)" '"cuda" true 3'
     expect 0 cli --device cuda --check --transpose-b --repeat 2 A.mtx
-    said "the reference's bits"
+    said "the same bits as the reference"
     said "to the GPU and back"
     expect 0 cli --device cuda --dry-run A.mtx
     expect 3 cli --device cuda --max-memory 100 A.mtx

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every Matrix Market file that lies in the folder MATRICES: described, drawn, multiplied, checked against the reference.
+# Describes, draws, multiplies and checks every Matrix Market file in the folder MATRICES.
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -21,7 +21,7 @@ for file in "$MATRICES"/*.mtx "$MATRICES"/*.mtx.gz; do
     else
         expect 0 cli --check --json "$file"
         is "$(json check.ok)" true
-        # the published counts, where there is a table of them: products and entries of A*A
+        # INDEX.tsv, if it exists, has the published numbers of products and entries of A*A
         counts=$(awk -F'\t' -v f="$(basename "$file")" '$1 == f && $8 != "-" {print $8, $9}' "$MATRICES/INDEX.tsv" 2>/dev/null)
         [ -z "$counts" ] || is "$(json products) $(json nnz_c)" "$counts"
     fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is reported: tables, JSON, --info, pictures, the progress line.
+# Reports: tables, JSON, --info, pictures, the progress line.
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 small_matrices
@@ -12,7 +12,7 @@ for word in rows columns entries "A " "C = A*A" products multiply memory "A.mtx:
 expect 0 cli -v A.mtx
 said "method"
 said "sort"
-calm # the plan is said once
+calm # the plan is printed once
 expect 0 cli -v --info A.mtx
 told "spgemm-cli: spgemm: 4 products"
 expect 0 cli -q A.mtx
@@ -53,7 +53,7 @@ for locale in C C.UTF-8 de_DE.UTF-8 fr_FR ar_EG; do
     is "$(json a.nnz)" 3
 done
 
-# ---- names of files cannot write to the terminal ----
+# ---- control characters in names of files do not reach the terminal ----
 odd2=$'a\x1b[31m\nb\x7f\xc2\x9b\xff\t\xc3\xa9.mtx'
 shown='a\x1b[31m\nb\x7f\xc2\x9b\xff\té.mtx'
 cp A.mtx "$odd2"
@@ -130,7 +130,7 @@ picture() { # file arguments...
     grep -q 'viewBox=' "$1" || wrong "$1 has no viewBox"
     grep -q '<svg [^>]*role="img"' "$1" || wrong "$1 is no image to a screen reader"
 }
-# Width and height with the frame, and how cells are scaled.
+# Checks width and height, frame included, and the scale of a cell.
 framed() { # file width height "scale"
     grep -qF "width=\"$2\" height=\"$3\" viewBox=\"0 0 $2 $3\"" "$1" || wrong "$1 is of another size: $(head -1 "$1")"
     grep -qF "<rect x=\".5\" y=\".5\" width=\"$(($2 - 1))\" height=\"$(($3 - 1))\" fill=\"#fff\" stroke=" "$1" ||
@@ -153,7 +153,7 @@ framed A.svg 514 514 "256 256"
 framed wide.svg 512 342 "170 170"
 printf '%%%%MatrixMarket matrix coordinate pattern general\n2000000 3 3\n1 1\n1000000 2\n2000000 3\n' >needle.mtx
 picture needle.svg needle.mtx --info
-framed needle.svg 26 514 "8 1" # three columns that can be told apart
+framed needle.svg 26 514 "8 1" # the three columns are wide enough to be seen
 is "$(sed -n 's/.*d="//; /^M/p' needle.svg | tr '\n' /)" "M0 0h1/M1 255h1/M2 511h1/"
 printf '%%%%MatrixMarket matrix coordinate pattern general\n40 1 2\n1 1\n40 1\n' >column.mtx
 picture column.svg column.mtx --info
@@ -177,7 +177,7 @@ picture mode.svg A.mtx
 is "$(stat -c %a mode.svg)" 640
 umask 022
 
-# ---- a terminal shows the same, and the progress of what is long ----
+# ---- a terminal gets the same report, and the progress of a long step ----
 if "$HELPER" tty true; then
     strip() { sed -E 's/[0-9.]+ (ms|s|[kMG]?flop)/_/g; s/ +/ /g' "$1"; }
     expect 0 "$HELPER" tty "$CLI" A.mtx

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Where address space ends, there are fewer threads or none: the same product, or exit code 3. Never is the process
-# ended by the threads' library.
+# With too little address space, fewer threads start or none: the product is the same, or the exit code is 3. The OpenMP
+# runtime must never end the process.
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -19,7 +19,7 @@ for ((kib = 8000; kib <= 120000; kib += 2000)); do
         same right.mtx limited.mtx
         ;;
     3) refused=$((refused + 1)) ;;
-    126 | 127) ;; # not even the program could be loaded
+    126 | 127) ;; # the program itself could not be loaded
     *) wrong "exit code $got instead of 0 or 3" ;;
     esac
 done

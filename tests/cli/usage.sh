@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The command line itself: help, version, and every way to get it wrong.
+# The command line: help, version, and every kind of mistake.
 # shellcheck disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 small_matrices
 
-# A wrong command line: exit code 1, one sentence that holds each of the parts, nothing done.
+# The tool must end with exit code 1 and one sentence, which contains each of the parts.
 refused() { # "part" ["part"] -- arguments...
     local parts=()
     while [ "$1" != -- ]; do
@@ -52,7 +52,7 @@ expect 0 cli --version
 calm
 [[ $(cat "$out") =~ ^spgemm-cli\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || wrong "no version"
 
-# ---- words that are nearly right ----
+# ---- misspelt words: the message suggests the right one ----
 refused "unknown option '--thread'" "did you mean '--threads'?" -- --thread 2 A.mtx
 refused "unknown option '--max-memroy'" "did you mean '--max-memory'?" -- --max-memroy=1G A.mtx
 refused "unknown option '--tranpose-b'" "did you mean '--transpose-b'?" -- A.mtx --tranpose-b
@@ -78,10 +78,10 @@ refused "did you mean 'stencil27'?" -- --generate stencil:4
 refused "quux" -- --generate quux
 for spec in poisson2d:0 poisson2d: er:10 poisson2d:3x nascg:X; do
     refused "spgemm-cli: " -- --generate "$spec"
-    not_told "did you mean" # the name is right
+    not_told "did you mean" # the name is valid
 done
 
-# ---- values missing or malformed ----
+# ---- missing and malformed values ----
 for option in --output --semiring --mask --drop --keep --generate --seed --precision --device --threads --max-memory \
     --compare --repeat --spy; do
     refused "$option needs a value" -- A.mtx "$option"
@@ -116,22 +116,22 @@ done
 for option in --transpose-a --transpose-b --complement --info --dry-run --check --lenient --json --quiet --verbose --version --help; do
     refused "$option takes no value" -- "$option=1" A.mtx
 done
-refused "--output: its FILE is empty" -- A.mtx -o ''
-refused "--spy: its FILE.svg is empty" -- A.mtx --spy=
-refused "--mask: its FILE.mtx is empty" -- A.mtx --mask=
-refused "--semiring: its NAME is empty" -- A.mtx --semiring ''
+refused "--output: FILE is empty" -- A.mtx -o ''
+refused "--spy: FILE.svg is empty" -- A.mtx --spy=
+refused "--mask: FILE.mtx is empty" -- A.mtx --mask=
+refused "--semiring: NAME is empty" -- A.mtx --semiring ''
 
-# ---- what does not go together ----
+# ---- options and files that contradict each other ----
 refused "no matrix" --
 refused "no matrix" -- --json
 refused "'third.mtx' is one file too many" -- A.mtx B.mtx third.mtx
-refused "--generate stands for A" "'A.mtx' and 'B.mtx'" -- --generate perm:4 A.mtx B.mtx
+refused "--generate makes A" "'A.mtx' and 'B.mtx'" -- --generate perm:4 A.mtx B.mtx
 refused "A and B cannot both be '-': standard input is read once" -- - -
 refused "A and the mask cannot both be '-'" -- - --mask -
 refused "B and the mask cannot both be '-'" -- --mask - A.mtx -
 refused "B and the mask cannot both be '-'" -- --mask - --generate perm:2 -
-refused "--complement means nothing without --mask" -- --complement A.mtx
-refused "--complement means nothing without --mask" -- --complement --keep 1 A.mtx
+refused "--complement needs --mask" -- --complement A.mtx
+refused "--complement needs --mask" -- --complement --keep 1 A.mtx
 refused "--info and --semiring do not go together" -- --info --semiring min-plus A.mtx
 refused "--compare and --semiring do not go together" -- --compare cusparse --semiring min-plus A.mtx
 for filter in "--mask A.mtx" "--drop 0" "--keep 1"; do
@@ -141,7 +141,7 @@ for filter in "--mask A.mtx" "--drop 0" "--keep 1"; do
     refused "--compare and ${filter% *} do not go together" -- --compare cusparse $filter A.mtx
 done
 refused "the name of a file is empty" -- ''
-refused "--seed means nothing without --generate" -- --seed 3 A.mtx
+refused "--seed needs --generate" -- --seed 3 A.mtx
 refused "--info and --dry-run do not go together" -- --info --dry-run A.mtx
 for option in --info --dry-run; do
     refused "$option and --output do not go together" -- "$option" -o C.mtx A.mtx

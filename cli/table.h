@@ -1,0 +1,25 @@
+/* The rows of the tables that --info and a product's report share. */
+#ifndef LSP_CLI_TABLE_H
+#define LSP_CLI_TABLE_H
+
+#include "job.h"
+
+/* One row: label, value, and a note by `format`, which may be empty. */
+void cli_table_row(FILE *to, const char *label, const char *value, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* One row of a matrix: label, rows, columns, entries, then "name: note". Name and note may be empty. */
+typedef struct cli_matrix_row {
+    const char *label;
+    int64_t rows, cols;
+    const char *entries, *name, *note;
+} cli_matrix_row;
+void cli_table_matrix(FILE *to, const cli_matrix_row *row);
+
+/* The head of a table: A, B and the mask, one row each. */
+void cli_table_matrices(const cli_job *job);
+
+/* "real", "integer", "pattern" or "complex". */
+const char *cli_field_name(lsp_mtx_field field);
+
+#endif
