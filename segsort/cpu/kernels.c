@@ -1,7 +1,7 @@
 /* The serial code of the segmented sort, for one instruction set. */
 #include "core/isa.h"
+#include "core/vector.h"
 #include "cpu.h"
-#include "vector.h"
 #include <string.h>
 
 typedef struct value16 {

@@ -4,7 +4,7 @@
 #ifndef LSP_SEGSORT_CPU_LANES_H
 #define LSP_SEGSORT_CPU_LANES_H
 
-#include "vector.h"
+#include "core/vector.h"
 
 #define NOINLINE __attribute__((noinline))
 

@@ -1,7 +1,7 @@
 /* Vectors of 32-bit words of the instruction set at hand, and what networks in registers are made of: exchanges
  * between vectors, exchanges between lanes, transposition. Without vectors LANES stays undefined. */
-#ifndef LSP_SEGSORT_CPU_VECTOR_H
-#define LSP_SEGSORT_CPU_VECTOR_H
+#ifndef LSP_CORE_VECTOR_H
+#define LSP_CORE_VECTOR_H
 
 #include <stdint.h>
 
