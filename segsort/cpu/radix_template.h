@@ -118,16 +118,16 @@ typedef struct KEY_NAME(queue) {
 #endif
 } KEY_NAME(queue);
 
-static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 KEY_NAME(queue) * queue) {
 #ifdef LANES
     for (int c = 0; c < SHORT_CLASSES; c++) {
         if (queue->batch[c].count > 0) {
-            KEY_NAME(flush)(sort, room, place, &queue->batch[c], c);
+            KEY_NAME(flush)(sort, workspace, place, &queue->batch[c], c);
         }
     }
 #else
-    (void)sort, (void)room, (void)place, (void)queue;
+    (void)sort, (void)workspace, (void)place, (void)queue;
 #endif
 }
 
@@ -146,8 +146,9 @@ ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, i
 }
 
 /* The n items at `begin` of a place, now or with the queue. */
-static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                        KEY_NAME(queue) * queue, int64_t begin, int64_t n) {
+static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                        const lsp_sort_place *place, KEY_NAME(queue) * queue, int64_t begin,
+                                        int64_t n) {
 #ifdef LANES
     if (n > 0 && n <= SHORT_LONGEST) {
         int c = n <= 4 ? 0 : lsp_bits((uint64_t)n - 1) - 2;
@@ -155,7 +156,7 @@ static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_roo
         b->begin[b->count] = begin;
         b->length[b->count] = (uint32_t)n;
         if (++b->count == (c < SHORT_PAIRS ? LANES : 2)) {
-            KEY_NAME(flush)(sort, room, place, b, c);
+            KEY_NAME(flush)(sort, workspace, place, b, c);
         }
         return;
     }
@@ -167,18 +168,18 @@ static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_roo
     }
     lsp_sort_place at = lsp_sort_place_at(sort, place, begin);
     if (at.keys_spare == NULL) {
-        at.keys_spare = room->keys_spare;
-        at.values_spare = room->values_spare;
+        at.keys_spare = workspace->keys_spare;
+        at.values_spare = workspace->values_spare;
     }
     if (n == 1) {
         lsp_sort_copy(sort, &at, 1);
     } else {
-        KEY_NAME(sort_segment)(sort, room, &at, n);
+        KEY_NAME(sort_segment)(sort, workspace, &at, n);
     }
 }
 
-static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
-                            lsp_key_range range) {
+static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                            int64_t n, lsp_key_range range) {
     lsp_sort_digit digit = lsp_sort_first_digit(range, n);
     const int bits = digit.bits;
     int64_t next[1 << SORT_LAST_DIGIT], begin = 0;
@@ -191,9 +192,9 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
     }
     lsp_sort_place split = *place;
     bool from_spare = place->keys == place->keys_spare;
-    if (from_spare && digit.shift > 0 && n <= room->near && place->keys != room->keys_near) {
-        split.keys_spare = room->keys_near; /* in the cache; the output may not be */
-        split.values_spare = room->values_near;
+    if (from_spare && digit.shift > 0 && n <= workspace->near && place->keys != workspace->keys_near) {
+        split.keys_spare = workspace->keys_near; /* in the cache; the output may not be */
+        split.values_spare = workspace->values_near;
         from_spare = false;
     }
     bool to_output = from_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
@@ -201,7 +202,7 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
     char *values_to = to_output ? split.values_out : split.values_spare;
     split.keys = keys_to;
     split.values = values_to;
-    KEY_NAME(scatter)(sort, place, 0, n, digit, next, keys_to, values_to, room->lines);
+    KEY_NAME(scatter)(sort, place, 0, n, digit, next, keys_to, values_to, workspace->lines);
     if (digit.shift == 0) {
         lsp_sort_copy(sort, &split, n);
         return;
@@ -211,36 +212,36 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
     int64_t fetched = 0;
     for (int64_t d = 0; d < (int64_t)1 << bits; d++) {
         KEY_NAME(fetch)(sort, &split, &fetched, next[d] + FETCH_AHEAD);
-        KEY_NAME(sort_items)(sort, room, &split, &queue, begin, next[d] - begin);
+        KEY_NAME(sort_items)(sort, workspace, &split, &queue, begin, next[d] - begin);
         begin = next[d];
     }
-    KEY_NAME(flush_all)(sort, room, &split, &queue);
+    KEY_NAME(flush_all)(sort, workspace, &split, &queue);
 }
 
-static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n) {
+static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n) {
 #ifdef LANES
     if (n <= 4 * LANES) {
-        KEY_NAME(sort_4_rows)(sort, room, place, n);
+        KEY_NAME(sort_4_rows)(sort, workspace, place, n);
         return;
     }
     if (n <= 8 * LANES) {
-        KEY_NAME(sort_8_rows)(sort, room, place, n);
+        KEY_NAME(sort_8_rows)(sort, workspace, place, n);
         return;
     }
 #if LANES == 16
     if (n <= 16 * LANES) {
-        KEY_NAME(sort_16_rows)(sort, room, place, n);
+        KEY_NAME(sort_16_rows)(sort, workspace, place, n);
         return;
     }
 #endif
 #endif
     if (n <= SORT_NETWORK) {
-        KEY_NAME(sort_words)(sort, room, place, n);
+        KEY_NAME(sort_words)(sort, workspace, place, n);
     } else if (KEY_NAME(is_sorted)(sort, (const KEY *)(const void *)place->keys, n)) {
         lsp_sort_copy(sort, place, n);
     } else {
-        KEY_NAME(split)(sort, room, place, n, KEY_NAME(range)(sort, place->keys, n));
+        KEY_NAME(split)(sort, workspace, place, n, KEY_NAME(range)(sort, place->keys, n));
     }
 }
 
@@ -289,7 +290,8 @@ ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *pl
 
 /* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all, and
  * segments of one item are copied together: as many, or where most are such, eight. */
-static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *room, int64_t first, int64_t last) {
+static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first,
+                                    int64_t last) {
     enum { PART = 128, FEW = 8 };
     const lsp_segsort_args *args = sort->args;
     lsp_sort_place place = lsp_sort_whole(sort);
@@ -321,9 +323,9 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *r
             }
             KEY_NAME(fetch)(sort, &place, &fetched, end[s] + FETCH_AHEAD);
             if (end[s] - begin[s] <= sort->giant) {
-                KEY_NAME(sort_items)(sort, room, &place, &queue, begin[s], end[s] - begin[s]);
+                KEY_NAME(sort_items)(sort, workspace, &place, &queue, begin[s], end[s] - begin[s]);
             }
         }
     }
-    KEY_NAME(flush_all)(sort, room, &place, &queue);
+    KEY_NAME(flush_all)(sort, workspace, &place, &queue);
 }

@@ -1,20 +1,20 @@
 /* Template by KEY: segments of up to `rows` (4, 8 or 16) vectors of words, sorted without leaving the registers. */
 
 /* The segment's words in vectors; true if none of their numbers was cut. */
-ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
-                                vec *x, int rows) {
+ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                                int64_t n, vec *x, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
     bool cut = false;
     vec min = SET(UINT32_MAX), max = SET(0);
 #if KEY_BITS == 32
-    (void)room;
+    (void)workspace;
     UNROLLED for (int r = 0; r < rows; r++) {
         x[r] = KEY_NAME(numbers)(load_lanes(keys + r * LANES, REAL(n, r)), &sort->order);
     }
 #else
-    cut = KEY_NAME(make_numbers)(sort, keys, n, room->words);
-    UNROLLED for (int r = 0; r < rows; r++) { x[r] = LOAD(room->words + r * LANES); }
+    cut = KEY_NAME(make_numbers)(sort, keys, n, workspace->words);
+    UNROLLED for (int r = 0; r < rows; r++) { x[r] = LOAD(workspace->words + r * LANES); }
 #endif
     UNROLLED for (int r = 0; r < rows; r++) {
         min = MIN(min, CHOOSE(REAL(n, r), x[r], min));
@@ -34,12 +34,12 @@ ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_room *room,
 }
 
 /* Sorted words fetch keys and values, after those that tie have been looked at. */
-ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, vec *x, int rows, bool whole) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const bool pick_values = sort->value_bytes == 4 && place->values;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
-    uint32_t *words = room->words;
+    uint32_t *words = workspace->words;
     const vec column = SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* where a lane's words begin */
     lanes ties = AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
                            MORE(SET(n), column)); /* the first word has none before it, and ties with a pad at most */
@@ -51,7 +51,7 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room
     transpose(x, rows);
     UNROLLED for (int r = 0; r < rows; r++) { STORE(words + r * LANES, x[r]); }
     if (tied && !whole) {
-        words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
+        words = KEY_NAME(settle)(sort, workspace, keys, words, n, position_bits);
     }
     if (KEY_BITS == 32 && CAN_PICK_ROWS && (sort->value_bytes == 0 || pick_values)) {
         pick_rows((const uint32_t *)keys, words, n, rows, (uint32_t *)(void *)place->keys_out);
@@ -60,7 +60,7 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room
                       (uint32_t *)(void *)place->values_out);
         }
     } else {
-        KEY_NAME(move_words)(sort, room, place, n, words, position_bits);
+        KEY_NAME(move_words)(sort, workspace, place, n, words, position_bits);
     }
 }
 
@@ -93,35 +93,35 @@ ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place
 }
 #endif
 
-ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n, int rows) {
+ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n, int rows) {
     vec x[16];
 #if KEY_BITS == 32
     if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, place, &n, rows, 1)) {
         return;
     }
 #endif
-    bool whole = KEY_NAME(load_rows)(sort, room, place, n, x, rows);
+    bool whole = KEY_NAME(load_rows)(sort, workspace, place, n, x, rows);
     sort_block(x, rows);
-    KEY_NAME(store_rows)(sort, room, place, n, x, rows, whole);
+    KEY_NAME(store_rows)(sort, workspace, place, n, x, rows, whole);
 }
 
-static NOINLINE void KEY_NAME(sort_4_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, room, place, n, 4);
+static NOINLINE void KEY_NAME(sort_4_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, int64_t n) {
+    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 4);
 }
-static NOINLINE void KEY_NAME(sort_8_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, room, place, n, 8);
+static NOINLINE void KEY_NAME(sort_8_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, int64_t n) {
+    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 8);
 }
 #if LANES == 16
-static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort_room *room,
+static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
                                             const lsp_sort_place *place, int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, room, place, n, 16);
+    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 16);
 }
 
 /* Two segments at once: the longer chains of a lone one leave half of the processor idle. */
-ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 const batch *b, int rows) {
     vec x[16];
     lsp_sort_place at[2];
@@ -134,28 +134,28 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_room *room,
     }
 #endif
     UNROLLED for (int s = 0; s < 2; s++) {
-        whole[s] = KEY_NAME(load_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows);
+        whole[s] = KEY_NAME(load_rows)(sort, workspace, &at[s], b->length[s], x + s * rows, rows);
     }
     sort_side_by_side(x, rows, 2);
     UNROLLED for (int s = 0; s < 2; s++) {
-        KEY_NAME(store_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows, whole[s]);
+        KEY_NAME(store_rows)(sort, workspace, &at[s], b->length[s], x + s * rows, rows, whole[s]);
     }
 }
 
-static NOINLINE void KEY_NAME(sort_pair_4)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           const batch *b) {
-    KEY_NAME(sort_pair)(sort, room, place, b, 4);
+static NOINLINE void KEY_NAME(sort_pair_4)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_pair)(sort, workspace, place, b, 4);
 }
-static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           const batch *b) {
-    KEY_NAME(sort_pair)(sort, room, place, b, 8);
+static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_pair)(sort, workspace, place, b, 8);
 }
 #endif
 
 /* Sorts what a batch of class c holds, and empties it. */
-static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, batch *b,
-                            int c) {
-    (void)room;
+static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                            batch *b, int c) {
+    (void)workspace;
     for (int i = b->count; i < LANES; i++) {
         b->begin[i] = b->length[i] = 0;
     }
@@ -169,9 +169,9 @@ static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_room *room, con
         KEY_NAME(sort_batch_32)(sort, place, b);
 #if LANES == 16
     } else if (c == 4) {
-        KEY_NAME(sort_pair_4)(sort, room, place, b);
+        KEY_NAME(sort_pair_4)(sort, workspace, place, b);
     } else {
-        KEY_NAME(sort_pair_8)(sort, room, place, b);
+        KEY_NAME(sort_pair_8)(sort, workspace, place, b);
 #endif
     }
     b->count = 0;

@@ -159,13 +159,13 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
 /* The same for any number of ties, all in the order of positions if their numbers are equal: words are made anew, of
  * the rank among the present leading bits, of further bits of the number and of the present place, and sorted, until
  * numbers do not differ where words tie. */
-static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
-                                  int64_t n, int position_bits) {
+static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const KEY *keys,
+                                  uint32_t *words, int64_t n, int position_bits) {
     const lsp_key_order order = sort->order;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
-    KEY *numbers = (KEY *)(void *)room->keys_copy;
+    KEY *numbers = (KEY *)(void *)workspace->keys_copy;
     for (int shift = 1; shift > 0;) {
-        uint32_t *next = words == room->words ? room->more_words : room->words, ranks = 0, rank = 0;
+        uint32_t *next = words == workspace->words ? workspace->more_words : workspace->words, ranks = 0, rank = 0;
         KEY differ = 0;
         UNROLLED_4 for (int64_t i = 0; i < n; i++) { numbers[i] = keys[words[i] & mask]; }
         for (int64_t i = 0; i < n; i++) {
@@ -190,7 +190,7 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *roo
             rank += (words[i] ^ words[i - 1]) > mask;
             next[i] |= rank << bits << position_bits;
         }
-        uint32_t *spare = (uint32_t *)(void *)room->keys_copy;
+        uint32_t *spare = (uint32_t *)(void *)workspace->keys_copy;
         const uint32_t *sorted = sort_w32(next, spare, n, position_bits, position_bits + rank_bits + bits);
         UNROLLED_4 for (int64_t i = 0; i < n; i++) { next[i] = (sorted[i] & ~mask) | (words[sorted[i] & mask] & mask); }
         words = next;
@@ -199,12 +199,12 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *roo
 }
 
 /* Words whose numbers were cut, sorted: orders those that tie. The result is in one of the room's arrays of words. */
-static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
-                                  int64_t n, int position_bits) {
+static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const KEY *keys,
+                                  uint32_t *words, int64_t n, int position_bits) {
     if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
         return words;
     }
-    return KEY_NAME(refine)(sort, room, keys, words, n, position_bits);
+    return KEY_NAME(refine)(sort, workspace, keys, words, n, position_bits);
 }
 
 #if KEY_BITS == 32
@@ -216,12 +216,12 @@ ALWAYS __m128 load_two(const uint64_t *p, const uint64_t *q) {
 #endif
 
 /* Keys and values of 4 bytes, as pairs, so that each word fetches once: the room for copies of both holds them. */
-static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, int64_t n, const uint32_t *words,
-                       uint32_t mask) {
+static void move_pairs(const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n,
+                       const uint32_t *words, uint32_t mask) {
     const uint32_t *keys = (const uint32_t *)(const void *)place->keys;
     const uint32_t *values = (const uint32_t *)(const void *)place->values;
     uint32_t *keys_out = (uint32_t *)(void *)place->keys_out, *values_out = (uint32_t *)(void *)place->values_out;
-    uint64_t *pairs = (uint64_t *)(void *)room->keys_copy;
+    uint64_t *pairs = (uint64_t *)(void *)workspace->keys_copy;
     for (int64_t i = 0; i < n; i++) {
         pairs[i] = (uint64_t)values[i] << 32 | keys[i];
     }
@@ -244,21 +244,21 @@ static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, i
 #endif
 
 /* Sorted words fetch keys and values. */
-static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, const uint32_t *words, int position_bits) {
     const char *keys = place->keys, *values = place->values;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
 #if KEY_BITS == 32
     if (values && sort->value_bytes == 4) {
-        move_pairs(room, place, n, words, mask);
+        move_pairs(workspace, place, n, words, mask);
         return;
     }
 #endif
     if (keys == place->keys_out) {
-        keys = memcpy(room->keys_copy, keys, (size_t)n * sizeof(KEY));
+        keys = memcpy(workspace->keys_copy, keys, (size_t)n * sizeof(KEY));
     }
     if (values && values == place->values_out) {
-        values = memcpy(room->values_copy, values, (size_t)n * sort->value_bytes);
+        values = memcpy(workspace->values_copy, values, (size_t)n * sort->value_bytes);
     }
     if (values && sort->value_bytes == 4) {
         MOVE_BOTH(KEY, uint32_t)
@@ -280,25 +280,25 @@ static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_room *room
 
 #if KEY_BITS == 32
 /* Numbers alone are sorted as they are. */
-static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n) {
+static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n) {
     const lsp_key_order order = sort->order;
     const KEY *keys = (const KEY *)(const void *)place->keys;
     KEY *keys_out = (KEY *)(void *)place->keys_out;
     for (int64_t i = 0; i < n; i++) {
-        room->words[i] = KEY_NAME(number)(keys[i], &order);
+        workspace->words[i] = KEY_NAME(number)(keys[i], &order);
     }
-    const uint32_t *sorted = sort_w32(room->words, room->more_words, n, 0, 32);
+    const uint32_t *sorted = sort_w32(workspace->words, workspace->more_words, n, 0, 32);
     for (int64_t i = 0; i < n; i++) {
         keys_out[i] = KEY_NAME(key)(sorted[i], &order);
     }
 }
 #endif
 
-static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n);
+static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n);
 
-static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const lsp_key_order order = sort->order;
@@ -313,20 +313,20 @@ static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_room *room
     }
 #if KEY_BITS == 32
     if (numbers && range.max < UINT32_MAX) { /* there is no NaN */
-        KEY_NAME(sort_numbers)(sort, room, place, n);
+        KEY_NAME(sort_numbers)(sort, workspace, place, n);
         return;
     }
 #endif
     int position_bits = lsp_bits((uint64_t)n - 1), width = lsp_bits(range.max - range.min);
-    int cut = KEY_NAME(make_words)(sort, keys, n, range, position_bits, room->words);
+    int cut = KEY_NAME(make_words)(sort, keys, n, range, position_bits, workspace->words);
     prefetch(place->values, 0, sort->value_bytes, n, false);
     prefetch(place->keys_out, 0, sizeof(KEY), n, true);
     prefetch(place->values_out, 0, sort->value_bytes, n, true);
-    uint32_t *words = sort_w32(room->words, room->more_words, n, position_bits, position_bits + width - cut);
+    uint32_t *words = sort_w32(workspace->words, workspace->more_words, n, position_bits, position_bits + width - cut);
     if (cut > 0) {
-        words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
+        words = KEY_NAME(settle)(sort, workspace, keys, words, n, position_bits);
     }
-    KEY_NAME(move_words)(sort, room, place, n, words, position_bits);
+    KEY_NAME(move_words)(sort, workspace, place, n, words, position_bits);
 }
 
 #include "radix_template.h"
