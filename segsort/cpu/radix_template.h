@@ -1,9 +1,10 @@
-/* Template by KEY: segments are found and sorted; long ones are split by the leading digit of their numbers into
- * buckets, which are segments in turn. A split keeps the order of items that have the digit in common, so all stays
- * stable; items go to and fro between the output and the spare arrays. */
+/* Template by KEY: sorts any segment, and blocks of segments. One of more than SORT_NETWORK items is split into buckets
+ * by the leading digit of its numbers; buckets are then sorted like segments. A split keeps the order of items with
+ * equal digits, so the sort is stable. Items alternate between the output and the spare arrays. */
 
-enum { KEY_NAME(PART) = 256, KEY_NAME(AHEAD) = 768 }; /* items whose digits are made together, by vectors */
+enum { KEY_NAME(PART) = 256, KEY_NAME(AHEAD) = 768 }; /* items: digits made at a time, by vectors; prefetch distance */
 
+/* digits[i]: the digit of keys[i]. */
 static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_sort_digit digit, uint16_t *digits) {
     const lsp_key_order order = sort->order;
     const KEY min = (KEY)digit.min;
@@ -14,10 +15,11 @@ static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, l
     }
 }
 
+/* Adds to count[d] the number of keys with digit d. */
 static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, lsp_sort_digit digit, int64_t *count) {
     const KEY *keys = (const KEY *)(const void *)keys_;
     uint16_t d[KEY_NAME(PART)];
-    int64_t odd[1 << SORT_LAST_DIGIT]; /* equal neighbours do not wait for each other's count */
+    int64_t odd[1 << SORT_LAST_DIGIT]; /* counts of every other item: equal neighbours need not wait for each other */
     memset(odd, 0, sizeof *odd << digit.bits);
     for (int64_t begin = 0; begin < n; begin += KEY_NAME(PART)) {
         int64_t part = lsp_min(KEY_NAME(PART), n - begin);
@@ -42,7 +44,7 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
         keys_to[to] = from[i];                                                                                         \
         ((type *)(void *)values)[to] = (value);                                                                        \
     }
-/* The same, but items first gather until they fill lines of memory. */
+/* The same, but items are collected until they fill cache lines. */
 #define SCATTER_LINES(type, value)                                                                                     \
     for (int64_t i = 0; i < part; i++) {                                                                               \
         int64_t to = next[d[i]]++, at = d[i] * SORT_LINE + to % SORT_LINE;                                             \
@@ -63,7 +65,8 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
     const type *moved = (const type *)(const void *)place->values + begin;                                             \
     SCATTER_EITHER(type, moved[i])
 
-/* Many items to far places go by whole lines, past the caches, if `lines` can hold one a digit. */
+/* Contract: lsp_sort_kernels (cpu.h). With many items and `lines`, items of each digit are collected and written by
+ * whole lines, past the caches: buckets far apart would evict each other. */
 static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
                               lsp_sort_digit digit, int64_t *next, char *keys, char *values, char *lines) {
     KEY *keys_to = (KEY *)(void *)keys, *key_lines = NULL;
@@ -109,7 +112,7 @@ static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place,
 #undef SCATTER_EITHER
 #undef SCATTER_VALUES
 
-/* Short segments that wait for others of their class. */
+/* Batches of short segments, one for each class; a batch is sorted when it is full. */
 typedef struct KEY_NAME(queue) {
 #ifdef LANES
     batch batch[SHORT_CLASSES];
@@ -118,6 +121,7 @@ typedef struct KEY_NAME(queue) {
 #endif
 } KEY_NAME(queue);
 
+/* Sorts the segments that still wait in batches. */
 static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 KEY_NAME(queue) * queue) {
 #ifdef LANES
@@ -131,7 +135,8 @@ static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_workspace *
 #endif
 }
 
-/* Prefetches what a place has and gets from item *fetched up to `end`, if that is not far away. */
+/* Prefetches input and output of a place from item *fetched up to `end`. After a jump of more than FAR items it starts
+ * anew near `end`. */
 ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched, int64_t end) {
     enum { FAR = 1 << 13, LINE = 64 / sizeof(KEY) };
     if (end - *fetched > FAR || end < *fetched - FAR) {
@@ -145,7 +150,7 @@ ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, i
     }
 }
 
-/* The n items at `begin` of a place, now or with the queue. */
+/* Sorts the segment of n items at `begin`, at once or, if it is short, later with its batch. */
 static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
                                         const lsp_sort_place *place, KEY_NAME(queue) * queue, int64_t begin,
                                         int64_t n) {
@@ -178,6 +183,7 @@ static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_wor
     }
 }
 
+/* Sorts n items by a split and by sorting its buckets. */
 static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                             int64_t n, lsp_key_range range) {
     lsp_sort_digit digit = lsp_sort_first_digit(range, n);
@@ -193,7 +199,7 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *work
     lsp_sort_place split = *place;
     bool from_spare = place->keys == place->keys_spare;
     if (from_spare && digit.shift > 0 && n <= workspace->near && place->keys != workspace->keys_near) {
-        split.keys_spare = workspace->keys_near; /* in the cache; the output may not be */
+        split.keys_spare = workspace->keys_near; /* the near arrays stay in the cache, the output may not */
         split.values_spare = workspace->values_near;
         from_spare = false;
     }
@@ -245,6 +251,7 @@ static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspac
     }
 }
 
+/* Contract: lsp_sort_kernels (cpu.h). */
 static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end,
                                  unsigned char *change, void *change_at, int64_t at) {
     const KEY *keys = sort->args->keys_out;
@@ -264,7 +271,7 @@ static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t 
     return ones;
 }
 
-/* Do the segments follow each other, none longer than one item? */
+/* Is each segment at most one item long, and does each begin where the previous one ends? */
 static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64_t count) {
     int64_t other = 0;
     for (int64_t s = 0; s < count; s++) {
@@ -276,7 +283,7 @@ static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64
     return other == 0;
 }
 
-/* Copies so many segments together, if none is longer than one item; else false. */
+/* Copies `count` segments together if all_single holds; otherwise returns false. */
 ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched,
                                   const int64_t *begin, const int64_t *end, int64_t count) {
     const bool single = KEY_NAME(all_single)(begin, end, count);
@@ -288,11 +295,11 @@ ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *pl
     return single;
 }
 
-/* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all, and
- * segments of one item are copied together: as many, or where most are such, eight. */
+/* Sorts segments first .. last-1, PART at a time, so that the form of segments is asked once for all of them. Segments
+ * of at most one item are copied together: all of the PART, or GROUP at a time if most are single. */
 static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first,
                                     int64_t last) {
-    enum { PART = 128, FEW = 8 };
+    enum { PART = 128, GROUP = 8 };
     const lsp_segsort_args *args = sort->args;
     lsp_sort_place place = lsp_sort_whole(sort);
     KEY_NAME(queue) queue;
@@ -316,9 +323,9 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_workspa
         }
         const bool mostly = joined && end[count - 1] - begin[0] < count + count / 4;
         for (int64_t s = 0; s < count; s++) {
-            if (mostly && s % FEW == 0 && count - s >= FEW &&
-                KEY_NAME(copy_single)(sort, &place, &fetched, begin + s, end + s, FEW)) {
-                s += FEW - 1;
+            if (mostly && s % GROUP == 0 && count - s >= GROUP &&
+                KEY_NAME(copy_single)(sort, &place, &fetched, begin + s, end + s, GROUP)) {
+                s += GROUP - 1;
                 continue;
             }
             KEY_NAME(fetch)(sort, &place, &fetched, end[s] + FETCH_AHEAD);

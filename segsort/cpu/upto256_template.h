@@ -1,6 +1,8 @@
-/* Template by KEY: segments of up to `rows` (4, 8 or 16) vectors of words, sorted without leaving the registers. */
+/* Template by KEY: sorts segments of up to `rows` (4, 8 or 16) vectors of words in registers, one segment or two side
+ * by side. With AVX-512 that is up to 256 items, with AVX2 up to 64. */
 
-/* The segment's words in vectors; true if none of their numbers was cut. */
+/* Makes the words of a segment, in vectors. Returns true if each holds all bits in which the numbers differ: then equal
+ * numbers are the only ties. */
 ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 int64_t n, vec *x, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
@@ -33,16 +35,18 @@ ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *
     return !cut && (LANE_BITS(ABOVE(zeros, position_bits - 1)) & 1) != 0;
 }
 
-/* Sorted words fetch keys and values, after those that tie have been looked at. */
+/* Moves keys and values by sorted words, after words that tie have been put in order. `whole`: what load_rows returned.
+ */
 ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, vec *x, int rows, bool whole) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const bool pick_values = sort->value_bytes == 4 && place->values;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
     uint32_t *words = workspace->words;
-    const vec column = SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* where a lane's words begin */
+    const vec column =
+        SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* position of a lane's first word */
     lanes ties = AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
-                           MORE(SET(n), column)); /* the first word has none before it, and ties with a pad at most */
+                           MORE(SET(n), column)); /* nothing precedes the first word: it is compared with a pad */
     UNROLLED for (int r = 1; r < rows; r++) {
         const lanes tie = NONE_OF(XOR(x[r], x[r - 1]), -rows * LANES);
         ties = OR_LANES(ties, AND_LANES(tie, MORE(SET(n - r), column)));
@@ -65,10 +69,10 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace 
 }
 
 #if KEY_BITS == 32
-/* Keys that are nothing but their numbers, of one segment or two: neither positions nor ties. False, and nothing done,
- * if there is a NaN. */
-ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place *place, const int64_t *n, int rows,
-                                      int segments) {
+/* Sorts keys without values, of one segment or two, as their numbers: no positions, no ties. Returns false and writes
+ * nothing if a key is a NaN, because numbers do not tell which NaN. */
+ALWAYS bool KEY_NAME(sort_rows_keys_only)(const lsp_sort *sort, const lsp_sort_place *place, const int64_t *n, int rows,
+                                          int segments) {
     vec x[16], max = SET(0);
     UNROLLED for (int r = 0; r < rows * segments; r++) {
         const uint32_t *keys = (const uint32_t *)(const void *)place[r / rows].keys;
@@ -93,11 +97,12 @@ ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place
 }
 #endif
 
+/* Sorts one segment of up to `rows` vectors. */
 ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n, int rows) {
     vec x[16];
 #if KEY_BITS == 32
-    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, place, &n, rows, 1)) {
+    if (KEY_NAME(keys_only)(sort) && KEY_NAME(sort_rows_keys_only)(sort, place, &n, rows, 1)) {
         return;
     }
 #endif
@@ -120,7 +125,7 @@ static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort
     KEY_NAME(sort_rows_of)(sort, workspace, place, n, 16);
 }
 
-/* Two segments at once: the longer chains of a lone one leave half of the processor idle. */
+/* Sorts two segments at once. One alone leaves half of the processor idle: each step waits for the one before. */
 ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 const batch *b, int rows) {
     vec x[16];
@@ -129,7 +134,7 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *
     UNROLLED for (int s = 0; s < 2; s++) { at[s] = lsp_sort_place_at(sort, place, b->begin[s]); }
 #if KEY_BITS == 32
     const int64_t n[2] = {b->length[0], b->length[1]};
-    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, at, n, rows, 2)) {
+    if (KEY_NAME(keys_only)(sort) && KEY_NAME(sort_rows_keys_only)(sort, at, n, rows, 2)) {
         return;
     }
 #endif
@@ -152,7 +157,7 @@ static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_
 }
 #endif
 
-/* Sorts what a batch of class c holds, and empties it. */
+/* Sorts the segments of a batch of class c and empties the batch. */
 static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                             batch *b, int c) {
     (void)workspace;
