@@ -56,14 +56,14 @@ ALWAYS vec either(vec x, vec y, int bit) {
     return _mm512_mask_max_epu32(MIN(x, y), larger, x, y);
 }
 
-/* o0 .. o3: the first, second, third and fourth quarters of a, b, c, d. */
-ALWAYS void quarters(vec a, vec b, vec c, vec d, vec *o0, vec *o1, vec *o2, vec *o3) {
+/* x[i * stride] = the i-th quarters of a, b, c, d. */
+ALWAYS void quarters(vec a, vec b, vec c, vec d, vec *x, int stride) {
     vec ab01 = _mm512_shuffle_i32x4(a, b, 0x44), ab23 = _mm512_shuffle_i32x4(a, b, 0xEE);
     vec cd01 = _mm512_shuffle_i32x4(c, d, 0x44), cd23 = _mm512_shuffle_i32x4(c, d, 0xEE);
-    *o0 = _mm512_shuffle_i32x4(ab01, cd01, 0x88);
-    *o1 = _mm512_shuffle_i32x4(ab01, cd01, 0xDD);
-    *o2 = _mm512_shuffle_i32x4(ab23, cd23, 0x88);
-    *o3 = _mm512_shuffle_i32x4(ab23, cd23, 0xDD);
+    x[0] = _mm512_shuffle_i32x4(ab01, cd01, 0x88);
+    x[stride] = _mm512_shuffle_i32x4(ab01, cd01, 0xDD);
+    x[2 * stride] = _mm512_shuffle_i32x4(ab23, cd23, 0x88);
+    x[3 * stride] = _mm512_shuffle_i32x4(ab23, cd23, 0xDD);
 }
 #elif defined(__AVX2__)
 #define LANES 8
@@ -127,11 +127,11 @@ ALWAYS void transpose(vec *x, int rows) {
 #if LANES == 16
     UNROLLED for (int k = 0; k < vectors; k++) {
         if (rows == 16) {
-            quarters(t[k], t[4 + k], t[8 + k], t[12 + k], &x[k], &x[4 + k], &x[8 + k], &x[12 + k]);
+            quarters(t[k], t[4 + k], t[8 + k], t[12 + k], x + k, vectors);
         } else if (rows == 8) {
-            quarters(t[2 * k], t[4 + 2 * k], t[2 * k + 1], t[5 + 2 * k], &x[k], &x[2 + k], &x[4 + k], &x[6 + k]);
+            quarters(t[2 * k], t[4 + 2 * k], t[2 * k + 1], t[5 + 2 * k], x + k, vectors);
         } else {
-            quarters(t[0], t[1], t[2], t[3], &x[0], &x[1], &x[2], &x[3]);
+            quarters(t[0], t[1], t[2], t[3], x, vectors);
         }
     }
 #else

@@ -67,6 +67,13 @@ static inline lsp_sort_digit lsp_sort_first_digit(lsp_key_range range, int64_t n
     return (lsp_sort_digit){.min = range.min, .shift = width - bits, .bits = bits};
 }
 
+/* Where a scatter puts items: an item of digit d to keys[next[d]] and values[next[d]]. */
+typedef struct lsp_sort_target {
+    char *keys, *values;
+    char *lines;   /* of the thread's workspace, or NULL */
+    int64_t *next; /* one for each value of the digit; each item advances its own */
+} lsp_sort_target;
+
 /* The serial code for keys of one width. */
 typedef struct lsp_sort_kernels {
     /* Sorts segments first .. last-1, except giants. */
@@ -82,10 +89,9 @@ typedef struct lsp_sort_kernels {
     lsp_key_range (*range)(const lsp_sort *sort, const char *keys, int64_t n);
     /* Adds to count[d] the number of items with digit d. */
     void (*count)(const lsp_sort *sort, const char *keys, int64_t n, lsp_sort_digit digit, int64_t *count);
-    /* Moves items begin .. end-1 of `place` to keys[next[d]] and values[next[d]], d being their digit, and advances
-     * next[d]. `lines`: the workspace's, or NULL. */
+    /* Moves items begin .. end-1 of `place` to the target. */
     void (*scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end, lsp_sort_digit digit,
-                    int64_t *next, char *keys, char *values, char *lines);
+                    const lsp_sort_target *target);
 } lsp_sort_kernels;
 
 const lsp_sort_kernels *lsp_sort_kernels_portable(int wide); /* 0: keys of 32 bits, 1: of 64 */

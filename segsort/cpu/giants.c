@@ -81,8 +81,11 @@ static void scatter_share(void *data, int64_t part, int thread) {
     const lsp_sort_job *job = step->job;
     int64_t begin, end;
     lsp_share(step->n, (int)part, job->threads, &begin, &end);
-    job->kernels->scatter(&job->sort, step->place, begin, end, step->digit, job->next[part], step->keys_to,
-                          step->values_to, job->workspace[thread].lines);
+    const lsp_sort_target target = {.keys = step->keys_to,
+                                    .values = step->values_to,
+                                    .lines = job->workspace[thread].lines,
+                                    .next = job->next[part]};
+    job->kernels->scatter(&job->sort, step->place, begin, end, step->digit, &target);
 }
 
 /* Copies a share to the output, unless it is there already. */

@@ -68,7 +68,9 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
 /* Contract: lsp_sort_kernels (cpu.h). With many items and `lines`, items of each digit are collected and written by
  * whole lines, past the caches: buckets far apart would evict each other. */
 static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
-                              lsp_sort_digit digit, int64_t *next, char *keys, char *values, char *lines) {
+                              lsp_sort_digit digit, const lsp_sort_target *target) {
+    char *const keys = target->keys, *const values = target->values, *const lines = target->lines;
+    int64_t *const next = target->next;
     KEY *keys_to = (KEY *)(void *)keys, *key_lines = NULL;
     char *value_lines = NULL;
     int64_t start[1 << SORT_FAR_DIGIT];
@@ -208,7 +210,8 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *work
     char *values_to = to_output ? split.values_out : split.values_spare;
     split.keys = keys_to;
     split.values = values_to;
-    KEY_NAME(scatter)(sort, place, 0, n, digit, next, keys_to, values_to, workspace->lines);
+    const lsp_sort_target target = {.keys = keys_to, .values = values_to, .lines = workspace->lines, .next = next};
+    KEY_NAME(scatter)(sort, place, 0, n, digit, &target);
     if (digit.shift == 0) {
         lsp_sort_copy(sort, &split, n);
         return;

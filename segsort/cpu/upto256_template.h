@@ -35,8 +35,7 @@ ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *
     return !cut && (LANE_BITS(ABOVE(zeros, position_bits - 1)) & 1) != 0;
 }
 
-/* Moves keys and values by sorted words, after words that tie have been put in order. `whole`: what load_rows returned.
- */
+/* Puts words that tie in order, then moves keys and values by the words. `whole`: the result of load_rows. */
 ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, vec *x, int rows, bool whole) {
     const KEY *keys = (const KEY *)(const void *)place->keys;

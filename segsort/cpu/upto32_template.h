@@ -84,13 +84,13 @@ ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *
 #endif
 
 /* Moves values of any size, or writes positions, by the sorted words. */
-static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, bool in_place, const batch *b,
-                                 const uint32_t *words, int rows, bool global) {
+static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, const batch *b, const uint32_t *words,
+                                 int rows, bool global) {
     for (int i = 0; i < b->count; i++) {
         size_t at = (size_t)b->begin[i] * bytes, size = (size_t)b->length[i] * bytes;
         char copy[32 * 16];
         const char *items = from ? from + at : NULL;
-        if (in_place) {
+        if (from == to) {
             items = memcpy(copy, items, size);
         }
         move_items(items, to + at, bytes, words + line_at(i, rows), (uint32_t)rows - 1, b->length[i],
@@ -172,7 +172,7 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
         store_lines(b, (uint32_t *)(void *)place->keys_out, items, rows);
     } else {
         KEY_NAME(move_lines)
-        (place->keys, place->keys_out, sizeof(KEY), place->keys == place->keys_out, b, words, rows, false);
+        (place->keys, place->keys_out, sizeof(KEY), b, words, rows, false);
     }
     if (pick_values) {
         load_lines(b, (const uint32_t *)(const void *)place->values, items, rows);
@@ -180,8 +180,7 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
         store_lines(b, (uint32_t *)(void *)place->values_out, items, rows);
     } else if (sort->value_bytes > 0) {
         KEY_NAME(move_lines)
-        (place->values, place->values_out, sort->value_bytes, place->values == place->values_out, b, words, rows,
-         sort->global);
+        (place->values, place->values_out, sort->value_bytes, b, words, rows, sort->global);
     }
 }
 
