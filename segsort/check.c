@@ -1,5 +1,5 @@
-/* The arguments of a segmented sort: what is wrong with them. On a GPU the offsets are not read here: the kernels check
- * each segment when they meet it. */
+/* Refuses wrong arguments of a segmented sort, with a sentence that names the first fault. Offsets on a GPU are not
+ * read here, which would wait for the GPU: its kernels check each segment before they sort it. */
 #include "segsort.h"
 
 static bool wants_positions(const lsp_segsort_args *args) {
@@ -8,6 +8,7 @@ static bool wants_positions(const lsp_segsort_args *args) {
 
 /* ---- segments ---- */
 
+/* Checks how segments are given: by offsets, by begins and ends, or by a length. */
 static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
@@ -38,7 +39,7 @@ done:
     return status;
 }
 
-/* Is none of the segments first .. last-1 malformed? No branches: this becomes vectors. */
+/* Are segments first .. last-1 all well-formed? Without branches, so that the compiler uses vectors. */
 static bool bounds_are_good(const int64_t *offsets, int64_t first, int64_t last, int64_t n, int64_t longest) {
     uint64_t negative = 0;
     for (int64_t s = first; s < last; s++) {
@@ -54,10 +55,10 @@ typedef struct bounds_check {
     const lsp_segsort_args *args;
     int64_t longest;
     int shares;
-    int64_t bad[MOST_SHARES]; /* the first of each share */
+    int64_t bad[MOST_SHARES]; /* the first malformed segment of each share */
 } bounds_check;
 
-/* The first malformed one of the segments first .. last-1, or `none`. */
+/* The first malformed segment among first .. last-1, or `none`. */
 static int64_t first_bad(const bounds_check *c, int64_t first, int64_t last, int64_t none) {
     for (int64_t s = first; s < last; s++) {
         int64_t from, to;
@@ -85,7 +86,7 @@ static void check_share(void *data, int64_t share, int thread) {
     c->bad[share] = bad;
 }
 
-/* The first segment that is malformed is named. */
+/* Refuses malformed segments and names the first one. */
 static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     int64_t bad = args->segments, begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
@@ -128,15 +129,15 @@ static void check_order(void *data, int64_t first, int64_t last) {
     }
 }
 
-/* Do the segments that hold anything come in order? Then neighbours tell of an overlap. */
+/* Does each segment begin at or after the end of the previous one? Then no two overlap. */
 static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
     order_check check = {.args = args, .bad = args->segments};
     lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
     return check.bad == args->segments;
 }
 
-/* Overlapping segments would be sorted at the same time. Cost beyond one look: the sort of begins and ends, when
- * segments do not come in order. */
+/* Refuses segments that overlap, because threads would sort them at the same time. Costs one pass over the segments
+ * and, if they are not in order, a sort of their begins and ends. */
 static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -183,8 +184,8 @@ typedef struct array {
 
 enum { ARRAYS = 9, MOST_ALIGNMENT = 8 };
 
-/* The arrays of the arguments; those that are not used have no items. The two of a pair that may be the same stand
- * side by side. */
+/* Lists the arrays of the arguments; unused ones have 0 items. An input and the output that may replace it in place
+ * are neighbours. */
 static void list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
     size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
     size_t value = args->value_bytes;
@@ -206,12 +207,14 @@ static void list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
     }
 }
 
+/* Do two arrays share a byte? */
 static bool overlap(const array *a, const array *b) {
     uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
     uintptr_t bytes = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
     return a->items > 0 && b->items > 0 && (x < y ? y - x : x - y) < bytes;
 }
 
+/* Refuses arrays that are missing, misaligned or overlap. */
 static lsp_status check_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     array list[ARRAYS];
@@ -235,8 +238,9 @@ done:
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- everything ---- */
 
+/* Checks types, sizes, flags and the range of bits. */
 static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     enum { ALL_POSITIONS = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS };
@@ -251,7 +255,7 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 "positions in the segment and in the array are both wanted: one of them can be had");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
                 "positions of %zu bytes: 4 or 8 are offered", args->value_bytes);
-    int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_said_longest(args);
+    int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_longest_bound(args);
     LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
                 "positions among %lld items do not fit 4 bytes", (long long)counted);
     LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),

@@ -1,4 +1,5 @@
-/* The order of keys that the arguments of a sort ask for, as a map of keys to unsigned numbers. */
+/* The order of keys that the arguments ask for, as a map of keys to unsigned numbers (lsp_key_order): flip the sign bit
+ * of signed keys, all other bits of negative floats too, and every bit to descend. */
 #include "segsort.h"
 
 lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {

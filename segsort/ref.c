@@ -1,10 +1,10 @@
-/* The specification of the segmented sort: positions of each segment merged by comparing keys. O(n log n), one thread.
- */
+/* The specification of the segmented sort: a merge sort of each segment's positions that compares keys as the contract
+ * defines their order. O(n log n), one thread. */
 #include "segsort.h"
 #include <math.h>
 #include <string.h>
 
-/* A key that is no float, as an unsigned number in the same order: the sign last, then the bits that decide. */
+/* An integer key as an unsigned number in the same order. With a range of bits, that range of the number. */
 static uint64_t integer_at(const lsp_segsort_args *args, const void *keys, int64_t i) {
     bool wide = lsp_type_bytes(args->key_type) == 8, is_signed = args->key_type == LSP_I32 || args->key_type == LSP_I64;
     uint64_t key = wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
@@ -15,6 +15,7 @@ static uint64_t integer_at(const lsp_segsort_args *args, const void *keys, int64
     return (args->end_bit < 64 ? number & (((uint64_t)1 << args->end_bit) - 1) : number) >> args->begin_bit;
 }
 
+/* Does x stand before y? NaNs stand last, in either direction; -0 is below +0. */
 static bool before_real(double x, double y, bool descending) {
     if (isnan(x) || isnan(y)) {
         return !isnan(x) && isnan(y);
@@ -24,7 +25,7 @@ static bool before_real(double x, double y, bool descending) {
     return descending ? more : less;
 }
 
-/* Does key x stand before key y? Equal keys: no, so that a merge which asks only this is stable. */
+/* Does key x stand before key y? False for equal keys, so that a merge that only asks this is stable. */
 static bool before(const lsp_segsort_args *args, const void *keys, int64_t x, int64_t y) {
     bool descending = (args->flags & LSP_SORT_DESCENDING) != 0;
     if (args->key_type == LSP_F32) {
@@ -37,14 +38,14 @@ static bool before(const lsp_segsort_args *args, const void *keys, int64_t x, in
     return descending ? b < a : a < b;
 }
 
-/* to[0..n) = the items of from[0..n), already copied elsewhere, in the order of the positions. */
+/* to[i] = from[position[i]] for n items; the arrays do not overlap. */
 static void permute(char *to, const char *from, size_t bytes, const int64_t *position, int64_t n) {
     for (int64_t i = 0; i < n && bytes > 0; i++) {
         memcpy(to + (size_t)i * bytes, from + (size_t)position[i] * bytes, bytes);
     }
 }
 
-/* The stably sorted positions of n keys; `position` and `other` hold n each. Returns the one with the result. */
+/* Sorts the positions of n keys stably. `position` and `other` hold n each; returns the one with the result. */
 static int64_t *sorted_positions(const lsp_segsort_args *args, const void *keys, int64_t n, int64_t *position,
                                  int64_t *other) {
     for (int64_t i = 0; i < n; i++) {
@@ -65,7 +66,7 @@ static int64_t *sorted_positions(const lsp_segsort_args *args, const void *keys,
     return position;
 }
 
-/* Where the n sorted keys of segment s, which begins at `begin`, change. */
+/* Writes where the n sorted keys of segment s, which begins at `begin`, change. The first key counts as a change. */
 static void note_changes(const lsp_segsort_args *args, const void *keys, int64_t s, int64_t begin, int64_t n,
                          const int64_t *order) {
     int64_t count = 0;
@@ -84,7 +85,7 @@ static void note_changes(const lsp_segsort_args *args, const void *keys, int64_t
     }
 }
 
-/* Values that say where the items came from: 4 bytes unsigned, or 8. */
+/* Writes positions as values: unsigned of 4 bytes, or signed of 8. */
 static void write_positions(const lsp_segsort_args *args, int64_t begin, int64_t n, const int64_t *order) {
     int64_t first = args->flags & LSP_SORT_GLOBAL_POSITIONS ? begin : 0;
     for (int64_t i = 0; i < n; i++) {

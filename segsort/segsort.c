@@ -1,20 +1,24 @@
-/* The calls of the segmented sort: at once, or planned and then executed. Arrays of the host are sorted by the CPU,
- * arrays of a GPU by that GPU, whose scratch is the plan's or, without a plan, ends with the call. */
-#include "core/cuda.h"
+/* The public calls of the segmented sort: at once, or planned and then executed. Each call asks once where the arrays
+ * are: the CPU sorts arrays on the host, the GPU those on the GPU. Scratch on the GPU belongs to the plan or, without a
+ * plan, ends with the call. */
 #include "segsort.h"
+#include "core/cuda.h"
 #include <stdio.h>
 
 struct lsp_segsort_plan {
-    lsp_ctx *ctx; /* NULL: it has ended */
+    lsp_ctx *ctx; /* NULL once the context is destroyed */
     lsp_plan_life life;
-    lsp_segsort_args shape; /* of its pointers only whether they are NULL matters */
-    void *scratch;          /* on the GPU: for the sort, then for sorted keys that nobody wants */
-    int64_t sort_bytes;     /* of the first */
+    lsp_segsort_args shape; /* of its pointers, only whether they are NULL matters */
+    void *scratch;          /* on the GPU: sort_bytes for the sort, then sorted keys that the caller does not want */
+    int64_t sort_bytes;
     lsp_segsort_info info;
 };
 
-/* Bytes on the GPU. A graph would keep on using scratch that others take meanwhile: it must be a plan's. */
-static lsp_status scratch_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+/* ---- at once ---- */
+
+/* Bytes of scratch for the sort on the GPU. Refused while the stream is recorded into a graph: the graph would keep the
+ * address of scratch that later calls reuse, so only the scratch of a plan is safe there. */
+static lsp_status gpu_scratch_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: only a plan made before can sort there");
@@ -25,13 +29,13 @@ done:
     return status;
 }
 
-/* Bytes for the sorted keys of positions that come without them. */
+/* Bytes for sorted keys that the caller does not want: a sort of positions still needs an array for them. */
 static int64_t spare_bytes(const lsp_segsort_args *args) {
     return args->keys_out == NULL ? args->n * (int64_t)lsp_type_bytes(args->key_type) : 0;
 }
 
-/* The same arguments with a place for the keys, in scratch. */
-static lsp_status add_place(lsp_ctx *ctx, lsp_segsort_args *args) {
+/* Gives sorted keys that the caller does not want an array in scratch. */
+static lsp_status add_keys_out(lsp_ctx *ctx, lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     if (args->keys_out == NULL) {
         LSP_TRY(lsp_scratch_at(ctx, args->where, spare_bytes(args), 1, &args->keys_out));
@@ -43,10 +47,27 @@ done:
 static lsp_status sort_on_host(lsp_ctx *ctx, lsp_segsort_args args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(add_place(ctx, &args));
+    LSP_TRY(add_keys_out(ctx, &args));
     LSP_TRY(lsp_segsort_cpu(ctx, &args));
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static lsp_status sort_on_gpu(lsp_ctx *ctx, lsp_segsort_args args) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1), bytes = 0;
+    void *scratch;
+    if (args.segments == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(gpu_scratch_bytes(ctx, &args, longest, &bytes));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &scratch));
+    LSP_TRY(add_keys_out(ctx, &args));
+    LSP_TRY(lsp_segsort_cuda(ctx, &args, longest, scratch));
+done:
+    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
 }
 
@@ -55,21 +76,9 @@ lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args) {
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_segsort_check(ctx, args));
-    if (args->where == LSP_HOST) {
-        LSP_TRY(sort_on_host(ctx, *args));
-    } else if (args->segments > 0) {
-        lsp_segsort_args whole = *args;
-        int64_t longest = lsp_max(lsp_segsort_said_longest(args), 1), bytes = 0;
-        void *scratch;
-        LSP_TRY(scratch_bytes(ctx, args, longest, &bytes));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &scratch));
-        LSP_TRY(add_place(ctx, &whole));
-        LSP_TRY(lsp_segsort_cuda(ctx, &whole, longest, scratch));
-    }
+    LSP_TRY(args->where == LSP_HOST ? sort_on_host(ctx, *args) : sort_on_gpu(ctx, *args));
 done:
-    lsp_scratch_release(ctx, mark); /* work that takes it next comes later on the same stream */
     return status;
 }
 
@@ -77,10 +86,10 @@ done:
 
 typedef struct longest_search {
     const lsp_segsort_args *args;
-    int64_t below; /* the length of the longest, negative */
+    int64_t negative; /* minus the longest length: lsp_lower finds minima */
 } longest_search;
 
-static void look_for_longest(void *data, int64_t first, int64_t last) {
+static void search_share(void *data, int64_t first, int64_t last) {
     longest_search *search = data;
     int64_t longest = 0;
     for (int64_t s = first; s < last; s++) {
@@ -88,33 +97,51 @@ static void look_for_longest(void *data, int64_t first, int64_t last) {
         lsp_segsort_bounds(search->args, s, &begin, &end);
         longest = lsp_max(longest, end - begin);
     }
-    lsp_lower(&search->below, -longest);
+    lsp_lower(&search->negative, -longest);
 }
 
-/* The longest segment of host arrays that were checked. */
-static int64_t host_longest(const lsp_ctx *ctx, const lsp_segsort_args *args) {
-    longest_search search = {.args = args};
-    lsp_for_shares(ctx, args->segments, 1 << 16, look_for_longest, &search);
-    return -search.below;
-}
+/* Must the offsets be read to know the longest segment? */
+static bool must_search(const lsp_segsort_args *args) { return args->offsets != NULL && args->max_length == 0; }
 
-static lsp_status find_longest(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
+static void note_choice(lsp_segsort_plan *plan, const char *method, const char *place, int64_t longest) {
     lsp_segsort_info *info = &plan->info;
-    const char *place = args->where == LSP_HOST ? "the host" : "the GPU", *how = "as was said";
-    info->method = args->where == LSP_HOST ? "cpu" : "cuda";
-    info->longest = lsp_max(lsp_segsort_said_longest(args), 1);
-    if (args->offsets != NULL && args->max_length == 0) {
-        how = "as the offsets say";
-        if (args->where == LSP_HOST) {
-            info->longest = host_longest(plan->ctx, args);
-        } else {
-            LSP_TRY(lsp_segsort_cuda_longest(plan->ctx, args, &info->longest));
-        }
-        info->longest = lsp_max(info->longest, 1);
-    }
+    info->method = method;
+    info->longest = lsp_max(longest, 1);
     snprintf(info->reason, sizeof info->reason, "the arrays are on %s; no segment is longer than %lld, %s", place,
-             (long long)info->longest, how);
+             (long long)info->longest, must_search(&plan->shape) ? "as the offsets say" : "as was said");
+}
+
+static lsp_status plan_on_host(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_segsort_info *info = &plan->info;
+    int64_t longest = lsp_segsort_longest_bound(args);
+    if (must_search(args)) {
+        longest_search search = {.args = args};
+        lsp_for_shares(ctx, args->segments, 1 << 16, search_share, &search);
+        longest = -search.negative;
+    }
+    note_choice(plan, "cpu", "the host", longest);
+    LSP_REQUIRE(lsp_segsort_cpu_bytes(ctx, args, info->longest, &info->scratch_bytes), LSP_ERR_MEMORY,
+                "a segment of %lld items cannot be sorted in any memory", (long long)info->longest);
+    info->scratch_bytes += spare_bytes(args);
+done:
+    return status;
+}
+
+static lsp_status plan_on_gpu(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_segsort_info *info = &plan->info;
+    int64_t longest = lsp_segsort_longest_bound(args);
+    if (must_search(args)) {
+        LSP_TRY(lsp_segsort_cuda_longest(ctx, args, &longest));
+    }
+    note_choice(plan, "cuda", "the GPU", longest);
+    LSP_TRY(gpu_scratch_bytes(ctx, args, info->longest, &plan->sort_bytes));
+    plan->sort_bytes = lsp_ceil_div(plan->sort_bytes, 64) * 64; /* aligns the spare keys behind it */
+    info->scratch_bytes = plan->sort_bytes + spare_bytes(args);
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, info->scratch_bytes, 1, &plan->scratch));
 done:
     return status;
 }
@@ -130,17 +157,7 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (lsp_segsort_plan){.ctx = ctx, .shape = *args};
     lsp_plan_begin(&made->life, &made->ctx, made);
-    LSP_TRY(find_longest(made, args));
-    if (args->where == LSP_HOST) {
-        LSP_REQUIRE(lsp_segsort_cpu_bytes(ctx, args, made->info.longest, &made->info.scratch_bytes), LSP_ERR_MEMORY,
-                    "a segment of %lld items cannot be sorted in any memory", (long long)made->info.longest);
-        made->info.scratch_bytes += spare_bytes(args);
-    } else {
-        LSP_TRY(scratch_bytes(ctx, args, made->info.longest, &made->sort_bytes));
-        made->sort_bytes = lsp_ceil_div(made->sort_bytes, 64) * 64;
-        made->info.scratch_bytes = made->sort_bytes + spare_bytes(args);
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
-    }
+    LSP_TRY(args->where == LSP_HOST ? plan_on_host(made, args) : plan_on_gpu(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
     *plan = made;
@@ -171,7 +188,7 @@ lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_i
 
 /* ---- execution ---- */
 
-/* The first thing in which `args` are not of the plan's shape is named. */
+/* Refuses arguments whose shape differs from the plan's, and names the first difference. */
 static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const lsp_segsort_args *args) {
     const struct {
         const char *what;
@@ -207,6 +224,26 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
     return LSP_OK;
 }
 
+static lsp_status execute_on_gpu(const lsp_segsort_plan *plan, lsp_segsort_args args) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    int64_t bytes = 0;
+    if (args.segments == 0) {
+        return LSP_OK;
+    }
+    LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &args, plan->info.longest, &bytes) && bytes <= plan->sort_bytes,
+                LSP_ERR_ARGUMENT,
+                "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the "
+                "plan has %lld",
+                (long long)bytes, (long long)plan->sort_bytes);
+    if (args.keys_out == NULL) {
+        args.keys_out = (char *)plan->scratch + plan->sort_bytes;
+    }
+    LSP_TRY(lsp_segsort_cuda(ctx, &args, plan->info.longest, plan->scratch));
+done:
+    return status;
+}
+
 lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
@@ -218,18 +255,7 @@ lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *a
     bounded.max_length = plan->info.longest;
     LSP_TRY(check_shape(ctx, &plan->shape, args));
     LSP_TRY(lsp_segsort_check(ctx, &bounded));
-    if (args->where == LSP_HOST) {
-        LSP_TRY(sort_on_host(ctx, bounded));
-    } else if (args->segments > 0) {
-        int64_t bytes = 0;
-        LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &bounded, plan->info.longest, &bytes) && bytes <= plan->sort_bytes,
-                    LSP_ERR_ARGUMENT,
-                    "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the "
-                    "plan has %lld",
-                    (long long)bytes, (long long)plan->sort_bytes);
-        bounded.keys_out = bounded.keys_out != NULL ? bounded.keys_out : (char *)plan->scratch + plan->sort_bytes;
-        LSP_TRY(lsp_segsort_cuda(ctx, &bounded, plan->info.longest, plan->scratch));
-    }
+    LSP_TRY(args->where == LSP_HOST ? sort_on_host(ctx, bounded) : execute_on_gpu(plan, bounded));
 done:
     return status;
 }

@@ -1,6 +1,6 @@
-/* Inside the segmented sort. A key becomes an unsigned number in the order wanted; what of it differs within the
- * segment stands above the position in the segment: one word. Words are distinct, so any sort of them is stable.
- * Position then fetches key and value. */
+/* Inside the segmented sort. Each key is mapped to an unsigned number in the requested order. The bits of the number
+ * that differ within the segment, above the position of the item in the segment, make one word. Words are distinct, so
+ * any sort of them is stable; the position in a sorted word then tells which key and value to fetch. */
 #ifndef LSP_SEGSORT_SEGSORT_H
 #define LSP_SEGSORT_SEGSORT_H
 
@@ -12,22 +12,22 @@ extern "C" {
 
 __extension__ typedef unsigned __int128 lsp_u128;
 
-/* Room that every array of words must have beyond its last word: networks work on whole blocks of vectors. */
+/* Words that every array of words must hold beyond its last word, because networks work on whole blocks of vectors. */
 enum { LSP_WORD_PAD = 256 };
 
-/* The unsigned number of a key with bits k: (k ^ (k < 0 as a signed number ? flip : 0) ^ bias) & keep; all ones for a
- * NaN. */
+/* Maps the bits k of a key to an unsigned number: (k ^ (k has its sign bit ? flip : 0) ^ bias) & keep. A NaN maps to
+ * all ones. */
 typedef struct lsp_key_order {
     uint64_t bias, flip;
-    uint64_t keep;      /* the bits that decide; all of the key's unless a range of bits was asked for */
-    uint64_t nan_above; /* bits without the sign above this: NaN */
+    uint64_t keep;      /* the bits that decide: all bits of the key, unless the caller gave a range of bits */
+    uint64_t nan_above; /* a key is a NaN if its bits without the sign bit exceed this */
     bool is_float;
 } lsp_key_order;
 
-/* Of arguments that were checked. */
+/* The order that checked arguments ask for. */
 lsp_key_order lsp_segsort_order(const lsp_segsort_args *args);
 
-/* Segment s is begin .. end-1. Of arguments that were checked, on the host. */
+/* Segment s holds items begin .. end-1. The arguments are checked and their offsets are on the host. */
 static inline void lsp_segsort_bounds(const lsp_segsort_args *args, int64_t s, int64_t *begin, int64_t *end) {
     if (args->offsets == NULL) {
         *begin = s * args->length;
@@ -39,23 +39,23 @@ static inline void lsp_segsort_bounds(const lsp_segsort_args *args, int64_t s, i
     }
 }
 
-/* The longest that a segment can be without a look at the offsets. */
-static inline int64_t lsp_segsort_said_longest(const lsp_segsort_args *args) {
+/* An upper bound of the length of a segment, without reading the offsets. */
+static inline int64_t lsp_segsort_longest_bound(const lsp_segsort_args *args) {
     int64_t longest = args->offsets == NULL ? lsp_min(args->length, args->n) : args->n;
     return args->max_length > 0 ? lsp_min(longest, args->max_length) : longest;
 }
 
 typedef struct lsp_key_range {
-    uint64_t min, max; /* of the numbers */
+    uint64_t min, max; /* the smallest and the largest number of some keys */
 } lsp_key_range;
 
-/* Sorts n words, and may use `scratch` of the same size; the result is where the return value points. Bits below
- * `low` ascend already among words that are equal from there on; bits from `high` on are equal in all words. */
+/* Sorts n words and returns the array with the result: `words` or `scratch`, which has the same size. Words that are
+ * equal from bit `low` up are in order already; bits from `high` up are equal in all words. */
 typedef void *(*lsp_word_sort)(void *words, void *scratch, int64_t n, int low, int high);
 
 enum { LSP_WORD_32 = 0, LSP_WORD_64 = 1, LSP_WORD_128 = 2, LSP_WORD_KINDS = 3 };
 
-/* Compiled once an instruction set. */
+/* Sorts of words for other rooms, compiled once for each instruction set. */
 typedef struct lsp_segsort_kernels {
     lsp_word_sort sort[LSP_WORD_KINDS];
 } lsp_segsort_kernels;
@@ -65,29 +65,30 @@ const lsp_segsort_kernels *lsp_segsort_kernels_avx2(void);
 const lsp_segsort_kernels *lsp_segsort_kernels_avx512(void);
 const lsp_segsort_kernels *lsp_segsort_get_kernels(const lsp_ctx *ctx);
 
-/* The specification: same contract as lsp_segsort, arguments already checked, one thread. */
+/* The specification: sorts checked arguments on the host with one thread, as lsp_segsort must. */
 lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args);
+/* Sorts checked arguments on the host. */
 lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args);
-/* The most scratch that it takes if no segment is longer than `longest`; false if no number holds the bytes. */
+/* The most scratch that lsp_segsort_cpu takes if no segment exceeds `longest` items; false if no int64 holds it. */
 bool lsp_segsort_cpu_bytes(const lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes);
 
-/* LSP_OK, or a sentence about what is wrong with the arguments. */
+/* Refuses arguments that are wrong, with a sentence. On a GPU the offsets are not read. */
 lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-/* The table in force, of a GPU's context. */
+/* The limits of classes that the context of a GPU uses now. */
 const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx);
 
-/* On a GPU: arguments already checked, `longest` at least the longest segment, `scratch` of as many bytes as
- * lsp_segsort_cuda_bytes says (false if no number holds them). Everything goes to the stream. */
+/* The scratch on the GPU for checked arguments if no segment exceeds `longest` items; false if no int64 holds it. */
 bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes);
+/* Sorts checked arguments on the GPU, with scratch of lsp_segsort_cuda_bytes. Puts work on the stream, never waits. */
 lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch);
-/* Waits for the GPU: the length of the longest well-formed segment. */
+/* The length of the longest well-formed segment. Waits for the GPU. */
 lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest);
 
-/* Bits that hold the numbers 0 .. x. */
+/* The number of bits that hold 0 .. x. */
 static inline int lsp_bits(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
 
-/* The narrowest word for these bits. */
+/* The narrowest word that holds `bits` bits. */
 static inline int lsp_word_kind(int bits) { return bits <= 32 ? LSP_WORD_32 : bits <= 64 ? LSP_WORD_64 : LSP_WORD_128; }
 static inline size_t lsp_word_bytes(int kind) { return (size_t)4 << kind; }
 

@@ -1,37 +1,38 @@
-/* Inside the segmented sort on the CPU: what the threads (cpu/threads.c) and the serial code of an instruction set
- * (cpu/kernels.c) share. */
+/* Inside the segmented sort on the CPU: what threads.c and giants.c share with the serial code that is compiled for
+ * each instruction set (kernels.c). */
 #ifndef LSP_SEGSORT_CPU_CPU_H
 #define LSP_SEGSORT_CPU_CPU_H
 
 #include "segsort/segsort.h"
 #include <string.h>
 
-/* SORT_NETWORK, SORT_DIGIT and SORT_BUCKET: the best of a few tried on an AMD EPYC of the fifth generation (AVX-512,
- * 48 KiB and 1 MiB of cache a core) with 32-bit keys and values; SORT_FAR of five; the others follow from the sizes of
- * caches and lines. `sparse-bench segsort --device cpu` shows what a change does. */
+/* SORT_NETWORK, SORT_DIGIT and SORT_BUCKET: the best of a few values tried on an AMD EPYC of the fifth generation
+ * (AVX-512, 48 KiB and 1 MiB of cache for each core) with 32-bit keys and values; SORT_FAR: the best of five. The
+ * others follow from the sizes of caches and cache lines. `sparse-bench segsort --device cpu` shows the effect of a
+ * change. */
 enum {
-    SORT_NETWORK = 1 << 13, /* items; longer segments are split by their leading digit */
+    SORT_NETWORK = 1 << 13, /* items; a longer segment is split by its leading digit */
     SORT_DIGIT = 9,         /* most bits of that digit */
-    SORT_FAR = 1 << 18,     /* items; so many to move are moved by lines of */
-    SORT_NEAR = 3 << 15,    /* items that the cache of a core holds */
-    SORT_LINE = 16,         /* items, and then */
-    SORT_FAR_DIGIT = 8,     /* the digit has at most so many bits */
+    SORT_FAR = 1 << 18,     /* items; a scatter of at least this many collects SORT_LINE items before each write, */
+    SORT_LINE = 16,         /* items; of 4 bytes they fill a cache line */
+    SORT_FAR_DIGIT = 8,     /* and then the digit has at most this many bits */
+    SORT_NEAR = 3 << 15,    /* items that fit the cache of a core */
     SORT_BUCKET = 128,      /* items wanted in a bucket */
-    SORT_LAST_DIGIT = 11    /* if so many bits decide, all at once */
+    SORT_LAST_DIGIT = 11    /* numbers of at most this many bits are sorted by one split */
 };
 
-/* A sort under way. */
+/* The arguments of a sort in the form that kernels use. */
 typedef struct lsp_sort {
     const lsp_segsort_args *args;
     lsp_key_order order;
     size_t key_bytes, value_bytes;
-    bool positions; /* instead of values */
-    bool global;    /* positions count from the start of the array */
-    int64_t giant;  /* longer segments are left to all threads together */
+    bool positions; /* the output holds positions instead of values */
+    bool global;    /* positions count from the start of the array, not of the segment */
+    int64_t giant;  /* items; kernels skip longer segments, which all threads sort together */
 } lsp_sort;
 
-/* Arrays from the same item on: where items are now, where they go, and where they may lie in between. No values, but
- * a size of them: they are positions, still to be made, from `position` on. */
+/* Arrays at one item: keys and values now, their output, and spare arrays for splits. If values are NULL although
+ * value_bytes > 0, the values are positions not made yet; the first one is `position`. */
 typedef struct lsp_sort_place {
     const char *keys, *values;
     char *keys_out, *values_out;
@@ -39,23 +40,24 @@ typedef struct lsp_sort_place {
     int64_t position;
 } lsp_sort_place;
 
-/* The scratch of a thread. */
-typedef struct lsp_sort_room {
-    uint32_t *words, *more_words;    /* of segments for the network, and pads */
-    char *keys_copy, *values_copy;   /* the same without pads; the second follows the first */
-    char *keys_spare, *values_spare; /* of the longest segment that is no giant */
-    int64_t near;                    /* items that fit what follows; 0 if nothing is far */
-    char *keys_near, *values_near;   /* small enough for the cache */
-    char *lines;                     /* NULL, or SORT_LINE items of each digit */
-} lsp_sort_room;
+/* The workspace of a thread. */
+typedef struct lsp_sort_workspace {
+    uint32_t *words, *more_words;    /* SORT_NETWORK (at most) + LSP_WORD_PAD words each */
+    char *keys_copy, *values_copy;   /* SORT_NETWORK items (at most); the second follows the first */
+    char *keys_spare, *values_spare; /* as long as the longest segment that is not a giant */
+    int64_t near;                    /* items in the near arrays; 0 if no segment has SORT_FAR items */
+    char *keys_near, *values_near;   /* spare arrays that fit the cache */
+    char *lines;                     /* NULL, or SORT_LINE keys and values for each value of a digit */
+} lsp_sort_workspace;
 
-/* A digit of the numbers of a segment: bits above `shift` of what they exceed `min` by. */
+/* A digit of numbers: `bits` bits of number - min, from bit `shift` up. */
 typedef struct lsp_sort_digit {
     uint64_t min;
     int shift, bits;
 } lsp_sort_digit;
 
-/* The digit to split n items by: the whole number if it is short, else so much that buckets suit the registers. */
+/* The digit by which n items are split: the whole number if it is short, otherwise enough leading bits for buckets of
+ * about SORT_BUCKET items, which the networks in registers sort fastest. */
 static inline lsp_sort_digit lsp_sort_first_digit(lsp_key_range range, int64_t n) {
     int width = lsp_bits(range.max - range.min), bits = width;
     if (width > SORT_LAST_DIGIT) {
@@ -65,33 +67,43 @@ static inline lsp_sort_digit lsp_sort_first_digit(lsp_key_range range, int64_t n
     return (lsp_sort_digit){.min = range.min, .shift = width - bits, .bits = bits};
 }
 
+/* Where a scatter puts items: an item of digit d to keys[next[d]] and values[next[d]]. */
+typedef struct lsp_sort_target {
+    char *keys, *values;
+    char *lines;   /* of the thread's workspace, or NULL */
+    int64_t *next; /* one for each value of the digit; each item advances its own */
+} lsp_sort_target;
+
+/* The serial code for keys of one width. */
 typedef struct lsp_sort_kernels {
-    /* Segments first .. last-1, as far as they are no giants. */
-    void (*segments)(const lsp_sort *sort, const lsp_sort_room *room, int64_t first, int64_t last);
-    /* Of the items begin .. end-1 of the segment that begins at `segment`, sorted: how many differ from the one before.
-     * Flags go to change, places to change_at[at ..]; either may be NULL. */
+    /* Sorts segments first .. last-1, except giants. */
+    void (*segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first, int64_t last);
+    /* Counts the changes among sorted items begin .. end-1 of the segment that begins at `segment`: items whose key
+     * differs from the previous one; the first item of a segment is one. Writes a flag for each item to `change` and
+     * the positions of changes to change_at[at ..]; either may be NULL. */
     int64_t (*changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end, unsigned char *change,
                        void *change_at, int64_t at);
-    /* One segment; place->keys_spare is as long. */
-    void (*segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n);
+    /* Sorts one segment of n items; the spare arrays of `place` hold n items. */
+    void (*segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n);
+    /* The smallest and the largest number of n keys. */
     lsp_key_range (*range)(const lsp_sort *sort, const char *keys, int64_t n);
-    /* count[d] += items of digit d. */
+    /* Adds to count[d] the number of items with digit d. */
     void (*count)(const lsp_sort *sort, const char *keys, int64_t n, lsp_sort_digit digit, int64_t *count);
-    /* Items begin .. end-1 of a place to next[their digit]++ of keys and values. */
+    /* Moves items begin .. end-1 of `place` to the target. */
     void (*scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end, lsp_sort_digit digit,
-                    int64_t *next, char *keys, char *values, char *lines);
+                    const lsp_sort_target *target);
 } lsp_sort_kernels;
 
 const lsp_sort_kernels *lsp_sort_kernels_portable(int wide); /* 0: keys of 32 bits, 1: of 64 */
 const lsp_sort_kernels *lsp_sort_kernels_avx2(int wide);
 const lsp_sort_kernels *lsp_sort_kernels_avx512(int wide);
 
-/* May items go straight to the output? */
+/* Can items be moved to the output while others are still read? Not when the sort is in place. */
 static inline bool lsp_sort_apart(const lsp_sort *sort, const lsp_sort_place *place) {
     return place->keys != place->keys_out && (sort->value_bytes == 0 || place->values != place->values_out);
 }
 
-/* The items from `begin` on, where a segment begins. */
+/* The place of the segment that begins at item `begin`. */
 static inline lsp_sort_place lsp_sort_place_at(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin) {
     size_t key_at = (size_t)begin * sort->key_bytes, value_at = (size_t)begin * sort->value_bytes;
     lsp_sort_place at = *place;
@@ -109,7 +121,7 @@ static inline lsp_sort_place lsp_sort_place_at(const lsp_sort *sort, const lsp_s
     return at;
 }
 
-/* All items, as they came. */
+/* The place of the first item of all. */
 static inline lsp_sort_place lsp_sort_whole(const lsp_sort *sort) {
     const lsp_segsort_args *args = sort->args;
     lsp_sort_place whole = {.keys = args->keys, .keys_out = args->keys_out};
@@ -120,7 +132,7 @@ static inline lsp_sort_place lsp_sort_whole(const lsp_sort *sort) {
     return whole;
 }
 
-/* What needs no order goes, or stays, where it belongs. */
+/* Copies n items that are sorted already to the output, unless they are there. */
 static inline void lsp_sort_copy(const lsp_sort *sort, const lsp_sort_place *place, int64_t n) {
     if (place->keys != place->keys_out) {
         memcpy(place->keys_out, place->keys, (size_t)n * sort->key_bytes);

@@ -1,7 +1,8 @@
-/* The serial code of the segmented sort, for one instruction set. */
+/* The serial code of the segmented sort, compiled once for each instruction set. Templates make it for words of 32, 64
+ * and 128 bits and for keys of 32 and 64 bits. */
 #include "core/isa.h"
+#include "core/vector.h"
 #include "cpu.h"
-#include "vector.h"
 #include <string.h>
 
 typedef struct value16 {
@@ -17,7 +18,7 @@ typedef struct value16 {
         ((type *)(void *)to)[i] = (type)(position + (words[i] & mask));                                                \
     }
 
-/* Keys and values at once. */
+/* Moves keys and values in one loop. */
 #define MOVE_BOTH(key_type, value_type)                                                                                \
     UNROLLED_4 for (int64_t i = 0; i < n; i++) {                                                                       \
         uint32_t from = words[i] & mask;                                                                               \
@@ -25,8 +26,8 @@ typedef struct value16 {
         ((value_type *)(void *)place->values_out)[i] = ((const value_type *)(const void *)values)[from];               \
     }
 
-/* to[0..n) = the items of `from` by the positions in the lowest bits of sorted words; without `from` the positions
- * themselves, counted from `position`. */
+/* to[i] = the item of `from` at the position in the lowest bits of words[i], for n sorted words. Without `from`, that
+ * position itself plus `position`. */
 ALWAYS void move_items(const char *from, char *to, size_t bytes, const uint32_t *words, uint32_t mask, int64_t n,
                        int64_t position) {
     if (bytes == 4 && from) {
@@ -42,7 +43,7 @@ ALWAYS void move_items(const char *from, char *to, size_t bytes, const uint32_t 
     }
 }
 
-/* Are two of words[begin - 1 .. end-1] that follow each other equal above the mask? */
+/* Do two neighbours in words[begin - 1 .. end-1] tie: are they equal above the mask? */
 static bool any_tie(const uint32_t *words, int64_t begin, int64_t end, uint32_t mask) {
     uint32_t ties = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -51,7 +52,7 @@ static bool any_tie(const uint32_t *words, int64_t begin, int64_t end, uint32_t 
     return ties != 0;
 }
 
-/* The lines of n items from `first` on, which may lie outside the array. */
+/* Prefetches n items from `first` up; they may lie outside the array. */
 ALWAYS void prefetch(const char *items, int64_t first, size_t bytes, int64_t n, bool write) {
     const int64_t begin = first * (int64_t)bytes, end = begin + n * (int64_t)bytes;
     for (int64_t at = begin; items && at < end; at += 64) {
@@ -63,7 +64,8 @@ ALWAYS void prefetch(const char *items, int64_t first, size_t bytes, int64_t n, 
     }
 }
 
-/* Of line number d: the items that belong to to[start .. end), of which the line holds the last, to its end. */
+/* Writes line d to memory. Its last item goes to to[end - 1]; it begins at a multiple of SORT_LINE items, or at `start`
+ * if that is later. With AVX-512 a full line is streamed past the caches. */
 ALWAYS void write_line(const void *lines, int64_t d, size_t bytes, char *to, int64_t start, int64_t end) {
     int64_t first = (end - 1) / SORT_LINE * SORT_LINE, begin = lsp_max(first, start);
     const char *line = (const char *)lines + (size_t)d * SORT_LINE * bytes;
@@ -81,6 +83,7 @@ ALWAYS void write_line(const void *lines, int64_t d, size_t bytes, char *to, int
     }
 }
 
+/* Makes streamed lines visible to other threads before any later write. */
 static void lines_are_written(void) {
 #if defined(LANES) && LANES == 16
     _mm_sfence();
@@ -91,7 +94,8 @@ enum { RADIX_DIGIT = 8, TIE_PART = 128, FETCH_AHEAD = 768 };
 #ifdef LANES
 #include "lanes.h"
 #include "network.h"
-/* Segments of up to 4, 8, 16 and 32 items by LANES at a time, of up to 64 and 128 by pairs. */
+/* Classes of short segments: up to 4, 8, 16 and 32 items, LANES segments at a time; with AVX-512 also up to 64 and 128
+ * items, two at a time. */
 enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 << SHORT_CLASSES };
 #endif
 
@@ -122,16 +126,17 @@ enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 <
 #define KEY_SUFFIX _k64
 #include "upto8192_template.h"
 
-/* ---- words as such, for others ---- */
+/* ---- sorts of words, for other rooms ---- */
 
 static void *words_32(void *words, void *scratch, int64_t n, int low, int high) {
     return sort_w32(words, scratch, n, low, high);
 }
 
+/* Few enough words are sorted as 32-bit words of their leading bits and positions, in the second half of `scratch`:
+ * those are read before the result overwrites them. */
 static void *words_64(void *words, void *scratch, int64_t n, int low, int high) {
 #ifdef LANES
-    if (n > 1 &&
-        n <= SORT_NETWORK) { /* by half words and positions; in the scratch they stand just behind what is read */
+    if (n > 1 && n <= SORT_NETWORK) {
         lsp_sort sort = {.order = {.keep = UINT64_MAX, .nan_above = UINT64_MAX}};
         lsp_key_range range = range_k64(&sort, words, n);
         int position_bits = lsp_bits((uint64_t)n - 1);

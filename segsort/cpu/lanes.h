@@ -1,14 +1,14 @@
-/* Several short segments side by side, one a lane. A batch is LANES segments of up to `rows` words (4, 8, 16 or 32) in
- * `rows` vectors: as lines, each segment's words are neighbours (short lines share a vector); transposed, vector i
- * holds the i-th word of each. */
+/* Short segments side by side, one in each lane. A batch is LANES segments of up to `rows` words (4, 8, 16 or 32) in
+ * `rows` vectors. It has two forms. As lines, the words of a segment are neighbours, and several lines shorter than a
+ * vector share one. As columns, after a transposition, vector i holds the i-th word of every segment. */
 #ifndef LSP_SEGSORT_CPU_LANES_H
 #define LSP_SEGSORT_CPU_LANES_H
 
-#include "vector.h"
+#include "core/vector.h"
 
 #define NOINLINE __attribute__((noinline))
 
-/* Up to LANES segments of a place. */
+/* Up to LANES segments of one place. */
 typedef struct batch {
     int count;
     int64_t begin[LANES];
@@ -18,9 +18,9 @@ typedef struct batch {
 #if LANES == 16
 typedef __mmask16 lanes;
 #define SET(x) _mm512_set1_epi32((int)(x))
-#define ABOVE(x, c) _mm512_cmpgt_epi32_mask((x), SET(c)) /* lanes of x above c, as signed numbers */
+#define ABOVE(x, c) _mm512_cmpgt_epi32_mask((x), SET(c)) /* lanes in which x > c, as signed numbers */
 #define MORE(x, y) _mm512_cmpgt_epi32_mask((x), (y))
-#define NONE_OF(x, bits) _mm512_testn_epi32_mask((x), SET(bits)) /* lanes of x with none of the bits */
+#define NONE_OF(x, bits) _mm512_testn_epi32_mask((x), SET(bits)) /* lanes in which x has none of the bits */
 #define CHOOSE(lanes, x, y) _mm512_mask_mov_epi32((y), (lanes), (x))
 #define LANE_BITS(lanes) ((unsigned)(lanes))
 #define AND_LANES(k, l) ((lanes)((k) & (l)))
@@ -48,8 +48,8 @@ ALWAYS vec load_half(const uint32_t *p, uint32_t n, const uint32_t *q, uint32_t 
     __m256i high = _mm256_maskz_loadu_epi32((__mmask8)_bzhi_u32(0xFF, m), q);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-/* A part of a vector, to be stored under a mask, in a register of its own: gcc would store it straight from the vector,
- * by an instruction that faults where there is no memory, even behind lanes that the mask leaves out. */
+/* Copies a part of a vector to a register of its own before a masked store. Otherwise gcc stores it straight from the
+ * whole vector, with an instruction that faults on missing memory even behind lanes that the mask leaves out. */
 ALWAYS __m128i quarter_of(__m128i part) {
     __asm__("" : "+v"(part));
     return part;
@@ -105,13 +105,13 @@ ALWAYS vec LEADING_ZEROS(vec x) {
     }
     return LOAD(word);
 }
-/* The first n of eight, or of four, lanes. */
+/* Masks of the first n of eight lanes, or of four. */
 ALWAYS __m256i first_of_8(uint32_t n) { return _mm256_cmpgt_epi32(SET(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
 ALWAYS __m128i first_of_4(uint32_t n) { return _mm_cmpgt_epi32(_mm_set1_epi32((int)n), _mm_setr_epi32(0, 1, 2, 3)); }
 ALWAYS vec load_lanes(const uint32_t *p, lanes k) { return _mm256_maskload_epi32((const int *)p, k); }
 ALWAYS void store_lanes(uint32_t *p, lanes k, vec x) { _mm256_maskstore_epi32((int *)p, k, x); }
 ALWAYS vec load_line(const uint32_t *p, uint32_t n) { return _mm256_maskload_epi32((const int *)p, first_of_8(n)); }
-/* A store under a mask takes some AMD processors twelve cycles: only where a part of a vector is stored. */
+/* A masked store takes twelve cycles on some AMD processors, so only part of a vector is stored that way. */
 ALWAYS void store_line(uint32_t *p, uint32_t n, vec x) {
     if (n >= LANES) {
         STORE(p, x);
@@ -137,6 +137,7 @@ ALWAYS void store_quarters(const batch *b, int r, uint32_t *items, vec x) {
 }
 #endif
 
+/* How many items segment i has from vector number `part` of its line up. */
 ALWAYS uint32_t part_length(const batch *b, int i, int part) {
     uint32_t before = (uint32_t)(part * LANES);
     return b->length[i] > before ? b->length[i] - before : 0;
@@ -172,7 +173,7 @@ ALWAYS void store_lines(const batch *b, uint32_t *items, vec *x, int rows) {
     }
 }
 
-/* Where segment i of a batch has its line among words that lines_to_words wrote. */
+/* Where the line of segment i begins among the words that lines_to_words writes. */
 ALWAYS int line_at(int i, int rows) { return rows < LANES ? i % rows * LANES + i / rows * rows : i * rows; }
 
 ALWAYS void lines_to_words(uint32_t *words, vec *x, int rows) {
@@ -186,7 +187,7 @@ ALWAYS void words_to_lines(const uint32_t *words, vec *x, int rows) {
     }
 }
 
-/* Lines to columns, and columns to lines. */
+/* Turns lines into columns, and columns into lines. */
 ALWAYS void transpose_lines(vec *x, int rows) {
     if (rows >= LANES) {
         UNROLLED for (int part = 0; part < rows / LANES; part++) { transpose(x + part * LANES, LANES); }
@@ -207,7 +208,7 @@ ALWAYS void transpose_lines(vec *x, int rows) {
 }
 
 #if LANES == 8
-/* The items that the lowest bits of the words name, of 1, 2 or 4 vectors `stride` apart. */
+/* Picks the items at the positions in the lowest bits of `word`, from 1, 2 or 4 vectors `stride` apart. */
 ALWAYS vec pick_of(const vec *items, int stride, int vectors, vec word) {
     __m256 picked[4];
     UNROLLED for (int i = 0; i < vectors; i++) {
@@ -223,7 +224,7 @@ ALWAYS vec pick_of(const vec *items, int stride, int vectors, vec word) {
 }
 #endif
 
-/* Each line's items in the order of the positions, the lowest bits of the words. */
+/* Puts the items of each line in the order of the positions, which are the lowest bits of the words. */
 ALWAYS void pick_lines(vec *items, const vec *words, int rows) {
 #if LANES == 16
     UNROLLED for (int r = 0; r < (rows < 16 ? rows : 16); r++) {
@@ -254,7 +255,7 @@ ALWAYS void pick_lines(vec *items, const vec *words, int rows) {
     }
 #endif
 }
-/* Lane i of the result is lane i - 1 of x, the first one the last of `before`. */
+/* Lane i of the result is lane i - 1 of x; lane 0 is the last lane of `before`. */
 ALWAYS vec moved_up(vec x, vec before) {
 #if LANES == 16
     return _mm512_alignr_epi32(x, before, 15);
@@ -263,11 +264,11 @@ ALWAYS vec moved_up(vec x, vec before) {
 #endif
 }
 
-/* The lanes of vector r that n items fill. */
+/* The lanes of vector r that hold one of n items. */
 #define REAL(n, r) MORE(SET((n) - (r)*LANES), LANE_NUMBERS)
 
-#define CAN_PICK_ROWS (LANES == 16) /* of as many vectors as a segment has, else slower than move_pairs */
-/* to[i] = the item of `from` that the lowest bits of words[i] name: n items in `rows` vectors. */
+#define CAN_PICK_ROWS (LANES == 16) /* with AVX2 move_pairs is faster */
+/* to[i] = the item of `from` at the position in the lowest bits of words[i]; n items in `rows` vectors. */
 ALWAYS void pick_rows(const uint32_t *from, const uint32_t *words, int64_t n, int rows, uint32_t *to) {
 #if LANES == 16
     vec items[16], t[8];
@@ -287,8 +288,8 @@ ALWAYS void pick_rows(const uint32_t *from, const uint32_t *words, int64_t n, in
     (void)from, (void)words, (void)n, (void)rows, (void)to;
 #endif
 }
-/* Columns of sorted words, and of the numbers of the same items with the sign bit changed: neighbours change places
- * until the numbers ascend. Few rounds if the words nearly say the order. */
+/* Orders columns of sorted words by the full numbers of the same items, given with the sign bit flipped: an odd-even
+ * transposition sort. It takes few rounds, because the words are nearly in order. */
 static NOINLINE void straighten_columns(vec *words, vec *numbers, int rows) {
     unsigned changed;
     do {

@@ -1,10 +1,10 @@
-/* Sorts some thousand 32-bit words by a network that stays in registers for a block of `rows` vectors: each lane is
- * sorted over the rows, which needs no shuffles, then lanes are merged by flip and half merges. Within a block the
- * order runs down the rows, then across the lanes; transposed at the end. Blocks are merged the same way; comparators
- * all put the larger word behind, so those that reach beyond the last block, where only pads could stand, are left
- * out. */
+/* Sorts up to a few thousand 32-bit words by a bitonic network. A block of `rows` vectors stays in registers: each lane
+ * is sorted over the rows, which needs no shuffles, then lanes are merged by flip and half merges. Within a block words
+ * ascend down the rows, then across the lanes; a transposition at the end makes them contiguous. Blocks are merged the
+ * same way in memory. Every comparator puts the larger word behind, so comparators with a block beyond the last one,
+ * which would hold pads only, are left out. */
 
-/* Every lane's rows, bitonic, become ascending. */
+/* Sorts the rows of each lane, which are bitonic. */
 ALWAYS void merge_rows(vec *x, int rows) {
     UNROLLED for (int d = rows / 2; d > 0; d /= 2) {
         UNROLLED for (int i = 0; i < rows; i++) {
@@ -15,20 +15,20 @@ ALWAYS void merge_rows(vec *x, int rows) {
     }
 }
 
-/* Half merges of lanes at the distances bit, bit/2, .. 1. */
+/* Half merges lanes at the distances bit, bit/2, .. 1. */
 ALWAYS void half_merge_lanes(vec *x, int rows, int bit) {
     UNROLLED for (; bit > 0; bit /= 2) {
         UNROLLED for (int i = 0; i < rows; i++) { x[i] = either(x[i], across(x[i], bit), bit); }
     }
 }
 
-/* Lanes at the distances bit, bit/2, .. 1, then rows. */
+/* Merges lanes at the distances bit, bit/2, .. 1, then rows. */
 ALWAYS void merge_lanes(vec *x, int rows, int bit) {
     half_merge_lanes(x, rows, bit);
     merge_rows(x, rows);
 }
 
-/* The first of a flip merge: each lane with the one opposite in twice as many. */
+/* The first step of a flip merge: compares each word with its mirror image among 2 * bit lanes. */
 ALWAYS void flip_lanes(vec *x, int rows, int bit) {
     UNROLLED for (int i = 0; i < rows / 2; i++) {
         vec a = x[i], b = x[rows - 1 - i];
@@ -37,7 +37,7 @@ ALWAYS void flip_lanes(vec *x, int rows, int bit) {
     }
 }
 
-/* One or two blocks, which have nothing to do with each other: step by step together none waits for its own results. */
+/* Sorts one or two independent blocks. Two at once, step by step, hide the latency of each other's instructions. */
 ALWAYS void sort_side_by_side(vec *x, int rows, int blocks) {
     sort_rows(x, rows);
     if (blocks == 2) {
@@ -81,6 +81,7 @@ ALWAYS void exchange_blocks(uint32_t *a, uint32_t *b, int rows, bool flip) {
     }
 }
 
+/* Sorts `blocks` blocks of words: each in registers, then merges spans of 2, 4, 8 .. blocks. */
 ALWAYS void sort_blocks(uint32_t *words, int64_t blocks, int rows) {
     const int64_t size = rows * LANES;
     vec x[16];
@@ -116,7 +117,8 @@ static void sort_blocks_8(uint32_t *words, int64_t blocks) { sort_blocks(words, 
 static void sort_blocks_16(uint32_t *words, int64_t blocks) { sort_blocks(words, blocks, 16); }
 #endif
 
-/* Sorts n words, with room for LSP_WORD_PAD more. Larger blocks cost less a word, smaller ones need fewer pads. */
+/* Sorts n words in an array that holds LSP_WORD_PAD more. Larger blocks cost less for each word, smaller ones need
+ * fewer pads. */
 static void sort_network(uint32_t *words, int64_t n) {
 #if LANES == 16
     int rows = n <= 64 || (n > 128 && n <= 192) ? 4 : n <= 128 || (n > 256 && n <= 384) ? 8 : 16;

@@ -1,9 +1,10 @@
-/* Template by KEY: segments are found and sorted; long ones are split by the leading digit of their numbers into
- * buckets, which are segments in turn. A split keeps the order of items that have the digit in common, so all stays
- * stable; items go to and fro between the output and the spare arrays. */
+/* Template by KEY: sorts any segment, and blocks of segments. One of more than SORT_NETWORK items is split into buckets
+ * by the leading digit of its numbers; buckets are then sorted like segments. A split keeps the order of items with
+ * equal digits, so the sort is stable. Items alternate between the output and the spare arrays. */
 
-enum { KEY_NAME(PART) = 256, KEY_NAME(AHEAD) = 768 }; /* items whose digits are made together, by vectors */
+enum { KEY_NAME(PART) = 256, KEY_NAME(AHEAD) = 768 }; /* items: digits made at a time, by vectors; prefetch distance */
 
+/* digits[i]: the digit of keys[i]. */
 static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_sort_digit digit, uint16_t *digits) {
     const lsp_key_order order = sort->order;
     const KEY min = (KEY)digit.min;
@@ -14,10 +15,11 @@ static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, l
     }
 }
 
+/* Adds to count[d] the number of keys with digit d. */
 static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, lsp_sort_digit digit, int64_t *count) {
     const KEY *keys = (const KEY *)(const void *)keys_;
     uint16_t d[KEY_NAME(PART)];
-    int64_t odd[1 << SORT_LAST_DIGIT]; /* equal neighbours do not wait for each other's count */
+    int64_t odd[1 << SORT_LAST_DIGIT]; /* counts of every other item: equal neighbours need not wait for each other */
     memset(odd, 0, sizeof *odd << digit.bits);
     for (int64_t begin = 0; begin < n; begin += KEY_NAME(PART)) {
         int64_t part = lsp_min(KEY_NAME(PART), n - begin);
@@ -42,7 +44,7 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
         keys_to[to] = from[i];                                                                                         \
         ((type *)(void *)values)[to] = (value);                                                                        \
     }
-/* The same, but items first gather until they fill lines of memory. */
+/* The same, but items are collected until they fill cache lines. */
 #define SCATTER_LINES(type, value)                                                                                     \
     for (int64_t i = 0; i < part; i++) {                                                                               \
         int64_t to = next[d[i]]++, at = d[i] * SORT_LINE + to % SORT_LINE;                                             \
@@ -63,9 +65,12 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
     const type *moved = (const type *)(const void *)place->values + begin;                                             \
     SCATTER_EITHER(type, moved[i])
 
-/* Many items to far places go by whole lines, past the caches, if `lines` can hold one a digit. */
+/* Contract: lsp_sort_kernels (cpu.h). With many items and `lines`, items of each digit are collected and written by
+ * whole lines, past the caches: buckets far apart would evict each other. */
 static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
-                              lsp_sort_digit digit, int64_t *next, char *keys, char *values, char *lines) {
+                              lsp_sort_digit digit, const lsp_sort_target *target) {
+    char *const keys = target->keys, *const values = target->values, *const lines = target->lines;
+    int64_t *const next = target->next;
     KEY *keys_to = (KEY *)(void *)keys, *key_lines = NULL;
     char *value_lines = NULL;
     int64_t start[1 << SORT_FAR_DIGIT];
@@ -109,7 +114,7 @@ static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place,
 #undef SCATTER_EITHER
 #undef SCATTER_VALUES
 
-/* Short segments that wait for others of their class. */
+/* Batches of short segments, one for each class; a batch is sorted when it is full. */
 typedef struct KEY_NAME(queue) {
 #ifdef LANES
     batch batch[SHORT_CLASSES];
@@ -118,20 +123,22 @@ typedef struct KEY_NAME(queue) {
 #endif
 } KEY_NAME(queue);
 
-static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+/* Sorts the segments that still wait in batches. */
+static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 KEY_NAME(queue) * queue) {
 #ifdef LANES
     for (int c = 0; c < SHORT_CLASSES; c++) {
         if (queue->batch[c].count > 0) {
-            KEY_NAME(flush)(sort, room, place, &queue->batch[c], c);
+            KEY_NAME(flush)(sort, workspace, place, &queue->batch[c], c);
         }
     }
 #else
-    (void)sort, (void)room, (void)place, (void)queue;
+    (void)sort, (void)workspace, (void)place, (void)queue;
 #endif
 }
 
-/* Prefetches what a place has and gets from item *fetched up to `end`, if that is not far away. */
+/* Prefetches input and output of a place from item *fetched up to `end`. After a jump of more than FAR items it starts
+ * anew near `end`. */
 ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched, int64_t end) {
     enum { FAR = 1 << 13, LINE = 64 / sizeof(KEY) };
     if (end - *fetched > FAR || end < *fetched - FAR) {
@@ -145,9 +152,10 @@ ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, i
     }
 }
 
-/* The n items at `begin` of a place, now or with the queue. */
-static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                        KEY_NAME(queue) * queue, int64_t begin, int64_t n) {
+/* Sorts the segment of n items at `begin`, at once or, if it is short, later with its batch. */
+static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                        const lsp_sort_place *place, KEY_NAME(queue) * queue, int64_t begin,
+                                        int64_t n) {
 #ifdef LANES
     if (n > 0 && n <= SHORT_LONGEST) {
         int c = n <= 4 ? 0 : lsp_bits((uint64_t)n - 1) - 2;
@@ -155,7 +163,7 @@ static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_roo
         b->begin[b->count] = begin;
         b->length[b->count] = (uint32_t)n;
         if (++b->count == (c < SHORT_PAIRS ? LANES : 2)) {
-            KEY_NAME(flush)(sort, room, place, b, c);
+            KEY_NAME(flush)(sort, workspace, place, b, c);
         }
         return;
     }
@@ -167,18 +175,19 @@ static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_roo
     }
     lsp_sort_place at = lsp_sort_place_at(sort, place, begin);
     if (at.keys_spare == NULL) {
-        at.keys_spare = room->keys_spare;
-        at.values_spare = room->values_spare;
+        at.keys_spare = workspace->keys_spare;
+        at.values_spare = workspace->values_spare;
     }
     if (n == 1) {
         lsp_sort_copy(sort, &at, 1);
     } else {
-        KEY_NAME(sort_segment)(sort, room, &at, n);
+        KEY_NAME(sort_segment)(sort, workspace, &at, n);
     }
 }
 
-static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
-                            lsp_key_range range) {
+/* Sorts n items by a split and by sorting its buckets. */
+static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                            int64_t n, lsp_key_range range) {
     lsp_sort_digit digit = lsp_sort_first_digit(range, n);
     const int bits = digit.bits;
     int64_t next[1 << SORT_LAST_DIGIT], begin = 0;
@@ -191,9 +200,9 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
     }
     lsp_sort_place split = *place;
     bool from_spare = place->keys == place->keys_spare;
-    if (from_spare && digit.shift > 0 && n <= room->near && place->keys != room->keys_near) {
-        split.keys_spare = room->keys_near; /* in the cache; the output may not be */
-        split.values_spare = room->values_near;
+    if (from_spare && digit.shift > 0 && n <= workspace->near && place->keys != workspace->keys_near) {
+        split.keys_spare = workspace->keys_near; /* the near arrays stay in the cache, the output may not */
+        split.values_spare = workspace->values_near;
         from_spare = false;
     }
     bool to_output = from_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
@@ -201,7 +210,8 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
     char *values_to = to_output ? split.values_out : split.values_spare;
     split.keys = keys_to;
     split.values = values_to;
-    KEY_NAME(scatter)(sort, place, 0, n, digit, next, keys_to, values_to, room->lines);
+    const lsp_sort_target target = {.keys = keys_to, .values = values_to, .lines = workspace->lines, .next = next};
+    KEY_NAME(scatter)(sort, place, 0, n, digit, &target);
     if (digit.shift == 0) {
         lsp_sort_copy(sort, &split, n);
         return;
@@ -211,39 +221,40 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_room *room, con
     int64_t fetched = 0;
     for (int64_t d = 0; d < (int64_t)1 << bits; d++) {
         KEY_NAME(fetch)(sort, &split, &fetched, next[d] + FETCH_AHEAD);
-        KEY_NAME(sort_items)(sort, room, &split, &queue, begin, next[d] - begin);
+        KEY_NAME(sort_items)(sort, workspace, &split, &queue, begin, next[d] - begin);
         begin = next[d];
     }
-    KEY_NAME(flush_all)(sort, room, &split, &queue);
+    KEY_NAME(flush_all)(sort, workspace, &split, &queue);
 }
 
-static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n) {
+static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n) {
 #ifdef LANES
     if (n <= 4 * LANES) {
-        KEY_NAME(sort_4_rows)(sort, room, place, n);
+        KEY_NAME(sort_4_rows)(sort, workspace, place, n);
         return;
     }
     if (n <= 8 * LANES) {
-        KEY_NAME(sort_8_rows)(sort, room, place, n);
+        KEY_NAME(sort_8_rows)(sort, workspace, place, n);
         return;
     }
 #if LANES == 16
     if (n <= 16 * LANES) {
-        KEY_NAME(sort_16_rows)(sort, room, place, n);
+        KEY_NAME(sort_16_rows)(sort, workspace, place, n);
         return;
     }
 #endif
 #endif
     if (n <= SORT_NETWORK) {
-        KEY_NAME(sort_words)(sort, room, place, n);
+        KEY_NAME(sort_words)(sort, workspace, place, n);
     } else if (KEY_NAME(is_sorted)(sort, (const KEY *)(const void *)place->keys, n)) {
         lsp_sort_copy(sort, place, n);
     } else {
-        KEY_NAME(split)(sort, room, place, n, KEY_NAME(range)(sort, place->keys, n));
+        KEY_NAME(split)(sort, workspace, place, n, KEY_NAME(range)(sort, place->keys, n));
     }
 }
 
+/* Contract: lsp_sort_kernels (cpu.h). */
 static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end,
                                  unsigned char *change, void *change_at, int64_t at) {
     const KEY *keys = sort->args->keys_out;
@@ -263,7 +274,7 @@ static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t 
     return ones;
 }
 
-/* Do the segments follow each other, none longer than one item? */
+/* Is each segment at most one item long, and does each begin where the previous one ends? */
 static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64_t count) {
     int64_t other = 0;
     for (int64_t s = 0; s < count; s++) {
@@ -275,7 +286,7 @@ static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64
     return other == 0;
 }
 
-/* Copies so many segments together, if none is longer than one item; else false. */
+/* Copies `count` segments together if all_single holds; otherwise returns false. */
 ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched,
                                   const int64_t *begin, const int64_t *end, int64_t count) {
     const bool single = KEY_NAME(all_single)(begin, end, count);
@@ -287,10 +298,11 @@ ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *pl
     return single;
 }
 
-/* Begins and lengths of a hundred or so segments at a time: the form of the segments is asked once for all, and
- * segments of one item are copied together: as many, or where most are such, eight. */
-static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *room, int64_t first, int64_t last) {
-    enum { PART = 128, FEW = 8 };
+/* Sorts segments first .. last-1, PART at a time, so that the form of segments is asked once for all of them. Segments
+ * of at most one item are copied together: all of the PART, or GROUP at a time if most are single. */
+static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first,
+                                    int64_t last) {
+    enum { PART = 128, GROUP = 8 };
     const lsp_segsort_args *args = sort->args;
     lsp_sort_place place = lsp_sort_whole(sort);
     KEY_NAME(queue) queue;
@@ -314,16 +326,16 @@ static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_room *r
         }
         const bool mostly = joined && end[count - 1] - begin[0] < count + count / 4;
         for (int64_t s = 0; s < count; s++) {
-            if (mostly && s % FEW == 0 && count - s >= FEW &&
-                KEY_NAME(copy_single)(sort, &place, &fetched, begin + s, end + s, FEW)) {
-                s += FEW - 1;
+            if (mostly && s % GROUP == 0 && count - s >= GROUP &&
+                KEY_NAME(copy_single)(sort, &place, &fetched, begin + s, end + s, GROUP)) {
+                s += GROUP - 1;
                 continue;
             }
             KEY_NAME(fetch)(sort, &place, &fetched, end[s] + FETCH_AHEAD);
             if (end[s] - begin[s] <= sort->giant) {
-                KEY_NAME(sort_items)(sort, room, &place, &queue, begin[s], end[s] - begin[s]);
+                KEY_NAME(sort_items)(sort, workspace, &place, &queue, begin[s], end[s] - begin[s]);
             }
         }
     }
-    KEY_NAME(flush_all)(sort, room, &place, &queue);
+    KEY_NAME(flush_all)(sort, workspace, &place, &queue);
 }

@@ -1,20 +1,22 @@
-/* Template by KEY: segments of up to `rows` (4, 8 or 16) vectors of words, sorted without leaving the registers. */
+/* Template by KEY: sorts segments of up to `rows` (4, 8 or 16) vectors of words in registers, one segment or two side
+ * by side. With AVX-512 that is up to 256 items, with AVX2 up to 64. */
 
-/* The segment's words in vectors; true if none of their numbers was cut. */
-ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, int64_t n,
-                                vec *x, int rows) {
+/* Makes the words of a segment, in vectors. Returns true if each holds all bits in which the numbers differ: then equal
+ * numbers are the only ties. */
+ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                                int64_t n, vec *x, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
     bool cut = false;
     vec min = SET(UINT32_MAX), max = SET(0);
 #if KEY_BITS == 32
-    (void)room;
+    (void)workspace;
     UNROLLED for (int r = 0; r < rows; r++) {
         x[r] = KEY_NAME(numbers)(load_lanes(keys + r * LANES, REAL(n, r)), &sort->order);
     }
 #else
-    cut = KEY_NAME(make_numbers)(sort, keys, n, room->words);
-    UNROLLED for (int r = 0; r < rows; r++) { x[r] = LOAD(room->words + r * LANES); }
+    cut = KEY_NAME(make_numbers)(sort, keys, n, workspace->words);
+    UNROLLED for (int r = 0; r < rows; r++) { x[r] = LOAD(workspace->words + r * LANES); }
 #endif
     UNROLLED for (int r = 0; r < rows; r++) {
         min = MIN(min, CHOOSE(REAL(n, r), x[r], min));
@@ -33,16 +35,17 @@ ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_room *room,
     return !cut && (LANE_BITS(ABOVE(zeros, position_bits - 1)) & 1) != 0;
 }
 
-/* Sorted words fetch keys and values, after those that tie have been looked at. */
-ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+/* Puts words that tie in order, then moves keys and values by the words. `whole`: the result of load_rows. */
+ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, vec *x, int rows, bool whole) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const bool pick_values = sort->value_bytes == 4 && place->values;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
-    uint32_t *words = room->words;
-    const vec column = SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* where a lane's words begin */
+    uint32_t *words = workspace->words;
+    const vec column =
+        SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* position of a lane's first word */
     lanes ties = AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
-                           MORE(SET(n), column)); /* the first word has none before it, and ties with a pad at most */
+                           MORE(SET(n), column)); /* nothing precedes the first word: it is compared with a pad */
     UNROLLED for (int r = 1; r < rows; r++) {
         const lanes tie = NONE_OF(XOR(x[r], x[r - 1]), -rows * LANES);
         ties = OR_LANES(ties, AND_LANES(tie, MORE(SET(n - r), column)));
@@ -51,7 +54,7 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room
     transpose(x, rows);
     UNROLLED for (int r = 0; r < rows; r++) { STORE(words + r * LANES, x[r]); }
     if (tied && !whole) {
-        words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
+        words = KEY_NAME(settle)(sort, workspace, keys, words, n, position_bits);
     }
     if (KEY_BITS == 32 && CAN_PICK_ROWS && (sort->value_bytes == 0 || pick_values)) {
         pick_rows((const uint32_t *)keys, words, n, rows, (uint32_t *)(void *)place->keys_out);
@@ -60,15 +63,15 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_room *room
                       (uint32_t *)(void *)place->values_out);
         }
     } else {
-        KEY_NAME(move_words)(sort, room, place, n, words, position_bits);
+        KEY_NAME(move_words)(sort, workspace, place, n, words, position_bits);
     }
 }
 
 #if KEY_BITS == 32
-/* Keys that are nothing but their numbers, of one segment or two: neither positions nor ties. False, and nothing done,
- * if there is a NaN. */
-ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place *place, const int64_t *n, int rows,
-                                      int segments) {
+/* Sorts keys without values, of one segment or two, as their numbers: no positions, no ties. Returns false and writes
+ * nothing if a key is a NaN, because numbers do not tell which NaN. */
+ALWAYS bool KEY_NAME(sort_rows_keys_only)(const lsp_sort *sort, const lsp_sort_place *place, const int64_t *n, int rows,
+                                          int segments) {
     vec x[16], max = SET(0);
     UNROLLED for (int r = 0; r < rows * segments; r++) {
         const uint32_t *keys = (const uint32_t *)(const void *)place[r / rows].keys;
@@ -93,35 +96,36 @@ ALWAYS bool KEY_NAME(sort_rows_alone)(const lsp_sort *sort, const lsp_sort_place
 }
 #endif
 
-ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n, int rows) {
+/* Sorts one segment of up to `rows` vectors. */
+ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n, int rows) {
     vec x[16];
 #if KEY_BITS == 32
-    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, place, &n, rows, 1)) {
+    if (KEY_NAME(keys_only)(sort) && KEY_NAME(sort_rows_keys_only)(sort, place, &n, rows, 1)) {
         return;
     }
 #endif
-    bool whole = KEY_NAME(load_rows)(sort, room, place, n, x, rows);
+    bool whole = KEY_NAME(load_rows)(sort, workspace, place, n, x, rows);
     sort_block(x, rows);
-    KEY_NAME(store_rows)(sort, room, place, n, x, rows, whole);
+    KEY_NAME(store_rows)(sort, workspace, place, n, x, rows, whole);
 }
 
-static NOINLINE void KEY_NAME(sort_4_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, room, place, n, 4);
+static NOINLINE void KEY_NAME(sort_4_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, int64_t n) {
+    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 4);
 }
-static NOINLINE void KEY_NAME(sort_8_rows)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, room, place, n, 8);
+static NOINLINE void KEY_NAME(sort_8_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, int64_t n) {
+    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 8);
 }
 #if LANES == 16
-static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort_room *room,
+static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
                                             const lsp_sort_place *place, int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, room, place, n, 16);
+    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 16);
 }
 
-/* Two segments at once: the longer chains of a lone one leave half of the processor idle. */
-ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+/* Sorts two segments at once. One alone leaves half of the processor idle: each step waits for the one before. */
+ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 const batch *b, int rows) {
     vec x[16];
     lsp_sort_place at[2];
@@ -129,33 +133,33 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_room *room,
     UNROLLED for (int s = 0; s < 2; s++) { at[s] = lsp_sort_place_at(sort, place, b->begin[s]); }
 #if KEY_BITS == 32
     const int64_t n[2] = {b->length[0], b->length[1]};
-    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_rows_alone)(sort, at, n, rows, 2)) {
+    if (KEY_NAME(keys_only)(sort) && KEY_NAME(sort_rows_keys_only)(sort, at, n, rows, 2)) {
         return;
     }
 #endif
     UNROLLED for (int s = 0; s < 2; s++) {
-        whole[s] = KEY_NAME(load_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows);
+        whole[s] = KEY_NAME(load_rows)(sort, workspace, &at[s], b->length[s], x + s * rows, rows);
     }
     sort_side_by_side(x, rows, 2);
     UNROLLED for (int s = 0; s < 2; s++) {
-        KEY_NAME(store_rows)(sort, room, &at[s], b->length[s], x + s * rows, rows, whole[s]);
+        KEY_NAME(store_rows)(sort, workspace, &at[s], b->length[s], x + s * rows, rows, whole[s]);
     }
 }
 
-static NOINLINE void KEY_NAME(sort_pair_4)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           const batch *b) {
-    KEY_NAME(sort_pair)(sort, room, place, b, 4);
+static NOINLINE void KEY_NAME(sort_pair_4)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_pair)(sort, workspace, place, b, 4);
 }
-static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                           const batch *b) {
-    KEY_NAME(sort_pair)(sort, room, place, b, 8);
+static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                           const lsp_sort_place *place, const batch *b) {
+    KEY_NAME(sort_pair)(sort, workspace, place, b, 8);
 }
 #endif
 
-/* Sorts what a batch of class c holds, and empties it. */
-static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place, batch *b,
-                            int c) {
-    (void)room;
+/* Sorts the segments of a batch of class c and empties the batch. */
+static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                            batch *b, int c) {
+    (void)workspace;
     for (int i = b->count; i < LANES; i++) {
         b->begin[i] = b->length[i] = 0;
     }
@@ -169,9 +173,9 @@ static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_room *room, con
         KEY_NAME(sort_batch_32)(sort, place, b);
 #if LANES == 16
     } else if (c == 4) {
-        KEY_NAME(sort_pair_4)(sort, room, place, b);
+        KEY_NAME(sort_pair_4)(sort, workspace, place, b);
     } else {
-        KEY_NAME(sort_pair_8)(sort, room, place, b);
+        KEY_NAME(sort_pair_8)(sort, workspace, place, b);
 #endif
     }
     b->count = 0;

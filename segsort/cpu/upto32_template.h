@@ -1,8 +1,8 @@
-/* Template by KEY: LANES short segments at once, one in each lane. A word is what remains of a number without what the
- * segment's numbers have in common, shifted to the top, above the position. Words that tie although their numbers were
- * cut are put right afterwards. */
+/* Template by KEY: sorts LANES segments of up to 32 items at once, one in each lane. A word is the number minus the
+ * segment's smallest number, shifted so that its leading bits stand above the position. Words that tie because bits of
+ * their numbers were cut off are put in order afterwards. */
 
-/* The numbers of keys in vectors. */
+/* The numbers of a vector of keys. */
 #if KEY_BITS == 32
 ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
     if (!order->is_float) {
@@ -12,23 +12,27 @@ ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
     return CHOOSE(ABOVE(AND(key, SET(INT32_MAX)), order->nan_above), SET(UINT32_MAX), number);
 }
 
-/* The keys of numbers of which none is a NaN's. */
+/* The keys of a vector of numbers, none of them a NaN's. */
 ALWAYS vec KEY_NAME(keys)(vec number, const lsp_key_order *order) {
     vec key = XOR(number, SET(order->bias));
     return XOR(key, AND(SIGNS(key), SET(order->flip)));
 }
 
-/* Are keys nothing but their numbers? Then numbers are sorted as they are, unless there is a NaN. */
-ALWAYS bool KEY_NAME(alone)(const lsp_sort *sort) { return sort->value_bytes == 0 && sort->order.keep == UINT32_MAX; }
+/* Are there no values, and does every bit of a key decide? Then numbers are sorted without positions, unless one is a
+ * NaN's. */
+ALWAYS bool KEY_NAME(keys_only)(const lsp_sort *sort) {
+    return sort->value_bytes == 0 && sort->order.keep == UINT32_MAX;
+}
 #else
-/* The highest 32 bits of the n numbers that differ; true if any were cut. */
+/* Writes n numbers minus the smallest one, cut to their leading 32 bits; returns true if bits were cut off. */
 ALWAYS bool KEY_NAME(make_numbers)(const lsp_sort *sort, const KEY *keys, int64_t n, uint32_t *words) {
     lsp_key_range range = KEY_NAME(range)(sort, (const char *)keys, n);
     return KEY_NAME(make_words)(sort, keys, n, range, 0, words) > 0;
 }
 #endif
 
-/* Columns of numbers become columns of sorted words; returns the lanes in which words tie that numbers may not. */
+/* Turns columns of numbers into columns of sorted words. Returns the lanes in which words tie although their numbers
+ * may differ. */
 ALWAYS unsigned KEY_NAME(sort_columns)(vec *x, vec length, bool cut, int rows) {
     vec min = SET(UINT32_MAX), max = SET(0);
     UNROLLED for (int i = 0; i < rows; i++) {
@@ -52,7 +56,7 @@ ALWAYS unsigned KEY_NAME(sort_columns)(vec *x, vec length, bool cut, int rows) {
 }
 
 #if KEY_BITS == 32
-/* Lines of sorted words, some of which tie: looks at the whole numbers of their items, and puts right what is wrong. */
+/* Lines of sorted words, some of which tie: compares the full numbers of their items and puts them in order. */
 ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *items, vec length, int rows) {
     vec number[32];
     UNROLLED for (int r = 0; r < rows; r++) { number[r] = items[r]; }
@@ -79,14 +83,14 @@ ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *
 }
 #endif
 
-/* Values of any size, or positions, by the sorted words. */
-static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, bool in_place, const batch *b,
-                                 const uint32_t *words, int rows, bool global) {
+/* Moves values of any size, or writes positions, by the sorted words. */
+static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, const batch *b, const uint32_t *words,
+                                 int rows, bool global) {
     for (int i = 0; i < b->count; i++) {
         size_t at = (size_t)b->begin[i] * bytes, size = (size_t)b->length[i] * bytes;
         char copy[32 * 16];
         const char *items = from ? from + at : NULL;
-        if (in_place) {
+        if (from == to) {
             items = memcpy(copy, items, size);
         }
         move_items(items, to + at, bytes, words + line_at(i, rows), (uint32_t)rows - 1, b->length[i],
@@ -95,8 +99,10 @@ static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, bool 
 }
 
 #if KEY_BITS == 32
-/* Keys alone, see above: neither positions nor ties. False, and nothing done, if there is a NaN. */
-ALWAYS bool KEY_NAME(sort_batch_alone)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b, int rows) {
+/* Sorts keys without values as their numbers: no positions, no ties. Returns false and writes nothing if a key is a
+ * NaN. */
+ALWAYS bool KEY_NAME(sort_batch_keys_only)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b,
+                                           int rows) {
     const vec length = LOAD(b->length);
     vec x[32], max = SET(0);
     load_lines(b, (const uint32_t *)(const void *)place->keys, x, rows);
@@ -118,6 +124,7 @@ ALWAYS bool KEY_NAME(sort_batch_alone)(const lsp_sort *sort, const lsp_sort_plac
 }
 #endif
 
+/* Sorts the segments of a batch, each of up to `rows` items. */
 ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     uint32_t words[32 * LANES];
@@ -126,7 +133,7 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
     const bool pick_keys = KEY_BITS == 32;
     bool pick_values = sort->value_bytes == 4 && place->values != NULL;
 #if KEY_BITS == 32
-    if (KEY_NAME(alone)(sort) && KEY_NAME(sort_batch_alone)(sort, place, b, rows)) {
+    if (KEY_NAME(keys_only)(sort) && KEY_NAME(sort_batch_keys_only)(sort, place, b, rows)) {
         return;
     }
     load_lines(b, keys, x, rows);
@@ -165,7 +172,7 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
         store_lines(b, (uint32_t *)(void *)place->keys_out, items, rows);
     } else {
         KEY_NAME(move_lines)
-        (place->keys, place->keys_out, sizeof(KEY), place->keys == place->keys_out, b, words, rows, false);
+        (place->keys, place->keys_out, sizeof(KEY), b, words, rows, false);
     }
     if (pick_values) {
         load_lines(b, (const uint32_t *)(const void *)place->values, items, rows);
@@ -173,8 +180,7 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
         store_lines(b, (uint32_t *)(void *)place->values_out, items, rows);
     } else if (sort->value_bytes > 0) {
         KEY_NAME(move_lines)
-        (place->values, place->values_out, sort->value_bytes, place->values == place->values_out, b, words, rows,
-         sort->global);
+        (place->values, place->values_out, sort->value_bytes, b, words, rows, sort->global);
     }
 }
 

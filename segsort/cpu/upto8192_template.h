@@ -1,24 +1,26 @@
-/* Template by KEY, an unsigned type as wide as the key: one segment. Up to SORT_NETWORK items become 32-bit words, the
- * leading bits of number - smallest number above the position, and a network sorts those; positions then fetch keys
- * and values. Words that tie although their numbers were cut are put right first: one by one, or, if many are wrong,
- * by words of further bits. */
+/* Template by KEY, an unsigned type as wide as the key: sorts one segment. Up to SORT_NETWORK items become 32-bit
+ * words: the leading bits of number - smallest number, above the position. A network sorts the words, and positions
+ * then tell which keys and values to fetch. Words that tie because bits of their numbers were cut off are put in order
+ * first: one by one or, if many are out of order, by words of further bits. */
 #define KEY_NAME(f) LSP_PASTE(f, KEY_SUFFIX)
 
+/* The number of a key (lsp_key_order). */
 ALWAYS KEY KEY_NAME(number)(KEY key, const lsp_key_order *order) {
     const int top = KEY_BITS - 1;
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> top));
     KEY number = (KEY)((key ^ (negative & (KEY)order->flip) ^ (KEY)order->bias) & (KEY)order->keep);
     bool nan = (key & (KEY) ~((KEY)1 << top)) > (KEY)order->nan_above;
-    return (KEY)(number | (KEY)((KEY)0 - (KEY)nan)); /* not a choice: it would not become vectors */
+    return (KEY)(number | (KEY)((KEY)0 - (KEY)nan)); /* arithmetic, for the compiler makes no vectors of a branch */
 }
 
-/* The key of a number, if all bits count and it is not a NaN's. */
+/* The key of a number that is not a NaN's, if every bit of the key decides. */
 ALWAYS KEY KEY_NAME(key)(KEY number, const lsp_key_order *order) {
     KEY key = (KEY)(number ^ (KEY)order->bias);
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> (KEY_BITS - 1)));
     return (KEY)(key ^ (negative & (KEY)order->flip));
 }
 
+/* The smallest and the largest number of n keys. */
 static lsp_key_range KEY_NAME(range)(const lsp_sort *sort, const char *keys_, int64_t n) {
     enum { PART = 1024 };
     const KEY *keys = (const KEY *)(const void *)keys_;
@@ -38,6 +40,7 @@ static lsp_key_range KEY_NAME(range)(const lsp_sort *sort, const char *keys_, in
     return (lsp_key_range){.min = min, .max = max};
 }
 
+/* Are n keys in order? Stops after the first part that is not. */
 static bool KEY_NAME(is_sorted)(const lsp_sort *sort, const KEY *keys, int64_t n) {
     enum { PART = 64 };
     const lsp_key_order order = sort->order;
@@ -54,14 +57,15 @@ static bool KEY_NAME(is_sorted)(const lsp_sort *sort, const KEY *keys, int64_t n
     return true;
 }
 
-#if defined(LANES) && LANES == 16 /* elsewhere the instruction may be slow */
-/* Words of the keys without the bits that all numbers have in common, if that is fewer bits than `width`: returns how
- * many bits they lack even so, or -1. */
+#if defined(LANES) && LANES == 16 /* pext is slow on some processors without AVX-512 */
+/* Makes words of only those bits in which numbers differ, if they are fewer than `width` bits. Returns how many bits of
+ * them were cut off, or -1 if they are not fewer. */
 static int KEY_NAME(make_dense_words)(const lsp_sort *sort, const KEY *keys, int64_t n, int width, int position_bits,
                                       uint32_t *words) {
     const lsp_key_order order = sort->order;
     KEY differ = 0;
-    for (int64_t part = 0; part < n; part += TIE_PART) { /* most keys show at once that nothing can be gained */
+    for (int64_t part = 0; part < n;
+         part += TIE_PART) { /* for most keys the first part shows already that nothing is gained */
         for (int64_t i = part; i < lsp_min(part + TIE_PART, n); i++) {
             differ |= KEY_NAME(number)(keys[i], &order) ^ KEY_NAME(number)(keys[0], &order);
         }
@@ -78,7 +82,7 @@ static int KEY_NAME(make_dense_words)(const lsp_sort *sort, const KEY *keys, int
 }
 #endif
 
-/* Words of the keys; returns how many bits of the numbers they lack. */
+/* Makes a word of each key; returns how many bits of the numbers were cut off. */
 static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_key_range range,
                                 int position_bits, uint32_t *words) {
     const lsp_key_order order = sort->order;
@@ -98,8 +102,8 @@ static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n
     return cut;
 }
 
-/* falls[i]: is the number of the item that words[begin + i] names below that of the word before? Returns how many;
- * end - begin is at most TIE_PART. */
+/* falls[i]: is the number of the item of words[begin + i] below that of the word before? Returns how many are. `end` is
+ * at most begin + TIE_PART. */
 static int KEY_NAME(find_falls)(const lsp_sort *sort, const KEY *keys, const uint32_t *words, int64_t begin,
                                 int64_t end, uint32_t mask, unsigned char *falls) {
     const lsp_key_order order = sort->order;
@@ -117,8 +121,8 @@ static int KEY_NAME(find_falls)(const lsp_sort *sort, const KEY *keys, const uin
     return count;
 }
 
-/* Words whose numbers were cut, sorted: orders those that tie by the whole numbers. False, and the words in no order
- * but of their leading bits, if that takes more than about `most` steps. */
+/* Orders sorted words that tie by their full numbers, by insertion. Gives up after about `most` steps: returns false,
+ * and the words are still in order of their leading bits. */
 static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *words, int64_t n, int position_bits,
                              int64_t most) {
     const lsp_key_order order = sort->order;
@@ -129,8 +133,8 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
         int64_t end = lsp_min(part + TIE_PART, n);
         int count =
             any_tie(words, part, end, mask) ? KEY_NAME(find_falls)(sort, keys, words, part, end, mask, falls) : 0;
-        bool moved = false;                      /* the word before is another than when falls were looked for */
-        if (count > most / (n / TIE_PART + 1)) { /* its share */
+        bool moved = false;                      /* the word before was moved, so falls no longer tells */
+        if (count > most / (n / TIE_PART + 1)) { /* the share of this part */
             return false;
         }
         for (int64_t i = count > 0 ? part : end; i < end; i++) {
@@ -156,16 +160,16 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
     return true;
 }
 
-/* The same for any number of ties, all in the order of positions if their numbers are equal: words are made anew, of
- * the rank among the present leading bits, of further bits of the number and of the present place, and sorted, until
- * numbers do not differ where words tie. */
-static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
-                                  int64_t n, int position_bits) {
+/* Orders sorted words that tie, for any number of ties. Each round makes new words of the rank of the leading bits so
+ * far, further bits of the number, and the present index, and sorts them stably, until words that tie have equal
+ * numbers. */
+static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const KEY *keys,
+                                  uint32_t *words, int64_t n, int position_bits) {
     const lsp_key_order order = sort->order;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
-    KEY *numbers = (KEY *)(void *)room->keys_copy;
+    KEY *numbers = (KEY *)(void *)workspace->keys_copy;
     for (int shift = 1; shift > 0;) {
-        uint32_t *next = words == room->words ? room->more_words : room->words, ranks = 0, rank = 0;
+        uint32_t *next = words == workspace->words ? workspace->more_words : workspace->words, ranks = 0, rank = 0;
         KEY differ = 0;
         UNROLLED_4 for (int64_t i = 0; i < n; i++) { numbers[i] = keys[words[i] & mask]; }
         for (int64_t i = 0; i < n; i++) {
@@ -190,7 +194,7 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *roo
             rank += (words[i] ^ words[i - 1]) > mask;
             next[i] |= rank << bits << position_bits;
         }
-        uint32_t *spare = (uint32_t *)(void *)room->keys_copy;
+        uint32_t *spare = (uint32_t *)(void *)workspace->keys_copy;
         const uint32_t *sorted = sort_w32(next, spare, n, position_bits, position_bits + rank_bits + bits);
         UNROLLED_4 for (int64_t i = 0; i < n; i++) { next[i] = (sorted[i] & ~mask) | (words[sorted[i] & mask] & mask); }
         words = next;
@@ -198,13 +202,13 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_room *roo
     return words;
 }
 
-/* Words whose numbers were cut, sorted: orders those that tie. The result is in one of the room's arrays of words. */
-static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_room *room, const KEY *keys, uint32_t *words,
-                                  int64_t n, int position_bits) {
+/* Orders sorted words that tie by their full numbers. The result is in one of the workspace's arrays of words. */
+static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const KEY *keys,
+                                  uint32_t *words, int64_t n, int position_bits) {
     if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
         return words;
     }
-    return KEY_NAME(refine)(sort, room, keys, words, n, position_bits);
+    return KEY_NAME(refine)(sort, workspace, keys, words, n, position_bits);
 }
 
 #if KEY_BITS == 32
@@ -215,13 +219,14 @@ ALWAYS __m128 load_two(const uint64_t *p, const uint64_t *q) {
 }
 #endif
 
-/* Keys and values of 4 bytes, as pairs, so that each word fetches once: the room for copies of both holds them. */
-static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, int64_t n, const uint32_t *words,
-                       uint32_t mask) {
+/* Moves keys and values of 4 bytes as pairs, so that each word fetches once. The copies of keys and of values are one
+ * array for the pairs. */
+static void move_pairs(const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n,
+                       const uint32_t *words, uint32_t mask) {
     const uint32_t *keys = (const uint32_t *)(const void *)place->keys;
     const uint32_t *values = (const uint32_t *)(const void *)place->values;
     uint32_t *keys_out = (uint32_t *)(void *)place->keys_out, *values_out = (uint32_t *)(void *)place->values_out;
-    uint64_t *pairs = (uint64_t *)(void *)room->keys_copy;
+    uint64_t *pairs = (uint64_t *)(void *)workspace->keys_copy;
     for (int64_t i = 0; i < n; i++) {
         pairs[i] = (uint64_t)values[i] << 32 | keys[i];
     }
@@ -243,22 +248,22 @@ static void move_pairs(const lsp_sort_room *room, const lsp_sort_place *place, i
 }
 #endif
 
-/* Sorted words fetch keys and values. */
-static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+/* Moves keys and values by the positions in sorted words. */
+static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, const uint32_t *words, int position_bits) {
     const char *keys = place->keys, *values = place->values;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
 #if KEY_BITS == 32
     if (values && sort->value_bytes == 4) {
-        move_pairs(room, place, n, words, mask);
+        move_pairs(workspace, place, n, words, mask);
         return;
     }
 #endif
     if (keys == place->keys_out) {
-        keys = memcpy(room->keys_copy, keys, (size_t)n * sizeof(KEY));
+        keys = memcpy(workspace->keys_copy, keys, (size_t)n * sizeof(KEY));
     }
     if (values && values == place->values_out) {
-        values = memcpy(room->values_copy, values, (size_t)n * sort->value_bytes);
+        values = memcpy(workspace->values_copy, values, (size_t)n * sort->value_bytes);
     }
     if (values && sort->value_bytes == 4) {
         MOVE_BOTH(KEY, uint32_t)
@@ -279,26 +284,27 @@ static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_room *room
 #endif
 
 #if KEY_BITS == 32
-/* Numbers alone are sorted as they are. */
-static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n) {
+/* Sorts keys without values as their numbers. None of them is a NaN. */
+static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n) {
     const lsp_key_order order = sort->order;
     const KEY *keys = (const KEY *)(const void *)place->keys;
     KEY *keys_out = (KEY *)(void *)place->keys_out;
     for (int64_t i = 0; i < n; i++) {
-        room->words[i] = KEY_NAME(number)(keys[i], &order);
+        workspace->words[i] = KEY_NAME(number)(keys[i], &order);
     }
-    const uint32_t *sorted = sort_w32(room->words, room->more_words, n, 0, 32);
+    const uint32_t *sorted = sort_w32(workspace->words, workspace->more_words, n, 0, 32);
     for (int64_t i = 0; i < n; i++) {
         keys_out[i] = KEY_NAME(key)(sorted[i], &order);
     }
 }
 #endif
 
-static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
-                                   int64_t n);
+static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+                                   const lsp_sort_place *place, int64_t n);
 
-static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_room *room, const lsp_sort_place *place,
+/* Sorts a segment of up to SORT_NETWORK items by words. */
+static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const lsp_key_order order = sort->order;
@@ -312,21 +318,21 @@ static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_room *room
         range = KEY_NAME(range)(sort, place->keys, n);
     }
 #if KEY_BITS == 32
-    if (numbers && range.max < UINT32_MAX) { /* there is no NaN */
-        KEY_NAME(sort_numbers)(sort, room, place, n);
+    if (numbers && range.max < UINT32_MAX) { /* no NaN */
+        KEY_NAME(sort_numbers)(sort, workspace, place, n);
         return;
     }
 #endif
     int position_bits = lsp_bits((uint64_t)n - 1), width = lsp_bits(range.max - range.min);
-    int cut = KEY_NAME(make_words)(sort, keys, n, range, position_bits, room->words);
+    int cut = KEY_NAME(make_words)(sort, keys, n, range, position_bits, workspace->words);
     prefetch(place->values, 0, sort->value_bytes, n, false);
     prefetch(place->keys_out, 0, sizeof(KEY), n, true);
     prefetch(place->values_out, 0, sort->value_bytes, n, true);
-    uint32_t *words = sort_w32(room->words, room->more_words, n, position_bits, position_bits + width - cut);
+    uint32_t *words = sort_w32(workspace->words, workspace->more_words, n, position_bits, position_bits + width - cut);
     if (cut > 0) {
-        words = KEY_NAME(settle)(sort, room, keys, words, n, position_bits);
+        words = KEY_NAME(settle)(sort, workspace, keys, words, n, position_bits);
     }
-    KEY_NAME(move_words)(sort, room, place, n, words, position_bits);
+    KEY_NAME(move_words)(sort, workspace, place, n, words, position_bits);
 }
 
 #include "radix_template.h"

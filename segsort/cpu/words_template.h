@@ -1,5 +1,6 @@
-/* Template by WORD: serial sort of distinct words without vectors. Up to SHORT words runs by insertion, then merges;
- * beyond, radix from the lowest digit, only over the bits in which words differ. */
+/* Template by WORD: sorts distinct words without vectors. Up to SHORT words by a merge sort of runs sorted by
+ * insertion, or by NETWORK if that is defined; more words by a radix sort from the lowest digit, over the bits in which
+ * words differ. */
 #define NAME(f) LSP_PASTE(f, WORD_SUFFIX)
 
 #ifndef NETWORK
@@ -14,7 +15,7 @@ static void NAME(insertion)(WORD *words, int64_t n) {
     }
 }
 
-/* Merges from[0, middle) and from[middle, end) into `to`. */
+/* Merges from[0 .. middle-1] and from[middle .. end-1] into `to`. */
 static void NAME(merge)(const WORD *from, int64_t middle, int64_t end, WORD *to) {
     const WORD *a = from, *b = from + middle, *a_end = b, *b_end = from + end;
     while (a < a_end && b < b_end) {
@@ -44,7 +45,8 @@ static WORD *NAME(merge_sort)(WORD *words, WORD *other, int64_t n) {
 }
 #endif
 
-/* One stable pass by the digit of `bits` bits at `shift`. False, and nothing moved, if all words share the digit. */
+/* One stable pass by the digit of `bits` bits at `shift`. Returns false and moves nothing if all words share the digit.
+ */
 static bool NAME(radix_pass)(const WORD *from, WORD *to, int64_t n, int shift, int bits) {
     int64_t place[1 << RADIX_DIGIT];
     size_t mask = ((size_t)1 << bits) - 1;
@@ -67,7 +69,7 @@ static bool NAME(radix_pass)(const WORD *from, WORD *to, int64_t n, int shift, i
     return true;
 }
 
-/* See lsp_word_sort. */
+/* Contract: lsp_word_sort (segsort.h). */
 static WORD *NAME(sort)(WORD *words, WORD *other, int64_t n, int low, int high) {
     if (n <= SHORT) {
 #ifdef NETWORK

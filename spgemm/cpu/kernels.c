@@ -1,8 +1,8 @@
 /* Rows of C = A*B for one instruction set. All sums run in the order of A's entries, by fused multiply-add upon -0.0
  * (which only rounds the first product), so that every way of doing a row gives the same bits. */
 #include "core/isa.h"
+#include "core/vector.h"
 #include "cpu.h"
-#include "segsort/cpu/vector.h"
 #include "spgemm/semiring.h"
 #include "touched.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The segmented sort's arguments and plans: what is refused and how, what a plan knows, failing memory, several
- * contexts. */
+/* The segmented sort's arguments and plans: what is refused and with which sentence, what a plan tells of itself,
+ * allocations that fail, several contexts. */
 #include "cases.h"
 #include <pthread.h>
 
@@ -110,7 +110,7 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     args = (lsp_segsort_args){.offsets = offsets, .offset_type = LSP_I32, .key_type = LSP_U32, .value_bytes = 8};
     must(ctx, lsp_segsort(ctx, &args)); /* nothing to sort: no arrays needed */
     args = (lsp_segsort_args){.n = 4, .segments = 1, .length = 9, .key_type = LSP_U64, .keys = wide, .keys_out = wide};
-    must(ctx, lsp_segsort(ctx, &args)); /* one length: no offsets, no type of theirs */
+    must(ctx, lsp_segsort(ctx, &args)); /* a fixed length needs neither offsets nor their type */
     args.n = args.length = INT64_MAX / 32;
     must_fail(ctx, LSP_ERR_MEMORY, "", lsp_segsort(ctx, &args));
     lsp_ctx_destroy(ctx);
@@ -226,11 +226,11 @@ TEST_ON_BOTH(segsort_api, contexts_in_two_threads_do_not_meet) {
     lsp_ctx_destroy(ctxs[1]);
 }
 
-/* ---- failing memory: of the host and of the GPU, for every call in turn ---- */
+/* ---- allocations that fail: on the host and on the GPU, every one in turn ---- */
 
 typedef struct failing_memory {
     test_memory host;
-    lsp_ctx *ctx; /* whose GPU's memory is asked for */
+    lsp_ctx *ctx; /* allocates on its GPU */
 } failing_memory;
 
 static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
@@ -253,7 +253,7 @@ static void failing_free(void *user, void *p, size_t bytes, lsp_where where) {
     }
 }
 
-/* The sort with allocation `fail_at` failing: its status. What fails writes nothing and leaks nothing. */
+/* Sorts while allocation `fail_at` fails; returns the status. A sort that fails must write nothing and leak nothing. */
 static lsp_status sort_failing(lsp_where device, const layout *where, const request *what, long fail_at) {
     failing_memory memory = {.host = {.fail_at = -1}};
     const lsp_ctx_options options = {
@@ -280,7 +280,7 @@ static lsp_status sort_failing(lsp_where device, const layout *where, const requ
     }
     free_arrays(ctx, &input), free_arrays(ctx, &ours);
     lsp_ctx_destroy(ctx);
-    lsp_segsort_plan_destroy(plan); /* whose context has ended */
+    lsp_segsort_plan_destroy(plan); /* its context is destroyed already */
     cr_assert(memory.host.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.host.outstanding,
               fail_at);
     return status;
@@ -300,7 +300,7 @@ TEST_ON_BOTH(segsort_api, a_failing_allocation_leaves_everything_as_it_was) {
     layout_free(&places[0]), layout_free(&places[1]);
 }
 
-/* The sort by a plan, twice, or at once. */
+/* Sorts at once, or twice by a plan. */
 static void sort_so(lsp_ctx *ctx, const lsp_segsort_args *args, bool planned) {
     lsp_segsort_plan *plan = NULL;
     if (!planned) {
@@ -348,96 +348,4 @@ TEST_ON_BOTH(segsort_api, positions_come_without_keys) {
         cr_assert_eq(ctx->space[ctx->options.device].used, used, "bytes are lost");
     }
     layout_free(&places[0]), layout_free(&places[1]);
-}
-
-/* ---- arguments at random ---- */
-
-typedef struct heap {
-    char parts[PARTS][80 * 16];
-} heap;
-
-/* NULL, the array's own place, a little off, or another array's place. */
-static void *any_place(heap *all, int i, bool wanted, uint64_t *state) {
-    int64_t chance = test_below(state, 60);
-    return chance == 0 || !wanted ? NULL
-           : chance == 1          ? all->parts[i] + 1
-           : chance == 2          ? all->parts[i] + 16
-           : chance == 3          ? all->parts[test_below(state, PARTS)]
-                                  : all->parts[i];
-}
-
-static void any_offsets(heap *all, const lsp_segsort_args *args, int64_t most, uint64_t *state) {
-    int64_t at = 0, least = test_below(state, 20) == 0 ? -1 : 0;
-    for (int64_t s = 0; s < 40; s++) {
-        int64_t end = lsp_min(at + test_below(state, 4) + least, most);
-        lsp_index_set(all->parts[OFFSETS], args->offset_type, s, at);
-        lsp_index_set(all->parts[ENDS], args->offset_type, s, end);
-        at = test_below(state, 90) == 0 ? test_below(state, most + 2) : end;
-    }
-}
-
-static lsp_segsort_args any_arguments(heap *all, uint64_t *state) {
-    static const int64_t sizes[] = {0, 1, 2, 7, 30, 64, -1, INT64_MAX};
-    int64_t n = sizes[test_below(state, test_below(state, 9) ? 6 : 8)], length = test_below(state, 12);
-    lsp_segsort_args args = {.n = n,
-                             .segments = test_below(state, 38),
-                             .max_length = test_below(state, 4) ? 0 : test_below(state, 9) - 1,
-                             .offset_type = test_below(state, 2) ? LSP_I32 : LSP_I64,
-                             .key_type = (lsp_type)(test_below(state, 6) + (test_below(state, 20) > 0)),
-                             .value_bytes = value_sizes[test_below(state, VALUE_SIZES)],
-                             .flags = (unsigned)test_below(state, test_below(state, 20) ? 5 : 16)};
-    any_offsets(all, &args, lsp_min(lsp_max(n, 1), 64), state);
-    args.keys = any_place(all, KEYS, true, state);
-    args.keys_out = test_below(state, 3) ? any_place(all, KEYS_OUT, true, state) : (void *)(uintptr_t)args.keys;
-    args.values = any_place(all, VALUES, true, state);
-    args.values_out = test_below(state, 3) ? any_place(all, VALUES_OUT, true, state) : (void *)(uintptr_t)args.values;
-    args.offsets = any_place(all, OFFSETS, true, state);
-    args.ends = any_place(all, ENDS, test_below(state, 2), state);
-    args.change = any_place(all, CHANGE, test_below(state, 3) == 0, state);
-    args.change_at = any_place(all, CHANGE_AT, test_below(state, 3) == 0, state);
-    args.change_count = any_place(all, CHANGE_COUNT, test_below(state, 3) == 0, state);
-    if (test_below(state, 3) == 0) {
-        args.offsets = args.ends = NULL;
-        args.length = length;
-        args.segments = length > 0 && test_below(state, 9) ? lsp_ceil_div(lsp_max(n, 0), length) : args.segments;
-    }
-    if (test_below(state, 4) == 0) {
-        args.begin_bit = (int)test_below(state, 33) - 1, args.end_bit = (int)test_below(state, 66);
-    }
-    return args;
-}
-
-static void *moved(const void *place, const heap *from, heap *to) {
-    return place ? (char *)to + ((const char *)place - (const char *)from) : NULL;
-}
-
-Test(segsort_api, arguments_at_random_are_refused_or_sorted_as_the_reference_does) {
-    lsp_ctx *ctx = test_ctx(2);
-    uint64_t state = 51;
-    heap *ours = malloc(sizeof *ours), *right = malloc(sizeof *right);
-    int sorted = 0;
-    for (int round = 0; round < 200000; round++) {
-        memset(ours, (int)test_below(&state, 256), sizeof *ours);
-        for (int i = 0; i < 80 * 2; i++) {
-            ((uint64_t *)ours->parts[KEYS])[i] = test_random(&state) >> test_below(&state, 64);
-        }
-        lsp_segsort_args args = any_arguments(ours, &state), other = args;
-        memcpy(right, ours, sizeof *right);
-        lsp_status status = lsp_segsort(ctx, &args);
-        cr_assert(status == LSP_OK || (status == LSP_ERR_ARGUMENT && lsp_last_error(ctx)[0] != 0), "round %d: %s",
-                  round, lsp_last_error(ctx));
-        if (status == LSP_OK) {
-            other.keys = moved(args.keys, ours, right), other.keys_out = moved(args.keys_out, ours, right);
-            other.values = moved(args.values, ours, right), other.values_out = moved(args.values_out, ours, right);
-            other.offsets = moved(args.offsets, ours, right), other.ends = moved(args.ends, ours, right);
-            other.change = moved(args.change, ours, right), other.change_at = moved(args.change_at, ours, right);
-            other.change_count = moved(args.change_count, ours, right);
-            must(ctx, lsp_segsort_ref(ctx, &other));
-            sorted += args.n > 1;
-        }
-        cr_assert(memcmp(ours, right, sizeof *ours) == 0, "round %d, status %d", round, (int)status);
-    }
-    cr_assert(sorted > 20000, "only %d cases were sorted", sorted);
-    free(ours), free(right);
-    lsp_ctx_destroy(ctx);
 }

@@ -1,23 +1,23 @@
-/* One case of the segmented sort, on the host or on a GPU: arrays are filled, sorted there, and every byte, gaps and
- * room behind the arrays included, is compared with what the reference makes of the same arrays. */
+/* One case of the segmented sort, on the host or on a GPU: arrays are filled and sorted there. Every byte, gaps between
+ * segments and guards behind arrays included, is compared with the result of the reference on the same arrays. */
 #ifndef LSP_TESTS_SEGSORT_CASES_H
 #define LSP_TESTS_SEGSORT_CASES_H
 
 #include "core/cuda.h"
-#include "segsort/segsort.h"
 #include "keys.h"
+#include "segsort/segsort.h"
 
 /* ---- where segments lie ---- */
 
 typedef struct layout {
     const char *name;
     int64_t n, segments, length;
-    int64_t *offsets, *ends; /* NULL where the form has none */
+    int64_t *offsets, *ends; /* NULL if the form has none */
 } layout;
 
 static inline void layout_free(layout *where) { free(where->offsets), free(where->ends), *where = (layout){0}; }
 
-/* Segments of these lengths one after another, a few items free before and behind. */
+/* Segments of these lengths one after another, with a few free items before the first and behind the last. */
 static inline layout layout_of(const char *name, const int64_t *lengths, int64_t segments) {
     layout made = {.name = name, .segments = segments, .offsets = malloc((size_t)(segments + 1) * sizeof(int64_t))};
     made.offsets[0] = segments % 4;
@@ -36,7 +36,7 @@ static inline void shuffle(int64_t *items, int64_t n, uint64_t *state) {
     }
 }
 
-/* The same lengths as begins and ends: in any order, with gaps between some of them. */
+/* Segments of these lengths as begins and ends: in random order, some with gaps between them. */
 static inline layout layout_of_pairs(const char *name, const int64_t *lengths, int64_t segments, uint64_t seed) {
     layout made = {.name = name, .segments = segments};
     size_t bytes = (size_t)lsp_max(segments, 1) * sizeof(int64_t);
@@ -60,7 +60,7 @@ static inline layout layout_of_length(const char *name, int64_t n, int64_t lengt
     return (layout){.name = name, .n = n, .segments = lsp_ceil_div(n, length), .length = length};
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 typedef struct request {
     lsp_type key_type;
@@ -75,7 +75,7 @@ typedef struct request {
 
 enum { KEYS, KEYS_OUT, VALUES, VALUES_OUT, OFFSETS, ENDS, CHANGE, CHANGE_AT, CHANGE_COUNT, PARTS, GUARD = 64 };
 
-/* The arrays of a case: `shift` items, the array, GUARD bytes. */
+/* One array of a case: `shift` free items, the array, GUARD bytes. */
 typedef struct part {
     char *memory;
     int64_t items;
@@ -91,7 +91,7 @@ static inline int64_t part_bytes(const arrays *all, int i) {
     const part *p = &all->parts[i];
     return p->item_bytes == 0 ? 0 : (p->items + all->shift) * (int64_t)p->item_bytes + GUARD;
 }
-/* NULL for an array that the case does not have. */
+/* The address of an array; NULL if the case does not have it. */
 static inline void *part_at(const arrays *all, int i) {
     const part *p = &all->parts[i];
     return p->item_bytes == 0 ? NULL : p->memory + (size_t)all->shift * p->item_bytes;
@@ -136,7 +136,8 @@ static inline void fill_arrays(const layout *where, const request *what, const a
     for (int64_t i = 0; i < where->n; i++) {
         set_key(part_at(all, KEYS), what->key_type, i, key_bits(what->key_type, what->fill, i, where->n, &state));
     }
-    for (int64_t i = 0; i < all->parts[VALUES].items; i++) { /* positions: they show what is not stable */
+    for (int64_t i = 0; i < all->parts[VALUES].items;
+         i++) { /* values are positions: they show a sort that is not stable */
         for (size_t word = 0; word < what->value_bytes / 4; word++) {
             ((uint32_t *)part_at(all, VALUES))[(size_t)i * what->value_bytes / 4 + word] =
                 (uint32_t)i + (uint32_t)word * 0x10000000u;
@@ -157,7 +158,7 @@ static inline void fill_arrays(const layout *where, const request *what, const a
 static inline arrays make_arrays(const layout *where, const request *what) {
     bool positions = (what->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
     size_t key = lsp_type_bytes(what->key_type), index = what->narrow ? 4 : 8, value = what->value_bytes;
-    arrays all = {.shift = (int)(what->seed % 4)}; /* arrays need not begin where memory does */
+    arrays all = {.shift = (int)(what->seed % 4)}; /* arrays need not begin at a multiple of 64 bytes */
     all.parts[KEYS] = (part){NULL, where->n, key};
     all.parts[KEYS_OUT] = (part){NULL, where->n, what->in_place ? 0 : key};
     all.parts[VALUES] = (part){NULL, positions ? 0 : where->n, positions ? 0 : value};
@@ -224,7 +225,7 @@ static inline void must_equal(const lsp_ctx *ctx, const layout *where, const req
         int64_t bytes = part_bytes(right, i), at = 0;
         if (bytes == 0 || bytes != part_bytes(ours, i) ||
             memcmp(right->parts[i].memory, ours->parts[i].memory, (size_t)bytes) == 0) {
-            continue; /* the reference may have had another form of segments */
+            continue; /* the reference may have been given another form of segments */
         }
         while (right->parts[i].memory[at] == ours->parts[i].memory[at]) {
             at++;
@@ -241,9 +242,9 @@ static inline void must_equal(const lsp_ctx *ctx, const layout *where, const req
     }
 }
 
-/* ---- a GPU's table: the result is never a matter of it ---- */
+/* ---- tables of a GPU: the result never depends on them ---- */
 
-/* The shipped table, it without the kernels for few items, or any table. */
+/* The shipped table, the shipped table without the kernels for few items, or a random table. */
 static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
     uint64_t state = seed;
     lsp_segsort_table table;
@@ -266,7 +267,7 @@ static inline void use_some_table(lsp_ctx *ctx, uint64_t seed) {
     must(ctx, lsp_segsort_set_table(ctx, &table));
 }
 
-/* ---- a case: started, then finished; on a GPU the work is under way in between ---- */
+/* ---- a case: started, then finished; on a GPU the sort runs in between ---- */
 
 typedef struct started {
     lsp_ctx *ctx;
@@ -276,7 +277,7 @@ typedef struct started {
     lsp_segsort_plan *plan;
 } started;
 
-/* `right`: the layout that the reference gets, if it is another one. */
+/* `right`: the layout for the reference, or NULL for the same one. */
 static inline started start_case(lsp_ctx *ctx, const layout *where, const layout *right, const request *what) {
     started it = {.ctx = ctx, .where = where, .what = *what};
     if (ctx->options.device == LSP_CUDA) {
@@ -290,7 +291,7 @@ static inline started start_case(lsp_ctx *ctx, const layout *where, const layout
     it.right = make_arrays(other, what);
     lsp_segsort_args args = arguments(other, &free_of_limit, &it.right);
     must(ctx, lsp_segsort_ref(ctx, &args));
-    for (int i = OFFSETS; i <= ENDS; i++) { /* which stay as they came */
+    for (int i = OFFSETS; i <= ENDS; i++) { /* the sort must not change them */
         if (right && part_bytes(&input, i) == part_bytes(&it.right, i) && input.parts[i].items > 0) {
             memcpy(it.right.parts[i].memory, input.parts[i].memory, (size_t)part_bytes(&input, i));
         }
@@ -322,7 +323,7 @@ static inline void check_case(lsp_ctx *ctx, const layout *where, request what) {
     finish_case(&it);
 }
 
-/* A request drawn at random, of everything that may be asked. */
+/* A random request. */
 static inline request any_request(uint64_t *state) {
     request what = {.key_type = key_types[test_below(state, KEY_TYPES)],
                     .value_bytes = value_sizes[test_below(state, VALUE_SIZES)],
@@ -341,12 +342,12 @@ static inline request any_request(uint64_t *state) {
 
 /* ---- the same test on both devices ---- */
 
-/* Of many like cases one in so many is run. */
+/* Tests with many similar cases run one of every `one_in`. */
 static int one_in = 1;
 
 static inline int reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL ? 11 : 1; }
 
-/* The lesser instruction sets get fewer cases. */
+/* Instruction sets below the best one run fewer cases. */
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx *ctx = test_ctx(3);
     int best = (int)ctx->isa;

@@ -1,19 +1,19 @@
-/* The segmented sort where only a GPU has something to show: malformed segments that it meets on the way, scratch,
- * graphs. Skipped without a GPU. */
-#include "core/cuda.h"
+/* Tests of the segmented sort for a GPU alone: malformed segments that kernels find, scratch, CUDA graphs. Skipped
+ * without a GPU. */
 #include "cases.h"
+#include "core/cuda.h"
 #if LSP_HAVE_CUDA && !LSP_EMULATED
 #include <cuda_runtime_api.h>
 #endif
 
-/* Ten segments of 50, three of which the case replaces. */
+/* Ten segments of 50 items; a case replaces three of them. */
 static layout ten_pairs(void) {
     const int64_t lengths[] = {50, 50, 50, 50, 50, 50, 50, 50, 50, 50};
     return layout_of_pairs("malformed pairs", lengths, 10, 3);
 }
 
-/* Segments that overlap so much that no list has room for them: a giant, or what several lanes sort, again and again;
- * of many items, and of few. */
+/* More overlapping segments than any list can hold: one segment repeated, either a giant or a length that several lanes
+ * sort; with many items and with few. */
 Test(device_segsort, overlapping_segments_are_told_by_sync_and_write_nowhere_else) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     enum { N = 70000, FEW = 6000, SEGMENTS = 500 };
@@ -51,7 +51,7 @@ Test(device_segsort, overlapping_segments_are_told_by_sync_and_write_nowhere_els
                                  .where = LSP_CUDA};
         must(ctx, lsp_segsort(ctx, &args));
         must_fail(ctx, LSP_ERR_ARGUMENT, "segment ", lsp_ctx_sync(ctx));
-        args.segments = 1; /* and the context is as good as before */
+        args.segments = 1; /* the context still works */
         must(ctx, lsp_segsort(ctx, &args));
         must(ctx, lsp_ctx_sync(ctx));
         for (int k = 0; k < 2; k++) {
@@ -91,12 +91,12 @@ Test(device_segsort, malformed_segments_on_the_gpu_are_told_by_sync_and_the_othe
         what.fill = FILL_RANDOM, what.narrow = what.narrow && i < 8, what.max_length = i % 2 ? 50 : 0;
         started it = start_case(ctx, &where, &right, &what);
         must_fail(ctx, LSP_ERR_ARGUMENT, "segment ", lsp_ctx_sync(ctx));
-        must(ctx, lsp_ctx_sync(ctx)); /* told once */
+        must(ctx, lsp_ctx_sync(ctx)); /* the error is reported once only */
         finish_case(&it);
         layout_free(&where), layout_free(&right);
     }
     layout_free(&good);
-    /* offsets that leave the array and come back; a segment longer than was said */
+    /* offsets that leave the array and come back; a segment longer than max_length */
     int64_t wild[] = {0, 100, most, -3, 200, 260, 1000}, begins[] = {0, 0, 0, 0, 200, 260},
             ends[] = {100, 0, 0, 0, 260, 260};
     layout where = {.name = "wild offsets", .n = 1000, .segments = 6, .offsets = wild};
@@ -203,7 +203,7 @@ Test(device_segsort, scratch_on_the_gpu_is_small_beside_the_data_without_giants_
 }
 
 #if LSP_HAVE_CUDA && !LSP_EMULATED
-/* Puts other contents into arrays of a GPU. */
+/* Overwrites arrays on a GPU. */
 static void reload(lsp_ctx *ctx, const arrays *there, const arrays *from) {
     for (int i = 0; i < PARTS; i++) {
         must(ctx, lsp_cuda_copy(ctx, there->parts[i].memory, LSP_CUDA, from->parts[i].memory, LSP_HOST,

@@ -1,7 +1,7 @@
 /* The segmented sort on both devices: forms of segments, bits that decide, positions, changes. */
 #include "cases.h"
 
-/* Lengths of every class, the short ones likelier, and empty ones. */
+/* Lengths of every class and empty segments; short ones are more likely. */
 static layout mixed(bool pairs, uint64_t seed) {
     enum { SEGMENTS = 400 };
     int64_t lengths[SEGMENTS];
@@ -69,7 +69,7 @@ TEST_ON_BOTH(segsort_forms, nothing_to_sort_is_sorted) {
     }
 }
 
-TEST_ON_BOTH(segsort_forms, a_length_that_is_said_and_true_changes_nothing) {
+TEST_ON_BOTH(segsort_forms, a_true_max_length_changes_nothing) {
     const int64_t most[] = {1, 8, 33, 64, 65, 300, 1024, 5000, 8192, 8193, 16384, 50000};
     uint64_t state = 24;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -77,7 +77,7 @@ TEST_ON_BOTH(segsort_forms, a_length_that_is_said_and_true_changes_nothing) {
         for (int s = 0; s < 40; s++) {
             lengths[s] = s % 9 == 4 ? most[i] : test_below(&state, lsp_min(most[i], 3000) + 1);
         }
-        layout where = layout_of("longest said", lengths, 40);
+        layout where = layout_of("max_length", lengths, 40);
         for (int said = 0; said < 3; said++) {
             request what = any_request(&state);
             what.max_length = said == 0 ? most[i] : said == 1 ? most[i] + 7 : INT64_MAX;
@@ -164,7 +164,7 @@ TEST_ON_BOTH(segsort_forms, changes_are_marked_listed_and_counted) {
     layout_free(&where);
 }
 
-/* Only the outputs that are there are written. */
+/* The sort must not write outputs that are NULL. */
 TEST_ON_BOTH(segsort_forms, each_kind_of_change_can_be_asked_for_alone) {
     layout where = mixed(false, 28);
     request what = {.key_type = LSP_U32, .value_bytes = 4, .fill = FILL_16_DISTINCT, .changes = true, .seed = 28};

@@ -1,4 +1,4 @@
-/* Keys for the tests of the segmented sort: random ones, and those that are hard for some way of sorting. */
+/* Keys for the tests of the segmented sort: random ones, and patterns that are hard for one of its methods. */
 #ifndef LSP_TESTS_SEGSORT_KEYS_H
 #define LSP_TESTS_SEGSORT_KEYS_H
 
@@ -16,16 +16,17 @@ typedef enum key_fill {
     FILL_SORTED,
     FILL_REVERSED,
     FILL_16_DISTINCT,
-    FILL_MAXIMAL,   /* a quarter is the type's largest */
+    FILL_MAXIMAL,   /* a quarter of them is the largest of the type */
     FILL_SPECIAL,   /* floats: NaN of several payloads, infinities, zeros of both signs, subnormals */
     FILL_NARROW,    /* within 1000 of each other, far from 0 */
     FILL_LOW_BITS,  /* equal above the lower 12 bits (of 32) or 32 bits (of 64) */
     FILL_HIGH_BITS, /* equal below the upper 8 bits */
-    FILL_ONE_LARGE, /* below 64, but one in each segment is the largest: leading bits tell nothing of the others */
-    FILL_TIES,      /* long runs equal in the leading bits, falling in those below */
-    FILL_TWO_HEADS, /* one of two leading bits at random, random bits far below */
-    FILL_LONG_TIES, /* 14 neighbours have the same leading bits, and fall in the last ones */
-    FILL_EVEN_RUNS, /* 10 to 19 neighbours, by the number of items, are equal; between those that differ lies as much */
+    FILL_ONE_LARGE, /* below 64, but for one largest key in each segment: the leading bits do not tell the others apart
+                     */
+    FILL_TIES,      /* long runs with equal leading bits and descending lower bits */
+    FILL_TWO_HEADS, /* one of two random leading bits, random bits far below */
+    FILL_LONG_TIES, /* 14 neighbours have equal leading bits and descending lowest bits */
+    FILL_EVEN_RUNS, /* runs of 10 to 19 equal keys, the length chosen by n; distinct keys are evenly spaced */
     FILL_KINDS
 } key_fill;
 
@@ -41,7 +42,7 @@ static inline double special_number(uint64_t *state) {
     return choice[test_below(state, 10)];
 }
 
-/* A number or a NaN of any payload and sign, as bits of the type; other types: one of the ends of their range. */
+/* Bits of a special number or of a random NaN; for integers, one end of their range. */
 static inline uint64_t special_bits(lsp_type type, uint64_t *state) {
     uint64_t any = test_random(state), bits = any % 2 ? UINT64_MAX : (uint64_t)1 << (any % 4 < 2 ? 63 : 31);
     double wide = special_number(state);
@@ -57,7 +58,7 @@ static inline uint64_t special_bits(lsp_type type, uint64_t *state) {
     return bits;
 }
 
-/* The bits in reverse: of numbers that follow each other, these lie evenly. */
+/* The bits in reverse: consecutive numbers become evenly spread ones. */
 static inline uint64_t backwards(uint64_t bits) {
     uint64_t reversed = 0;
     for (int b = 0; b < 64; b++) {
@@ -66,7 +67,7 @@ static inline uint64_t backwards(uint64_t bits) {
     return reversed;
 }
 
-/* Bits of key i of n. */
+/* The bits of key i of n. */
 static inline uint64_t key_bits(lsp_type type, key_fill kind, int64_t i, int64_t n, uint64_t *state) {
     uint64_t any = test_random(state), at = (uint64_t)i, left = (uint64_t)(n - i);
     int width = (int)(8 * lsp_type_bytes(type));

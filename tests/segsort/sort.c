@@ -1,15 +1,15 @@
-/* The segmented sort on both devices against the reference: types, keys, lengths. The reference against answers made
- * by hand. */
+/* The segmented sort on both devices against the reference: types, keys, lengths. The reference itself against results
+ * worked out by hand. */
 #include "cases.h"
 
-/* Lengths at which the way of sorting may change. */
+/* Lengths at which another method may take over. */
 static const int64_t limits[] = {1,    2,    4,    8,    16,   24,   32,   40,   48,   56,   64,   80,    96,
                                  112,  128,  160,  192,  224,  256,  320,  384,  448,  512,  640,  768,   896,
                                  1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 6144, 8192, 12288, 16384};
 static const int64_t long_limits[] = {12288, 16384, 24576, 65536};
 enum { LIMITS = sizeof limits / sizeof *limits, LONG_LIMITS = sizeof long_limits / sizeof *long_limits };
 
-/* Every limit and its neighbours, short ones several times, in any order. */
+/* Every limit and its neighbours, short ones several times, in random order. */
 static layout layout_of_limits(uint64_t seed) {
     enum { SHORT = 128, TIMES = 5 };
     int64_t lengths[LIMITS * 3 * TIMES], count = 0;
@@ -34,14 +34,14 @@ static layout layout_of_random(const char *name, int64_t segments, int64_t most,
     return made;
 }
 
-/* Every key type, value size, direction and fill: one in so many. */
-static void check_types(lsp_ctx *ctx, const layout *where, int one_in_so_many) {
+/* Combines every key type, value size, direction and fill; runs one of every `one_of` combinations. */
+static void check_types(lsp_ctx *ctx, const layout *where, int one_of) {
     int number = 0;
     for (int key = 0; key < KEY_TYPES; key++) {
         for (int value = 0; value < VALUE_SIZES; value++) {
             for (unsigned flags = 0; flags < 2; flags++) {
                 for (int kind = 0; kind < FILL_KINDS; kind++) {
-                    if (number++ % one_in_so_many == 0) {
+                    if (number++ % one_of == 0) {
                         check_case(ctx, where,
                                    (request){.key_type = key_types[key],
                                              .value_bytes = value_sizes[value],
@@ -102,7 +102,8 @@ TEST_ON_BOTH(segsort, every_single_length_up_to_300_agrees) {
     }
 }
 
-/* A GPU's blocks share few items out: segments lie in a block, across a border, over many blocks. */
+/* With few items the blocks of a GPU share them evenly: a segment lies in one block, across a border, or over many
+ * blocks. */
 TEST_ON_BOTH(segsort, few_items_agree_wherever_segments_begin_and_end) {
     static const int64_t sizes[] = {33, 700, 1537, 3000, 4097, 8193, 12200, 16385, 32769, 65500};
     uint64_t state = 27;
@@ -117,31 +118,31 @@ TEST_ON_BOTH(segsort, few_items_agree_wherever_segments_begin_and_end) {
                                           : layout_of_pairs("few items", lengths, count, (uint64_t)i);
             request what = any_request(&state);
             what.planned = false;
-            what.seed -= (what.seed + (uint64_t)where.n / 3) % 4; /* which asks for the shipped table */
+            what.seed -= (what.seed + (uint64_t)where.n / 3) % 4; /* such a seed selects the shipped table */
             check_case(ctx, &where, what);
             layout_free(&where);
         }
     }
 }
 
-/* On a GPU few items in many short segments have a kernel more than few items in long ones; up to 2048 segments are
- * listed by one block. */
+/* On a GPU, few items in many short segments take one kernel more than few items in long segments. One block lists up
+ * to 2048 segments. */
 TEST_ON_BOTH(segsort, many_short_segments_of_few_items_agree) {
     uint64_t state = 28;
     for (int k = 0; k < 6; k++) {
         layout where = layout_of_random("many short", 2048 + k % 2, 70 + 200 * (k / 2), state);
         request what = any_request(&state);
-        what.seed -= (what.seed + (uint64_t)where.n / 3) % 4; /* which asks for the shipped table */
+        what.seed -= (what.seed + (uint64_t)where.n / 3) % 4; /* such a seed selects the shipped table */
         check_case(ctx, &where, what);
         layout_free(&where);
     }
 }
 
-/* On a CPU neighbours of one item are copied together. */
+/* On a CPU neighbouring segments of one item are copied together. */
 TEST_ON_BOTH(segsort, segments_of_one_item_between_others_agree) {
     enum { SEGMENTS = 700 };
     uint64_t state = 31;
-    for (int k = 0; k < 12; k++) { /* every so many on average is empty, of two items, or of three */
+    for (int k = 0; k < 12; k++) { /* one in 5 + 8 (k / 2) has zero to three items */
         int64_t lengths[SEGMENTS];
         for (int s = 0; s < SEGMENTS; s++) {
             const bool other = test_below(&state, 5 + 8 * (k / 2)) == 0;
@@ -166,7 +167,8 @@ TEST_ON_BOTH(segsort, long_segments_agree_around_every_limit) {
     layout_free(&where);
 }
 
-/* As many equal keys as half of the words that a lane sorts, and a few less or more: what spreads words sees it. */
+/* Runs of about half as many equal keys as a lane sorts words: they fill a bucket of the bucket pass just so, or
+ * overflow it. */
 TEST_ON_BOTH(segsort, runs_of_equal_keys_that_just_fit_a_bucket_agree) {
     uint64_t state = 25;
     for (int p = 0; p < 5; p++) {
@@ -177,7 +179,7 @@ TEST_ON_BOTH(segsort, runs_of_equal_keys_that_just_fit_a_bucket_agree) {
                     sum += lengths[count++] = n;
                 }
             }
-            lengths[count++] = (run + 10 - sum % 10) % 10; /* the number of items chooses how many keys are equal */
+            lengths[count++] = (run + 10 - sum % 10) % 10; /* the number of items chooses the length of runs */
             layout where = layout_of("even runs", lengths, count);
             request what = any_request(&state);
             what.fill = FILL_EVEN_RUNS;
@@ -188,7 +190,7 @@ TEST_ON_BOTH(segsort, runs_of_equal_keys_that_just_fit_a_bucket_agree) {
     }
 }
 
-/* They begin at any word of a lane, and where a lane has few go on beyond the next one. */
+/* Runs begin at any word of a lane and, where lanes have few words, extend beyond the next lane. */
 TEST_ON_BOTH(segsort, runs_of_equal_leading_bits_over_several_lanes_agree) {
     int64_t lengths[170];
     uint64_t state = 26;
@@ -342,7 +344,7 @@ Test(segsort, the_reference_knows_pairs_bits_positions_and_changes) {
     must(ctx, lsp_segsort_ref(ctx, &args));
     const uint64_t signed_order[] = {1, 2, 0, 0, 6, 7, 5, 4, 0};
     cr_assert(memcmp(positions, signed_order, sizeof signed_order) == 0);
-    args.begin_bit = 28, args.end_bit = 32; /* the sign still counts as a sign */
+    args.begin_bit = 28, args.end_bit = 32; /* the sign bit still orders negative keys first */
     must(ctx, lsp_segsort_ref(ctx, &args));
     const uint64_t by_sign[] = {1, 0, 2, 0, 6, 4, 5, 7, 0};
     cr_assert(memcmp(positions, by_sign, sizeof by_sign) == 0 && change_count[0] == 2 && change_count[2] == 2);

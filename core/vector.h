@@ -1,7 +1,8 @@
-/* Vectors of 32-bit words of the instruction set at hand, and what networks in registers are made of: exchanges
- * between vectors, exchanges between lanes, transposition. Without vectors LANES stays undefined. */
-#ifndef LSP_SEGSORT_CPU_VECTOR_H
-#define LSP_SEGSORT_CPU_VECTOR_H
+/* Vectors of unsigned 32-bit words for the instruction set being compiled (AVX-512: 16 lanes, AVX2: 8), and the parts
+ * of sorting networks in registers: exchanges between vectors, exchanges between lanes, transposition. For an
+ * instruction set without vectors LANES is not defined. */
+#ifndef LSP_CORE_VECTOR_H
+#define LSP_CORE_VECTOR_H
 
 #include <stdint.h>
 
@@ -49,20 +50,20 @@ ALWAYS vec across(vec x, int m) {
     }
 }
 
-/* Lanes with `bit` set keep the larger, the others the smaller. */
+/* Lanes whose number has `bit` set get the larger word, the others the smaller one. */
 ALWAYS vec either(vec x, vec y, int bit) {
     __mmask16 larger = (__mmask16)(bit == 1 ? 0xAAAA : bit == 2 ? 0xCCCC : bit == 4 ? 0xF0F0 : 0xFF00);
     return _mm512_mask_max_epu32(MIN(x, y), larger, x, y);
 }
 
-/* o[i] = the i-th quarters of a, b, c, d. */
-ALWAYS void quarters(vec a, vec b, vec c, vec d, vec *o0, vec *o1, vec *o2, vec *o3) {
+/* x[i * stride] = the i-th quarters of a, b, c, d. */
+ALWAYS void quarters(vec a, vec b, vec c, vec d, vec *x, int stride) {
     vec ab01 = _mm512_shuffle_i32x4(a, b, 0x44), ab23 = _mm512_shuffle_i32x4(a, b, 0xEE);
     vec cd01 = _mm512_shuffle_i32x4(c, d, 0x44), cd23 = _mm512_shuffle_i32x4(c, d, 0xEE);
-    *o0 = _mm512_shuffle_i32x4(ab01, cd01, 0x88);
-    *o1 = _mm512_shuffle_i32x4(ab01, cd01, 0xDD);
-    *o2 = _mm512_shuffle_i32x4(ab23, cd23, 0x88);
-    *o3 = _mm512_shuffle_i32x4(ab23, cd23, 0xDD);
+    x[0] = _mm512_shuffle_i32x4(ab01, cd01, 0x88);
+    x[stride] = _mm512_shuffle_i32x4(ab01, cd01, 0xDD);
+    x[2 * stride] = _mm512_shuffle_i32x4(ab23, cd23, 0x88);
+    x[3 * stride] = _mm512_shuffle_i32x4(ab23, cd23, 0xDD);
 }
 #elif defined(__AVX2__)
 #define LANES 8
@@ -100,13 +101,14 @@ ALWAYS vec either(vec x, vec y, int bit) {
 #endif
 
 #ifdef LANES
+/* A comparator: the smaller words to x[a], the larger to x[b]. */
 ALWAYS void exchange(vec *x, int a, int b) {
     vec low = MIN(x[a], x[b]);
     x[b] = MAX(x[a], x[b]);
     x[a] = low;
 }
 
-/* Each quarter becomes a column of its 4 x 4 matrix. */
+/* Transposes, in each quarter of the four vectors, the 4 x 4 matrix of their words. */
 ALWAYS void transpose_fours(vec *x) {
     vec a = LOW_PAIRS(x[0], x[1]), b = HIGH_PAIRS(x[0], x[1]), c = LOW_PAIRS(x[2], x[3]), d = HIGH_PAIRS(x[2], x[3]);
     x[0] = LOW_FOURS(a, c);
@@ -115,21 +117,21 @@ ALWAYS void transpose_fours(vec *x) {
     x[3] = HIGH_FOURS(b, d);
 }
 
-/* The transposition of a matrix of `rows` (4, 8 or 16) vectors, read line by line into vectors again: LANES columns
- * that ascend one after the other become one ascending array. With rows == LANES it is its own inverse. */
+/* Transposes a matrix of `rows` (4, 8 or 16) vectors and reads it line by line into the vectors: columns that ascend
+ * one after the other become one ascending array. With rows == LANES it is its own inverse. */
 ALWAYS void transpose(vec *x, int rows) {
-    vec t[16]; /* t[4 g + k]: in its q-th quarter the column 4 q + k of the rows 4 g to 4 g + 3 */
+    vec t[16]; /* t[4 g + k]: its q-th quarter is column 4 q + k of rows 4 g to 4 g + 3 */
     UNROLLED for (int i = 0; i < rows; i++) { t[i] = x[i]; }
     UNROLLED for (int g = 0; g < rows; g += 4) { transpose_fours(t + g); }
-    const int vectors = rows / 4; /* that hold four columns */
+    const int vectors = rows / 4; /* needed to hold four columns */
 #if LANES == 16
     UNROLLED for (int k = 0; k < vectors; k++) {
         if (rows == 16) {
-            quarters(t[k], t[4 + k], t[8 + k], t[12 + k], &x[k], &x[4 + k], &x[8 + k], &x[12 + k]);
+            quarters(t[k], t[4 + k], t[8 + k], t[12 + k], x + k, vectors);
         } else if (rows == 8) {
-            quarters(t[2 * k], t[4 + 2 * k], t[2 * k + 1], t[5 + 2 * k], &x[k], &x[2 + k], &x[4 + k], &x[6 + k]);
+            quarters(t[2 * k], t[4 + 2 * k], t[2 * k + 1], t[5 + 2 * k], x + k, vectors);
         } else {
-            quarters(t[0], t[1], t[2], t[3], &x[0], &x[1], &x[2], &x[3]);
+            quarters(t[0], t[1], t[2], t[3], x, vectors);
         }
     }
 #else
@@ -141,7 +143,8 @@ ALWAYS void transpose(vec *x, int rows) {
 #endif
 }
 
-/* Sorts each lane over `rows` (4, 8, 16 or 32) vectors: the shortest networks known. */
+/* Sorts each lane over `rows` (4, 8, 16 or 32) vectors by the shortest networks known. That for 32 is two sorts of 16
+ * and an odd-even merge. */
 #define X(a, b) exchange(x, a, b);
 ALWAYS void sort_rows_4(vec *x){X(0, 2) X(1, 3) X(0, 1) X(2, 3) X(1, 2)}
 
