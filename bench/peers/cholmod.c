@@ -128,6 +128,14 @@ static bool write_file(void *self, const char *path) {
     return file && fclose(file) == 0 && written;
 }
 
-const peer_product peer_cholmod_product = {false, false, prepare_product, multiply, view, release, destroy};
+const peer_product peer_cholmod_product = {
+    false,
+    false,
+    prepare_product,
+    multiply,
+    view,
+    release,
+    destroy,
+    "CHOLMOD " PEER_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)};
 const peer_reader peer_cholmod_reader = {true, read_file, view_read, destroy};
 const peer_writer peer_cholmod_writer = {true, prepare_write, write_file, destroy};

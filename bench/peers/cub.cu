@@ -1,11 +1,12 @@
 // CUB, as it comes with the CUDA toolkit: its segmented sort (the stable one is the same code), its segmented radix
 // sort, and its radix sort of the whole array: by (segment, key), or plainly where there is one segment. Their memory
 // is taken beforehand and not timed; making the (segment, key) is.
-#include "peers.h"
 #include "bench/subjects/segments.cuh"
+#include "peers.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
+#include <cub/version.cuh>
 #include <stdlib.h>
 
 typedef struct entry {
@@ -171,6 +172,7 @@ static bool offers_all(const lsp_segsort_args *args) { return args->n <= INT32_M
 /* A block a segment and a pass: hopeless on short ones. */
 static bool offers_long(const lsp_segsort_args *args) { return offers_all(args) && args->n / args->segments >= 500; }
 
-const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy};
-const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy};
-const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy};
+#define VERSION "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)
+const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy, VERSION};
+const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy, VERSION};
+const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy, VERSION};

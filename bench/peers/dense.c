@@ -182,4 +182,4 @@ static void view(void *self, lsp_csr *C) {
                    .val_type = d->A.val_type};
 }
 
-const peer_product peer_dense = {true, true, prepare, multiply, view, release, free};
+const peer_product peer_dense = {true, true, prepare, multiply, view, release, free, NULL};

@@ -4,6 +4,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/version.cuh>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -244,4 +245,6 @@ int64_t peak(void *self) { return ((work *)self)->peak; }
 
 } // namespace
 
-const peer_gpu_product peer_esc = {prepare, multiply, view, release, destroy, why, peak};
+const peer_gpu_product peer_esc = {
+    prepare, multiply, view, release,
+    destroy, why,      peak, "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)};

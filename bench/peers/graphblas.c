@@ -104,4 +104,8 @@ static bool multiply(void *self) {
 
 static void view(void *self, lsp_csr *C) { *C = ((graphblas *)self)->C; }
 
-const peer_product peer_graphblas = {true, true, prepare, multiply, view, release, destroy};
+const peer_product peer_graphblas = {
+    true,    true,
+    prepare, multiply,
+    view,    release,
+    destroy, "GraphBLAS " PEER_VERSION(GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB)};

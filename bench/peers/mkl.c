@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* MKL's constants, by its names. */
 enum {
@@ -22,11 +23,12 @@ typedef struct matrix_descr {
 } matrix_descr;
 typedef void *matrix;
 
-/* Each function: its name, then the types of its arguments. All but the first two return 0 if they went well. */
+/* Each function: its name, then the types of its arguments. Those of mkl_sparse return 0 if they went well. */
 #define FUNCTIONS(F)                                                                                                   \
     F(MKL_Set_Threading_Layer, (int))                                                                                  \
     F(MKL_Set_Interface_Layer, (int))                                                                                  \
     F(MKL_Set_Num_Threads_Local, (int))                                                                                \
+    F(MKL_Get_Version_String, (char *, int))                                                                           \
     F(mkl_sparse_d_create_csr, (matrix *, int, int, int, int *, int *, int *, double *))                               \
     F(mkl_sparse_s_create_csr, (matrix *, int, int, int, int *, int *, int *, float *))                                \
     F(mkl_sparse_d_export_csr, (matrix, int *, int *, int *, int **, int **, int **, double **))                       \
@@ -86,6 +88,17 @@ bool peer_mkl_load(char *why, size_t why_bytes) {
         mkl.MKL_Set_Threading_Layer(MKL_THREADING_GNU); /* the threads that the library and its other peers use */
     }
     return true;
+}
+
+const char *peer_mkl_version(void) {
+    static char version[200];
+    if (mkl.library && !version[0]) {
+        mkl.MKL_Get_Version_String(version, sizeof version - 1);
+        for (size_t n = strlen(version); n > 0 && version[n - 1] == ' '; n--) { /* MKL pads its sentence with blanks */
+            version[n - 1] = 0;
+        }
+    }
+    return version[0] ? version : NULL;
 }
 
 /* ---- the product ---- */
@@ -166,5 +179,5 @@ static void view(void *self, lsp_csr *C) {
 static void release(void *self) { release_fresh(self); }
 static void keep(void *self) { (void)self; }
 
-const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy};
-const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy};
+const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy, NULL};
+const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy, NULL};

@@ -8,8 +8,10 @@
 /* False: it is not here, and `why` says more, or "" where nobody asked for it. */
 #if BENCH_HAVE_MKL
 bool peer_mkl_load(char *why, size_t why_bytes);
+const char *peer_mkl_version(void); /* NULL: not loaded */
 #else
 #define peer_mkl_load(why, why_bytes) ((void)(why), (void)(why_bytes), false)
+#define peer_mkl_version() NULL
 #endif
 
 extern const peer_product peer_mkl, peer_mkl_update; /* once it is loaded */

@@ -5,6 +5,11 @@
 
 #include "libsparse.h"
 
+/* The text of a macro's value: PEER_TEXT(__GLIBC__) is "2". */
+#define PEER_TEXT_OF(x) #x
+#define PEER_TEXT(x) PEER_TEXT_OF(x)
+#define PEER_VERSION(major, minor, patch) PEER_TEXT(major) "." PEER_TEXT(minor) "." PEER_TEXT(patch)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +22,7 @@ typedef struct peer_product {
     void (*view)(void *self, lsp_csr *C);            /* the arrays of C */
     void (*release)(void *self);                     /* drops C */
     void (*destroy)(void *self);
+    const char *version; /* by the peer's headers; NULL: written here, or known only at run time */
 } peer_product;
 
 /* The same on the GPU: A lies there, and C will. */
@@ -28,6 +34,7 @@ typedef struct peer_gpu_product {
     void (*destroy)(void *self);
     const char *(*why)(void *self); /* what went wrong */
     int64_t (*peak)(void *self);    /* bytes taken at once, C among them */
+    const char *version;            /* by the peer's headers; NULL: known only at run time */
 } peer_gpu_product;
 
 /* A Matrix Market reader; `view` gives what it read as triples. */
@@ -62,6 +69,7 @@ typedef struct peer_gpu_segments {
     const char *(*sort)(void *self);   /* timed: puts its work on the stream; NULL, or what went wrong */
     const char *(*finish)(void *self); /* not timed: brings the result to where `args` wants it */
     void (*destroy)(void *self);
+    const char *version; /* by the peer's headers */
 } peer_gpu_segments;
 
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;

@@ -81,4 +81,6 @@ static void view(void *self, lsp_csr *C) {
     }
 }
 
-const peer_product peer_petsc = {false, false, prepare, multiply, view, release, destroy};
+const peer_product peer_petsc = {
+    false, false,   prepare, multiply,
+    view,  release, destroy, "PETSc " PEER_VERSION(PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR)};

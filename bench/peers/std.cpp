@@ -77,17 +77,15 @@ template <typename By> void sort_segments(const lsp_segsort_args *args, int64_t 
 
 } // namespace
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
 #if defined(_GLIBCXX_RELEASE)
-#define CXX_LIBRARY "libstdc++ " TEXT(_GLIBCXX_RELEASE)
+#define CXX_LIBRARY "libstdc++ " PEER_TEXT(_GLIBCXX_RELEASE)
 #elif defined(_LIBCPP_VERSION)
-#define CXX_LIBRARY "libc++ " TEXT(_LIBCPP_VERSION)
+#define CXX_LIBRARY "libc++ " PEER_TEXT(_LIBCPP_VERSION)
 #else
 #define CXX_LIBRARY "unknown"
 #endif
 #if defined(__GLIBC__)
-#define C_LIBRARY "glibc " TEXT(__GLIBC__) "." TEXT(__GLIBC_MINOR__)
+#define C_LIBRARY "glibc " PEER_TEXT(__GLIBC__) "." PEER_TEXT(__GLIBC_MINOR__)
 #else
 #define C_LIBRARY "unknown"
 #endif

@@ -83,8 +83,6 @@ void sort(const lsp_segsort_args *args, int64_t first, int64_t last, void *scrat
 
 } // namespace
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define PACKAGED "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH)
+#define PACKAGED "Highway " PEER_VERSION(HWY_MAJOR, HWY_MINOR, HWY_PATCH)
 const peer_segments peer_vqsort = {false, sort,
                                    *BENCH_HWY_SOURCES ? PACKAGED ", sources " BENCH_HWY_SOURCES : PACKAGED};
