@@ -1,5 +1,5 @@
-// What a careful C++ programmer writes: a plain loop over from_chars (fast_float's for the values: libfast-float-dev)
-// into triples, and over to_chars, shortest digits, out of a buffer of a megabyte. On one thread.
+// Matrix Market as a careful C++ programmer does it, on one thread: a loop over from_chars into triples (values by
+// fast_float, libfast-float-dev), and a loop over to_chars with the shortest digits into a buffer of 1 MiB.
 #include "peers.h"
 #include <charconv>
 #include <cstdio>

@@ -1,5 +1,5 @@
-/* CHOLMOD 3 (libsuitesparse-dev): cholmod_ssmult, and its Matrix Market reader and writer. All on one thread. Its
- * matrices are by columns: our rows handed over as columns are A^T, and A^T * A^T is C^T, whose columns are C's rows.
+/* CHOLMOD 3 (libsuitesparse-dev): cholmod_ssmult, and its Matrix Market reader and writer, on one thread. It stores
+ * matrices by columns. The rows of A, taken as columns, are A^T, and A^T * A^T = C^T, whose columns are the rows of C.
  */
 #include "peers.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@ typedef struct cholmod {
     cholmod_common common;
     cholmod_sparse A, *C;
     cholmod_triplet *read;
-    lsp_csr transposed; /* of which A is a view, in a context of its own */
+    lsp_csr transposed; /* A is a view of it; it has its own context */
     lsp_ctx *ctx;
 } cholmod;
 
@@ -32,7 +32,7 @@ static void destroy(void *self) {
     free(c);
 }
 
-/* The transpose of A without moving anything. */
+/* A view of A as its transpose. */
 static cholmod_sparse flipped(const lsp_csr *A) {
     return (cholmod_sparse){.nrow = (size_t)A->cols,
                             .ncol = (size_t)A->rows,
@@ -106,7 +106,7 @@ static void view_read(void *self, lsp_coo *out) {
                      .val_type = t->xtype == CHOLMOD_PATTERN ? LSP_NONE : LSP_F64};
 }
 
-/* A itself by columns, which is A^T by rows. A symmetric one CHOLMOD recognises by itself. */
+/* A by columns is A^T by rows, so transpose it. CHOLMOD finds out by itself whether A is symmetric. */
 static void *prepare_write(const lsp_csr *A, bool symmetric) {
     (void)symmetric;
     cholmod *c = start();

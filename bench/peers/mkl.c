@@ -1,6 +1,6 @@
-/* MKL (from its Python wheel, `pip install mkl`, or a package), loaded at run time, without its headers: what is
- * declared here is its C interface of 32-bit indices. C = A*A by mkl_sparse_?spmm and mkl_sparse_order; or new values
- * of a C whose structure is known, by mkl_sparse_sp2m. */
+/* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
+ * functions it calls, with 32-bit indices. C = A*A by mkl_sparse_spmm and mkl_sparse_order. With the structure of C
+ * known, only new values by mkl_sparse_sp2m. */
 #include "mkl.h"
 #include <dlfcn.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MKL's constants, by its names. */
+/* The constants of MKL, under its names. */
 enum {
     SPARSE_OPERATION_NON_TRANSPOSE = 10,
     SPARSE_MATRIX_TYPE_GENERAL = 20,
@@ -85,7 +85,7 @@ bool peer_mkl_load(char *why, size_t why_bytes) {
     }
     mkl.MKL_Set_Interface_Layer(MKL_INTERFACE_LP64);
     if (!getenv("MKL_THREADING_LAYER")) {
-        mkl.MKL_Set_Threading_Layer(MKL_THREADING_GNU); /* the threads that the library and its other peers use */
+        mkl.MKL_Set_Threading_Layer(MKL_THREADING_GNU); /* the OpenMP runtime of the library and the other peers */
     }
     return true;
 }

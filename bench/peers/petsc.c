@@ -1,4 +1,4 @@
-/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, its own choice of algorithm, rows sorted; one thread. */
+/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, rows sorted, on one thread; it chooses the algorithm. */
 #include "peers.h"
 #include <petscmat.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 typedef struct petsc {
     Mat A, C;
-    lsp_csr copy; /* of A: PETSc wants arrays of its own */
+    lsp_csr copy; /* of A, in arrays that PETSc may keep */
 } petsc;
 
 static void finish(void) { (void)PetscFinalize(); }

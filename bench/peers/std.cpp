@@ -1,5 +1,5 @@
-// std::sort, std::stable_sort and the C library's qsort, one segment after the other: keys alone in their place in the
-// output, pairs packed into records beside it.
+// std::sort, std::stable_sort and qsort, one segment after the other. Keys without values are sorted in the output;
+// pairs are packed into records in the scratch and unpacked after the sort.
 #include "peers.h"
 #include <algorithm>
 #include <cstdlib>
