@@ -92,8 +92,7 @@ typedef struct bench_subject {
     const char *const *file_variants;            /* the races on --file A.mtx: "f64", ...; empty: takes no files */
     void (*run)(bench *b, const char *workload, const char *file);
     const char *(*absent)(int i); /* package of the i-th peer that was missing when the bench was built; then NULL */
-    /* The version of peer i on this device, and its name in *who; NULL beyond the last one. The function may be NULL.
-     */
+    /* The version of the i-th peer on this device, and its name in *who; NULL: no more. The function may be NULL. */
     const char *(*version)(bool on_gpu, int i, const char **who);
     double min_time; /* default of --min-time, in seconds */
     bool on_gpu;     /* runs on a GPU, and does so by default if there is a GPU */

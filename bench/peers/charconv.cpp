@@ -158,8 +158,14 @@ bool write(void *self, const char *path) try {
 
 } // namespace
 
+#if defined(FASTFLOAT_VERSION_MAJOR)
+#define VERSION "fast_float " PEER_VERSION(FASTFLOAT_VERSION_MAJOR, FASTFLOAT_VERSION_MINOR, FASTFLOAT_VERSION_PATCH)
+#else
+#define VERSION nullptr
+#endif
 extern "C" {
-const peer_reader peer_fast_float = {true, read, view, [](void *self) { delete static_cast<triples *>(self); }};
+const peer_reader peer_fast_float = {true, read, view, [](void *self) { delete static_cast<triples *>(self); },
+                                     VERSION};
 const peer_writer peer_to_chars = {true,
                                    [](const lsp_csr *A, bool symmetric) -> void * {
                                        return new (std::nothrow) writer{*A, symmetric};

@@ -1,6 +1,5 @@
 /* CHOLMOD 3 (libsuitesparse-dev): cholmod_ssmult, and its Matrix Market reader and writer, on one thread. It stores
- * matrices by columns. The rows of A, taken as columns, are A^T, and A^T * A^T = C^T, whose columns are the rows of C.
- */
+ * matrices by columns. The rows of A, taken as columns, are A^T; the columns of A^T * A^T = C^T are the rows of C. */
 #include "peers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,14 +127,7 @@ static bool write_file(void *self, const char *path) {
     return file && fclose(file) == 0 && written;
 }
 
-const peer_product peer_cholmod_product = {
-    false,
-    false,
-    prepare_product,
-    multiply,
-    view,
-    release,
-    destroy,
-    "CHOLMOD " PEER_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)};
-const peer_reader peer_cholmod_reader = {true, read_file, view_read, destroy};
+#define VERSION "CHOLMOD " PEER_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
+const peer_product peer_cholmod_product = {false, false, prepare_product, multiply, view, release, destroy, VERSION};
+const peer_reader peer_cholmod_reader = {true, read_file, view_read, destroy, VERSION};
 const peer_writer peer_cholmod_writer = {true, prepare_write, write_file, destroy};

@@ -104,16 +104,10 @@ void destroy_save(void *self) { delete static_cast<to_save *>(self); }
 
 } // namespace
 
+#define VERSION "Eigen " PEER_VERSION(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)
 extern "C" {
-const peer_product peer_eigen_product = {
-    true,
-    false,
-    prepare_product,
-    multiply,
-    view_product,
-    release_product,
-    destroy_product,
-    "Eigen " PEER_VERSION(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)};
-const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded};
+const peer_product peer_eigen_product = {true,         false,           prepare_product, multiply,
+                                         view_product, release_product, destroy_product, VERSION};
+const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded, VERSION};
 const peer_writer peer_eigen_writer = {false, prepare_save, save, destroy_save};
 }

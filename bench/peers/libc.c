@@ -138,5 +138,5 @@ static bool write_file(void *self, const char *path) {
     return peer_libc_write(&w->A, w->text, path);
 }
 
-const peer_reader peer_libc_reader = {true, read_file, view, destroy};
+const peer_reader peer_libc_reader = {true, read_file, view, destroy, PEER_C_LIBRARY};
 const peer_writer peer_libc_writer = {true, prepare, write_file, free};

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The constants of MKL, under its names. */
 enum {
@@ -92,11 +91,8 @@ bool peer_mkl_load(char *why, size_t why_bytes) {
 
 const char *peer_mkl_version(void) {
     static char version[200];
-    if (mkl.library && !version[0]) {
+    if (mkl.library) {
         mkl.MKL_Get_Version_String(version, sizeof version - 1);
-        for (size_t n = strlen(version); n > 0 && version[n - 1] == ' '; n--) { /* MKL pads its sentence with blanks */
-            version[n - 1] = 0;
-        }
     }
     return version[0] ? version : NULL;
 }

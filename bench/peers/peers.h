@@ -1,6 +1,5 @@
 /* The peers behind structs of functions, each peer in a file of its own. A peer is compiled only if its package was
- * installed when the bench was built. PEER_EIGEN(p) and its like are the address of p, or NULL if the peer is missing.
- */
+ * installed when the bench was built. PEER_EIGEN(p) is the address of p, or NULL without Eigen; so are the others. */
 #ifndef LSP_BENCH_PEERS_PEERS_H
 #define LSP_BENCH_PEERS_PEERS_H
 
@@ -10,6 +9,12 @@
 #define PEER_TEXT_OF(x) #x
 #define PEER_TEXT(x) PEER_TEXT_OF(x)
 #define PEER_VERSION(major, minor, patch) PEER_TEXT(major) "." PEER_TEXT(minor) "." PEER_TEXT(patch)
+
+#if defined(__GLIBC__)
+#define PEER_C_LIBRARY "glibc " PEER_TEXT(__GLIBC__) "." PEER_TEXT(__GLIBC_MINOR__)
+#else
+#define PEER_C_LIBRARY "unknown"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +49,7 @@ typedef struct peer_reader {
     void *(*read)(const char *path); /* timed; NULL: failed */
     void (*view)(void *self, lsp_coo *A);
     void (*destroy)(void *self);
+    const char *version; /* by the headers of its library; NULL: they do not tell */
 } peer_reader;
 
 /* A writer of A as a general file, or of its lower triangle as a symmetric one. */

@@ -84,11 +84,6 @@ template <typename By> void sort_segments(const lsp_segsort_args *args, int64_t 
 #else
 #define CXX_LIBRARY "unknown"
 #endif
-#if defined(__GLIBC__)
-#define C_LIBRARY "glibc " PEER_TEXT(__GLIBC__) "." PEER_TEXT(__GLIBC_MINOR__)
-#else
-#define C_LIBRARY "unknown"
-#endif
 const peer_segments peer_std_sort = {false, sort_segments<by_sort>, CXX_LIBRARY};
 const peer_segments peer_std_stable_sort = {true, sort_segments<by_stable_sort>, CXX_LIBRARY};
-const peer_segments peer_qsort = {false, sort_segments<by_qsort>, C_LIBRARY};
+const peer_segments peer_qsort = {false, sort_segments<by_qsort>, PEER_C_LIBRARY};

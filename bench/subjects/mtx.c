@@ -56,6 +56,17 @@ static const char *absent(int i) {
     return NULL;
 }
 
+static const char *version(bool on_gpu, int i, const char **who) {
+    (void)on_gpu;
+    for (int k = 0; k < PEERS; k++) {
+        if (readers[k].reader && readers[k].reader->version && i-- == 0) {
+            *who = readers[k].who;
+            return readers[k].reader->version;
+        }
+    }
+    return NULL;
+}
+
 /* ---- fingerprints: two matrices are taken as equal if their fingerprints are ---- */
 
 typedef struct print {
@@ -346,4 +357,5 @@ const bench_subject bench_mtx = {.name = "mtx",
                                  .file_variants = file_variants,
                                  .run = run,
                                  .absent = absent,
+                                 .version = version,
                                  .min_time = 1};

@@ -130,8 +130,7 @@ static inline BENCH_BOTH int bench_fault(const lsp_segsort_args *a, bool stable,
     return tie && bench_position(a->value_bytes, a->values_out, i - 1) >= from ? BENCH_STABLE : BENCH_NO_FAULT;
 }
 
-/* A hash of item i. Its sum over all items must be the same before and after a sort, or items were lost or duplicated.
- */
+/* A hash of item i. Its sum over all items differs before and after a sort if items were lost or duplicated. */
 static inline BENCH_BOTH uint64_t bench_hash(const lsp_segsort_args *a, const void *keys, const void *values, int64_t s,
                                              int64_t i) {
     return a->value_bytes ? bench_mix((uint64_t)bench_position(a->value_bytes, values, i) + BENCH_GAMMA)

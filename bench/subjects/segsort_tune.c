@@ -1,6 +1,6 @@
 /* sparse-bench segsort --tune: finds the fastest classes and limits of the sort on this GPU and prints them as a row of
- * the table in segsort/gpu/table.c. It decides one limit at a time, by sorting 32-bit pairs of the lengths concerned.
- */
+ * the table in segsort/gpu/table.c. It decides one limit at a time, by sorting pairs of 32 bits at the lengths
+ * concerned. */
 #include "bench/harness.h"
 #include <math.h>
 #include <stdlib.h>

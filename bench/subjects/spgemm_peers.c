@@ -1,5 +1,5 @@
 /* The peers of C = A*A: on the CPU those of the table and MKL, on a GPU the algorithms of cuSPARSE and an
- * expand-sort-compress by CUB. They are held to the right result within a few roundings: 1e-12 of |A|*|A|, f32 1e-5. */
+ * expand-sort-compress by CUB. A peer may differ from the right result by rounding: by 1e-12 of |A|*|A|, f32 1e-5. */
 #include "bench/peers/mkl.h"
 #include "spgemm_race.h"
 

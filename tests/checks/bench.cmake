@@ -108,6 +108,7 @@ check_json(spgemm.json spgemm/er:4096:8/f64/libsparse products nnz_c gflops)
 check_versions(spgemm.json graphblas eigen cholmod petsc mkl)
 bench(0 "mtx/short/read/libc " mtx --quick --min-time 0 --workload short --json mtx.json)
 check_json(mtx.json mtx/short/read/libsparse)
+check_versions(mtx.json libc eigen cholmod)
 bench(0 "mtx/pattern/write/libsparse " mtx --quick --min-time 0 --threads 1 --workload pattern --json pattern.json)
 check_json(pattern.json mtx/pattern/read/libsparse)
 
