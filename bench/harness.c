@@ -166,14 +166,14 @@ static bool enough(const bench_contender *c, const bench_options *options) {
 
 /* Runs every unfinished contender once; false: all have finished. */
 static bool one_round(const bench *b, bench_contender *contenders, int count) {
-    bool somebody = false;
+    bool any_ran = false;
     for (int i = 0; i < count && !bench_interrupted(); i++) {
         bench_contender *c = contenders + i;
         double cpu, wall;
         if (enough(c, &b->options)) {
             continue;
         }
-        somebody = true;
+        any_ran = true;
         c->failed = !timed_run(c, &wall, &cpu);
         if (!c->failed) {
             c->release(c);
@@ -182,7 +182,7 @@ static bool one_round(const bench *b, bench_contender *contenders, int count) {
             c->cpu += cpu;
         }
     }
-    return somebody;
+    return any_ran;
 }
 
 static void keep_row(bench *b, const char *workload, const bench_contender *c) {

@@ -1,6 +1,6 @@
 /* Shared by all files of the bench: options, contenders, the race, the report. A subject (a primitive) prepares a
  * workload and its contenders, which are the library and its peers. The harness checks and times the contenders in
- * turns and in one process. The bench sees the library through its public header alone. */
+ * turns and in one process. The bench sees the library only through its public header. */
 #ifndef LSP_BENCH_HARNESS_H
 #define LSP_BENCH_HARNESS_H
 

@@ -351,7 +351,7 @@ static void run(bench *b, const char *workload, const char *file) {
 }
 
 const bench_subject bench_mtx = {.name = "mtx",
-                                 .what = "Matrix Market, read and written",
+                                 .what = "reads and writes Matrix Market files",
                                  .workloads = workloads,
                                  .quick = workloads,
                                  .file_variants = file_variants,

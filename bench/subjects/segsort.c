@@ -342,7 +342,7 @@ static void run(bench *b, const char *workload, const char *file) {
 }
 
 const bench_subject bench_segsort = {.name = "segsort",
-                                     .what = "segments of keys, alone or with values, sorted",
+                                     .what = "sorts segments of keys, with or without values",
                                      .workloads = workloads,
                                      .quick = quick,
                                      .file_variants = file_variants,
