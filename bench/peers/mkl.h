@@ -11,7 +11,7 @@ bool peer_mkl_load(char *why, size_t why_bytes);
 const char *peer_mkl_version(void); /* NULL: not loaded */
 #else
 #define peer_mkl_load(why, why_bytes) ((void)(why), (void)(why_bytes), false)
-#define peer_mkl_version() NULL
+static inline const char *peer_mkl_version(void) { return NULL; }
 #endif
 
 extern const peer_product peer_mkl, peer_mkl_update; /* usable once it is loaded */
