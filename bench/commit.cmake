@@ -1,4 +1,5 @@
-# Writes HEADER: the commit of SOURCE, and how it was built. Left alone when nothing has changed.
+# Writes HEADER with the commit of SOURCE, the compiler and the build type. An unchanged header keeps its time, so that
+# nothing is compiled again.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
                 OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT commit)

@@ -1,6 +1,6 @@
-// The GPU as the bench needs it, on the CUDA runtime.
-#include "device.h"
+// device.h on the CUDA runtime. Every call is checked; the first failure is kept as a sentence.
 #include "bench/subjects/segments.cuh"
+#include "device.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct bench_device {
     char error[256], told[256];
 };
 
-/* True if the call went well; else its sentence is kept, if it is the first. */
+/* True if the call succeeded. Keeps the sentence of the first failure. */
 static bool went(bench_device *d, cudaError_t error, const char *what) {
     if (error != cudaSuccess && !d->error[0]) {
         snprintf(d->error, sizeof d->error, "%s: %s", what, cudaGetErrorString(error));
@@ -64,7 +64,7 @@ int bench_device_compute(const bench_device *d) { return 10 * d->properties.majo
 const char *bench_device_error(bench_device *d) {
     snprintf(d->told, sizeof d->told, "%s", d->error);
     d->error[0] = 0;
-    (void)cudaGetLastError(); /* or the next launch would report it again */
+    (void)cudaGetLastError(); /* clears it, or the next launch would report it again */
     return d->told;
 }
 
@@ -95,7 +95,7 @@ double bench_device_copy_speed(bench_device *d, bool quick) {
     void *from = bench_device_alloc(d, bytes), *to = bench_device_alloc(d, bytes);
     double fastest = -1;
     bool sound = from && to && bench_device_wipe(d, from, bytes);
-    for (int r = -2; sound && r < 9; r++) { /* two to warm up */
+    for (int r = -2; sound && r < 9; r++) { /* the first two warm up */
         sound = bench_device_start(d) &&
                 WENT(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice, d->stream));
         const double seconds = bench_device_stop(d);

@@ -1,5 +1,5 @@
-/* The GPU as the bench needs it, behind plain C: its memory, its clock, and what segments.h does on the host. device.cu
- * has it on the CUDA runtime, device_none.c where there is none. All work goes to one stream. */
+/* The GPU behind plain C functions: memory, a clock, and the workloads and checks of segments.h. device.cu implements
+ * them on the CUDA runtime, device_none.c in a build without CUDA. All work goes to one stream. */
 #ifndef LSP_BENCH_DEVICE_H
 #define LSP_BENCH_DEVICE_H
 
@@ -11,28 +11,29 @@ extern "C" {
 
 typedef struct bench_device bench_device;
 
-/* The first GPU; NULL, and a sentence in `why`, if there is none to use. */
+/* Opens the first GPU. NULL: no usable GPU, and `why` says the reason. */
 bench_device *bench_device_open(char *why, size_t why_bytes);
 void bench_device_close(bench_device *device);
 void *bench_device_stream(const bench_device *device); /* a cudaStream_t */
 const char *bench_device_name(const bench_device *device);
-int bench_device_compute(const bench_device *device); /* 90 of compute capability 9.0 */
+int bench_device_compute(const bench_device *device); /* compute capability: 90 means 9.0 */
 
-/* The sentence of the first failure since the last look; "" if none. */
+/* The sentence of the first failure since the last call; "": none. */
 const char *bench_device_error(bench_device *device);
 
 void *bench_device_alloc(bench_device *device, int64_t bytes); /* NULL: not enough memory */
 void bench_device_free(bench_device *device, void *memory);
 bool bench_device_upload(bench_device *device, void *to, const void *from, int64_t bytes);
-bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes); /* to all ones */
+bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes); /* sets all bits to 1 */
 
 /* Bytes read and written a second by a copy on the device: the fastest of nine. */
 double bench_device_copy_speed(bench_device *device, bool quick);
 
-/* Seconds between the two on the stream, by events; `stop` waits. Negative: something failed. */
+/* Time a stretch of the stream by events. `stop` waits and returns the seconds; negative: something failed. */
 bool bench_device_start(bench_device *device);
 double bench_device_stop(bench_device *device);
 
+/* As bench_segments_fill and bench_segments_check, on arrays of the GPU; false: something failed. */
 bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws);
 bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict);
 

@@ -1,9 +1,9 @@
-/* A build without CUDA: there is never a device, so the rest is never called. */
+/* A build without CUDA: bench_device_open always fails, so the other functions are never called. */
 #include "device.h"
 #include <stdio.h>
 
 bench_device *bench_device_open(char *why, size_t why_bytes) {
-    snprintf(why, why_bytes, "this build has no CUDA: --device cuda is not in it");
+    snprintf(why, why_bytes, "this build has no CUDA, so it has no --device cuda");
     return NULL;
 }
 void bench_device_close(bench_device *device) { (void)device; }

@@ -1,25 +1,14 @@
-/* The race: every contender runs once to warm up and to be checked, then all run in turns, so that whatever slows the
- * machine slows them alike, until each one's times are stable or its limits are reached. */
+/* The race. Each contender runs once to warm up and to be checked. Then all run in turns, so that a disturbance of the
+ * machine slows all of them, until each median is stable or a limit is reached. */
 #include "harness.h"
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LEAST_REPEATS = 5, QUICK_REPEATS = 3, MOST_REPEATS = 50 };
 static const double stable_spread = 0.01;
-
-static double seconds(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double bench_now(void) { return seconds(CLOCK_MONOTONIC); }
 
 void bench_fail(bench *b, int exit_code, const char *format, ...) {
     va_list args;
@@ -29,7 +18,7 @@ void bench_fail(bench *b, int exit_code, const char *format, ...) {
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
-    b->exit_code = b->exit_code ? b->exit_code : exit_code; /* the first trouble names the code */
+    b->exit_code = b->exit_code ? b->exit_code : exit_code; /* the first complaint sets the code */
 }
 
 bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status) {
@@ -60,14 +49,14 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The value below which a part `q` of the sorted times lies, interpolated. */
+/* The q-quantile of sorted times, interpolated linearly. */
 static double quantile(const double *sorted, int n, double q) {
     const double at = q * (n - 1);
     const int below = (int)at;
     return below + 1 < n ? sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]) : sorted[n - 1];
 }
 
-/* The fastest of nine: what the machine can do, not what others left of it just then. */
+/* The fastest of nine is what the machine can do; a mean would measure other programs too. */
 double bench_copy_speed(int threads, bool quick) {
     const size_t bytes = quick ? (size_t)16 << 20 : (size_t)256 << 20;
     char *from = malloc(bytes), *to = malloc(bytes);
@@ -93,7 +82,7 @@ double bench_copy_speed(int threads, bool quick) {
     return times[0] > 0 ? 2.0 * (double)bytes / times[0] : 0;
 }
 
-/* A line such as "VmHWM:   1234 kB" of the process's own status, in bytes; -1 if the system does not tell. */
+/* Bytes in a line of /proc/self/status, for example "VmHWM:   1234 kB"; -1 if the system does not tell. */
 static int64_t resident(const char *line_name) {
     char line[256];
     long long kilobytes = -1;
@@ -109,7 +98,7 @@ static int64_t resident(const char *line_name) {
     return kilobytes < 0 ? -1 : 1024 * (int64_t)kilobytes;
 }
 
-/* Starts the peak of resident memory anew; false if the system does not allow it. */
+/* Resets the peak of resident memory; false if the system does not allow it. */
 static bool reset_resident_peak(void) {
     FILE *file = fopen("/proc/self/clear_refs", "we");
     if (!file) {
@@ -120,15 +109,16 @@ static bool reset_resident_peak(void) {
 }
 
 static bool timed_run(bench_contender *c, double *wall, double *cpu) {
-    const double cpu_start = seconds(CLOCK_PROCESS_CPUTIME_ID), start = bench_now();
+    const double cpu_start = bench_cpu_seconds(), start = bench_now();
     c->elapsed = 0;
     const bool went_well = c->run(c);
     *wall = c->elapsed > 0 ? c->elapsed : bench_now() - start;
-    *cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
+    *cpu = bench_cpu_seconds() - cpu_start;
     return went_well;
 }
 
-/* The first run: checked, and its peak of memory taken: as the library counts it, or as resident memory grows. */
+/* The first run: checks the result and measures the peak of memory. The library counts its own memory; for a peer it is
+ * the growth of resident memory. */
 static void warm_up(bench_contender *c) {
     double cpu;
     lsp_ctx_info info;
@@ -147,14 +137,14 @@ static void warm_up(bench_contender *c) {
     if (!c->failed) {
         c->release(c);
     }
-    if (!c->failed && c->on_gpu) { /* clocks rise and code is loaded during the first */
+    if (!c->failed && c->on_gpu) { /* clocks rise and code is loaded during the first run, so run twice */
         double wall;
         c->failed = !timed_run(c, &wall, &cpu);
         c->release(c);
     }
 }
 
-/* Is the median known well enough? It scatters like the middle half of the times over the root of their number. */
+/* Is the median known to 1 %? Its error is about the interquartile range over the root of the number of runs. */
 static bool stable(const bench_contender *c) {
     double sorted[MOST_REPEATS];
     memcpy(sorted, c->times, (size_t)c->repeats * sizeof *sorted);
@@ -167,23 +157,23 @@ static bool enough(const bench_contender *c, const bench_options *options) {
     if (c->failed || c->repeats == MOST_REPEATS || c->total >= fmax(options->patience, options->min_time)) {
         return true;
     }
-    const bool few = options->quick || c->on_gpu; /* a GPU of one's own runs evenly */
-    if (c->repeats < (few ? QUICK_REPEATS : LEAST_REPEATS) || c->total < options->min_time) {
+    const bool even = options->quick || c->on_gpu; /* a GPU without other users has little spread */
+    if (c->repeats < (even ? QUICK_REPEATS : LEAST_REPEATS) || c->total < options->min_time) {
         return false;
     }
-    return few || stable(c);
+    return even || stable(c);
 }
 
-/* Everyone who is not done yet runs once; true if somebody did. */
+/* Runs every unfinished contender once; false: all have finished. */
 static bool one_round(const bench *b, bench_contender *contenders, int count) {
-    bool somebody = false;
+    bool any_ran = false;
     for (int i = 0; i < count && !bench_interrupted(); i++) {
         bench_contender *c = contenders + i;
         double cpu, wall;
         if (enough(c, &b->options)) {
             continue;
         }
-        somebody = true;
+        any_ran = true;
         c->failed = !timed_run(c, &wall, &cpu);
         if (!c->failed) {
             c->release(c);
@@ -192,7 +182,7 @@ static bool one_round(const bench *b, bench_contender *contenders, int count) {
             c->cpu += cpu;
         }
     }
-    return somebody;
+    return any_ran;
 }
 
 static void keep_row(bench *b, const char *workload, const bench_contender *c) {
@@ -219,14 +209,14 @@ static void keep_row(bench *b, const char *workload, const bench_contender *c) {
     }
 }
 
-/* A passing line on a terminal; NULL wipes it. */
+/* Shows a progress line if standard error is a terminal; NULL erases it. */
 static void progress(const char *workload, int round) {
     if (isatty(STDERR_FILENO)) {
         fprintf(stderr, workload ? "\r%s, round %d " : "\r\033[K", workload, round);
     }
 }
 
-/* The fastest peer whose result was right; NULL if there is none. */
+/* The fastest peer with a right result, among those with this `again`; NULL: none. */
 static bench_row *best_peer(const bench *b, int first_row, bool again) {
     bench_row *best = NULL;
     for (int i = first_row; i < b->row_count; i++) {
@@ -267,7 +257,7 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
             row->gain = row->c.ours && !row->c.failed ? best->median / row->median : 0;
         }
         bench_print_row(row);
-        if (row->c.failed && !row->c.ours) { /* some refuse large matrices */
+        if (row->c.failed && !row->c.ours) { /* not an error: some peers refuse large matrices */
             fprintf(stderr, "sparse-bench: %s: %s\n", row->name, row->c.why);
         } else if (!row->c.checked || row->c.failed) {
             bench_fail(b, EXIT_CHECK, "%s: %s", row->name, row->c.why);

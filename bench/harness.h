@@ -1,6 +1,6 @@
-/* What every file of the bench shares: options, contenders, the race between them, the report. A subject (one file a
- * primitive) prepares a workload and its contenders, the library and its peers; the harness checks and times them in
- * turns, in one process, and writes the table and the JSON. The library is seen through its public header alone. */
+/* Shared by all files of the bench: options, contenders, the race, the report. A subject (a primitive) prepares a
+ * workload and its contenders, which are the library and its peers. The harness checks and times the contenders in
+ * turns and in one process. The bench sees the library only through its public header. */
 #ifndef LSP_BENCH_HARNESS_H
 #define LSP_BENCH_HARNESS_H
 
@@ -8,7 +8,7 @@
 #include "libsparse.h"
 #include <stdio.h>
 
-/* Exit codes, the same for every tool of the project. */
+/* Exit codes; all tools of the project use them. */
 enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_MEMORY = 3, EXIT_DEVICE = 4, EXIT_CHECK = 5 };
 
 typedef struct bench_options {
@@ -16,122 +16,127 @@ typedef struct bench_options {
     const char *device; /* "cpu", "cuda"; NULL: not given */
     bool list, quick, keep_heap, tune;
     int threads;     /* 0: as many as OpenMP would take */
-    double min_time; /* seconds a contender is measured at least; below 0: not given */
-    double patience; /* so many seconds are always enough */
+    double min_time; /* each contender is measured for at least this many seconds; below 0: not given */
+    double patience; /* after this many seconds a contender is done, stable or not */
 } bench_options;
 
 typedef struct bench bench;
 typedef struct bench_contender bench_contender;
 
-/* Whether several runs gave the same bits. */
+/* Did several runs give the same bits? */
 typedef enum bench_bits { BENCH_BITS_UNKNOWN, BENCH_BITS_SAME, BENCH_BITS_VARY } bench_bits;
 
-/* One of those that race on a workload. The subject fills in the first part, the harness the second. */
+/* One contender on a workload. The subject fills in the first part, the harness the second. */
 struct bench_contender {
     bool (*run)(bench_contender *self);     /* timed; false: failed, `why` says how */
-    bool (*check)(bench_contender *self);   /* looks at what the first run made, may set `bytes`; false: `why` */
-    void (*release)(bench_contender *self); /* drops what `run` made; not timed */
+    bool (*check)(bench_contender *self);   /* inspects the result of the first run, may set `bytes`; false: `why` */
+    void (*release)(bench_contender *self); /* frees the result of `run`; not timed */
     void *state;
-    lsp_ctx *ctx;     /* ours: counts the peak of memory */
-    int64_t bytes;    /* work, for a speed in bytes a second */
-    int64_t products; /* of SpGEMM; 0: not such a thing */
+    lsp_ctx *ctx;     /* of the library: it counts the peak of memory; NULL: a peer */
+    int64_t bytes;    /* read and written by the operation, for the column MB/s */
+    int64_t products; /* multiplications of a SpGEMM; 0: another primitive */
     int64_t nnz_c;
-    int64_t items; /* sorted; 0: not such a thing */
+    int64_t items; /* sorted; 0: another primitive */
     int threads;
-    bool on_gpu;    /* runs there, `elapsed` by its clock */
-    double elapsed; /* seconds by a clock of the run's own; 0: the harness's counts */
-    bool again;     /* the structure is known: held against those alone of which the same is true */
-    char who[32];   /* "libsparse", "eigen", ...; "libsparse:1" on one thread beside "libsparse" on all */
+    bool on_gpu;    /* runs on the GPU */
+    double elapsed; /* seconds, if the run measured its own time (by events on the GPU); 0: the harness measures */
+    bool again;     /* knows the structure of the result already; compared only with peers that do too */
+    char who[32];   /* "libsparse", "eigen", ...; "libsparse:1": on one thread */
     char why[256];
     bool ours;
 
     bool failed, checked;
     int repeats;
-    double *times;            /* of each run, in seconds */
-    double first, cpu, total; /* seconds: the first run, processor time a run, all runs measured */
-    bench_bits bits;          /* as `check` found them */
-    int64_t peak_bytes;       /* of the first run; of a peer on the GPU as the subject set it; -1: not known */
+    double *times;            /* seconds of each run */
+    double first, cpu, total; /* seconds: the first run, processor time of a run, sum of the timed runs */
+    bench_bits bits;          /* set by `check` */
+    int64_t peak_bytes;       /* memory of the first run; the subject sets it for a peer on the GPU; -1: unknown */
 };
 
-/* What a finished row says, in seconds. */
+/* A row of the report; times in seconds. */
 typedef struct bench_row {
     char name[128];
     bench_contender c;
     double median, quartile1, quartile3, fastest, slowest;
-    double copy_share; /* of the copy speed with as many threads */
-    double gain;       /* ours: time of the best peer / own time; 0: none */
-    bool best_peer;
+    double copy_share; /* speed over the copy speed on as many threads */
+    double gain;       /* of the library: time of the best peer over its own; 0: no peer */
+    bool best_peer;    /* the fastest peer with a right result */
 } bench_row;
 
 struct bench {
     bench_options options;
     const struct bench_subject *subject;
     const char *command;
-    lsp_ctx *base; /* makes workloads and reference results */
-    lsp_ctx *ours; /* what is measured, on all threads */
-    lsp_ctx *one;  /* the same on one thread */
+    lsp_ctx *base; /* makes workloads and right results, on the host */
+    lsp_ctx *ours; /* is measured, on all threads */
+    lsp_ctx *one;  /* is measured, on one thread */
     int threads;
     bench_device *device; /* NULL: the CPU is measured */
-    double copy[2];       /* bytes read and written a second: one thread, all threads; on the device the same */
+    double copy[2]; /* copy speed in bytes/s, read + written: one thread, all threads; on a GPU both are its own */
     bench_row *rows;
     int row_count;
-    double others; /* processors that other programs kept busy during the race; -1: not known */
+    double others; /* mean number of processors that other programs kept busy; -1: unknown */
     int exit_code;
 };
 
-/* When a run began: by the clock, and how long processors had worked for all and for this process, in seconds. */
+/* Seconds at one moment: the clock, processor time of all programs, processor time of this process. */
 typedef struct bench_load {
     double wall, busy, own;
 } bench_load;
 
-/* A primitive: its workloads by name ("real/read", "er:262144:8/f64"), and how to race on one of them. */
+/* A primitive: the names of its workloads ("real/read", "er:262144:8/f64"), and the race on one of them. */
 typedef struct bench_subject {
     const char *name, *what;
-    const char *const *workloads, *const *quick; /* NULL-terminated; the same names, or smaller ones */
-    const char *const *gpu_workloads;            /* instead of `workloads` on a GPU; NULL: the same */
-    const char *const *file_variants;            /* what --file A.mtx can be raced on: "f64", ... */
+    const char *const *workloads, *const *quick; /* both end with NULL; `quick` may name smaller workloads */
+    const char *const *gpu_workloads;            /* replaces `workloads` on a GPU; NULL: the same workloads */
+    const char *const *file_variants;            /* the races on --file A.mtx: "f64", ...; empty: takes no files */
     void (*run)(bench *b, const char *workload, const char *file);
-    const char *(*absent)(int i); /* peers not there when the bench was built, one by one, then NULL */
-    /* Peers that were there, one by one: the version, and in *who the name; then NULL. The whole may be NULL. */
-    const char *(*version)(int i, const char **who);
-    double min_time; /* seconds a contender is measured at least, unless told otherwise */
-    bool on_gpu;     /* can be measured there, and is where there is one */
+    const char *(*absent)(int i); /* package of the i-th peer that was missing when the bench was built; then NULL */
+    /* The version of the i-th peer on this device, and its name in *who; NULL: no more. The function may be NULL. */
+    const char *(*version)(bool on_gpu, int i, const char **who);
+    double min_time; /* default of --min-time, in seconds */
+    bool on_gpu;     /* runs on a GPU, and does so by default if there is a GPU */
 } bench_subject;
 extern const bench_subject bench_mtx, bench_spgemm, bench_segsort;
 
-/* options.c: returns -1 to go on, or the code to exit with. */
+/* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
 
-/* The one of `names` (NULL-terminated) with the fewest edits from `word`. */
+/* The name nearest to `word` by edit distance; `names` ends with NULL. */
 const char *bench_nearest(const char *word, const char *const *names);
 
-/* harness.c */
-double bench_now(void);
-double bench_copy_speed(int threads, bool quick);
-bool bench_interrupted(void);
-int bench_cpus(void);
-
-/* Runs, checks and times all contenders, in turns, prints their rows and keeps them. */
-void bench_race(bench *b, const char *workload, bench_contender *contenders, int count);
-
-/* Says on standard error what went wrong and keeps the exit code that belongs to it. */
-void bench_fail(bench *b, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* The same for a call of the library: true if it went well. */
-bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
-
-/* For `run` and `check`: true, or false with the sentence of the library (or one's own) in `why`. */
-bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
-bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* load.c: processors that other programs kept busy since then, in the mean; -1 if the system does not tell. */
+/* process.c */
+void bench_catch_signals(void); /* SIGINT and SIGTERM end the race after the current run */
+int bench_interrupted(void);    /* the signal caught; 0: none */
+int bench_cpus(void);           /* processors of the machine */
+double bench_now(void);         /* seconds by a clock that never jumps */
+double bench_cpu_seconds(void); /* processor time of this process */
+/* Mean number of processors that other programs kept busy since `start`; -1 if the system does not tell. */
 bench_load bench_load_start(void);
 double bench_load_of_others(const bench_load *start);
 
-/* bench/subjects/segsort_tune.c: measures on the GPU and prints the table. */
+/* harness.c */
+/* Bytes read and written a second by a parallel memcpy: the fastest of nine. */
+double bench_copy_speed(int threads, bool quick);
+
+/* Runs, checks and times all contenders in turns, prints their rows and keeps them for the JSON. */
+void bench_race(bench *b, const char *workload, bench_contender *contenders, int count);
+
+/* Prints a complaint on standard error. The first complaint sets the exit code. */
+void bench_fail(bench *b, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* True if a call of the library succeeded; else complains with its sentence. */
+bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
+
+/* For `run` and `check`: true if the call succeeded; else false, and `why` is the sentence of the library. bench_why
+ * always returns false, with its own sentence in `why`. */
+bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
+bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* subjects/segsort_tune.c: finds the best table of the sort on this GPU and prints it. */
 void bench_tune_segsort(bench *b);
 
-/* plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]: the exit code. */
+/* plots/plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]; returns the exit code. */
 int bench_plot(int argc, char **argv);
 
 /* report.c */

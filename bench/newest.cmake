@@ -1,9 +1,9 @@
-# Vectorised sorts of segments: packages age, so each may be measured from its sources instead. Nothing is downloaded;
-# the sources stay where they are and are compiled for this very machine.
-set(LSP_HIGHWAY "" CACHE PATH "Sources of Highway, whose vqsort sparse-bench measures instead of the installed one's")
+# Peers that are vectorised sorts. Their packages are often old, so each can be compiled from its sources instead, for
+# this machine. Nothing is downloaded, and the sources stay where they are.
+set(LSP_HIGHWAY "" CACHE PATH "Sources of Highway; sparse-bench measures their vqsort instead of the installed one")
 set(LSP_X86_SIMD_SORT "" CACHE PATH "Sources of x86-simd-sort, which sparse-bench measures")
 
-# What git calls the sources in a folder, or nothing.
+# Sets `version` to what git describes the sources in a folder as; empty if the folder is no git repository.
 function(source_version folder version)
   execute_process(COMMAND git -C ${folder} describe --tags --always OUTPUT_VARIABLE described RESULT_VARIABLE failed
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,4 +1,4 @@
-/* The command line of sparse-bench. Every complaint names the word that is wrong and the nearest right one. */
+/* The command line of sparse-bench. A complaint names the wrong word and the nearest right one. */
 #include "harness.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,41 +10,41 @@ static const char *const names[] = {"--list",    "--workload", "--file",     "--
 static void help(const bench_subject *const *subjects) {
     printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
            "       sparse-bench plot FILE.json OUT.svg [TYPES]\n"
-           "Races the library against its peers, in one process, every result checked.\n\n");
+           "Measures the library beside its peers, in one process, and checks every result.\n\n");
     for (; *subjects; subjects++) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
     printf(
-        "  plot               draws what --json of segsort wrote: share of copy speed over segment length (TYPES:\n"
-        "                     kv32); of spgemm on a GPU: times as fast as cuSPARSE, on a CPU as the best peer\n"
-        "                     (TYPES: f64)\n\n"
-        "  --list             name the workloads and stop\n"
-        "  --workload PATTERN only those that match: 'er*', '*/f32', 'real' (all of real/...)\n"
-        "  --file A.mtx       this matrix instead\n"
-        "  --quick            small sizes, few repeats: to see that it works, not to quote\n"
-        "  --device cpu|cuda  what to measure (segsort, spgemm: a GPU if there is one)\n"
+        "  plot               draws the figures that --json wrote. segsort: share of copy speed over segment length\n"
+        "                     (TYPES: kv32). spgemm: times as fast as cuSPARSE, on a CPU as the best peer (TYPES: "
+        "f64)\n\n"
+        "  --list             print the names of the workloads and stop\n"
+        "  --workload PATTERN only workloads that match: 'er*', '*/f32', 'real' (all of real/...)\n"
+        "  --file A.mtx       this matrix instead of the workloads\n"
+        "  --quick            small sizes, at least 3 runs: shows that everything works; do not quote the figures\n"
+        "  --device cpu|cuda  where to measure (segsort, spgemm: a GPU if there is one)\n"
         "  --threads N        threads for the library and its peers (all)\n"
-        "  --json FILE        also write the figures in the shape of Google Benchmark\n"
-        "  --min-time S       measure each contender for S seconds at least (1, segsort 0.25; with --quick 0.05)\n"
-        "  --keep-heap        let the peers' freed memory stay in the process, as the library keeps its own\n"
-        "  --tune             segsort: measure which limits serve this GPU best, print the table (segsort/README.md)\n"
+        "  --json FILE        also write the figures, in the format of Google Benchmark\n"
+        "  --min-time S       measure each contender for at least S seconds (1, segsort 0.25; with --quick 0.05)\n"
+        "  --keep-heap        keep the freed memory of the peers in the process, as the library keeps its own\n"
+        "  --tune             segsort: find the best limits for this GPU and print the table (segsort/README.md)\n"
         "  --help, --version\n\n"
-        "Columns, a row a contender: PRIMITIVE/WORKLOAD/WHO\n"
-        "  time               median of its runs\n"
-        "  spread             the middle half of its times over the median\n"
-        "  MB/s               bytes read and written (mtx: of text; spgemm: of A and C) a second\n"
-        "  Gitem/s, Gflop/s   segsort: 10^9 items sorted; spgemm: 10^9 operations, two a product; a second\n"
-        "  copy               share of the speed of a parallel memcpy (on a GPU: of a copy there)\n"
-        "  best peer is       of the library's rows: how much slower, or FASTER, the fastest peer is whose\n"
-        "                     result was right, '(this one)'; WRONG: the result was\n"
-        "A sentence at the end says so if other programs kept the machine busy.\n\n"
+        "Columns; each row is a contender, PRIMITIVE/WORKLOAD/WHO:\n"
+        "  time               median of the runs\n"
+        "  spread             interquartile range of the times over the median\n"
+        "  MB/s               bytes read and written a second (mtx: of text; spgemm: of A and C)\n"
+        "  Gitem/s, Gflop/s   10^9 items sorted a second; 10^9 operations a second (spgemm: two a product)\n"
+        "  copy               share of the speed of a parallel memcpy (on a GPU: of a copy on it)\n"
+        "  best peer is       in a row of the library: how much slower, or FASTER, the fastest peer with a right\n"
+        "                     result is; that peer's row says '(this one)'. WRONG: the result was wrong\n"
+        "A warning at the end says if other programs kept the machine busy.\n\n"
         "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
 }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Insertions, deletions and replacements that make b of a; of long words, of their first 63 letters; what follows a
- * slash counts only if a has one. */
+/* Edit distance (insertions, deletions, replacements) of a and b, up to 63 letters of each. If a has no slash, b counts
+ * only up to its own. */
 static size_t edits(const char *a, const char *b) {
     size_t row[64];
     const size_t n = smaller(strcspn(b, strchr(a, '/') ? "" : "/"), 63);
@@ -121,7 +121,7 @@ static int set_primitive(bench_options *options, const char *word, const bench_s
     return wrong("primitive", word, known);
 }
 
-/* One option; *i moves on past its value. */
+/* Takes the option argv[*i]; moves *i past its value. */
 static int set_option(bench_options *options, int *i, int argc, char **argv) {
     char name[32];
     const char *word = argv[*i], *equals = strchr(word, '=');

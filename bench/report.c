@@ -1,4 +1,4 @@
-/* The report: a table for the eye on standard output, and JSON in the shape of Google Benchmark for everything else. */
+/* The report: a table on standard output, and JSON in the format of Google Benchmark. */
 #include "bench_commit.h"
 #include "harness.h"
 #include <stdlib.h>
@@ -19,7 +19,7 @@ void bench_print_head(const bench *b) {
     printf("%-48s %13s %7s %9s %8s %6s  %s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer is");
 }
 
-/* What the best peer is, whose time over the library's is `ratio`. */
+/* How much slower or faster the best peer is; `ratio`: its time over that of the library. */
 static void put_gain(char *to, size_t bytes, double ratio) {
     const bool slower = ratio >= 1;
     const double times = slower ? ratio : 1 / ratio;
@@ -56,7 +56,7 @@ void bench_print_row(const bench_row *row) {
     fflush(stdout);
 }
 
-/* "text", quoted, control characters and quotes escaped. */
+/* Writes "text" with quotes, backslashes and control characters escaped. */
 static void put_string(FILE *out, const char *text) {
     fputc('"', out);
     for (; *text; text++) {
@@ -75,11 +75,11 @@ static void put_field(FILE *out, const char *name, const char *text) {
     fputs(",\n", out);
 }
 
-/* Who was raced against on the CPU, and in which version. */
-static void put_versions(const bench_subject *subject, FILE *out) {
+/* The peers raced against, and the version of each. */
+static void put_versions(const bench_subject *subject, bool on_gpu, FILE *out) {
     const char *who, *version, *before = "";
     fputs("    \"peers\": {", out);
-    for (int i = 0; subject->version && (version = subject->version(i, &who)); i++) {
+    for (int i = 0; subject->version && (version = subject->version(on_gpu, i, &who)); i++) {
         fprintf(out, "%s\"%s\": ", before, who);
         put_string(out, version);
         before = ", ";
@@ -110,9 +110,7 @@ static void put_context(const bench *b, FILE *out) {
     if (b->device) {
         put_field(out, "gpu", bench_device_name(b->device));
     }
-    if (!b->device) {
-        put_versions(b->subject, out);
-    }
+    put_versions(b->subject, b->device != NULL, out);
     fprintf(out,
             "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"
             "    \"load_avg\": [%.2f, %.2f, %.2f],\n    \"processors_busy_for_others\": %.2f,\n"

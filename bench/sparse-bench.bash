@@ -4,7 +4,7 @@ _sparse_bench() {
     local options="--list --workload --file --quick --device --threads --json --min-time --keep-heap --tune --help
         --version"
     COMPREPLY=()
-    # bash cuts words at = as COMP_WORDBREAKS says; the option is the word before it
+    # COMP_WORDBREAKS cuts "--option=word" into three words; the option is the first of them
     [[ $word == "=" ]] && word=
     [[ $before == "=" ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -27,7 +27,7 @@ _sparse_bench() {
     esac
 }
 
-# Folders, and files whose names end as wanted.
+# Completes $1 with folders and with files whose names match the expression $2.
 _sparse_bench_files() {
     local name
     compopt -o filenames 2>/dev/null

@@ -1,22 +1,16 @@
-/* sparse-bench PRIMITIVE: the speed of the library beside that of its peers. */
+/* sparse-bench PRIMITIVE: measures the library beside its peers. This file picks the subject, the device and the
+ * workloads, and opens and closes the contexts and the JSON file. */
 #include "harness.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { SUBJECTS = 3 };
 static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, &bench_segsort, NULL};
-
-static volatile sig_atomic_t interrupted; /* by ^C: the run at hand ends, files are put away, nothing is recorded */
-static void interrupt(int signal) { interrupted = signal; }
-bool bench_interrupted(void) { return interrupted != 0; }
-
-int bench_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 
 /* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
 static bool wanted(const bench_options *options, const char *workload) {
@@ -31,11 +25,11 @@ static int no_such_workload(const bench_options *options, const bench_subject *s
     return EXIT_USAGE;
 }
 
-/* Races on all that is wanted, or only lists it; the number of workloads that were. */
+/* Calls `act` for each wanted workload; returns their number. */
 static int each_workload(bench *b, const bench_subject *subject, const char *const *workloads,
                          void (*act)(bench *, const bench_subject *, const char *)) {
     int found = 0;
-    for (; *workloads && !interrupted; workloads++) {
+    for (; *workloads && !bench_interrupted(); workloads++) {
         if (wanted(&b->options, *workloads)) {
             act(b, subject, *workloads);
             found++;
@@ -54,14 +48,14 @@ static void act_run(bench *b, const bench_subject *subject, const char *workload
 
 static void each_file_variant(bench *b, const bench_subject *subject) {
     const char *path = b->options.file, *slash = strrchr(path, '/');
-    for (int i = 0; subject->file_variants[i] && !interrupted && !b->exit_code; i++) {
+    for (int i = 0; subject->file_variants[i] && !bench_interrupted() && !b->exit_code; i++) {
         char name[128];
         snprintf(name, sizeof name, "%.80s/%s", slash ? slash + 1 : path, subject->file_variants[i]);
         subject->run(b, name, path);
     }
 }
 
-/* "sparse-bench mtx --quick": the command as it was given. */
+/* The command as it was given: "sparse-bench mtx --quick". NULL: out of memory. */
 static char *join(int argc, char **argv) {
     size_t length = sizeof "sparse-bench";
     for (int i = 1; i < argc; i++) {
@@ -87,7 +81,7 @@ static bool make_context(bench *b, lsp_ctx **ctx, int threads, bench_device *dev
     return status == LSP_OK;
 }
 
-/* The device asked for, or the best there is. */
+/* Without --device: a GPU if the subject and the machine have one. */
 static void pick_device(bench *b, const bench_subject *subject) {
     if (!b->options.device) {
         b->options.device = subject->on_gpu && lsp_cuda_device_count() > 0 ? "cuda" : "cpu";
@@ -105,7 +99,7 @@ static bool open_device(bench *b, const bench_subject *subject) {
         return true;
     }
     if (!subject->on_gpu) {
-        bench_fail(b, EXIT_DEVICE, "%s is measured on the CPU alone; --device cuda is not in it", subject->name);
+        bench_fail(b, EXIT_DEVICE, "%s is measured on the CPU only; it has no --device cuda", subject->name);
         return false;
     }
     b->device = bench_device_open(why, sizeof why);
@@ -140,17 +134,16 @@ static bool prepare(bench *b, const bench_subject *subject) {
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, INT_MAX);
     }
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
+    bench_catch_signals();
     measure_copy(b);
     return true;
 }
 
-/* What was not there, and what disturbed. Peers on a GPU are always there. */
+/* Names the CPU peers that this build lacks, and warns if other programs were busy. */
 static void print_foot(const bench *b, const bench_subject *subject) {
-    static const double quiet = 0.2; /* of a processor: what a system does by itself */
+    static const double quiet = 0.2; /* processors; an idle system uses less */
     for (int i = 0; !b->device && subject->absent(i); i++) {
-        printf("%s %s", i == 0 ? "not there when this was built:" : ",", subject->absent(i));
+        printf("%s %s", i == 0 ? "not in this build:" : ",", subject->absent(i));
     }
     printf(!b->device && subject->absent(0) ? "\n" : "");
     fflush(stdout);
@@ -162,7 +155,7 @@ static void print_foot(const bench *b, const bench_subject *subject) {
     }
 }
 
-/* The JSON is opened before the race, so that a wrong path is known at once, and renamed when complete. */
+/* Opens FILE.part before the race, so that a wrong path is reported at once; close_json renames it when complete. */
 static FILE *open_json(bench *b, char *beside, size_t bytes) {
     snprintf(beside, bytes, "%s.part", b->options.json);
     FILE *out = fopen(beside, "we");
@@ -173,7 +166,7 @@ static FILE *open_json(bench *b, char *beside, size_t bytes) {
 }
 
 static void close_json(bench *b, FILE *out, const char *beside) {
-    const bool written = !interrupted && bench_write_json(b, out);
+    const bool written = !bench_interrupted() && bench_write_json(b, out);
     if (fclose(out) != 0 || !written || rename(beside, b->options.json) != 0) {
         bench_fail(b, EXIT_USAGE, "%s: the figures were not written", b->options.json);
         unlink(beside);
@@ -242,5 +235,5 @@ int main(int argc, char **argv) {
         lsp_ctx_destroy(b.base);
         bench_device_close(b.device);
     }
-    return interrupted ? 128 + (int)interrupted : b.exit_code;
+    return bench_interrupted() ? 128 + bench_interrupted() : b.exit_code;
 }

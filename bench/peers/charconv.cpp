@@ -1,5 +1,5 @@
-// What a careful C++ programmer writes: a plain loop over from_chars (fast_float's for the values: libfast-float-dev)
-// into triples, and over to_chars, shortest digits, out of a buffer of a megabyte. On one thread.
+// Matrix Market as a careful C++ programmer does it, on one thread: a loop over from_chars into triples (values by
+// fast_float, libfast-float-dev), and a loop over to_chars with the shortest digits into a buffer of 1 MiB.
 #include "peers.h"
 #include <charconv>
 #include <cstdio>
@@ -158,8 +158,14 @@ bool write(void *self, const char *path) try {
 
 } // namespace
 
+#if defined(FASTFLOAT_VERSION_MAJOR)
+#define VERSION "fast_float " PEER_VERSION(FASTFLOAT_VERSION_MAJOR, FASTFLOAT_VERSION_MINOR, FASTFLOAT_VERSION_PATCH)
+#else
+#define VERSION nullptr
+#endif
 extern "C" {
-const peer_reader peer_fast_float = {true, read, view, [](void *self) { delete static_cast<triples *>(self); }};
+const peer_reader peer_fast_float = {true, read, view, [](void *self) { delete static_cast<triples *>(self); },
+                                     VERSION};
 const peer_writer peer_to_chars = {true,
                                    [](const lsp_csr *A, bool symmetric) -> void * {
                                        return new (std::nothrow) writer{*A, symmetric};

@@ -1,6 +1,5 @@
-/* CHOLMOD 3 (libsuitesparse-dev): cholmod_ssmult, and its Matrix Market reader and writer. All on one thread. Its
- * matrices are by columns: our rows handed over as columns are A^T, and A^T * A^T is C^T, whose columns are C's rows.
- */
+/* CHOLMOD 3 (libsuitesparse-dev): cholmod_ssmult, and its Matrix Market reader and writer, on one thread. It stores
+ * matrices by columns. The rows of A, taken as columns, are A^T; the columns of A^T * A^T = C^T are the rows of C. */
 #include "peers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@ typedef struct cholmod {
     cholmod_common common;
     cholmod_sparse A, *C;
     cholmod_triplet *read;
-    lsp_csr transposed; /* of which A is a view, in a context of its own */
+    lsp_csr transposed; /* A is a view of it; it has its own context */
     lsp_ctx *ctx;
 } cholmod;
 
@@ -32,7 +31,7 @@ static void destroy(void *self) {
     free(c);
 }
 
-/* The transpose of A without moving anything. */
+/* A view of A as its transpose. */
 static cholmod_sparse flipped(const lsp_csr *A) {
     return (cholmod_sparse){.nrow = (size_t)A->cols,
                             .ncol = (size_t)A->rows,
@@ -106,7 +105,7 @@ static void view_read(void *self, lsp_coo *out) {
                      .val_type = t->xtype == CHOLMOD_PATTERN ? LSP_NONE : LSP_F64};
 }
 
-/* A itself by columns, which is A^T by rows. A symmetric one CHOLMOD recognises by itself. */
+/* A by columns is A^T by rows, so transpose it. CHOLMOD finds out by itself whether A is symmetric. */
 static void *prepare_write(const lsp_csr *A, bool symmetric) {
     (void)symmetric;
     cholmod *c = start();
@@ -128,6 +127,7 @@ static bool write_file(void *self, const char *path) {
     return file && fclose(file) == 0 && written;
 }
 
-const peer_product peer_cholmod_product = {false, false, prepare_product, multiply, view, release, destroy};
-const peer_reader peer_cholmod_reader = {true, read_file, view_read, destroy};
+#define VERSION "CHOLMOD " PEER_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
+const peer_product peer_cholmod_product = {false, false, prepare_product, multiply, view, release, destroy, VERSION};
+const peer_reader peer_cholmod_reader = {true, read_file, view_read, destroy, VERSION};
 const peer_writer peer_cholmod_writer = {true, prepare_write, write_file, destroy};

@@ -1,29 +1,30 @@
-// CUB, as it comes with the CUDA toolkit: its segmented sort (the stable one is the same code), its segmented radix
-// sort, and its radix sort of the whole array: by (segment, key), or plainly where there is one segment. Their memory
-// is taken beforehand and not timed; making the (segment, key) is.
-#include "peers.h"
+// CUB of the CUDA toolkit: its segmented sort (its stable sort is the same code), its segmented radix sort, and its
+// radix sort of the whole array by (segment, key), or by key if there is one segment. Their memory is allocated before
+// the timing starts; making the (segment, key) is timed.
 #include "bench/subjects/segments.cuh"
+#include "peers.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
+#include <cub/version.cuh>
 #include <stdlib.h>
 
 typedef struct entry {
     lsp_segsort_args args;
     cudaStream_t stream;
-    void *storage; /* CUB's; NULL: it only says how much it wants */
+    void *storage; /* of CUB; NULL: the call only computes storage_bytes */
     size_t storage_bytes;
-    void *composite[2]; /* (segment, key), as it comes and sorted; NULL: one segment */
+    void *composite[2]; /* (segment, key), unsorted and sorted; NULL: one segment */
     cudaError_t (*sort)(struct entry *e);
 } entry;
 
 enum { SEGSORT, SEGRADIX, RADIX };
 
-/* The radix sort of n keys of any type, with the entry's values. */
+/* The radix sort of n keys of any type, with the values of the entry if it has some. */
 template <typename K, typename V> static cudaError_t radix(entry *e, const K *keys, K *keys_out, int bits) {
     const V *values = (const V *)e->args.values;
     V *values_out = (V *)e->args.values_out;
-    const int n = (int)e->args.n; /* 64 bits would make it count in 64 bits */
+    const int n = (int)e->args.n; /* an int64_t would make CUB count in 64 bits */
     if (e->args.value_bytes == 0) {
         return cub::DeviceRadixSort::SortKeys(e->storage, e->storage_bytes, keys, keys_out, n, 0, bits, e->stream);
     }
@@ -36,7 +37,7 @@ template <typename C> __global__ static void compose(lsp_segsort_args a, C *comp
     each_item(a, [&](int64_t s, int64_t i) { composite[i] = (C)s << key_bits | bench_number(a.key_type, a.keys, i); });
 }
 
-/* keys_out[i] = the key in the lower part of composite i. */
+/* keys_out[i] = the key in the lower bits of composite i. */
 template <typename K, typename C> __global__ static void take_keys(lsp_segsort_args a, const C *composite) {
     const int64_t i = (int64_t)blockIdx.x * ITEM_THREADS + threadIdx.x;
     if (i < a.n) {
@@ -89,7 +90,7 @@ template <typename K, typename V> static cudaError_t segradix(entry *e) {
                                                     offsets, offsets + 1, 0, bits, e->stream);
 }
 
-/* Which function sorts by `method`; C holds segment and key. */
+/* Picks the function that sorts by `method`; C is the type of a (segment, key). */
 template <typename K, typename C, typename V> static void pick(entry *e, int method) {
     e->sort = method == SEGSORT       ? segsort<K, V>
               : method == SEGRADIX    ? segradix<K, V>
@@ -168,9 +169,10 @@ static void *prepare_radix(const lsp_segsort_args *args, void *stream, int64_t *
 }
 
 static bool offers_all(const lsp_segsort_args *args) { return args->n <= INT32_MAX; }
-/* A block a segment and a pass: hopeless on short ones. */
+/* CUB uses one block for each segment and pass, which is far too slow for short segments. */
 static bool offers_long(const lsp_segsort_args *args) { return offers_all(args) && args->n / args->segments >= 500; }
 
-const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy};
-const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy};
-const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy};
+#define VERSION "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)
+const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy, VERSION};
+const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy, VERSION};
+const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy, VERSION};

@@ -1,5 +1,5 @@
-/* C = A*A as everybody writes it first (Gustavson, 1978): a thread holds one row of C as a dense vector, adds to it,
- * and sorts the columns it touched. A first pass counts each row, so that C is allocated once, exactly. */
+/* C = A*A by Gustavson's algorithm (1978) with a dense accumulator: each thread adds up a row of C in a dense vector
+ * and sorts the columns it touched. A first pass counts the entries of each row, so that C is allocated once. */
 #include "peers.h"
 #include <omp.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void swap(int32_t *a, int32_t *b) {
     *b = t;
 }
 
-/* Quicksort with the median of three, insertion for what is short. */
+/* Quicksort with the median of three; insertion sort up to 24 items. */
 static void sort_columns(int32_t *col, int64_t n) {
     while (n > 24) {
         int64_t i = 0, j = n - 1;
@@ -36,7 +36,7 @@ static void sort_columns(int32_t *col, int64_t n) {
                 swap(col + i++, col + j--);
             }
         }
-        if (j + 1 < n - i) { /* the shorter side by recursion */
+        if (j + 1 < n - i) { /* recursion on the shorter side keeps the stack short */
             sort_columns(col, j + 1);
             col += i, n -= i;
         } else {
@@ -54,7 +54,7 @@ static void sort_columns(int32_t *col, int64_t n) {
     }
 }
 
-/* Columns of row i of C, in the order they are met; `seen[column]` becomes i + 1. */
+/* Lists the columns of row i of C in the order of their first product; sets seen[column] to i + 1. */
 static int64_t touch(const lsp_csr *A, int64_t i, int32_t *seen, int32_t *touched) {
     const int32_t *rowptr = A->rowptr, *col = A->col;
     int64_t count = 0;
@@ -105,7 +105,7 @@ static void release(void *self) {
     d->rowptr = NULL, d->col = NULL, d->val = NULL;
 }
 
-/* rowptr of C, and its arrays. */
+/* Counts the rows of C, makes rowptr and allocates the other arrays. */
 static bool count_rows(dense *d) {
     const int64_t m = d->A.rows;
     bool enough = (d->rowptr = malloc(((size_t)m + 1) * sizeof *d->rowptr)) != NULL;
@@ -182,4 +182,4 @@ static void view(void *self, lsp_csr *C) {
                    .val_type = d->A.val_type};
 }
 
-const peer_product peer_dense = {true, true, prepare, multiply, view, release, free};
+const peer_product peer_dense = {true, true, prepare, multiply, view, release, free, NULL};

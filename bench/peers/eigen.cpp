@@ -1,5 +1,5 @@
-// Eigen 3.4 (libeigen3-dev): its sparse product, row-major, and its Matrix Market reader and writer (which know no
-// patterns: their values would be whatever was in memory). All on one thread.
+// Eigen 3.4 (libeigen3-dev): its sparse product by rows, and its Matrix Market reader and writer, on one thread. It
+// does not read patterns: it would leave their values uninitialised.
 #include "peers.h"
 #include <Eigen/SparseCore>
 #include <memory>
@@ -15,7 +15,7 @@ template <typename T> matrix<T> copy_of(const lsp_csr &A) {
                                        static_cast<const int *>(A.col), static_cast<const T *>(A.val));
 }
 
-// Either precision behind one pointer.
+// A product in either precision.
 struct product {
     virtual ~product() = default;
     virtual void multiply() = 0;
@@ -104,9 +104,10 @@ void destroy_save(void *self) { delete static_cast<to_save *>(self); }
 
 } // namespace
 
+#define VERSION "Eigen " PEER_VERSION(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)
 extern "C" {
 const peer_product peer_eigen_product = {true,         false,           prepare_product, multiply,
-                                         view_product, release_product, destroy_product};
-const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded};
+                                         view_product, release_product, destroy_product, VERSION};
+const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded, VERSION};
 const peer_writer peer_eigen_writer = {false, prepare_save, save, destroy_save};
 }

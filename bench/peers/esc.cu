@@ -1,9 +1,10 @@
-// C = A*A on a GPU the plain way, on CUB: expand every product in memory, sort all of them by (row, column), add equal
-// neighbours.
+// C = A*A on a GPU by expand, sort, compress with CUB: write every product to memory, sort all products by (row,
+// column), add the products with equal row and column.
 #include "peers.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/version.cuh>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ enum { THREADS = 256, LANES = 8 }; // a group of lanes expands an entry of A
 struct work {
     lsp_csr A, C;
     cudaStream_t stream;
-    cudaMemPool_t pool; // keeps what is freed, as the library does
+    cudaMemPool_t pool; // keeps freed memory, as the library does
     int column_bits, key_bits;
     int64_t live, peak;
     char why[200];
@@ -43,16 +44,16 @@ template <typename T> void give(work *w, T *memory, int64_t count) {
     w->live -= count * (int64_t)sizeof(T);
 }
 
-// Runs one of CUB's functions: `call(storage, bytes)` first says how much it needs.
+// Calls a function of CUB twice: call(NULL, bytes) computes the storage, the second call does the work.
 template <typename F> bool with_storage(work *w, F call) {
     size_t bytes = 0;
     char *storage;
     if (!ran(w, call((void *)NULL, bytes))) {
         return false;
     }
-    const int64_t room = bytes > 0 ? (int64_t)bytes : 1;
-    const bool sound = take(w, &storage, room) && ran(w, call((void *)storage, bytes));
-    give(w, storage, room);
+    const int64_t taken = bytes > 0 ? (int64_t)bytes : 1;
+    const bool sound = take(w, &storage, taken) && ran(w, call((void *)storage, bytes));
+    give(w, storage, taken);
     return sound;
 }
 
@@ -92,7 +93,7 @@ __global__ void unpack(const uint64_t *keys, int64_t nnz, int column_bits, int64
     if (p < nnz) {
         col[p] = (int32_t)(keys[p] & (((uint64_t)1 << column_bits) - 1));
     }
-    if (p <= nnz) { // rows that begin here, empty ones before them too
+    if (p <= nnz) { // p begins this row and the empty rows before it
         const int64_t row = p < nnz ? (int64_t)(keys[p] >> column_bits) : rows;
         for (int64_t i = p > 0 ? (int64_t)(keys[p - 1] >> column_bits) + 1 : 0; i <= row; i++) {
             rowptr[i] = (int32_t)p;
@@ -107,7 +108,7 @@ bool fetch(work *w, int64_t *to, const int64_t *from) {
            ran(w, cudaStreamSynchronize(w->stream));
 }
 
-// first[p]: where the products of entry p begin; first[nnz]: how many there are.
+// first[p]: place of the first product of entry p; first[nnz]: number of products.
 bool count(work *w, int64_t *first, int64_t *total) {
     const int64_t nnz = w->A.nnz;
     count_products<<<blocks_for(nnz + 1), THREADS, 0, w->stream>>>((int32_t *)w->A.rowptr, (int32_t *)w->A.col, nnz,
@@ -119,7 +120,7 @@ bool count(work *w, int64_t *first, int64_t *total) {
            fetch(w, total, first + nnz);
 }
 
-// Sorted keys in keys[0], sums in sums[0]; then C of them.
+// Sorts the products (keys[0], sums[0]), adds those with equal keys, and makes C from the sums.
 template <typename V> bool compress(work *w, int64_t total, uint64_t *const keys[2], V *const sums[2]) {
     cub::DoubleBuffer<uint64_t> key(keys[0], keys[1]);
     cub::DoubleBuffer<V> sum(sums[0], sums[1]);
@@ -244,4 +245,6 @@ int64_t peak(void *self) { return ((work *)self)->peak; }
 
 } // namespace
 
-const peer_gpu_product peer_esc = {prepare, multiply, view, release, destroy, why, peak};
+const peer_gpu_product peer_esc = {
+    prepare, multiply, view, release,
+    destroy, why,      peak, "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)};

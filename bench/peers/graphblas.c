@@ -1,5 +1,5 @@
-/* SuiteSparse:GraphBLAS 7 (libgraphblas-dev): GrB_mxm over (+, *), by rows, its own choice of method, all threads. The
- * product is asked for unpacked and sorted: `jumbled` NULL makes the library finish what it would put off. */
+/* SuiteSparse:GraphBLAS 7 (libgraphblas-dev): GrB_mxm over (+, *), by rows, on all threads; it chooses the method. The
+ * product is unpacked with `jumbled` NULL, which makes GraphBLAS finish the sort that it would postpone. */
 #include "peers.h"
 #include <GraphBLAS.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void destroy(void *self) {
     free(g);
 }
 
-/* The arrays of A with the 64-bit indices GraphBLAS has, given away to it. */
+/* Gives GraphBLAS a copy of A with 64-bit indices; it owns the copy from then on. */
 static GrB_Info pack(graphblas *g, const lsp_csr *A) {
     const size_t bytes[] = {((size_t)A->rows + 1) * 8, (size_t)A->nnz * 8 + 8,
                             (size_t)A->nnz * lsp_type_bytes(A->val_type) + 8};
@@ -104,4 +104,8 @@ static bool multiply(void *self) {
 
 static void view(void *self, lsp_csr *C) { *C = ((graphblas *)self)->C; }
 
-const peer_product peer_graphblas = {true, true, prepare, multiply, view, release, destroy};
+const peer_product peer_graphblas = {
+    true,    true,
+    prepare, multiply,
+    view,    release,
+    destroy, "GraphBLAS " PEER_VERSION(GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB)};

@@ -1,4 +1,5 @@
-/* The C library's own way: getline, strtol and strtod into triples; fprintf with 17 digits. What most programs do. */
+/* Matrix Market as most programs do it with the C library: getline, strtol and strtod into triples; fprintf with 17
+ * digits. */
 #include "peers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void destroy(void *self) {
     free(t);
 }
 
-/* Banner, comments, sizes; room for the entries. */
+/* Reads banner, comments and sizes, and allocates the triples. */
 static bool read_head(triples *t, FILE *file, char **line, size_t *capacity) {
     if (getline(line, capacity, file) < 0) {
         return false;
@@ -75,7 +76,7 @@ static void view(void *self, lsp_coo *A) {
                    .val_type = t->val ? LSP_F64 : LSP_NONE};
 }
 
-/* Entries that belong in the file. */
+/* The number of entries in the file. */
 static int64_t count(const lsp_csr *A, peer_text text) {
     const int32_t *rowptr = A->rowptr, *col = A->col;
     int64_t entries = A->nnz;
@@ -137,5 +138,5 @@ static bool write_file(void *self, const char *path) {
     return peer_libc_write(&w->A, w->text, path);
 }
 
-const peer_reader peer_libc_reader = {true, read_file, view, destroy};
+const peer_reader peer_libc_reader = {true, read_file, view, destroy, PEER_C_LIBRARY};
 const peer_writer peer_libc_writer = {true, prepare, write_file, free};

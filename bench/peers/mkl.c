@@ -1,13 +1,13 @@
-/* MKL (from its Python wheel, `pip install mkl`, or a package), loaded at run time, without its headers: what is
- * declared here is its C interface of 32-bit indices. C = A*A by mkl_sparse_?spmm and mkl_sparse_order; or new values
- * of a C whose structure is known, by mkl_sparse_sp2m. */
+/* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
+ * functions it calls, with 32-bit indices. C = A*A by mkl_sparse_spmm and mkl_sparse_order. With the structure of C
+ * known, only new values by mkl_sparse_sp2m. */
 #include "mkl.h"
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* MKL's constants, by its names. */
+/* The constants of MKL, under its names. */
 enum {
     SPARSE_OPERATION_NON_TRANSPOSE = 10,
     SPARSE_MATRIX_TYPE_GENERAL = 20,
@@ -22,11 +22,12 @@ typedef struct matrix_descr {
 } matrix_descr;
 typedef void *matrix;
 
-/* Each function: its name, then the types of its arguments. All but the first two return 0 if they went well. */
+/* Each function: its name, then the types of its arguments. Those of mkl_sparse return 0 if they went well. */
 #define FUNCTIONS(F)                                                                                                   \
     F(MKL_Set_Threading_Layer, (int))                                                                                  \
     F(MKL_Set_Interface_Layer, (int))                                                                                  \
     F(MKL_Set_Num_Threads_Local, (int))                                                                                \
+    F(MKL_Get_Version_String, (char *, int))                                                                           \
     F(mkl_sparse_d_create_csr, (matrix *, int, int, int, int *, int *, int *, double *))                               \
     F(mkl_sparse_s_create_csr, (matrix *, int, int, int, int *, int *, int *, float *))                                \
     F(mkl_sparse_d_export_csr, (matrix, int *, int *, int *, int **, int **, int **, double **))                       \
@@ -83,9 +84,17 @@ bool peer_mkl_load(char *why, size_t why_bytes) {
     }
     mkl.MKL_Set_Interface_Layer(MKL_INTERFACE_LP64);
     if (!getenv("MKL_THREADING_LAYER")) {
-        mkl.MKL_Set_Threading_Layer(MKL_THREADING_GNU); /* the threads that the library and its other peers use */
+        mkl.MKL_Set_Threading_Layer(MKL_THREADING_GNU); /* the OpenMP runtime of the library and the other peers */
     }
     return true;
+}
+
+const char *peer_mkl_version(void) {
+    static char version[200];
+    if (mkl.library) {
+        mkl.MKL_Get_Version_String(version, sizeof version - 1);
+    }
+    return version[0] ? version : NULL;
 }
 
 /* ---- the product ---- */
@@ -166,5 +175,5 @@ static void view(void *self, lsp_csr *C) {
 static void release(void *self) { release_fresh(self); }
 static void keep(void *self) { (void)self; }
 
-const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy};
-const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy};
+const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy, NULL};
+const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy, NULL};

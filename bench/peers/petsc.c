@@ -1,4 +1,4 @@
-/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, its own choice of algorithm, rows sorted; one thread. */
+/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, rows sorted, on one thread; it chooses the algorithm. */
 #include "peers.h"
 #include <petscmat.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 typedef struct petsc {
     Mat A, C;
-    lsp_csr copy; /* of A: PETSc wants arrays of its own */
+    lsp_csr copy; /* of A, in arrays that PETSc may keep */
 } petsc;
 
 static void finish(void) { (void)PetscFinalize(); }
@@ -81,4 +81,6 @@ static void view(void *self, lsp_csr *C) {
     }
 }
 
-const peer_product peer_petsc = {false, false, prepare, multiply, view, release, destroy};
+const peer_product peer_petsc = {
+    false, false,   prepare, multiply,
+    view,  release, destroy, "PETSc " PEER_VERSION(PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR)};

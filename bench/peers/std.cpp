@@ -1,5 +1,5 @@
-// std::sort, std::stable_sort and the C library's qsort, one segment after the other: keys alone in their place in the
-// output, pairs packed into records beside it.
+// std::sort, std::stable_sort and qsort, one segment after the other. Keys without values are sorted in the output;
+// pairs are packed into records in the scratch and unpacked after the sort.
 #include "peers.h"
 #include <algorithm>
 #include <cstdlib>
@@ -77,20 +77,13 @@ template <typename By> void sort_segments(const lsp_segsort_args *args, int64_t 
 
 } // namespace
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
 #if defined(_GLIBCXX_RELEASE)
-#define CXX_LIBRARY "libstdc++ " TEXT(_GLIBCXX_RELEASE)
+#define CXX_LIBRARY "libstdc++ " PEER_TEXT(_GLIBCXX_RELEASE)
 #elif defined(_LIBCPP_VERSION)
-#define CXX_LIBRARY "libc++ " TEXT(_LIBCPP_VERSION)
+#define CXX_LIBRARY "libc++ " PEER_TEXT(_LIBCPP_VERSION)
 #else
 #define CXX_LIBRARY "unknown"
 #endif
-#if defined(__GLIBC__)
-#define C_LIBRARY "glibc " TEXT(__GLIBC__) "." TEXT(__GLIBC_MINOR__)
-#else
-#define C_LIBRARY "unknown"
-#endif
 const peer_segments peer_std_sort = {false, sort_segments<by_sort>, CXX_LIBRARY};
 const peer_segments peer_std_stable_sort = {true, sort_segments<by_stable_sort>, CXX_LIBRARY};
-const peer_segments peer_qsort = {false, sort_segments<by_qsort>, C_LIBRARY};
+const peer_segments peer_qsort = {false, sort_segments<by_qsort>, PEER_C_LIBRARY};

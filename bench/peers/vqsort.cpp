@@ -1,13 +1,13 @@
-// Highway's vectorised quicksort (libhwy-dev, or -DLSP_HIGHWAY=), one segment after the other: keys alone in their
-// place in the output, pairs packed beside it: 64 bits with the key above the value, else its own pairs of 64 and 64
-// bits.
+// Highway's vectorised quicksort (libhwy-dev, or -DLSP_HIGHWAY=), one segment after the other. Keys without values are
+// sorted in the output. 32-bit pairs are packed into 64 bits with the key above the value; other pairs into Highway's
+// pairs of 64-bit keys and values. Not stable.
 #include "peers.h"
 #include <algorithm>
 #include <hwy/contrib/sort/vqsort.h>
 
 namespace {
 
-// Floats are compared as unsigned numbers in the same order.
+// Maps a float key to an unsigned number in the same order, and back.
 uint32_t ordered(uint32_t key, bool is_float) { return !is_float ? key : key >> 31 ? ~key : key | 1U << 31; }
 uint32_t restored(uint32_t key, bool is_float) { return !is_float ? key : key >> 31 ? key ^ 1U << 31 : ~key; }
 
@@ -83,8 +83,6 @@ void sort(const lsp_segsort_args *args, int64_t first, int64_t last, void *scrat
 
 } // namespace
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define PACKAGED "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH)
+#define PACKAGED "Highway " PEER_VERSION(HWY_MAJOR, HWY_MINOR, HWY_PATCH)
 const peer_segments peer_vqsort = {false, sort,
                                    *BENCH_HWY_SOURCES ? PACKAGED ", sources " BENCH_HWY_SOURCES : PACKAGED};

@@ -1,5 +1,5 @@
-// Intel's x86-simd-sort (-DLSP_X86_SIMD_SORT=), one segment after the other in its place in the output: keys alone, or
-// keys and values side by side. Not stable.
+// Intel's x86-simd-sort (-DLSP_X86_SIMD_SORT=), one segment after the other, sorted in the output: keys without values,
+// or keys and values in two arrays. Not stable.
 #include "peers.h"
 #include "x86simdsort-static-incl.h"
 #include <algorithm>

@@ -1,25 +1,25 @@
-/* What the two pictures of sparse-bench share: the JSON scanned for the few fields needed, in the order in which they
- * are written, and the frame of an SVG file. */
+/* Shared by the two plots: reading fields of the JSON, writing the frame of an SVG file. plot.c picks a plot by the
+ * primitive in the record; segsort.c and spgemm.c draw it. */
 #ifndef LSP_BENCH_PLOTS_PLOT_H
 #define LSP_BENCH_PLOTS_PLOT_H
 
 #include "bench/harness.h"
 
-/* What stands after `"field": ` between here and `end`; NULL if the field does not. */
+/* record.c: the text after `"name": `, searched from `text` to `end`; NULL: no field of that name. */
 const char *plot_field(const char *text, const char *end, const char *name);
-/* The text of a string, cut to what fits, "" if there is none. */
+/* The value of a string field, cut to `bytes`; "": no such field. Returns `to`. */
 const char *plot_string(const char *text, const char *end, const char *name, char *to, size_t bytes);
-double plot_number(const char *text, const char *end, const char *name); /* 0 if there is none above 0 */
+double plot_number(const char *text, const char *end, const char *name); /* 0: no field with a number above 0 */
 
-/* Device, copy speed, day and commit of the record, in a line. */
+/* A line with device, copy speed, day and commit of the record. */
 void plot_origin(const char *text, const char *rows, char *to, size_t bytes);
 
-void plot_text(FILE *out, const char *text); /* quoted for XML */
+void plot_text(FILE *out, const char *text); /* svg.c: text quoted for XML */
 void plot_open(FILE *out, int width, int height, int left, const char *title, const char *subtitle);
 
-/* A kind of picture: `scan` finds its figures in the JSON, or does not; `draw` writes all but the end. */
+/* A kind of plot. `scan` reads its figures from the JSON; false: none found. `draw` writes all but the closing tag. */
 typedef struct plot_kind {
-    size_t bytes; /* of its figure, which starts as zeros */
+    size_t bytes; /* of its figure, which the caller sets to zero */
     bool (*scan)(void *figure, const char *text, const char *types);
     void (*draw)(const void *figure, FILE *out);
 } plot_kind;

@@ -1,4 +1,4 @@
-/* Segmented sort: share of copy speed over the length of uniform segments, a line a contender. */
+/* The plot of segsort: share of copy speed over the length of uniform segments, one curve for each contender. */
 #include "plot.h"
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static series *series_of(figure *f, const char *who) {
     return f->series + f->count++;
 }
 
-/* A row named segsort/uniform_LENGTH/TYPES/WHO; others do not belong here. */
+/* Takes a row named segsort/uniform_LENGTH/TYPES/WHO; skips other rows. */
 static void add_row(figure *f, const char *row, const char *end, const char *types) {
     char name[128] = "", between[64], *at;
     static const char start[] = "segsort/uniform_";
@@ -105,7 +105,7 @@ static void put_axes(const figure *f, FILE *out) {
     fprintf(out, "<text x=\"%d\" y=\"%d\">items in a segment</text>\n</g>\n", LEFT + WIDE / 2, TOP + HIGH + 46);
 }
 
-/* The lines, the library's last and on top, and a legend where curves that fall leave room. */
+/* Draws the curves, the library last and so on top, and the legend at the top right, where falling curves are not. */
 static void put_series(const figure *f, FILE *out) {
     static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c564b", "#7f7f7f"};
     for (int i = f->count - 1; i >= 0; i--) {

@@ -1,6 +1,6 @@
-/* Products: how many times faster than cuSPARSE, a group of bars a workload. A whole call is held against the fastest
- * of cuSPARSE's algorithms, a call by a plan against its reuse of a structure. Where there is no cuSPARSE, on a CPU, a
- * whole call is held against the fastest peer of all. */
+/* The plot of spgemm: a group of bars for each workload, times as fast as cuSPARSE. A whole call is compared with the
+ * fastest algorithm of cuSPARSE, a call with a plan with its reuse of a structure. Without cuSPARSE, that is on a CPU,
+ * a whole call is compared with the fastest peer. */
 #include "plot.h"
 #include <math.h>
 #include <string.h>
@@ -9,14 +9,14 @@ enum { MOST_GROUPS = 64, LEFT = 190, TOP = 92, WIDE = 640, BAR = 15, GROUP = 46,
 
 typedef struct group {
     char workload[64];
-    double whole, by_plan, cusparse, reuse, esc, peer; /* milliseconds; 0: none */
+    double whole, by_plan, cusparse, reuse, esc, peer; /* milliseconds; 0: no row */
 } group;
 
 typedef struct figure {
     group groups[MOST_GROUPS];
     int count;
     char title[160], subtitle[256];
-    bool on_gpu; /* cuSPARSE is there */
+    bool on_gpu; /* the record has rows of cuSPARSE */
     double top;  /* end of the axis */
 } figure;
 
@@ -33,7 +33,7 @@ static group *group_of(figure *f, const char *workload) {
     return f->groups + f->count++;
 }
 
-/* A row named spgemm/WORKLOAD/TYPE/WHO. */
+/* Takes a row named spgemm/WORKLOAD/TYPE/WHO; skips other rows. */
 static void add_row(figure *f, const char *row, const char *end, const char *type) {
     char name[128], between[32], workload[64];
     static const char start[] = "spgemm/";
@@ -67,7 +67,7 @@ static void add_row(figure *f, const char *row, const char *end, const char *typ
     }
 }
 
-/* Ours and the plainest peer's speed-ups: NaN where a side is missing. */
+/* The bars: the library, the library with a plan, CUB. A bar without both of its rows is NaN. */
 enum { WHOLE, BY_PLAN, ESC, BARS };
 static double gain(const figure *f, const group *g, int bar) {
     const double theirs = bar == BY_PLAN ? g->reuse : f->on_gpu ? g->cusparse : g->peer;
@@ -94,7 +94,7 @@ static bool scan(void *self, const char *text, const char *types) {
     for (int i = 0; i < f->count; i++) {
         for (int bar = 0; bar < BARS; bar++) {
             any = any || !isnan(gain(f, f->groups + i, bar));
-            f->top = fmax(f->top, ceil(gain(f, f->groups + i, bar))); /* of NaN and x: x */
+            f->top = fmax(f->top, ceil(gain(f, f->groups + i, bar))); /* fmax ignores a NaN */
         }
     }
     f->top = fmin(f->top, 1000);

@@ -1,7 +1,7 @@
-/* Matrix Market, read and written in the page cache: text to a matrix in memory and back. Each workload is a file of
- * about 100 MB (--quick: 5), made anew in $TMPDIR. The library gives sorted rows; of its peers, Eigen gives
- * rows, the others triples as they stand. Checked by number and by a sum over hashes of place and value, bit for bit;
- * what a contender writes is read back by the library first. */
+/* The subject mtx: Matrix Market files in the page cache, read into memory and written. Each workload is a file of
+ * about 100 MB (--quick: 5 MB), made anew in $TMPDIR. The library and Eigen return rows, the other peers triples. The
+ * check compares the number of entries and a sum of hashes of place and value; the library reads back a written file
+ * first. */
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef enum values { AS_DRAWN, SHORT, INTEGER, PATTERN, SYMMETRIC } values;
 static const struct source {
     const char *name, *spec, *quick;
     values values;
-    bool by_columns; /* as the files of the SuiteSparse collection are */
+    bool by_columns; /* in column order, as the files of the SuiteSparse collection */
 } sources[] = {{"real", "er:400000:8", "er:20000:8", AS_DRAWN, false},
                {"columns", "er:400000:8", "er:20000:8", AS_DRAWN, true},
                {"short", "er:700000:8", "er:35000:8", SHORT, false},
@@ -56,11 +56,22 @@ static const char *absent(int i) {
     return NULL;
 }
 
-/* ---- what a matrix is known by ---- */
+static const char *version(bool on_gpu, int i, const char **who) {
+    (void)on_gpu;
+    for (int k = 0; k < PEERS; k++) {
+        if (readers[k].reader && readers[k].reader->version && i-- == 0) {
+            *who = readers[k].who;
+            return readers[k].reader->version;
+        }
+    }
+    return NULL;
+}
+
+/* ---- fingerprints: two matrices are taken as equal if their fingerprints are ---- */
 
 typedef struct print {
     int64_t nnz;
-    uint64_t sum; /* of the hashes of all entries: their order does not matter */
+    uint64_t sum; /* of the hashes of all entries, so their order does not matter */
 } print;
 
 static uint64_t mix(uint64_t z) {
@@ -114,7 +125,7 @@ typedef struct race {
     lsp_symmetry symmetry;
     char folder[512], path[640];
     bool temporary;
-    print full, stored; /* of the matrix; of the entries in the file */
+    print full, stored; /* of the matrix; of the entries in the file, a triangle if symmetric */
 } race;
 
 typedef struct entrant {
@@ -122,8 +133,8 @@ typedef struct entrant {
     lsp_csr A; /* ours, read */
     const peer_reader *reader;
     const peer_writer *writer;
-    void *self;     /* what the reader read; what the writer writes from */
-    char path[768]; /* of what is written */
+    void *self;     /* the result of the reader; the input of the writer */
+    char path[768]; /* of the written file */
 } entrant;
 
 static const lsp_csr_types int32_types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
@@ -152,7 +163,7 @@ static bool check_read(bench_contender *c) {
     lsp_coo A;
     e->reader->view(e->self, &A);
     if (!e->race->A.val) {
-        A.val = NULL; /* CHOLMOD gives a symmetric pattern values of its own */
+        A.val = NULL; /* CHOLMOD invents values for a symmetric pattern */
     }
     return same(c, print_of_triples(&A), e->race->stored);
 }
@@ -168,7 +179,7 @@ static bool run_write(bench_contender *c) {
 }
 static void release_write(bench_contender *c) { unlink(((entrant *)c->state)->path); }
 
-/* Reads back what was written, and notes how long the file is. */
+/* Reads the written file back; its length is the `bytes` of the contender. */
 static bool check_write(bench_contender *c) {
     const entrant *e = c->state;
     lsp_ctx *ctx = e->race->b->base;
@@ -186,7 +197,7 @@ static bool check_write(bench_contender *c) {
 
 /* ---- making the matrix ---- */
 
-/* The same for (i, j) and (j, i): 16 or 17 digits between 0.5 and 1.5. */
+/* A value from 0.5 to 1.5 with 16 or 17 digits, equal for (i, j) and (j, i). */
 static double drawn(int64_t i, int64_t j) {
     const uint64_t low = (uint64_t)(i < j ? i : j), high = (uint64_t)(i < j ? j : i);
     return 0.5 + (double)(mix(mix(low + 1) + high) >> 11) * 0x1p-53;
@@ -204,7 +215,7 @@ static void set_values(lsp_csr *A, values kind) {
     }
 }
 
-/* A, and its file: written by the library, but for integers and column order, which it does not write. */
+/* Makes A and its file. The library writes no integers and no column order; for these the C library does. */
 static bool make_source(race *r, const struct source *source) {
     bench *b = r->b;
     lsp_csr_types types = int32_types;
@@ -234,7 +245,7 @@ static bool make_source(race *r, const struct source *source) {
     return written;
 }
 
-/* A given file. Duplicates, complex numbers and skew symmetry would make the comparison unfair or impossible. */
+/* Reads a given file. The peers cannot read complex numbers, skew symmetry or duplicates as the library does. */
 static bool read_source(race *r, const char *path) {
     bench *b = r->b;
     const lsp_mtx_read_options options = {.types = int32_types};
@@ -247,8 +258,8 @@ static bool read_source(race *r, const char *path) {
     if (info.format == LSP_MTX_ARRAY || info.field == LSP_MTX_COMPLEX || info.symmetry > LSP_SYMMETRIC ||
         info.duplicates > 0 || info.compressed) {
         bench_fail(b, EXIT_INPUT,
-                   "%s: only plain coordinate files, real, integer or pattern, general or symmetric, "
-                   "without duplicates can be raced on",
+                   "%s: only uncompressed coordinate files, real, integer or pattern, general or symmetric, "
+                   "without duplicates can be measured",
                    path);
         return false;
     }
@@ -266,7 +277,7 @@ static bench_contender ours(const bench *b, bool one, bool writing) {
     return c;
 }
 
-/* Contender k of the peers; false if it is not there or does not do such a thing. */
+/* Fills in peer k as a contender; false: it is missing, or cannot read or write this matrix. */
 static bool peer(const race *r, int k, bool writing, bench_contender *c, entrant *e) {
     e->reader = writing ? NULL : readers[k].reader;
     e->writer = writing ? writers[k].writer : NULL;
@@ -340,10 +351,11 @@ static void run(bench *b, const char *workload, const char *file) {
 }
 
 const bench_subject bench_mtx = {.name = "mtx",
-                                 .what = "Matrix Market, read and written",
+                                 .what = "reads and writes Matrix Market files",
                                  .workloads = workloads,
                                  .quick = workloads,
                                  .file_variants = file_variants,
                                  .run = run,
                                  .absent = absent,
+                                 .version = version,
                                  .min_time = 1};

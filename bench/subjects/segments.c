@@ -1,5 +1,4 @@
-/* The segments of `segsort` by name, their keys, and the check of a result, on the host: blocks of items in parallel.
- */
+/* The workloads of `segsort` on the host: offsets by name, keys and values, and the check of a result. */
 #include "segments.h"
 #include <limits.h>
 #include <math.h>
@@ -8,7 +7,7 @@
 
 enum { BLOCK = 1 << 16 };
 
-/* offsets[s], s = 0 .. segments: even shares of n items, none longer than `length`, all but the last just as long. */
+/* Segments of `length` items each; the last takes the rest. */
 static int32_t *uniform(int64_t n, int64_t length, int64_t *segments) {
     *segments = (n + length - 1) / length;
     int32_t *offsets = malloc((size_t)(*segments + 1) * sizeof *offsets);
@@ -22,7 +21,7 @@ static int32_t *uniform(int64_t n, int64_t length, int64_t *segments) {
     return offsets;
 }
 
-/* As many segments as asked for, their lengths at most one apart. */
+/* The given number of segments; their lengths differ by at most one. */
 static int32_t *small(int64_t n, int64_t segments) {
     int32_t *offsets = malloc((size_t)(segments + 1) * sizeof *offsets);
     for (int64_t s = 0; offsets && s <= segments; s++) {
@@ -31,7 +30,7 @@ static int32_t *small(int64_t n, int64_t segments) {
     return offsets;
 }
 
-/* The first length whose share of the weights reaches u. */
+/* The first length whose cumulative weight reaches the share u. */
 static int32_t zipf_length(const double *cumulative, int32_t longest, double u) {
     const double reach = u * cumulative[longest - 1];
     int32_t low = 0, high = longest - 1;
@@ -46,7 +45,7 @@ static int32_t zipf_length(const double *cumulative, int32_t longest, double u) 
     return low + 1;
 }
 
-/* Lengths drawn until n is reached; a batch of draws in parallel, then their sums. */
+/* Draws lengths until they add up to n. The draws of a batch are made in parallel, then added one after the other. */
 static int32_t *zipf(int64_t n, double alpha, int32_t longest, int64_t *segments, int64_t *draws) {
     enum { BATCH = 1 << 20 };
     double *cumulative = malloc((size_t)longest * sizeof *cumulative), total = 0;

@@ -1,5 +1,5 @@
-// Every item of an array together with the segment that holds it, on the GPU: a block narrows the segments down for all
-// of its items at once, then each item is looked up among those few.
+// Visits every item of an array together with its segment, on the GPU. A block first finds the range of segments of all
+// its items; each item is then searched in that range only.
 #ifndef LSP_BENCH_SUBJECTS_SEGMENTS_CUH
 #define LSP_BENCH_SUBJECTS_SEGMENTS_CUH
 
@@ -9,7 +9,7 @@ enum { ITEM_THREADS = 256, ITEMS_A_BLOCK = 2048 };
 
 inline unsigned item_blocks(int64_t n) { return (unsigned)((n + ITEMS_A_BLOCK - 1) / ITEMS_A_BLOCK); }
 
-/* The segment of an item, by the whole block: as many probes a round as there are threads. */
+/* The segment of an item, found by the whole block: each round probes one place for each thread. */
 __device__ inline int64_t block_segment_of(const int32_t *offsets, int64_t segments, int64_t item) {
     int64_t low = 0, high = segments;
     while (high - low > 1) {
@@ -21,7 +21,7 @@ __device__ inline int64_t block_segment_of(const int32_t *offsets, int64_t segme
     return low;
 }
 
-/* act(s, i) for the block's items. */
+/* Calls act(s, i) for each item i of this block; s is its segment. */
 template <typename Act> __device__ inline void each_item(const lsp_segsort_args &a, Act act) {
     const int32_t *offsets = (const int32_t *)a.offsets;
     const int64_t begin = (int64_t)blockIdx.x * ITEMS_A_BLOCK, end = min(begin + ITEMS_A_BLOCK, a.n);

@@ -1,6 +1,7 @@
-/* What `segsort` sorts, and whether it was sorted right, defined once for the host and the GPU (segments.c, device.cu).
- * A value is its item's position, so that it says where a key came from: order, stability and that every item is there
- * are seen at each item alone, and by one sum over hashes. Segments: int32 offsets without gaps from 0 to n. */
+/* The keys and values that `segsort` sorts, and the check of a result, defined once for the host and the GPU
+ * (segments.c, device.cu). A value is the position of its item in the input. So each output item alone shows whether
+ * order, stability and pairing are right, and a sum of hashes shows whether an item is missing. Offsets are int32,
+ * without gaps. */
 #ifndef LSP_BENCH_SUBJECTS_SEGMENTS_H
 #define LSP_BENCH_SUBJECTS_SEGMENTS_H
 
@@ -16,7 +17,7 @@ extern "C" {
 #define BENCH_BOTH
 #endif
 
-/* ---- random numbers: the state is a counter, so draw k can be had without those before it ---- */
+/* ---- random numbers: splitmix64; its state is a counter, so draw k needs no earlier draws ---- */
 
 #define BENCH_GAMMA UINT64_C(0x9E3779B97F4A7C15)
 
@@ -25,14 +26,14 @@ static inline BENCH_BOTH uint64_t bench_mix(uint64_t z) {
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
     return z ^ z >> 31;
 }
-/* Draw k, from 0, of the generator with this seed. */
+/* Draw k (0, 1, ...) of the generator with this seed. */
 static inline BENCH_BOTH uint64_t bench_draw(uint64_t seed, int64_t k) {
     return bench_mix(bench_mix(seed + BENCH_GAMMA) + (uint64_t)(k + 1) * BENCH_GAMMA);
 }
 
 /* ---- segments ---- */
 
-/* The one of the segments first .. last-1 that holds item i; one of them does. */
+/* The segment of item i, which must lie in one of the segments first .. last-1. */
 static inline BENCH_BOTH int64_t bench_segment_of(const int32_t *offsets, int64_t first, int64_t last, int64_t i) {
     while (last - first > 1) {
         const int64_t middle = first + (last - first) / 2;
@@ -51,11 +52,11 @@ typedef enum bench_keys {
     BENCH_RANDOM = 0,
     BENCH_DISTINCT16 = 1, /* 16 different keys, from zero to all ones */
     BENCH_HALF_EQUAL = 2, /* every other draw gives the same key */
-    BENCH_SORTED = 3,     /* floor(p * 2^32 / length), place p of the segment */
+    BENCH_SORTED = 3,     /* floor(p * 2^32 / length) at place p of the segment */
     BENCH_REVERSED = 4
 } bench_keys;
 
-/* Key i as its leading 64 bits: a 32-bit key is their upper half. `draws` were taken before the first key. */
+/* Key i as 64 bits; a 32-bit key is their upper half. `draws`: random numbers that the lengths have used. */
 static inline BENCH_BOTH uint64_t bench_key(bench_keys keys, int64_t draws, const int32_t *offsets, int64_t s,
                                             int64_t i) {
     const uint64_t draw = bench_draw(1, draws + i);
@@ -74,8 +75,8 @@ static inline BENCH_BOTH uint64_t bench_key(bench_keys keys, int64_t draws, cons
     }
 }
 
-/* Writes key and value of item i. A float is the 32 bits as they are, but finite: an exponent of all ones loses its
- * last bit. */
+/* Writes key and value of item i. A float key is the 32 bits themselves, made finite: an exponent of all ones loses its
+ * lowest bit. */
 static inline BENCH_BOTH void bench_put_item(const lsp_segsort_args *a, uint64_t key, int64_t i) {
     uint32_t upper = (uint32_t)(key >> 32);
     if (a->key_type == LSP_F32 && (upper >> 23 & 0xFF) == 0xFF) {
@@ -95,7 +96,7 @@ static inline BENCH_BOTH void bench_put_item(const lsp_segsort_args *a, uint64_t
 
 /* ---- the check ---- */
 
-/* Key i as a number in the order wanted. */
+/* Key i as an unsigned number that compares as the key does. */
 static inline BENCH_BOTH uint64_t bench_number(lsp_type type, const void *keys, int64_t i) {
     if (type == LSP_U64) {
         return ((const uint64_t *)keys)[i];
@@ -109,7 +110,7 @@ static inline BENCH_BOTH int64_t bench_position(size_t bytes, const void *values
 
 enum { BENCH_PLACE, BENCH_ORDER, BENCH_STABLE, BENCH_FAULTS, BENCH_NO_FAULT = BENCH_FAULTS };
 
-/* What is wrong with item i of the result, which lies in segment s. */
+/* The fault of output item i in segment s. */
 static inline BENCH_BOTH int bench_fault(const lsp_segsort_args *a, bool stable, int64_t s, int64_t i) {
     const int32_t *offsets = (const int32_t *)a->offsets;
     const uint64_t key = bench_number(a->key_type, a->keys_out, i);
@@ -129,7 +130,7 @@ static inline BENCH_BOTH int bench_fault(const lsp_segsort_args *a, bool stable,
     return tie && bench_position(a->value_bytes, a->values_out, i - 1) >= from ? BENCH_STABLE : BENCH_NO_FAULT;
 }
 
-/* Summed over all items, the same before and after a sort: nothing got lost or doubled. */
+/* A hash of item i. Its sum over all items differs before and after a sort if items were lost or duplicated. */
 static inline BENCH_BOTH uint64_t bench_hash(const lsp_segsort_args *a, const void *keys, const void *values, int64_t s,
                                              int64_t i) {
     return a->value_bytes ? bench_mix((uint64_t)bench_position(a->value_bytes, values, i) + BENCH_GAMMA)
@@ -137,14 +138,14 @@ static inline BENCH_BOTH uint64_t bench_hash(const lsp_segsort_args *a, const vo
 }
 
 typedef struct bench_verdict {
-    long long first[BENCH_FAULTS]; /* the first item at fault; LLONG_MAX: none */
+    long long first[BENCH_FAULTS]; /* the first item with each fault; LLONG_MAX: none */
     unsigned long long hash_in, hash_out;
 } bench_verdict;
 
 /* ---- on the host: segments.c ---- */
 
-/* The offsets a name ("uniform_256", "uniform_N", "zipf_1.0_2000", "small_1024_10") stands for; `n` is changed by
- * small ones. NULL: out of memory. *draws: random numbers taken. */
+/* The offsets of a workload: "uniform_256", "uniform_N", "zipf_1.0_2000", "small_1024_10". "small" sets *n too. *draws:
+ * random numbers used. NULL: out of memory. */
 int32_t *bench_segments_make(const char *name, int64_t *n, int64_t *segments, int64_t *draws);
 void bench_segments_fill(const lsp_segsort_args *a, bench_keys keys, int64_t draws);
 void bench_segments_check(const lsp_segsort_args *a, bool stable, bench_verdict *verdict);

@@ -1,6 +1,6 @@
-/* Segments of keys, alone or with values, sorted out of place by one call with nothing known beforehand: on the GPU
- * everything lies there and is timed by its own clock, on the CPU all contenders use the same threads. Every result is
- * checked where it lies (segments.h); the library's must be stable. */
+/* The subject segsort: segments of keys, with or without values, sorted out of place by one call without a plan. On a
+ * GPU all arrays lie there and events time the sort; on the CPU all contenders use the same number of threads. Every
+ * result is checked where it lies (segments.h); that of the library must be stable. */
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
 #include <limits.h>
@@ -56,8 +56,14 @@ static const char *absent(int i) {
     return NULL;
 }
 
-static const char *version(int i, const char **who) {
-    for (int k = 0; k < HOST_PEERS; k++) {
+static const char *version(bool on_gpu, int i, const char **who) {
+    for (int k = 0; on_gpu && k < GPU_PEERS; k++) {
+        if (gpu_peers[k].peer && i-- == 0) {
+            *who = gpu_peers[k].who;
+            return gpu_peers[k].peer->version;
+        }
+    }
+    for (int k = 0; !on_gpu && k < HOST_PEERS; k++) {
         if (host_peers[k].peer && i-- == 0) {
             *who = host_peers[k].who;
             return host_peers[k].peer->version;
@@ -66,26 +72,26 @@ static const char *version(int i, const char **who) {
     return NULL;
 }
 
-/* One workload: its arrays, where they are sorted. */
+/* One workload and its arrays. */
 typedef struct race {
     lsp_segsort_args args;
     bench_device *device; /* NULL: on the host */
-    int32_t *offsets;     /* on the host */
-    int64_t longest;
+    int32_t *offsets;     /* on the host, even if the arrays are on the GPU */
+    int64_t longest;      /* segment, in items */
     int threads;
 } race;
 
 typedef struct entrant {
     const race *race;
-    const peer_segments *host; /* who it is; both NULL: ours */
-    const peer_gpu_segments *gpu;
-    void *self; /* of a GPU's peer */
-    char *scratch;
+    const peer_segments *host;    /* a peer on the CPU; NULL here and below: the library */
+    const peer_gpu_segments *gpu; /* a peer on the GPU */
+    void *self;                   /* its state */
+    char *scratch;                /* of a peer on the CPU, for each thread 16 bytes an item of the longest segment */
 } entrant;
 
 /* ---- contenders ---- */
 
-/* Work on the GPU is over; its time. */
+/* Waits for the GPU and takes the time since bench_device_start. */
 static bool stop_clock(bench_contender *c, bench_device *device) {
     c->elapsed = bench_device_stop(device);
     return c->elapsed >= 0 || bench_why(c, "%s", bench_device_error(device));
@@ -109,7 +115,7 @@ static bool run_gpu_peer(bench_contender *c) {
     return stop_clock(c, e->race->device) && began && (!wrong || bench_why(c, "%s", wrong));
 }
 
-/* The first segment that begins at or after an item. */
+/* The first segment that begins at or after `item`. */
 static int64_t first_segment(const race *r, int64_t item) {
     int64_t low = 0, high = r->args.segments;
     while (low < high) {
@@ -123,7 +129,7 @@ static int64_t first_segment(const race *r, int64_t item) {
     return low;
 }
 
-/* Blocks of items on all threads, each block the segments that begin in it. */
+/* Cuts the items into blocks for the threads; a block sorts the segments that begin in it. */
 static bool run_host_peer(bench_contender *c) {
     enum { BLOCK = 1 << 15 };
     const entrant *e = c->state;
@@ -143,7 +149,7 @@ static void release(bench_contender *c) { (void)c; }
 static int64_t value_bytes(const race *r) { return r->args.n * (int64_t)r->args.value_bytes; }
 static int64_t key_bytes(const race *r) { return r->args.n * (int64_t)lsp_type_bytes(r->args.key_type); }
 
-/* Spoils the output, so that nobody is judged by the work of another. */
+/* Fills the output with ones, so that the check cannot see the result of another contender. */
 static bool wipe(const race *r) {
     if (r->device) {
         return bench_device_wipe(r->device, r->args.keys_out, key_bytes(r)) &&
@@ -158,15 +164,15 @@ static bool wipe(const race *r) {
 
 static bool judge(bench_contender *c, const bench_verdict *verdict) {
     static const char *const words[BENCH_FAULTS] = {
-        [BENCH_PLACE] = "item %lld has a value from elsewhere than its key",
+        [BENCH_PLACE] = "the value of item %lld does not belong to its key",
         [BENCH_ORDER] = "item %lld is smaller than the one before it",
-        [BENCH_STABLE] = "item %lld stood before its equal and now follows it: not stable"};
+        [BENCH_STABLE] = "item %lld was before its equal and now follows it: not stable"};
     for (int fault = 0; fault < BENCH_FAULTS; fault++) {
         if (verdict->first[fault] != LLONG_MAX) {
             return bench_why(c, words[fault], verdict->first[fault]);
         }
     }
-    return verdict->hash_in == verdict->hash_out || bench_why(c, "items were lost or doubled");
+    return verdict->hash_in == verdict->hash_out || bench_why(c, "items were lost or duplicated");
 }
 
 static bool check(bench_contender *c) {
@@ -214,7 +220,7 @@ static void drop_arrays(race *r) {
     free(r->offsets);
 }
 
-/* Segments, keys and values of "uniform_1000/kv32/sorted". */
+/* Makes the segments, keys and values of a workload, for example "uniform_1000/kv32/sorted". */
 static bool make_arrays(race *r, const char *workload, bool is_quick) {
     static const char *const types[] = {"k32", "kv32", "k32v64", "k64", "k64v32", "kv64"};
     static const char *const shapes[] = {"random", "distinct16", "half_equal", "sorted", "reversed"};
@@ -336,7 +342,7 @@ static void run(bench *b, const char *workload, const char *file) {
 }
 
 const bench_subject bench_segsort = {.name = "segsort",
-                                     .what = "segments of keys, alone or with values, sorted",
+                                     .what = "sorts segments of keys, with or without values",
                                      .workloads = workloads,
                                      .quick = quick,
                                      .file_variants = file_variants,

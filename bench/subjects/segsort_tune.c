@@ -1,5 +1,6 @@
-/* sparse-bench segsort --tune: measures on this GPU which classes and limits serve the sort best, each choice by pairs
- * of 32 bits at the lengths where it matters, and prints the table as segsort/gpu/table.c has it. */
+/* sparse-bench segsort --tune: finds the fastest classes and limits of the sort on this GPU and prints them as a row of
+ * the table in segsort/gpu/table.c. It decides one limit at a time, by sorting pairs of 32 bits at the lengths
+ * concerned. */
 #include "bench/harness.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ typedef struct tuner {
     bool failed;
 } tuner;
 
-/* Segments of n items: `count` of about the same length or, 0, of lengths from `shortest` to `longest`. */
+/* n items in `count` segments of about the same length; count 0: in segments of `shortest` to `longest` items. */
 typedef struct shape {
     int64_t n, count, shortest, longest;
 } shape;
@@ -59,13 +60,13 @@ static void drop_arrays(bench_device *device, const lsp_segsort_args *a) {
     }
 }
 
-/* The fastest of some sorts by a table, in seconds. */
+/* Seconds of the fastest of 12 sorts with a table. */
 static double time_table(tuner *t, const lsp_segsort_args *a, const lsp_segsort_table *table) {
     enum { REPEATS = 12 };
     bench *b = t->b;
     double fastest = INFINITY;
     t->failed = t->failed || !bench_ok(b, b->ours, lsp_segsort_set_table(b->ours, table));
-    for (int r = -1; r < REPEATS && !t->failed; r++) { /* one to warm up */
+    for (int r = -1; r < REPEATS && !t->failed; r++) { /* the first warms up */
         t->failed = !bench_device_start(b->device) || !bench_ok(b, b->ours, lsp_segsort(b->ours, a));
         const double seconds = bench_device_stop(b->device);
         t->failed = t->failed || seconds < 0 || !bench_ok(b, b->ours, lsp_ctx_sync(b->ours));
@@ -74,7 +75,7 @@ static double time_table(tuner *t, const lsp_segsort_args *a, const lsp_segsort_
     return fastest;
 }
 
-/* Takes the other table where it is faster for such segments by half a per cent or more. */
+/* Takes the other table if it is faster on this shape by at least 0.5 %. */
 static bool try_table(tuner *t, const shape *s, const lsp_segsort_table *other, const char *what) {
     bench *b = t->b;
     lsp_segsort_args a;
@@ -95,7 +96,7 @@ static bool try_table(tuner *t, const shape *s, const lsp_segsort_table *other, 
     return better;
 }
 
-/* Is a class better left to the next one? Asked from the longest down, of all lengths that it takes. */
+/* Removes a class if the next one sorts its segments faster; from the longest class down. */
 static void tune_classes(tuner *t) {
     for (int c = LSP_SORT_CLASSES - 2; c > 0; c--) {
         lsp_segsort_table without = t->table;
@@ -104,7 +105,7 @@ static void tune_classes(tuner *t) {
         if (longest <= LSP_SORT_TILE_LONGEST || longest == before || c == LSP_SORT_CLASSES - 5) {
             continue;
         }
-        for (int d = c; without.class_longest[d] == longest; d++) { /* those not used after it too */
+        for (int d = c; without.class_longest[d] == longest; d++) { /* and the unused classes that follow it */
             without.class_longest[d] = before;
         }
         snprintf(what, sizeof what, "segments of %d to %d not in class %d", before + 1, longest, c);
@@ -124,8 +125,8 @@ static void tune_tile(tuner *t) {
     }
 }
 
-/* Up to how many items in all are few kernels faster, asked in a hundred and in a thousand segments; and one kernel,
- * asked in one segment. */
+/* Finds the largest inputs for which few kernels are faster (with 100 and with 1000 segments), and for which one kernel
+ * is faster (with one segment). */
 static void tune_sizes(tuner *t) {
     const lsp_segsort_table many = t->table;
     for (int32_t n = 1 << 20; n >= 1 << 14; n /= 2) {

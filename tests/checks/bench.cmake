@@ -1,5 +1,5 @@
-# sparse-bench: a quick race of each primitive, checked by its exit code, its table and the shape of its JSON; and what it
-# says to words it does not know. Included by tests/CMakeLists.txt, and run by the test it adds.
+# sparse-bench: runs each primitive with --quick and checks its exit code, its table and its JSON; checks its complaints
+# about wrong words. tests/CMakeLists.txt includes this file, which adds the test that runs it as a script.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   if(TARGET sparse-bench)
     add_test(NAME check_bench COMMAND ${CMAKE_COMMAND} -DBENCH=$<TARGET_FILE:sparse-bench> -DCUDA=${LSP_HAVE_CUDA}
@@ -9,7 +9,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# bench(<exit code> <what its output must match> arguments...)
+# bench(<exit code> <pattern that the output must match> arguments...)
 function(bench code pattern)
   execute_process(COMMAND ${BENCH} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err
                   WORKING_DIRECTORY ${FOLDER})
@@ -19,17 +19,19 @@ function(bench code pattern)
   endif()
 endfunction()
 
-# must(<condition>...) or the figures are wrong
+# must(<condition>...): the test fails if the condition is false.
 macro(must)
   if(NOT (${ARGN}))
     message(FATAL_ERROR "${file}: not so: ${ARGN}")
   endif()
 endmacro()
 
-# Google Benchmark's shape, every row checked, and the first one the library's.
+# The JSON has the format of Google Benchmark, each row is checked, and the first row is the library. ARGN: more fields
+# that each row must have.
 function(check_json file first_name)
   file(READ ${FOLDER}/${file} json)
-  foreach(key date commit command device cpu threads num_cpus library_version copy_bytes_per_second)
+  foreach(key date commit command device cpu threads num_cpus library_version copy_bytes_per_second peers
+              processors_busy_for_others)
     string(JSON value GET "${json}" context ${key}) # fatal without it
   endforeach()
   string(JSON count LENGTH "${json}" benchmarks)
@@ -52,6 +54,17 @@ function(check_json file first_name)
     endforeach()
     string(JSON value GET "${json}" benchmarks ${i} real_time)
     must(value GREATER 0)
+  endforeach()
+endfunction()
+
+# Each of these peers that has a row has a version too.
+function(check_versions file)
+  file(READ ${FOLDER}/${file} json)
+  foreach(peer ${ARGN})
+    if(json MATCHES "/${peer}\"")
+      string(JSON value GET "${json}" context peers ${peer}) # fatal without it
+      must(value MATCHES "[0-9]")
+    endif()
   endforeach()
 endfunction()
 
@@ -82,22 +95,24 @@ bench(1 "--min-time takes seconds" spgemm --min-time -1)
 bench(1 "--json needs a value" spgemm --json)
 bench(1 "one primitive at a time" spgemm mtx)
 bench(1 "nowhere/a.json: cannot write the figures there" spgemm --quick --json nowhere/a.json)
-bench(4 "--device cuda is not in it" mtx --device cuda)
+bench(4 "mtx is measured on the CPU only; it has no --device cuda" mtx --device cuda)
 if(NOT CUDA)
-  bench(4 "--device cuda is not in it" segsort --quick --device cuda)
-  bench(4 "--device cuda is not in it" spgemm --quick --device cuda)
+  bench(4 "this build has no CUDA, so it has no --device cuda" segsort --quick --device cuda)
+  bench(4 "this build has no CUDA, so it has no --device cuda" spgemm --quick --device cuda)
 endif()
 bench(1 "segsort takes no files" segsort --file small.mtx)
 
 bench(0 "best peer is\nspgemm/er:4096:8/f64/libsparse [^\n]*(slower|FASTER|level)\n.*[(]this one[)]" spgemm --quick --device cpu --min-time 0 --workload er:*:8/f64)
 bench(0 "spgemm/er:4096:8/f64/dense " spgemm --quick --device cpu --min-time 0 --workload er* --json spgemm.json)
 check_json(spgemm.json spgemm/er:4096:8/f64/libsparse products nnz_c gflops)
+check_versions(spgemm.json graphblas eigen cholmod petsc mkl)
 bench(0 "mtx/short/read/libc " mtx --quick --min-time 0 --workload short --json mtx.json)
 check_json(mtx.json mtx/short/read/libsparse)
+check_versions(mtx.json libc eigen cholmod)
 bench(0 "mtx/pattern/write/libsparse " mtx --quick --min-time 0 --threads 1 --workload pattern --json pattern.json)
 check_json(pattern.json mtx/pattern/read/libsparse)
 
-# A small matrix of the project's own, values alone, and MKL from a file that is none.
+# A small matrix of the repository, with a plan; and MKL from a file that does not exist.
 set(ENV{LSP_BENCH_MKL} ${FOLDER}/none.so)
 bench(0 "spgemm/disc.mtx/f64/libsparse:update .*" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64 --json disc.json)
 bench(0 "MKL cannot be loaded: .*none.so" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64)
@@ -106,15 +121,9 @@ unset(ENV{LSP_BENCH_MKL})
 
 bench(0 "segsort/zipf_1.0_2000/kv32/libsparse " segsort --quick --device cpu --min-time 0 --json segsort.json)
 check_json(segsort.json segsort/uniform_4/k32/libsparse items items_per_second)
-file(READ ${FOLDER}/segsort.json json)
-foreach(key peers processors_busy_for_others)
-  string(JSON value GET "${json}" context ${key}) # fatal without it
-endforeach()
-if(json MATCHES "/qsort\"")
-  string(JSON value GET "${json}" context peers qsort)
-endif()
+check_versions(segsort.json std_sort std_stable qsort vqsort x86_simd_sort)
 
-# Somebody else keeps a processor busy: the figures come with a warning.
+# Another program keeps a processor busy, so the figures come with a warning.
 file(STRINGS /proc/stat counters LIMIT_COUNT 1 REGEX "^cpu +[0-9]*[1-9]")
 if(counters)
   set(busy [[while :; do :; done & other=$!; "$@"; code=$?; kill $other; exit $code]])
@@ -126,7 +135,7 @@ if(counters)
 endif()
 bench(0 "segsort/small_4096_1000/kv32/libsparse " segsort --quick --device cpu --threads 1 --min-time 0 --workload small*)
 
-# Its picture.
+# The plots.
 bench(0 "^$" plot segsort.json segsort.svg)
 file(READ ${FOLDER}/segsort.svg picture)
 if(NOT picture MATCHES "^<svg .*kv32.*items in a segment.*>libsparse</text>.*</svg>\n$")
@@ -157,7 +166,7 @@ bench(2 "missing.json: No such file" plot missing.json none.svg)
 file(WRITE ${FOLDER}/torn.json "{\"benchmarks\": [{\"name\": \"segsort/uniform_8/kv32/")
 bench(2 "torn.json: no figures" plot torn.json none.svg)
 
-# Files of one's own, sound, not square, malformed and missing.
+# --file: a valid file, one that is not square, a malformed one, a missing one.
 set(banner "%%MatrixMarket matrix coordinate real general\n")
 file(WRITE ${FOLDER}/small.mtx "${banner}3 3 4\n1 1 1.5\n2 3 -2\n3 1 0.25\n3 3 1e-3\n")
 file(WRITE ${FOLDER}/wide.mtx "${banner}1 2 1\n1 2 1\n")

@@ -1,0 +1,48 @@
+/* A race of C = A*A: its matrices and its contenders. spgemm.c prepares it and enters the library, spgemm_peers.c
+ * enters the peers, spgemm_check.c compares results. */
+#ifndef LSP_BENCH_SUBJECTS_SPGEMM_RACE_H
+#define LSP_BENCH_SUBJECTS_SPGEMM_RACE_H
+
+#include "bench/harness.h"
+#include "bench/peers/peers.h"
+#include "peer_cusparse.h"
+
+enum { SPGEMM_MOST_ENTRANTS = 16 };
+
+/* What a contender multiplies with: the library, a peer on the CPU, or a peer on the GPU. */
+typedef struct spgemm_entrant {
+    const struct spgemm_race *race;
+    const peer_product *peer;         /* NULL: not a peer on the CPU */
+    const peer_gpu_product *gpu_peer; /* NULL: not a peer on the GPU */
+    void *self;                       /* the peer's state */
+    lsp_spgemm_plan *plan;            /* of the library; NULL: each run starts from nothing */
+    bool update;                      /* keeps C and computes only its values again, by the plan */
+    lsp_csr C;                        /* the library's result */
+} spgemm_entrant;
+
+typedef struct spgemm_race {
+    bench *b;
+    bool on_gpu;
+    lsp_csr A;               /* on the host, int32 indices */
+    lsp_csr there;           /* A on the GPU */
+    lsp_csr C;               /* the right result, on the host */
+    lsp_csr bound;           /* |A|*|A|: scales the rounding error that a peer may make */
+    peer_cusparse *cusparse; /* NULL: not available */
+    bench_contender contenders[SPGEMM_MOST_ENTRANTS];
+    spgemm_entrant entrants[SPGEMM_MOST_ENTRANTS]; /* entrants[k] is the state of contenders[k] */
+    int count;
+} spgemm_race;
+
+/* spgemm_check.c: true if C has the pattern of r->C and each value differs from it by at most `tolerance` times the
+ * bound; 0: the same bits. Infinities and NaNs must agree. Else false, and `why` says where. */
+bool bench_spgemm_agrees(bench_contender *c, const spgemm_race *r, const lsp_csr *C, double tolerance);
+/* A hash of the bits of all values. */
+uint64_t bench_spgemm_hash(const lsp_csr *C);
+
+/* spgemm_peers.c: enters all peers that can multiply r->A there. */
+void bench_spgemm_enter_peers(spgemm_race *r);
+void bench_spgemm_drop_peers(spgemm_race *r);
+const char *bench_spgemm_absent(int i);                                 /* as bench_subject.absent */
+const char *bench_spgemm_version(bool on_gpu, int i, const char **who); /* as bench_subject.version */
+
+#endif
