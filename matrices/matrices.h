@@ -48,7 +48,8 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 /* lsp_csr_check without flags, of a matrix in either place. */
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
-/* lsp_csr_sort of a matrix that was checked: one read when it is in order already. */
+/* Sorts the rows of a checked matrix, in either place. On the host it reads the columns once if they are in order
+ * already. */
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A);
 
 /* Items to be filed by rows of B: item k goes to row row[k], as column col[k], or, when `by` is given, as the number of

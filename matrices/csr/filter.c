@@ -180,7 +180,7 @@ lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *fi
     if (mask != NULL &&
         (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
         LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .where = where}, sorted));
-        LSP_TRY(where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, sorted) : lsp_csr_sort_rows(ctx, sorted));
+        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
         filter->mask = sorted;
     }
 done:

@@ -1,0 +1,119 @@
+/* Entries of one row and column summed, in place: threads merge their rows to the left, then the gaps between their
+ * pieces are closed. */
+#include "matrices/matrices.h"
+
+/* val[to] += val[k]. */
+LSP_INLINE void add_value(lsp_type type, void *val, int64_t to, int64_t k) {
+    if (type == LSP_F32) {
+        ((float *)val)[to] += ((float *)val)[k];
+    } else if (type == LSP_F64) {
+        ((double *)val)[to] += ((double *)val)[k];
+    } else if (type == LSP_C64) {
+        ((double *)val)[2 * to] += ((double *)val)[2 * k];
+        ((double *)val)[2 * to + 1] += ((double *)val)[2 * k + 1];
+    }
+}
+
+/* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns where their entries now end. */
+LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end,
+                              int64_t start) {
+    int64_t to = start;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = to, stop = lsp_csr_rowptr(A, i + 1);
+        for (int64_t k = start; k < stop; k++) {
+            int64_t column = lsp_index_at(A->col, col_type, k);
+            if (to > row && lsp_index_at(A->col, col_type, to - 1) == column) {
+                add_value(val_type, A->val, to - 1, k);
+            } else {
+                lsp_index_set(A->col, col_type, to, column);
+                lsp_move_value(A->val, to++, A->val, k, lsp_type_bytes(val_type));
+            }
+        }
+        start = stop;
+        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, to);
+    }
+    return to;
+}
+
+static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
+    switch (A->val_type) {
+    case LSP_F32:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_F32, A, begin, end, start);
+    case LSP_F64:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_F64, A, begin, end, start);
+    case LSP_C64:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_C64, A, begin, end, start);
+    default:
+        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_NONE, A, begin, end, start);
+    }
+}
+
+typedef struct piece { /* the rows of one thread, and their entries */
+    int64_t begin, end, start, stop, shift;
+} piece;
+
+typedef struct merging {
+    const lsp_csr *A;
+    piece *pieces;
+} merging;
+
+static void merge_piece(void *data, int64_t p, int thread) {
+    const merging *m = data;
+    piece *mine = &m->pieces[p];
+    (void)thread;
+    mine->stop = merge_share(m->A, mine->begin, mine->end, mine->start);
+}
+
+static void shift_piece(void *data, int64_t p, int thread) {
+    const merging *m = data;
+    const piece *mine = &m->pieces[p];
+    (void)thread;
+    for (int64_t i = mine->begin; mine->shift > 0 && i < mine->end; i++) {
+        lsp_index_set(m->A->rowptr, m->A->rowptr_type, i + 1, lsp_csr_rowptr(m->A, i + 1) - mine->shift);
+    }
+}
+
+/* Moves the entries of all pieces together, in order, and returns their number. */
+static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
+    size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
+    int64_t to = 0;
+    for (int p = 0; p < parts; p++) {
+        int64_t from = pieces[p].start, n = pieces[p].stop - from;
+        if (to < from && n > 0) {
+            memmove((char *)A->col + (size_t)to * col_bytes, (char *)A->col + (size_t)from * col_bytes,
+                    (size_t)n * col_bytes);
+            if (val_bytes > 0) {
+                memmove((char *)A->val + (size_t)to * val_bytes, (char *)A->val + (size_t)from * val_bytes,
+                        (size_t)n * val_bytes);
+            }
+        }
+        pieces[p].shift = from - to;
+        to += n;
+    }
+    return to;
+}
+
+lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t before = A->nnz;
+    int parts = lsp_csr_threads(ctx, A);
+    piece *pieces;
+    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
+        LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
+        for (int p = 0; p < parts; p++) {
+            lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);
+            pieces[p].start = lsp_csr_rowptr(A, pieces[p].begin);
+        }
+        merging m = {.A = A, .pieces = pieces};
+        lsp_for_parts(ctx, parts, parts, merge_piece, &m);
+        A->nnz = close_gaps(A, pieces, parts);
+        lsp_for_parts(ctx, parts, parts, shift_piece, &m);
+    }
+    if (merged) {
+        *merged = before - A->nnz;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
