@@ -10,7 +10,71 @@
 
 #define LSP_INLINE static inline __attribute__((always_inline))
 
-/* f(type, ...) with the type a constant: an index, the index types of a matrix, or a value. */
+/* THE table of value types: a line for each, besides LSP_NONE, which stands for a pattern of ones. It names the type of
+ * a real number and how many make a value. All below follows from it. V(name, real, reals, ...) is taken of each line.
+ */
+/* clang-format off */
+#define LSP_VALUE_TYPES(V, ...)                                                                                        \
+    V(LSP_F32, float, 1, __VA_ARGS__)                                                                                  \
+    V(LSP_F64, double, 1, __VA_ARGS__)                                                                                 \
+    V(LSP_C64, double, 2, __VA_ARGS__)
+#define LSP_VALUE_TYPE_NAMES "LSP_NONE, LSP_F32, LSP_F64 and LSP_C64" /* in refusals */
+
+#define LSP_VALUE_IS(name, real, reals, type) || (type) == name
+#define LSP_VALUE_BYTES(name, real, reals, type) (type) == name ? sizeof(real) * (reals) :
+#define LSP_VALUE_ALIGN(name, real, reals, type) (type) == name ? sizeof(real) :
+#define LSP_VALUE_CALL(name, real, reals, type, f, ...) (type) == name ? f(name, __VA_ARGS__) :
+#define LSP_VALUE_GET(name, real, reals, val, k)                                                                       \
+    if (type == name) {                                                                                                \
+        const real *at = (const real *)(val) + (reals) * (k);                                                          \
+        return (lsp_value){(double)at[0], (reals) == 2 ? (double)at[(reals) - 1] : 0};                                 \
+    }
+#define LSP_VALUE_SET(name, real, reals, val, k, value)                                                                \
+    if (type == name) {                                                                                                \
+        real *at = (real *)(val) + (reals) * (k);                                                                      \
+        at[0] = (real)(value).re;                                                                                      \
+        if ((reals) == 2) {                                                                                            \
+            at[(reals) - 1] = (real)(value).im;                                                                        \
+        }                                                                                                              \
+    }
+#define LSP_VALUE_ADD(name, real, reals, val, to, k)                                                                   \
+    for (int64_t part = 0; type == name && part < (reals); part++) {                                                   \
+        ((real *)(val))[(reals) * (to) + part] += ((real *)(val))[(reals) * (k) + part];                               \
+    }
+
+/* May the values of a matrix have this type? */
+static inline bool lsp_is_value(lsp_type type) { return type == LSP_NONE LSP_VALUE_TYPES(LSP_VALUE_IS, type); }
+
+/* lsp_type_bytes of a value type, as a constant if the type is one. */
+LSP_INLINE size_t lsp_value_bytes(lsp_type type) { return LSP_VALUE_TYPES(LSP_VALUE_BYTES, type) 0; }
+
+/* f(type, ...) with the value type a constant. */
+#define LSP_WITH_VALUE(type, f, ...)                                                                                   \
+    (LSP_VALUE_TYPES(LSP_VALUE_CALL, type, f, __VA_ARGS__) f(LSP_NONE, __VA_ARGS__))
+
+/* Is a user's array aligned to its items? Vector loads of another one would crash. */
+static inline bool lsp_aligned(const void *array, lsp_type type) {
+    const size_t bytes = LSP_VALUE_TYPES(LSP_VALUE_ALIGN, type) lsp_type_bytes(type);
+    return (uintptr_t)array % (bytes > 0 ? bytes : 1) == 0;
+}
+
+typedef struct lsp_value { /* a value of any type; 1 in a pattern */
+    double re, im;
+} lsp_value;
+LSP_INLINE lsp_value lsp_value_of(lsp_type type, const void *val, int64_t k) {
+    LSP_VALUE_TYPES(LSP_VALUE_GET, val, k)
+    return (lsp_value){1, 0};
+}
+LSP_INLINE void lsp_value_set(lsp_type type, void *val, int64_t k, lsp_value value) {
+    LSP_VALUE_TYPES(LSP_VALUE_SET, val, k, value)
+}
+/* val[to] += val[k], rounded as that type rounds. */
+LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, int64_t k) {
+    LSP_VALUE_TYPES(LSP_VALUE_ADD, val, to, k)
+}
+/* clang-format on */
+
+/* f(type, ...) with the index type a constant; of a matrix: f(type of rowptr, type of col, ...). */
 #define LSP_WITH_INDEX(type, f, ...) ((type) == LSP_I32 ? f(LSP_I32, __VA_ARGS__) : f(LSP_I64, __VA_ARGS__))
 #define LSP_WITH_INDICES(A, f, ...)                                                                                    \
     ((A)->rowptr_type == LSP_I32                                                                                       \
@@ -26,7 +90,7 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 
 /* LSP_ERR_MEMORY, with the bytes, if a matrix of these sizes and (resolved) types cannot be had now. */
-lsp_status lsp_csr_room(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
+lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 
 /* *C = *made, an output. If C is an input too, those of its arrays that are the context's are freed. */
 void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
@@ -100,29 +164,9 @@ void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_
 void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
                       void *data);
 
-/* May the values of a matrix have this type? */
-static inline bool lsp_is_value(lsp_type type) {
-    return type == LSP_NONE || type == LSP_F32 || type == LSP_F64 || type == LSP_C64;
-}
-
-/* Misaligned arrays of a user would crash the vectors that read them. Of a type that is one. */
-static inline bool lsp_aligned(const void *array, lsp_type type) {
-    return (uintptr_t)array % (type == LSP_NONE ? 1 : type == LSP_C64 ? sizeof(double) : lsp_type_bytes(type)) == 0;
-}
-
 static inline int64_t lsp_csr_rowptr(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
 static inline int64_t lsp_csr_col(const lsp_csr *A, int64_t k) { return lsp_index_at(A->col, A->col_type, k); }
 
-/* A value of any type; a pattern stands for ones. */
-typedef struct lsp_value {
-    double re, im;
-} lsp_value;
-LSP_INLINE lsp_value lsp_value_of(lsp_type type, const void *val, int64_t k) {
-    return type == LSP_F32   ? (lsp_value){((const float *)val)[k], 0}
-           : type == LSP_F64 ? (lsp_value){((const double *)val)[k], 0}
-           : type == LSP_C64 ? (lsp_value){((const double *)val)[2 * k], ((const double *)val)[2 * k + 1]}
-                             : (lsp_value){1, 0};
-}
 static inline lsp_value lsp_value_at(const lsp_csr *A, int64_t k) { return lsp_value_of(A->val_type, A->val, k); }
 static inline bool lsp_same_number(double a, double b) { return a == b || (a != a && b != b); } /* NaN is NaN */
 

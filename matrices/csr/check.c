@@ -26,7 +26,7 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
         LSP_ERR_ARGUMENT, "%s has row pointers of type %s and columns of type %s: only LSP_I32 and LSP_I64 are indices",
         name, lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type));
     LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
-                "%s has values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered", name,
+                "%s has values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered", name,
                 lsp_type_name(A->val_type));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type,
                             &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, A->where}, &fit));
@@ -117,12 +117,9 @@ LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64
 
 /* The first entry that is NaN or infinite. */
 LSP_INLINE int64_t not_finite(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) {
-        bool fine = type == LSP_F32 ? isfinite(((const float *)A->val)[k])
-                    : type == LSP_F64
-                        ? isfinite(((const double *)A->val)[k])
-                        : isfinite(((const double *)A->val)[2 * k]) && isfinite(((const double *)A->val)[2 * k + 1]);
-        if (!fine) {
+    for (int64_t k = begin; type != LSP_NONE && k < end; k++) {
+        lsp_value value = lsp_value_of(type, A->val, k);
+        if (!isfinite(value.re) || !isfinite(value.im)) {
             return k;
         }
     }
@@ -133,10 +130,7 @@ static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
 static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
-    return A->val_type == LSP_F32   ? not_finite(LSP_F32, A, begin, end)
-           : A->val_type == LSP_F64 ? not_finite(LSP_F64, A, begin, end)
-           : A->val_type == LSP_C64 ? not_finite(LSP_C64, A, begin, end)
-                                    : end;
+    return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
 }
 
 /* The first of all entries that `find` objects to; nnz if there is none. */

@@ -13,7 +13,7 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
                 "the triples have indices of type %s: only LSP_I32 and LSP_I64 are indices",
                 lsp_type_name(A->index_type));
     LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
-                "the triples have values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
+                "the triples have values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered",
                 lsp_type_name(A->val_type));
     LSP_REQUIRE(A->nnz <= PTRDIFF_MAX / (int64_t)lsp_type_bytes(A->index_type) &&
                     (A->val_type == LSP_NONE || A->nnz <= PTRDIFF_MAX / (int64_t)lsp_type_bytes(A->val_type)),

@@ -2,18 +2,6 @@
  * pieces are closed. */
 #include "matrices/matrices.h"
 
-/* val[to] += val[k]. */
-LSP_INLINE void add_value(lsp_type type, void *val, int64_t to, int64_t k) {
-    if (type == LSP_F32) {
-        ((float *)val)[to] += ((float *)val)[k];
-    } else if (type == LSP_F64) {
-        ((double *)val)[to] += ((double *)val)[k];
-    } else if (type == LSP_C64) {
-        ((double *)val)[2 * to] += ((double *)val)[2 * k];
-        ((double *)val)[2 * to + 1] += ((double *)val)[2 * k + 1];
-    }
-}
-
 /* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns where their entries now end. */
 LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end,
                               int64_t start) {
@@ -23,10 +11,10 @@ LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_cs
         for (int64_t k = start; k < stop; k++) {
             int64_t column = lsp_index_at(A->col, col_type, k);
             if (to > row && lsp_index_at(A->col, col_type, to - 1) == column) {
-                add_value(val_type, A->val, to - 1, k);
+                lsp_value_add(val_type, A->val, to - 1, k);
             } else {
                 lsp_index_set(A->col, col_type, to, column);
-                lsp_move_value(A->val, to++, A->val, k, lsp_type_bytes(val_type));
+                lsp_move_value(A->val, to++, A->val, k, lsp_value_bytes(val_type));
             }
         }
         start = stop;
@@ -35,17 +23,11 @@ LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_cs
     return to;
 }
 
+LSP_INLINE int64_t merge_typed(lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
+    return LSP_WITH_INDEX(A->col_type, merge_rows, val_type, A, begin, end, start);
+}
 static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
-    switch (A->val_type) {
-    case LSP_F32:
-        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_F32, A, begin, end, start);
-    case LSP_F64:
-        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_F64, A, begin, end, start);
-    case LSP_C64:
-        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_C64, A, begin, end, start);
-    default:
-        return LSP_WITH_INDEX(A->col_type, merge_rows, LSP_NONE, A, begin, end, start);
-    }
+    return LSP_WITH_VALUE(A->val_type, merge_typed, A, begin, end, start);
 }
 
 typedef struct piece { /* the rows of one thread, and their entries */

@@ -7,11 +7,8 @@
 
 enum { least_share = 1 << 15 };
 
-static double magnitude(const lsp_csr *A, int64_t k) {
-    return A->val_type == LSP_F64   ? fabs(((const double *)A->val)[k])
-           : A->val_type == LSP_F32 ? fabs((double)((const float *)A->val)[k])
-                                    : 1;
-}
+/* |value|; complex ones were refused. */
+static double magnitude(const lsp_csr *A, int64_t k) { return fabs(lsp_value_at(A, k).re); }
 
 /* The bits of |value| as a number that orders them; all NaN alike, above infinity. */
 static uint64_t rank_of(double value) {
@@ -210,44 +207,49 @@ static void take_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
-                           const lsp_csr_types *types, lsp_csr *B) {
+/* counts[] become where B's rows begin. */
+static lsp_status take_on_host(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                               const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    lsp_csr_types of_b = *types;
-    of_b.val_type = A->val_type;
-    of_b.where = A->where;
-    if (A->where == LSP_CUDA) {
-        return lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B);
-    }
     int64_t *starts = counts;
     lsp_prefix_sum(ctx, starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &of_b, &made));
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, types, &made));
     lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = &made, .stays = stays, .starts = starts});
     *B = made;
 done:
     return status;
 }
 
-lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                           const lsp_csr_types *types, lsp_csr *B) {
+    lsp_csr_types of_b = *types;
+    of_b.val_type = A->val_type;
+    of_b.where = A->where;
+    return A->where == LSP_CUDA ? lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B)
+                                : take_on_host(ctx, A, stays, counts, &of_b, B);
+}
+
+static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type};
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
     uint8_t *stays;
     int64_t *counts;
-    if (A->where == LSP_CUDA) {
-        return lsp_filter_rows_cuda(ctx, A, filter, B);
-    }
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
     look_at_each(ctx, A, filter, stays, counts);
     if (filter->largest > 0) {
         LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
     }
-    LSP_TRY(lsp_filter_take(ctx, A, stays, counts, &types, B));
+    LSP_TRY(take_on_host(ctx, A, stays, counts, &types, B));
 done:
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    return A->where == LSP_CUDA ? lsp_filter_rows_cuda(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
 }
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {

@@ -50,7 +50,7 @@ LSP_INLINE void take_rows(lsp_type rowptr_type, lsp_type col_type, const lsp_csr
 
 LSP_INLINE void take_values(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end, lsp_csr_stats *s) {
     int64_t zeros = 0, not_finite = 0;
-    for (int64_t k = begin; k < end; k++) {
+    for (int64_t k = begin; type != LSP_NONE && k < end; k++) {
         lsp_value v = lsp_value_of(type, A->val, k);
         zeros += v.re == 0 && v.im == 0;
         not_finite += !isfinite(v.re) || !isfinite(v.im);
@@ -62,13 +62,7 @@ LSP_INLINE void take_values(lsp_type type, const lsp_csr *A, int64_t begin, int6
 static void take_share(const lsp_csr *A, int64_t begin, int64_t end, row_sums *sums) {
     int64_t from = lsp_csr_rowptr(A, begin), to = lsp_csr_rowptr(A, end);
     LSP_WITH_INDICES(A, take_rows, A, begin, end, sums);
-    if (A->val_type == LSP_F64) {
-        take_values(LSP_F64, A, from, to, &sums->s);
-    } else if (A->val_type == LSP_F32) {
-        take_values(LSP_F32, A, from, to, &sums->s);
-    } else if (A->val_type == LSP_C64) {
-        take_values(LSP_C64, A, from, to, &sums->s);
-    }
+    LSP_WITH_VALUE(A->val_type, take_values, A, from, to, &sums->s);
 }
 
 static void add_sums(row_sums *all, const row_sums *part) {

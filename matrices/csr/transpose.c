@@ -68,7 +68,8 @@ LSP_INLINE void move(lsp_type index_type, lsp_type place_type, lsp_type col_type
 }
 
 /* Types that are all narrow are constants in the loop; wide ones are asked each time. */
-LSP_INLINE void move_values(size_t val_bytes, const sorter *s, int part) {
+LSP_INLINE void move_values(lsp_type val_type, const sorter *s, int part) {
+    const size_t val_bytes = lsp_value_bytes(val_type);
     if (s->items->index_type == LSP_I32 && s->B->rowptr_type == LSP_I32 && s->B->col_type == LSP_I32) {
         move(LSP_I32, LSP_I32, LSP_I32, val_bytes, s, part);
     } else {
@@ -77,22 +78,8 @@ LSP_INLINE void move_values(size_t val_bytes, const sorter *s, int part) {
 }
 static void move_share(void *data, int64_t share, int thread) {
     const sorter *s = data;
-    const int part = (int)share;
     (void)thread;
-    switch (lsp_type_bytes(s->B->val_type)) {
-    case 0:
-        move_values(0, s, part);
-        break;
-    case 4:
-        move_values(4, s, part);
-        break;
-    case 8:
-        move_values(8, s, part);
-        break;
-    default:
-        move_values(16, s, part);
-        break;
-    }
+    LSP_WITH_VALUE(s->B->val_type, move_values, s, (int)share);
 }
 
 static void count_share(void *data, int64_t share, int thread) {

@@ -20,7 +20,7 @@ lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *
 
 /* Refuses, before anything is allocated, a matrix that does not fit: `entries` counts those to be dropped later, too.
  */
-lsp_status lsp_generate_room(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
+lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
 
 /* ---- splitmix64: the state is a counter, so draw number k can be had without the k-1 before it ---- */
 

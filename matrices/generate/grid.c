@@ -79,7 +79,7 @@ static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
     int64_t k = g->k, edges = 3 * k - 2, *starts; /* pairs of neighbours along an axis */
     int64_t rows = g->unknowns * k * (g->dimensions == 2 ? k : k * k);
     int64_t nnz = g->dimensions == 2 ? 5 * k * k - 4 * k : g->unknowns * g->unknowns * edges * edges * edges;
-    LSP_TRY(lsp_generate_room(ctx, rows, rows, nnz));
+    LSP_TRY(lsp_generate_check_memory(ctx, rows, rows, nnz));
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
     filling f = {.g = g, .starts = starts, .A = A};
     lsp_for_shares(ctx, rows, least_share, count_rows, &f);

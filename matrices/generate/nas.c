@@ -141,7 +141,7 @@ lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *
     lsp_status status = LSP_OK;
     lsp_csr X = {0}, T = {0};
     int64_t longest = params->nonzer + 1;
-    LSP_TRY(lsp_generate_room(ctx, params->n, params->n, params->n * longest * longest));
+    LSP_TRY(lsp_generate_check_memory(ctx, params->n, params->n, params->n * longest * longest));
     LSP_TRY(make_vectors(ctx, params, &X));
     LSP_TRY(lsp_csr_transpose(ctx, &X, &T));
     LSP_TRY(sum_products(ctx, params, &X, &T, A));

@@ -49,7 +49,7 @@ lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, 
     int64_t n = p[0].whole, d = p[1].whole, draws, *starts;
     LSP_REQUIRE(lsp_mul(n, d, &draws), LSP_ERR_OVERFLOW, "N = %lld rows of D = %lld entries are too many", (long long)n,
                 (long long)d);
-    LSP_TRY(lsp_generate_room(ctx, n, n, draws));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, draws));
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
     for (int64_t i = 0; i <= n; i++) {
         starts[i] = i * d;
@@ -86,7 +86,7 @@ lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     void *row, *col;
     LSP_REQUIRE(lsp_mul(n, p[1].whole, &edges) && edges <= INT64_MAX / 64, LSP_ERR_OVERFLOW,
                 "2^SCALE = %lld rows of EF = %lld edges are too many", (long long)n, (long long)p[1].whole);
-    LSP_TRY(lsp_generate_room(ctx, n, n, edges));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, edges));
     LSP_TRY(lsp_csr_create(ctx, n, n, edges, NULL, A));
     LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &row));
     LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &col));
@@ -154,7 +154,7 @@ lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
     size_t mark = lsp_scratch_mark(ctx);
     int64_t n = p[0].whole, most = p[2].whole, *starts;
     double *cumulative;
-    LSP_TRY(lsp_generate_room(ctx, n, n, n));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
     LSP_TRY(zipf_weights(ctx, p[1].decimal, most, &cumulative));
     starts[0] = 0;
@@ -164,7 +164,7 @@ lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
         LSP_REQUIRE(lsp_add(starts[i], length, &starts[i + 1]) && starts[i + 1] < INT64_MAX / 4, LSP_ERR_OVERFLOW,
                     "N = %lld rows of up to DMAX = %lld entries are too many", (long long)n, (long long)most);
     }
-    LSP_TRY(lsp_generate_room(ctx, n, n, starts[n]));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, starts[n]));
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
     lsp_csr_for_rows(ctx, A, draw_targets, &(drawing){.A = A, .seed = seed, .starts = starts});
     LSP_TRY(finish(ctx, seed, A));
@@ -177,7 +177,7 @@ lsp_status lsp_generate_perm(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     lsp_status status = LSP_OK;
     int64_t n = p[0].whole;
     lsp_rng rng = lsp_rng_at(seed, 0);
-    LSP_TRY(lsp_generate_room(ctx, n, n, n));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
     LSP_TRY(lsp_csr_create(ctx, n, n, n, NULL, A));
     for (int64_t i = 0; i < n; i++) {
         lsp_index_set(A->rowptr, A->rowptr_type, i + 1, i + 1);

@@ -223,7 +223,7 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
                           lsp_size(all).text, lsp_size(available).text);
         goto done;
     }
-    LSP_TRY(lsp_mtx_room(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
+    LSP_TRY(lsp_mtx_check_memory(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
 done:
     return status;
 }

@@ -185,7 +185,7 @@ typedef struct lsp_mtx_job {
 bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
 
 /* LSP_ERR_MEMORY, with the bytes, if the budget has no room for `bytes` and one thread's batch. */
-lsp_status lsp_mtx_room(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);
+lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);
 
 /* Everything after the header. */
 lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader);

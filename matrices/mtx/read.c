@@ -4,19 +4,6 @@
 
 #include "core/isa.h"
 
-lsp_status lsp_mtx_room(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes) {
-    lsp_status status = LSP_OK;
-    if (ctx->options.max_bytes > 0) { /* else whoever allocates finds out */
-        const int64_t used = ctx->options.max_bytes - lsp_available_bytes(ctx, LSP_HOST);
-        const int64_t needed = used + bytes + (int64_t)sizeof(lsp_mtx_batch);
-        LSP_REQUIRE(needed <= ctx->options.max_bytes, LSP_ERR_MEMORY,
-                    "%s: reading it needs %s at least, what is in use counted, and the budget is %s", source->name,
-                    lsp_size(needed).text, lsp_size(ctx->options.max_bytes).text);
-    }
-done:
-    return status;
-}
-
 /* Everything after opening. */
 static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, lsp_mtx_info *info) {
     lsp_status status = LSP_OK;
@@ -25,7 +12,7 @@ static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, 
     const lsp_csr_types *types = &reader->options.types;
     char *buffer;
     if (!reader->options.header_only) {
-        LSP_TRY(lsp_mtx_room(ctx, source, 2 * lsp_mtx_stream_bytes(source)));
+        LSP_TRY(lsp_mtx_check_memory(ctx, source, 2 * lsp_mtx_stream_bytes(source)));
     }
     LSP_TRY(LSP_SCRATCH(ctx, lsp_mtx_stream_bytes(source), &buffer));
     LSP_TRY(lsp_mtx_read_header(ctx, source, buffer, &reader->header));
