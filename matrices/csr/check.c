@@ -1,5 +1,5 @@
-/* Is it a matrix? First what the struct says, then the row pointers, then every entry, in parallel; the message names
- * the first offender, whatever the threads. Every other function trusts what passed here. */
+/* Is it a matrix? The struct is checked first, then the row pointers, then every entry, in parallel. The message names
+ * the first fault, for any number of threads. Every other function trusts a matrix that passed here. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -7,7 +7,7 @@
 
 enum { least_share = 1 << 15 };
 
-/* ---- what the struct says ---- */
+/* ---- the struct ---- */
 
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
@@ -47,7 +47,7 @@ done:
 
 /* ---- rows ---- */
 
-/* The first row that ends before it starts; `end` if there is none. */
+/* The first row that ends before it starts; `end` if none. */
 LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         if (lsp_index_at(rowptr, type, i) > lsp_index_at(rowptr, type, i + 1)) {
@@ -57,11 +57,11 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-/* The first of all that does not hold, found by shares. */
+/* The first fault of all shares. */
 typedef struct first_search {
     const lsp_csr *A;
     int64_t first;
-    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* of a share; `end`: none */
+    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* the first of a share; `end` if none */
 } first_search;
 
 static void find_in_share(void *data, int64_t begin, int64_t end) {
@@ -91,13 +91,13 @@ done:
 
 /* ---- entries ---- */
 
-/* The first entry whose column is outside 0 .. cols-1. In blocks, without a branch inside, so that it runs in vectors.
+/* The first entry whose column is outside 0 .. cols-1. A block is tested without a branch, so that it runs in vectors.
  */
 LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
     enum { block = 1024 };
     for (int64_t from = begin; from < end; from += block) {
         int64_t to = lsp_min(from + block, end);
-        uint32_t bad = 0; /* as wide as what it collects */
+        uint32_t bad = 0; /* as wide as the columns, so that vectors need no conversion */
         uint64_t bad_wide = 0;
         for (int64_t k = from; k < to; k++) {
             if (type == LSP_I32) {
@@ -133,7 +133,7 @@ static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
 }
 
-/* The first of all entries that `find` objects to; nnz if there is none. */
+/* The first entry that `find` finds; nnz if none. */
 static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
     first_search search = {.A = A, .first = A->nnz, .find = find};
@@ -141,7 +141,8 @@ static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
     return search.first;
 }
 
-/* No column twice in a row: neighbours tell when rows are sorted; else the columns are sorted aside. */
+/* No column twice in a row. In sorted rows, neighbours are compared; otherwise a copy of the columns is sorted first.
+ */
 static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);

@@ -1,4 +1,4 @@
-/* Triples to rows: filed by row in their order, rows sorted (stable), equal places summed. */
+/* Triples to CSR: a stable counting sort by row, a stable sort of each row, and equal places summed. */
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -35,7 +35,7 @@ typedef struct outside_search {
     int64_t first;
 } outside_search;
 
-static void look_outside(void *data, int64_t begin, int64_t end) {
+static void search_share(void *data, int64_t begin, int64_t end) {
     outside_search *search = data;
     const lsp_coo *A = search->A;
     for (int64_t k = begin; k < end; k++) {
@@ -47,10 +47,10 @@ static void look_outside(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* The first triple outside the matrix; nnz if there is none. */
+/* The first triple outside the matrix; nnz if none. */
 static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
     outside_search search = {.A = A, .first = A->nnz};
-    lsp_for_shares(ctx, A->nnz, least_share, look_outside, &search);
+    lsp_for_shares(ctx, A->nnz, least_share, search_share, &search);
     return search.first;
 }
 

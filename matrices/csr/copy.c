@@ -1,11 +1,12 @@
-/* B = A in other types or another place, array by array: converted where it lies, then moved. */
+/* B = A in other types or another place, array by array: each is converted where it lies, then moved, so that only the
+ * result crosses to the other place. */
 #include "core/cuda.h"
 #include "core/items.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
-/* to[i] = from[i] for begin <= i < end. LSP_NONE stands for ones. */
+/* to[i] = from[i] for begin <= i < end. Values of type LSP_NONE are ones. */
 LSP_INLINE void convert_index(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
                               int64_t end) {
     for (int64_t i = begin; i < end; i++) {
@@ -55,7 +56,7 @@ static void convert_items(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Both in one place. */
+/* Both arrays lie in one place. */
 static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
     if (to.where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, convert_items, &(conversion){.to = to, .from = from});

@@ -1,10 +1,10 @@
-/* Matrices made and ended: which types fit, how many bytes they need, the arrays themselves. */
+/* Makes and frees matrices: chooses the types, checks that the bytes are available, allocates the arrays. */
 #include "matrices/matrices.h"
 
 #include "core/cuda.h"
 
 enum {
-    asked_from = 64 << 20, /* matrices of this many bytes are compared with the memory that is free */
+    asked_from = 64 << 20, /* from this many bytes on, the free memory is asked for first */
     least_share = 1 << 16,
 };
 
@@ -58,7 +58,7 @@ done:
     return status;
 }
 
-/* rowptr all zero, wherever it lies. */
+/* rowptr = 0 everywhere, in either place. */
 static lsp_status clear_rowptr(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx), bytes = (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type);

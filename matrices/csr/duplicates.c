@@ -1,8 +1,8 @@
-/* Entries of one row and column summed, in place: threads merge their rows to the left, then the gaps between their
- * pieces are closed. */
+/* Sums entries of the same row and column in place. Each thread moves the entries of its rows to the left; then the
+ * gaps between the threads' pieces are closed. */
 #include "matrices/matrices.h"
 
-/* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns where their entries now end. */
+/* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns the new end of their entries. */
 LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end,
                               int64_t start) {
     int64_t to = start;
@@ -30,7 +30,7 @@ static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t
     return LSP_WITH_VALUE(A->val_type, merge_typed, A, begin, end, start);
 }
 
-typedef struct piece { /* the rows of one thread, and their entries */
+typedef struct piece { /* the rows of one thread, their entries, and how far these move */
     int64_t begin, end, start, stop, shift;
 } piece;
 
@@ -55,7 +55,7 @@ static void shift_piece(void *data, int64_t p, int thread) {
     }
 }
 
-/* Moves the entries of all pieces together, in order, and returns their number. */
+/* Moves the entries of all pieces together, in order; returns how many there are. */
 static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
     size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
     int64_t to = 0;

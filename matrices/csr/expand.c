@@ -1,5 +1,5 @@
-/* B = A + M, M being the entries of A off the diagonal at their mirrored places (none of a general matrix): row by row,
- * a merge of A with its transpose, once to count and once to fill. */
+/* B = A + M. M holds the entries of A off the diagonal at their mirrored places; it is empty for a general matrix. Each
+ * row is a merge of A with its transpose, done once to count and once to fill. */
 #include "matrices/matrices.h"
 
 typedef struct expansion {
@@ -13,8 +13,8 @@ LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
     return symmetry == LSP_SKEW ? (lsp_value){-v.re, -v.im} : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im} : v;
 }
 
-/* Row i of B, written from entry `to` on (not written when only counted); returns the entry after its last. A float is
- * summed in double and rounded once more, which gives the bits of a sum in float. */
+/* Writes row i of B from entry `to` on, or with count_only only counts it; returns the entry after its last. Floats are
+ * added in double and rounded to float, which gives the bits of an addition in float. */
 LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion *e, int64_t i, int64_t to) {
     int64_t a = lsp_csr_rowptr(e->A, i), a_stop = lsp_csr_rowptr(e->A, i + 1), last = -1;
     int64_t t_stop = lsp_csr_rowptr(e->T, i + 1), t = e->symmetry == LSP_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);
@@ -22,7 +22,7 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
         int64_t a_col = a < a_stop ? lsp_csr_col(e->A, a) : INT64_MAX;
         int64_t t_col = t < t_stop ? lsp_csr_col(e->T, t) : INT64_MAX;
         if (t_col == i) {
-            t++; /* the diagonal has no mirror */
+            t++; /* the diagonal is not mirrored */
             continue;
         }
         int64_t column = lsp_min(a_col, t_col);

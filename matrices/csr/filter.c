@@ -1,5 +1,5 @@
-/* B = those entries of A that a filter lets stay: where a mask is, none too small, of each row so many of the largest.
- */
+/* B = the entries of A that a filter keeps: those within a mask, larger than a tolerance, and among the largest of
+ * their row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -10,14 +10,14 @@ enum { least_share = 1 << 15 };
 /* |value|; complex ones were refused. */
 static double magnitude(const lsp_csr *A, int64_t k) { return fabs(lsp_value_at(A, k).re); }
 
-/* The bits of |value| as a number that orders them; all NaN alike, above infinity. */
+/* An integer that orders values as |value| does; all NaN are equal, above infinity. */
 static uint64_t rank_of(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return isnan(value) ? UINT64_MAX : bits;
 }
 
-/* Has a matrix with sorted rows an entry there? */
+/* Has M, whose rows are sorted, an entry in row i and this column? A binary search. */
 static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
     int64_t low = lsp_csr_rowptr(M, i), high = lsp_csr_rowptr(M, i + 1);
     const int64_t end = high;
@@ -36,10 +36,10 @@ typedef struct filtering {
     const lsp_csr *A;
     const lsp_filter *filter;
     uint8_t *stays;  /* of each entry */
-    int64_t *counts; /* entries that stay of row i, in counts[i + 1] */
+    int64_t *counts; /* counts[i + 1]: entries of row i that stay */
 } filtering;
 
-static void look_at_rows(void *data, int64_t begin, int64_t end) {
+static void mark_rows(void *data, int64_t begin, int64_t end) {
     const filtering *f = data;
     const lsp_csr *A = f->A;
     const lsp_filter *filter = f->filter;
@@ -56,13 +56,13 @@ static void look_at_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
-static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
+/* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
+static void mark_entries(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
                          int64_t *counts) {
-    lsp_csr_for_rows(ctx, A, look_at_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
+    lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
 }
 
-/* Long rows as segments to be sorted. */
+/* Rows with more than `largest` entries, as segments to be sorted. */
 typedef struct long_rows {
     const lsp_csr *A;
     int64_t largest; /* entries that stay */
@@ -94,7 +94,7 @@ static void drop_smallest(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Rows that still have more than `largest` entries: these are sorted by size, stably, and the first ones stay. */
+/* Sorts the rows that still have more than `largest` entries by size, stably; the first `largest` of each stay. */
 static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -119,7 +119,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
         }
     }
     long_rows l = {A, largest, stays, counts, offsets, entry, rows, key};
-    const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments a thread */
+    const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments per thread */
     lsp_for_shares(ctx, segments, least, take_keys, &l);
     LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
                                                  .segments = segments,
@@ -238,7 +238,7 @@ static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filte
     int64_t *counts;
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
-    look_at_each(ctx, A, filter, stays, counts);
+    mark_entries(ctx, A, filter, stays, counts);
     if (filter->largest > 0) {
         LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
     }

@@ -1,12 +1,12 @@
-/* What a matrix looks like: one pass over its rows, one over its columns (the rows of the transpose), and one that
- * holds the two against each other for symmetry. */
+/* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
+ * compares the two for symmetry. */
 #include "matrices/matrices.h"
 
 #include <math.h>
 
 static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
 
-/* Sums that do not fit stay at the largest number. */
+/* a + b, or INT64_MAX if that does not fit. */
 static int64_t add_up(int64_t a, int64_t b) { return lsp_add(a, b, &a) ? a : INT64_MAX; }
 
 /* ---- rows ---- */
@@ -133,7 +133,7 @@ done:
 
 typedef struct column_search {
     const lsp_csr *T;
-    int64_t empty, below; /* atomic; below: the length of the longest, negative */
+    int64_t empty, below; /* atomic; below: minus the length of the longest */
 } column_search;
 
 static void take_column_share(void *data, int64_t begin, int64_t end) {
@@ -185,7 +185,7 @@ static symmetry mirror_share(const lsp_csr *A, const lsp_csr *T, int64_t begin, 
 
 typedef struct mirroring {
     const lsp_csr *A, *T;
-    int lost[4]; /* atomic: some share is not alike in pattern, symmetric, skew, hermitian */
+    int lost[4]; /* atomic, 1 if some share fails: pattern, symmetric, skew, hermitian */
 } mirroring;
 
 static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
@@ -197,7 +197,7 @@ static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* A against T = A^T of the same types, both sorted, no place twice. */
+/* Compares A with T = A^T. Both have the same types, sorted rows and no place twice. */
 static void take_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
     mirroring m = {.A = A, .T = T};
     lsp_csr_for_rows(ctx, A, mirror_rows_of, &m);

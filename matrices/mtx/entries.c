@@ -13,7 +13,7 @@ enum {
     slack_bytes = 2 * lsp_number_bytes,
 };
 
-/* Two indices at most 20 digits long are copied whole: the text goes on behind them. */
+/* Prints an index from 1 and a character after it. */
 LSP_INLINE char *put_index(char *text, int64_t index, char after) {
     text = lsp_print_int(text, index + 1);
     *text = after;
@@ -34,7 +34,8 @@ LSP_INLINE char *put_value(char *text, lsp_type type, const void *val, int64_t k
     return text + 1;
 }
 
-/* Prints the entries begin .. end-1 that are to be written; returns the end of the text. */
+/* Prints the entries begin .. end-1, without those above the diagonal in a symmetric file; returns the end of the text.
+ * The row index is printed once per row; 24 bytes of it are copied, and the text goes on after its length. */
 LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const lsp_mtx_writing *work,
                            const lsp_mtx_stretch *part, int64_t begin, int64_t end, char *text) {
     const lsp_csr *A = work->A;
@@ -71,7 +72,7 @@ static char *print_entries(const lsp_mtx_writing *work, const lsp_mtx_stretch *p
 
 /* ---- runs ---- */
 
-/* Runs of a stretch, and whose turn it is to write. */
+/* The runs of a stretch, and the run whose turn it is to write. */
 typedef struct turns {
     lsp_ctx *ctx;
     const lsp_mtx_writing *work;
@@ -79,13 +80,13 @@ typedef struct turns {
     lsp_mtx_sink *sink;
     pthread_mutex_t mutex; /* for run, fraction and error */
     pthread_cond_t next;
-    int64_t run;      /* the one that may write */
-    int64_t fraction; /* the first value that is no integer, where all must be; the stretch's end if none is */
+    int64_t run;      /* the run that may write */
+    int64_t fraction; /* the first value that is not whole, if all must be; the end of the stretch if none */
     int error;
 } turns;
 
-/* A thread's text goes out after the runs before it. These were begun earlier, so their turn comes. The run's entries
- * end at `end`; its first fraction, if it has one, is `whole`. */
+/* Writes a thread's text after the runs before it. Those were begun earlier, so the wait ends. The run's entries end at
+ * `end`; `whole` is its first fraction, or `end`. */
 static void put_run(turns *t, int64_t run, int64_t whole, int64_t end, const char *text, size_t bytes) {
     pthread_mutex_lock(&t->mutex);
     while (t->run < run) {
@@ -128,7 +129,8 @@ static lsp_status write_stretch(lsp_ctx *ctx, const lsp_mtx_writing *work, const
                                   : LSP_OK;
 }
 
-/* The stretch from `begin` on of a matrix on the GPU: columns, then, `length` of them later, values. */
+/* Fetches the stretch from `begin` on of a matrix on the GPU: columns, then values, which start after `length` columns.
+ */
 static lsp_status fetch_stretch(lsp_ctx *ctx, const lsp_csr *A, int stage, int64_t begin, int64_t length) {
     lsp_status status = LSP_OK;
     const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
@@ -146,7 +148,8 @@ static lsp_status write_from_gpu(lsp_ctx *ctx, const lsp_mtx_writing *work, lsp_
     const lsp_csr *A = work->A;
     const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
     const int64_t runs = LSP_CUDA_STAGE_BYTES / (col + val) / run_entries;
-    const int64_t length = (runs - runs % lsp_min(work->threads, runs)) * run_entries; /* as many for each thread */
+    const int64_t length =
+        (runs - runs % lsp_min(work->threads, runs)) * run_entries; /* the same number for each thread */
     LSP_TRY(fetch_stretch(ctx, A, 0, 0, length));
     for (int64_t begin = 0, s = 0; begin < A->nnz; begin += length, s++) {
         lsp_mtx_stretch part = {.begin = begin, .end = lsp_min(begin + length, A->nnz)};
@@ -170,7 +173,7 @@ lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_si
     }
     work->threads = (int)lsp_min(ctx->options.threads, runs);
     work->run_bytes = lsp_min(run_entries, A->nnz) * entry_bytes + slack_bytes;
-    if (ctx->options.max_bytes > 0) { /* rather fewer threads than none */
+    if (ctx->options.max_bytes > 0) { /* within a budget, fewer threads, but at least one */
         const int64_t affordable = lsp_available_bytes(ctx, LSP_HOST) / work->run_bytes;
         work->threads = (int)lsp_max(lsp_min(work->threads, affordable), 1);
     }

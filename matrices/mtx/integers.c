@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-/* Whole, and below what the type holds without gaps: it is printed in digits alone. Beside 2^52 fractions vanish. */
+/* Is x whole and below `limit`? Adding 2^52 rounds a smaller number to an integer. */
 LSP_INLINE bool is_whole(double x, double limit) {
     const double size = fabs(x);
     return (size < limit) & ((size >= 0x1p52) | (size + 0x1p52 - 0x1p52 == size));
 }
 
-/* The first of the values begin .. end-1 that is no such number; `end` if all are, which is seen without a branch. */
+/* The first of the values begin .. end-1 that is not whole; `end` if none. The usual case, none, takes no branch. */
 LSP_INLINE int64_t first_fraction(lsp_type type, double limit, const void *val, int64_t begin, int64_t end) {
     int fractions = 0;
     for (int64_t k = begin; k < end; k++) {
@@ -22,7 +22,6 @@ LSP_INLINE int64_t first_fraction(lsp_type type, double limit, const void *val, 
     return fractions ? begin : end;
 }
 
-/* The same of the entries begin .. end-1 of A. */
 int64_t lsp_mtx_whole_until(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end) {
     const int64_t from = begin - part->begin, to = end - part->begin;
     return part->begin + (work->A->val_type == LSP_F32 ? first_fraction(LSP_F32, 0x1p24, part->val, from, to)
@@ -42,7 +41,6 @@ done:
     return status;
 }
 
-/* Is it a field that values of this type can be written in? */
 lsp_status lsp_mtx_check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,

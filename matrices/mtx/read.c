@@ -1,10 +1,10 @@
-/* The public reader: opens, reads the header and the body, and hands over what was asked for. */
+/* The public reader: opens the text, reads the header and the body, and converts the matrix to the types asked for. */
 #include "matrices/matrices.h"
 #include "mtx.h"
 
 #include "core/isa.h"
 
-/* Everything after opening. */
+/* Reads from an opened source. */
 static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, lsp_mtx_info *info) {
     lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-/* From a path, or from memory. */
+/* Reads from a path or from memory. */
 static lsp_status read_from(lsp_ctx *ctx, const char *name, const void *text, size_t bytes, bool memory,
                             const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
     lsp_status status = LSP_OK;
@@ -57,7 +57,7 @@ static lsp_status read_from(lsp_ctx *ctx, const char *name, const void *text, si
     LSP_REQUIRE(!memory || text || bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
     LSP_REQUIRE(bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, bytes);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
-    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* the types make sense */
+    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
     reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
     LSP_TRY(memory ? lsp_mtx_open_memory(ctx, text, bytes, name, &reader.source)
                    : lsp_mtx_open(ctx, name, &reader.source));

@@ -1,4 +1,4 @@
-/* Has a matrix the symmetry that a file shall declare? It is compared with its transpose, entry by entry. */
+/* Has a matrix the symmetry that its file will declare? It is compared with its transpose, entry by entry. */
 #include "matrices/matrices.h"
 #include "write.h"
 
@@ -7,7 +7,7 @@ static bool mirrors(lsp_symmetry symmetry, lsp_value a, lsp_value b) {
     return lsp_same_number(a.re, re) && lsp_same_number(a.im, im);
 }
 
-/* Entry by entry with the transpose. S: A with sorted rows; T: its transpose. */
+/* Compares S, with sorted rows, and its transpose T; refuses the first entry without a mirror. */
 static lsp_status compare_mirrors(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *T, lsp_symmetry symmetry) {
     static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     lsp_status status = LSP_OK;
@@ -28,7 +28,6 @@ done:
     return status;
 }
 
-/* Is A what `symmetry` says? Counts the entries at and below the diagonal. */
 lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work) {
     lsp_status status = LSP_OK;
     const lsp_csr *A = work->A;

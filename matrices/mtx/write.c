@@ -9,7 +9,7 @@
 
 static int put_text(lsp_mtx_sink *sink, const char *text) { return lsp_mtx_sink_put(sink, text, strlen(text)); }
 
-/* Each line of the comment with a percent sign before it. */
+/* Writes each line of the comment with a percent sign before it. */
 static int put_comment(lsp_mtx_sink *sink, const char *comment) {
     int error = 0;
     while (comment && *comment && !error) {
@@ -41,7 +41,7 @@ static lsp_status write_header(const lsp_csr *A, const lsp_mtx_write_options *op
     return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
 }
 
-/* The row pointers of a matrix on the GPU come to the host; its entries stay. */
+/* Copies the row pointers of a matrix on the GPU to the host; its entries stay. */
 static lsp_status bring_rows(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     const int64_t bytes = (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type);
@@ -70,7 +70,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
                 (int)symmetry);
     LSP_TRY(lsp_mtx_check_field(ctx, A->val_type, how.field));
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
-    if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* is compared with its transpose on the host */
+    if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* the comparison with the transpose needs it on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
     }
     here = copy.rowptr ? copy : *A;
@@ -81,7 +81,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
         LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
     }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    if (work.integers && here.where == LSP_HOST && !sink.exists) { /* what is written in place cannot be taken back */
+    if (work.integers && here.where == LSP_HOST && !sink.exists) { /* a text written in place cannot be taken back */
         LSP_TRY(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
     }
     LSP_TRY(write_header(&here, &how, work.entries, &sink));

@@ -6,13 +6,13 @@
 #include "sink.h"
 
 typedef struct lsp_mtx_writing {
-    const lsp_csr *A;  /* its row pointers on the host */
-    int64_t first_row; /* that of the file in which A begins */
+    const lsp_csr *A;  /* its row pointers are on the host */
+    int64_t first_row; /* the row of the file in which A begins */
     lsp_symmetry symmetry;
     int64_t entries; /* lines to write */
-    bool integers;   /* all values must be */
+    bool integers;   /* all values must be whole */
     int threads;
-    char *texts; /* run_bytes for each of them */
+    char *texts; /* run_bytes for each thread */
     int64_t run_bytes;
 } lsp_mtx_writing;
 
@@ -21,7 +21,7 @@ typedef struct lsp_mtx_stretch { /* the entries begin .. end-1 of A, on the host
     const void *col, *val;
 } lsp_mtx_stretch;
 
-/* Prints all entries to the sink. Takes scratch of the call at hand; sets work->threads, texts and run_bytes. */
+/* Prints all entries to the sink. Takes scratch; sets work->threads, texts and run_bytes. */
 lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_sink *sink);
 
 /* The first of the entries begin .. end-1 whose value would not be printed as an integer; `end` if none. */
