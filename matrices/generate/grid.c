@@ -76,8 +76,8 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    int64_t k = g->k, edges = 3 * k - 2,
-            *starts; /* ordered pairs of neighbours along an axis, a node with itself too */
+    int64_t k = g->k, edges = 3 * k - 2; /* ordered pairs of neighbours along an axis, a node with itself too */
+    int64_t *starts;
     int64_t rows = g->unknowns * k * (g->dimensions == 2 ? k : k * k);
     int64_t nnz = g->dimensions == 2 ? 5 * k * k - 4 * k : g->unknowns * g->unknowns * edges * edges * edges;
     LSP_TRY(lsp_generate_check_memory(ctx, rows, rows, nnz));

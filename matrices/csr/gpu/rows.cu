@@ -281,7 +281,7 @@ static __device__ bool has_entry(const gpu_csr &M, int64_t i, int64_t column) {
 }
 
 /* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
-static __global__ void kernel_mark(gpu_csr A, gpu_filter filter, uint8_t *stays, int64_t *counts) {
+static __global__ void kernel_look(gpu_csr A, gpu_filter filter, uint8_t *stays, int64_t *counts) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         counts[0] = 0;
     }
@@ -421,7 +421,7 @@ extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     f.tolerance = filter->tolerance;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *stays, (void **)&stays));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_rows(A->rows), NT, 0, from, f, stays, counts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_look, blocks_for_rows(A->rows), NT, 0, from, f, stays, counts));
     if (filter->largest > 0 && A->nnz > 0) {
         LSP_TRY(keep_largest(ctx, &from, filter->largest, stays, counts));
     }
