@@ -169,10 +169,18 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
     return refused ? LSP_MTX_DIAGONAL : LSP_MTX_FINE;
 }
 
+typedef struct line_kind { /* what a line holds, and how much of it is read: a constant of each copy of the loop */
+    bool array;
+    lsp_mtx_field field;
+    lsp_mtx_depth depth;
+} line_kind;
+
 /* Reads the entry on the line at p, which is not blank and ends at `end`, as number k of the batch. */
-LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, bool array, lsp_mtx_field field, lsp_mtx_depth depth,
-                                     const char *p, const char *end, lsp_mtx_batch *batch, int64_t k) {
-    if (!array) {
+LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, line_kind kind, const char *p, const char *end,
+                                     lsp_mtx_batch *batch, int64_t k) {
+    const lsp_mtx_field field = kind.field;
+    const lsp_mtx_depth depth = kind.depth;
+    if (!kind.array) {
         uint64_t index = 0, col = 0;
         const char *start = p;
         const char *after = depth == LSP_MTX_ROWS ? NULL : parse_indices(p, &index, &col);
@@ -223,9 +231,9 @@ LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, bool array, l
     return p == end ? LSP_MTX_FINE : LSP_MTX_JUNK;
 }
 
-LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, bool array, lsp_mtx_field field,
-                              lsp_mtx_depth depth, const char *text, int lines, lsp_mtx_batch *batch) {
-    bool symmetric = !array && header->symmetry != LSP_GENERAL && depth != LSP_MTX_ROWS;
+LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, line_kind kind, const char *text, int lines,
+                              lsp_mtx_batch *batch) {
+    bool symmetric = !kind.array && header->symmetry != LSP_GENERAL && kind.depth != LSP_MTX_ROWS;
     int64_t count = 0;
     const char *line = text;
     for (int i = 0; i < lines; i++) {
@@ -237,10 +245,10 @@ LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, bool a
                 continue;
             }
         }
-        lsp_mtx_fault fault = decode_line(header, array, field, depth, p, end, batch, count);
+        lsp_mtx_fault fault = decode_line(header, kind, p, end, batch, count);
         if (fault == LSP_MTX_FINE && symmetric) {
-            bool values = depth == LSP_MTX_ALL && field != LSP_MTX_PATTERN;
-            fault = fit_symmetry(header, lenient, values, values && field == LSP_MTX_COMPLEX, batch, count);
+            bool values = kind.depth == LSP_MTX_ALL && kind.field != LSP_MTX_PATTERN;
+            fault = fit_symmetry(header, lenient, values, values && kind.field == LSP_MTX_COMPLEX, batch, count);
         }
         if (__builtin_expect(fault != LSP_MTX_FINE, 0)) {
             batch->fault = fault;
@@ -270,7 +278,7 @@ const char *LSP_ISA_NAME(lsp_mtx_decode)(const lsp_mtx_header *header, bool leni
             return text;
         }
     }
-#define DECODE(array, field, depth) decode(header, lenient, array, field, depth, text, lines, batch)
+#define DECODE(array, field, depth) decode(header, lenient, (line_kind){array, field, depth}, text, lines, batch)
     if (header->format == LSP_MTX_ARRAY) {
         return depth != LSP_MTX_ALL               ? DECODE(true, LSP_MTX_REAL, LSP_MTX_ROWS)
                : header->field == LSP_MTX_COMPLEX ? DECODE(true, LSP_MTX_COMPLEX, LSP_MTX_ALL)
