@@ -1,5 +1,5 @@
-/* Is it a matrix? First what the struct says, then the row pointers, then every entry, in parallel; the message names
- * the first offender, whatever the threads. Every other function trusts what passed here. */
+/* Is it a matrix? The struct is checked first, then the row pointers, then every entry, in parallel. The message names
+ * the first fault, for any number of threads. Every other function trusts a matrix that passed here. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -7,74 +7,7 @@
 
 enum { least_share = 1 << 15 };
 
-/* ---- shares ---- */
-
-int lsp_csr_threads(const lsp_ctx *ctx, const lsp_csr *A) {
-    return lsp_threads_for(ctx, A->rows / 2 + A->nnz / 2, least_share / 2);
-}
-
-/* The first row i with i + rowptr[i] >= place. */
-static int64_t row_at(const lsp_csr *A, int64_t place) {
-    int64_t low = 0, high = A->rows;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (lsp_csr_rowptr(A, middle) >= place - middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
-void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_t *end) {
-    int64_t from, to;
-    lsp_share(A->rows + A->nnz, part, parts, &from, &to);
-    *begin = part == 0 ? 0 : row_at(A, from);
-    *end = part == parts - 1 ? A->rows : row_at(A, to);
-}
-
-typedef struct row_sharing {
-    const lsp_csr *A;
-    int shares;
-    void (*do_rows)(void *data, int64_t begin, int64_t end);
-    void *data;
-} row_sharing;
-
-static void share_rows(void *data, int64_t part, int thread) {
-    const row_sharing *s = data;
-    int64_t begin, end;
-    (void)thread;
-    lsp_csr_share(s->A, (int)part, s->shares, &begin, &end);
-    s->do_rows(s->data, begin, end);
-}
-
-void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
-                      void *data) {
-    enum { shares_a_thread = 4 };
-    const int threads = lsp_csr_threads(ctx, A);
-    row_sharing s = {.A = A, .shares = threads * shares_a_thread, .do_rows = do_rows, .data = data};
-    if (threads == 1) {
-        do_rows(data, 0, A->rows);
-    } else {
-        lsp_for_parts(ctx, s.shares, threads, share_rows, &s);
-    }
-}
-
-int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
-    int64_t low = 0, high = A->rows - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low + 1) / 2;
-        if (lsp_csr_rowptr(A, middle) <= k) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
-/* ---- what the struct says ---- */
+/* ---- the struct ---- */
 
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
@@ -93,7 +26,7 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
         LSP_ERR_ARGUMENT, "%s has row pointers of type %s and columns of type %s: only LSP_I32 and LSP_I64 are indices",
         name, lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type));
     LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
-                "%s has values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered", name,
+                "%s has values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered", name,
                 lsp_type_name(A->val_type));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type,
                             &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, A->where}, &fit));
@@ -114,7 +47,7 @@ done:
 
 /* ---- rows ---- */
 
-/* The first row that ends before it starts; `end` if there is none. */
+/* The first row that ends before it starts; `end` if none. */
 LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         if (lsp_index_at(rowptr, type, i) > lsp_index_at(rowptr, type, i + 1)) {
@@ -124,11 +57,11 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-/* The first of all that does not hold, found by shares. */
+/* The first fault of all shares. */
 typedef struct first_search {
     const lsp_csr *A;
     int64_t first;
-    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* of a share; `end`: none */
+    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* the first of a share; `end` if none */
 } first_search;
 
 static void find_in_share(void *data, int64_t begin, int64_t end) {
@@ -158,13 +91,13 @@ done:
 
 /* ---- entries ---- */
 
-/* The first entry whose column is outside 0 .. cols-1. In blocks, without a branch inside, so that it runs in vectors.
+/* The first entry whose column is outside 0 .. cols-1. A block is tested without a branch, so that it runs in vectors.
  */
 LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
     enum { block = 1024 };
     for (int64_t from = begin; from < end; from += block) {
         int64_t to = lsp_min(from + block, end);
-        uint32_t bad = 0; /* as wide as what it collects */
+        uint32_t bad = 0; /* as wide as the columns, so that vectors need no conversion */
         uint64_t bad_wide = 0;
         for (int64_t k = from; k < to; k++) {
             if (type == LSP_I32) {
@@ -184,12 +117,9 @@ LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64
 
 /* The first entry that is NaN or infinite. */
 LSP_INLINE int64_t not_finite(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) {
-        bool fine = type == LSP_F32 ? isfinite(((const float *)A->val)[k])
-                    : type == LSP_F64
-                        ? isfinite(((const double *)A->val)[k])
-                        : isfinite(((const double *)A->val)[2 * k]) && isfinite(((const double *)A->val)[2 * k + 1]);
-        if (!fine) {
+    for (int64_t k = begin; type != LSP_NONE && k < end; k++) {
+        lsp_value value = lsp_value_of(type, A->val, k);
+        if (!isfinite(value.re) || !isfinite(value.im)) {
             return k;
         }
     }
@@ -200,13 +130,10 @@ static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
 static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
-    return A->val_type == LSP_F32   ? not_finite(LSP_F32, A, begin, end)
-           : A->val_type == LSP_F64 ? not_finite(LSP_F64, A, begin, end)
-           : A->val_type == LSP_C64 ? not_finite(LSP_C64, A, begin, end)
-                                    : end;
+    return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
 }
 
-/* The first of all entries that `find` objects to; nnz if there is none. */
+/* The first entry that `find` finds; nnz if none. */
 static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
     first_search search = {.A = A, .first = A->nnz, .find = find};
@@ -214,34 +141,8 @@ static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
     return search.first;
 }
 
-LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
-                            int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
-        for (int64_t k = start + 1; k < stop; k++) {
-            int64_t left = lsp_index_at(A->col, col_type, k - 1), right = lsp_index_at(A->col, col_type, k);
-            if (left > right || (strictly && left == right)) {
-                return i;
-            }
-        }
-    }
-    return end;
-}
-
-static int64_t find_unsorted(const lsp_csr *A, int64_t begin, int64_t end) {
-    return LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
-}
-static int64_t find_not_ascending(const lsp_csr *A, int64_t begin, int64_t end) {
-    return LSP_WITH_INDICES(A, unsorted, A, true, begin, end);
-}
-
-int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
-    first_search search = {.A = A, .first = A->rows, .find = strictly ? find_not_ascending : find_unsorted};
-    lsp_csr_for_rows(ctx, A, find_in_share, &search);
-    return search.first;
-}
-
-/* No column twice in a row: neighbours tell when rows are sorted; else the columns are sorted aside. */
+/* No column twice in a row. In sorted rows, neighbours are compared; otherwise a copy of the columns is sorted first.
+ */
 static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);

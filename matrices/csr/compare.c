@@ -1,17 +1,18 @@
-/* Two matrices entry by entry: each row is a merge of the two by column, which finds where the patterns part and how
- * far values at the same place are from each other. */
+/* Compares two matrices entry by entry: each row is a merge of the two by column. It finds the first place where the
+ * patterns differ, and the largest distance between values at the same place. */
 #include "matrices/matrices.h"
 
 #include <math.h>
 
 typedef struct difference {     /* of the rows of one thread */
-    int64_t part_row, part_col; /* where the patterns first part; -1 if nowhere */
+    int64_t part_row, part_col; /* where the patterns first differ; -1 if nowhere */
     int64_t far_row, far_col;   /* where the values are furthest apart; -1 while they are equal */
     double max_rel;
     bool same_bits;
 } difference;
 
-/* |a-b| / max(|a|,|b|), without overflow on the way; 0 for equals, NaN among them; infinite where it makes no sense. */
+/* |a-b| / max(|a|,|b|), scaled so that nothing overflows. 0 if both are equal or both NaN; infinite if only one is NaN
+ * or either is infinite. */
 static double relative(lsp_value a, lsp_value b) {
     if (lsp_same_number(a.re, b.re) && lsp_same_number(a.im, b.im)) {
         return 0;
@@ -65,7 +66,7 @@ static void compare_rows(const lsp_csr *A, const lsp_csr *B, int64_t begin, int6
     }
 }
 
-/* The shares' findings, in the order of their rows. */
+/* The differences of all shares, in the order of their rows. */
 static lsp_csr_difference gather(const difference *found, int parts) {
     lsp_csr_difference all = {.same_shape = true, .same_pattern = true, .same_bits = true, .row = -1, .col = -1};
     for (int p = 0; p < parts; p++) {

@@ -1,4 +1,4 @@
-/* Triples to rows: filed by row in their order, rows sorted (stable), equal places summed. */
+/* Triples to CSR: a stable counting sort by row, a stable sort of each row, and equal places summed. */
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -13,7 +13,7 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
                 "the triples have indices of type %s: only LSP_I32 and LSP_I64 are indices",
                 lsp_type_name(A->index_type));
     LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
-                "the triples have values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
+                "the triples have values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered",
                 lsp_type_name(A->val_type));
     LSP_REQUIRE(A->nnz <= PTRDIFF_MAX / (int64_t)lsp_type_bytes(A->index_type) &&
                     (A->val_type == LSP_NONE || A->nnz <= PTRDIFF_MAX / (int64_t)lsp_type_bytes(A->val_type)),
@@ -35,7 +35,7 @@ typedef struct outside_search {
     int64_t first;
 } outside_search;
 
-static void look_outside(void *data, int64_t begin, int64_t end) {
+static void search_share(void *data, int64_t begin, int64_t end) {
     outside_search *search = data;
     const lsp_coo *A = search->A;
     for (int64_t k = begin; k < end; k++) {
@@ -47,10 +47,10 @@ static void look_outside(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* The first triple outside the matrix; nnz if there is none. */
+/* The first triple outside the matrix; nnz if none. */
 static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
     outside_search search = {.A = A, .first = A->nnz};
-    lsp_for_shares(ctx, A->nnz, least_share, look_outside, &search);
+    lsp_for_shares(ctx, A->nnz, least_share, search_share, &search);
     return search.first;
 }
 

@@ -1,33 +1,27 @@
-/* B = A in other types or another place, array by array: converted where it lies, then moved. */
+/* B = A in other types or another place, array by array: each is converted where it lies, then moved, so that only the
+ * result crosses to the other place. */
 #include "core/cuda.h"
 #include "core/items.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
-/* to[i] = from[i] for begin <= i < end. LSP_NONE stands for ones. */
+/* to[i] = from[i] for begin <= i < end. Values of type LSP_NONE are ones. */
 LSP_INLINE void convert_index(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
                               int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         lsp_index_set(to, to_type, i, lsp_index_at(from, from_type, i));
     }
 }
-LSP_INLINE double value_at(lsp_type type, const void *array, int64_t i) {
-    return type == LSP_F32 ? (double)((const float *)array)[i] : type == LSP_F64 ? ((const double *)array)[i] : 1.0;
-}
-LSP_INLINE void convert_value(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
-                              int64_t end) {
+LSP_INLINE void convert_values(lsp_type from_type, lsp_type to_type, void *to, const void *from, int64_t begin,
+                               int64_t end) {
     for (int64_t i = begin; i < end; i++) {
-        double value = value_at(from_type, from, i);
-        if (to_type == LSP_F32) {
-            ((float *)to)[i] = (float)value;
-        } else if (to_type == LSP_F64) {
-            ((double *)to)[i] = value;
-        } else {
-            ((double *)to)[2 * i] = value;
-            ((double *)to)[2 * i + 1] = 0;
-        }
+        lsp_value_set(to_type, to, i, lsp_value_of(from_type, from, i));
     }
+}
+LSP_INLINE void convert_to(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
+                           int64_t end) {
+    LSP_WITH_VALUE(from_type, convert_values, to_type, to, from, begin, end);
 }
 
 static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t begin,
@@ -40,12 +34,8 @@ static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type
         convert_index(LSP_I32, to, LSP_I64, from, begin, end);
     } else if (to_type == LSP_I64) {
         convert_index(LSP_I64, to, LSP_I32, from, begin, end);
-    } else if (from_type == LSP_NONE) {
-        convert_value(to_type, to, LSP_NONE, from, begin, end);
-    } else if (to_type == LSP_F32) {
-        convert_value(LSP_F32, to, LSP_F64, from, begin, end);
     } else {
-        convert_value(LSP_F64, to, LSP_F32, from, begin, end);
+        LSP_WITH_VALUE(to_type, convert_to, to, from_type, from, begin, end);
     }
 }
 
@@ -66,7 +56,7 @@ static void convert_items(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Both in one place. */
+/* Both arrays lie in one place. */
 static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
     if (to.where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, convert_items, &(conversion){.to = to, .from = from});

@@ -1,10 +1,10 @@
-/* Matrices made and ended: which types fit, how many bytes they need, the arrays themselves. */
+/* Makes and frees matrices: chooses the types, checks that the bytes are available, allocates the arrays. */
 #include "matrices/matrices.h"
 
 #include "core/cuda.h"
 
 enum {
-    asked_from = 64 << 20, /* matrices of this many bytes are compared with the memory that is free */
+    asked_from = 64 << 20, /* from this many bytes on, the free memory is asked for first */
     least_share = 1 << 16,
 };
 
@@ -26,8 +26,7 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
                 "row pointers of type %s, columns of type %s: only LSP_I32 and LSP_I64 are indices",
                 lsp_type_name(t.rowptr_type), lsp_type_name(t.col_type));
     LSP_REQUIRE(lsp_is_value(t.val_type), LSP_ERR_ARGUMENT,
-                "values of type %s: only LSP_NONE, LSP_F32, LSP_F64 and LSP_C64 are offered",
-                lsp_type_name(t.val_type));
+                "values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered", lsp_type_name(t.val_type));
     t.val_type = t.drop_values ? LSP_NONE : t.val_type;
     LSP_REQUIRE(t.where == LSP_HOST || t.where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the place %d is neither LSP_HOST nor LSP_CUDA", (int)t.where);
@@ -40,7 +39,7 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_room(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types) {
+lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types) {
     lsp_status status = LSP_OK;
     int64_t pointers, entries, bytes = 0;
     int64_t entry_bytes = (int64_t)(lsp_type_bytes(types->col_type) + lsp_type_bytes(types->val_type));
@@ -59,7 +58,7 @@ done:
     return status;
 }
 
-/* rowptr all zero, wherever it lies. */
+/* rowptr = 0 everywhere, in either place. */
 static lsp_status clear_rowptr(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx), bytes = (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type);
@@ -87,7 +86,7 @@ lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
     LSP_TRY(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
     LSP_REQUIRE(fit.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "a matrix on the GPU needs a context on the GPU, and this one is on the host");
-    LSP_TRY(lsp_csr_room(ctx, rows, nnz, &fit));
+    LSP_TRY(lsp_csr_check_memory(ctx, rows, nnz, &fit));
     made.rowptr_type = fit.rowptr_type;
     made.col_type = fit.col_type;
     made.val_type = fit.val_type;

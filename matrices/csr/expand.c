@@ -1,5 +1,5 @@
-/* B = A + M, M being the entries of A off the diagonal at their mirrored places (none of a general matrix): row by row,
- * a merge of A with its transpose, once to count and once to fill. */
+/* B = A + M. M holds the entries of A off the diagonal at their mirrored places; it is empty for a general matrix. Each
+ * row is a merge of A with its transpose, done once to count and once to fill. */
 #include "matrices/matrices.h"
 
 typedef struct expansion {
@@ -9,23 +9,12 @@ typedef struct expansion {
     int64_t *starts; /* of B's rows */
 } expansion;
 
-LSP_INLINE void store(lsp_type type, void *val, int64_t k, lsp_value v) {
-    if (type == LSP_F32) {
-        ((float *)val)[k] = (float)v.re;
-    } else if (type == LSP_F64) {
-        ((double *)val)[k] = v.re;
-    } else if (type == LSP_C64) {
-        ((double *)val)[2 * k] = v.re;
-        ((double *)val)[2 * k + 1] = v.im;
-    }
-}
-
 LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
     return symmetry == LSP_SKEW ? (lsp_value){-v.re, -v.im} : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im} : v;
 }
 
-/* Row i of B, written from entry `to` on (not written when only counted); returns the entry after its last. A float is
- * summed in double and rounded once more, which gives the bits of a sum in float. */
+/* Writes row i of B from entry `to` on, or with count_only only counts it; returns the entry after its last. Floats are
+ * added in double and rounded to float, which gives the bits of an addition in float. */
 LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion *e, int64_t i, int64_t to) {
     int64_t a = lsp_csr_rowptr(e->A, i), a_stop = lsp_csr_rowptr(e->A, i + 1), last = -1;
     int64_t t_stop = lsp_csr_rowptr(e->T, i + 1), t = e->symmetry == LSP_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);
@@ -33,7 +22,7 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
         int64_t a_col = a < a_stop ? lsp_csr_col(e->A, a) : INT64_MAX;
         int64_t t_col = t < t_stop ? lsp_csr_col(e->T, t) : INT64_MAX;
         if (t_col == i) {
-            t++; /* the diagonal has no mirror */
+            t++; /* the diagonal is not mirrored */
             continue;
         }
         int64_t column = lsp_min(a_col, t_col);
@@ -48,7 +37,7 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
                 v = (lsp_value){sum.re + v.re, sum.im + v.im};
             }
             lsp_index_set(e->B->col, e->B->col_type, to - 1, column);
-            store(val_type, e->B->val, to - 1, v);
+            lsp_value_set(val_type, e->B->val, to - 1, v);
         }
         a += a_col <= t_col;
         t += a_col > t_col;
@@ -69,20 +58,7 @@ LSP_INLINE void fill_rows(lsp_type val_type, const expansion *e, int64_t begin, 
 }
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const expansion *e = data;
-    switch (e->B->val_type) {
-    case LSP_F32:
-        fill_rows(LSP_F32, e, begin, end);
-        break;
-    case LSP_F64:
-        fill_rows(LSP_F64, e, begin, end);
-        break;
-    case LSP_C64:
-        fill_rows(LSP_C64, e, begin, end);
-        break;
-    default:
-        fill_rows(LSP_NONE, e, begin, end);
-        break;
-    }
+    LSP_WITH_VALUE(e->B->val_type, fill_rows, e, begin, end);
 }
 
 static lsp_status merge(lsp_ctx *ctx, expansion *e) {

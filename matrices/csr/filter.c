@@ -1,5 +1,5 @@
-/* B = those entries of A that a filter lets stay: where a mask is, none too small, of each row so many of the largest.
- */
+/* B = the entries of A that a filter keeps: those within a mask, larger than a tolerance, and among the largest of
+ * their row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -7,20 +7,17 @@
 
 enum { least_share = 1 << 15 };
 
-static double magnitude(const lsp_csr *A, int64_t k) {
-    return A->val_type == LSP_F64   ? fabs(((const double *)A->val)[k])
-           : A->val_type == LSP_F32 ? fabs((double)((const float *)A->val)[k])
-                                    : 1;
-}
+/* |value|; complex ones were refused. */
+static double magnitude(const lsp_csr *A, int64_t k) { return fabs(lsp_value_at(A, k).re); }
 
-/* The bits of |value| as a number that orders them; all NaN alike, above infinity. */
+/* An integer that orders values as |value| does; all NaN are equal, above infinity. */
 static uint64_t rank_of(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return isnan(value) ? UINT64_MAX : bits;
 }
 
-/* Has a matrix with sorted rows an entry there? */
+/* Has M, whose rows are sorted, an entry in row i and this column? A binary search. */
 static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
     int64_t low = lsp_csr_rowptr(M, i), high = lsp_csr_rowptr(M, i + 1);
     const int64_t end = high;
@@ -39,10 +36,10 @@ typedef struct filtering {
     const lsp_csr *A;
     const lsp_filter *filter;
     uint8_t *stays;  /* of each entry */
-    int64_t *counts; /* entries that stay of row i, in counts[i + 1] */
+    int64_t *counts; /* counts[i + 1]: entries of row i that stay */
 } filtering;
 
-static void look_at_rows(void *data, int64_t begin, int64_t end) {
+static void mark_rows(void *data, int64_t begin, int64_t end) {
     const filtering *f = data;
     const lsp_csr *A = f->A;
     const lsp_filter *filter = f->filter;
@@ -59,13 +56,13 @@ static void look_at_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
-static void look_at_each(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
+/* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
+static void mark_entries(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
                          int64_t *counts) {
-    lsp_csr_for_rows(ctx, A, look_at_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
+    lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
 }
 
-/* Long rows as segments to be sorted. */
+/* Rows with more than `largest` entries, as segments to be sorted. */
 typedef struct long_rows {
     const lsp_csr *A;
     int64_t largest; /* entries that stay */
@@ -97,7 +94,7 @@ static void drop_smallest(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Rows that still have more than `largest` entries: these are sorted by size, stably, and the first ones stay. */
+/* Sorts the rows that still have more than `largest` entries by size, stably; the first `largest` of each stay. */
 static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -122,7 +119,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
         }
     }
     long_rows l = {A, largest, stays, counts, offsets, entry, rows, key};
-    const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments a thread */
+    const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments per thread */
     lsp_for_shares(ctx, segments, least, take_keys, &l);
     LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
                                                  .segments = segments,
@@ -180,7 +177,7 @@ lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *fi
     if (mask != NULL &&
         (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
         LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .where = where}, sorted));
-        LSP_TRY(where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, sorted) : lsp_csr_sort_rows(ctx, sorted));
+        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
         filter->mask = sorted;
     }
 done:
@@ -210,44 +207,49 @@ static void take_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
-                           const lsp_csr_types *types, lsp_csr *B) {
+/* counts[] become where B's rows begin. */
+static lsp_status take_on_host(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                               const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    lsp_csr_types of_b = *types;
-    of_b.val_type = A->val_type;
-    of_b.where = A->where;
-    if (A->where == LSP_CUDA) {
-        return lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B);
-    }
     int64_t *starts = counts;
     lsp_prefix_sum(ctx, starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &of_b, &made));
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, types, &made));
     lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = &made, .stays = stays, .starts = starts});
     *B = made;
 done:
     return status;
 }
 
-lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
+                           const lsp_csr_types *types, lsp_csr *B) {
+    lsp_csr_types of_b = *types;
+    of_b.val_type = A->val_type;
+    of_b.where = A->where;
+    return A->where == LSP_CUDA ? lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B)
+                                : take_on_host(ctx, A, stays, counts, &of_b, B);
+}
+
+static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type};
+    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
     uint8_t *stays;
     int64_t *counts;
-    if (A->where == LSP_CUDA) {
-        return lsp_filter_rows_cuda(ctx, A, filter, B);
-    }
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
-    look_at_each(ctx, A, filter, stays, counts);
+    mark_entries(ctx, A, filter, stays, counts);
     if (filter->largest > 0) {
         LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
     }
-    LSP_TRY(lsp_filter_take(ctx, A, stays, counts, &types, B));
+    LSP_TRY(take_on_host(ctx, A, stays, counts, &types, B));
 done:
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
+    return A->where == LSP_CUDA ? lsp_filter_rows_cuda(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
 }
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {

@@ -1,9 +1,10 @@
-/* B[i][j] = A[row_order[i]][col_order[j]]: rows copied from where they lie, columns renamed by the inverse order. */
+/* B[i][j] = A[row_order[i]][col_order[j]]: rows are copied in the new order, columns renamed by the inverse order, and
+ * rows sorted again. */
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
-/* inverse[order[i]] = i; checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. Both of that type. */
+/* inverse[order[i]] = i, both of `type`. Checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. */
 static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void **inverse) {
     lsp_status status = LSP_OK;
     *inverse = NULL;
@@ -14,7 +15,7 @@ static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_
                 order);
     LSP_TRY(lsp_scratch_bytes(ctx, n, lsp_type_bytes(type), false, inverse));
     if (n > 0) {
-        memset(*inverse, 0xff, (size_t)n * lsp_type_bytes(type)); /* -1: not met yet */
+        memset(*inverse, 0xff, (size_t)n * lsp_type_bytes(type)); /* -1: not seen yet */
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t place = lsp_index_at(order, type, i);
@@ -40,35 +41,24 @@ static int64_t source_row(const permutation *p, int64_t i) {
     return p->row_order ? lsp_index_at(p->row_order, p->order_type, i) : i;
 }
 
-/* The rows begin .. end-1 of B. */
-LSP_INLINE void fill_rows(lsp_type col_type, size_t val_bytes, const permutation *p, const lsp_csr *B, int64_t begin,
+/* Fills the rows begin .. end-1 of B. */
+LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const permutation *p, const lsp_csr *B, int64_t begin,
                           int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t row = source_row(p, i), to = lsp_csr_rowptr(B, i), stop = lsp_csr_rowptr(p->A, row + 1);
         for (int64_t k = lsp_csr_rowptr(p->A, row); k < stop; k++, to++) {
             int64_t column = lsp_index_at(p->A->col, col_type, k);
             lsp_index_set(B->col, col_type, to, p->new_col ? lsp_index_at(p->new_col, p->order_type, column) : column);
-            lsp_move_value(B->val, to, p->A->val, k, val_bytes);
+            lsp_move_value(B->val, to, p->A->val, k, lsp_value_bytes(val_type));
         }
     }
 }
+LSP_INLINE void fill_typed(lsp_type val_type, const permutation *p, int64_t begin, int64_t end) {
+    LSP_WITH_INDEX(p->B->col_type, fill_rows, val_type, p, p->B, begin, end);
+}
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const permutation *p = data;
-    const lsp_csr *B = p->B;
-    switch (lsp_type_bytes(B->val_type)) {
-    case 0:
-        LSP_WITH_INDEX(B->col_type, fill_rows, 0, p, B, begin, end);
-        break;
-    case 4:
-        LSP_WITH_INDEX(B->col_type, fill_rows, 4, p, B, begin, end);
-        break;
-    case 8:
-        LSP_WITH_INDEX(B->col_type, fill_rows, 8, p, B, begin, end);
-        break;
-    default:
-        LSP_WITH_INDEX(B->col_type, fill_rows, 16, p, B, begin, end);
-        break;
-    }
+    LSP_WITH_VALUE(p->B->val_type, fill_typed, p, begin, end);
 }
 
 static void count_share(void *data, int64_t begin, int64_t end) {

@@ -1,12 +1,12 @@
-/* What a matrix looks like: one pass over its rows, one over its columns (the rows of the transpose), and one that
- * holds the two against each other for symmetry. */
+/* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
+ * compares the two for symmetry. */
 #include "matrices/matrices.h"
 
 #include <math.h>
 
 static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
 
-/* Sums that do not fit stay at the largest number. */
+/* a + b, or INT64_MAX if that does not fit. */
 static int64_t add_up(int64_t a, int64_t b) { return lsp_add(a, b, &a) ? a : INT64_MAX; }
 
 /* ---- rows ---- */
@@ -50,7 +50,7 @@ LSP_INLINE void take_rows(lsp_type rowptr_type, lsp_type col_type, const lsp_csr
 
 LSP_INLINE void take_values(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end, lsp_csr_stats *s) {
     int64_t zeros = 0, not_finite = 0;
-    for (int64_t k = begin; k < end; k++) {
+    for (int64_t k = begin; type != LSP_NONE && k < end; k++) {
         lsp_value v = lsp_value_of(type, A->val, k);
         zeros += v.re == 0 && v.im == 0;
         not_finite += !isfinite(v.re) || !isfinite(v.im);
@@ -62,13 +62,7 @@ LSP_INLINE void take_values(lsp_type type, const lsp_csr *A, int64_t begin, int6
 static void take_share(const lsp_csr *A, int64_t begin, int64_t end, row_sums *sums) {
     int64_t from = lsp_csr_rowptr(A, begin), to = lsp_csr_rowptr(A, end);
     LSP_WITH_INDICES(A, take_rows, A, begin, end, sums);
-    if (A->val_type == LSP_F64) {
-        take_values(LSP_F64, A, from, to, &sums->s);
-    } else if (A->val_type == LSP_F32) {
-        take_values(LSP_F32, A, from, to, &sums->s);
-    } else if (A->val_type == LSP_C64) {
-        take_values(LSP_C64, A, from, to, &sums->s);
-    }
+    LSP_WITH_VALUE(A->val_type, take_values, A, from, to, &sums->s);
 }
 
 static void add_sums(row_sums *all, const row_sums *part) {
@@ -139,7 +133,7 @@ done:
 
 typedef struct column_search {
     const lsp_csr *T;
-    int64_t empty, below; /* atomic; below: the length of the longest, negative */
+    int64_t empty, below; /* atomic; below: minus the length of the longest */
 } column_search;
 
 static void take_column_share(void *data, int64_t begin, int64_t end) {
@@ -191,7 +185,7 @@ static symmetry mirror_share(const lsp_csr *A, const lsp_csr *T, int64_t begin, 
 
 typedef struct mirroring {
     const lsp_csr *A, *T;
-    int lost[4]; /* atomic: some share is not alike in pattern, symmetric, skew, hermitian */
+    int lost[4]; /* atomic, 1 if some share fails: pattern, symmetric, skew, hermitian */
 } mirroring;
 
 static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
@@ -203,7 +197,7 @@ static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* A against T = A^T of the same types, both sorted, no place twice. */
+/* Compares A with T = A^T. Both have the same types, sorted rows and no place twice. */
 static void take_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
     mirroring m = {.A = A, .T = T};
     lsp_csr_for_rows(ctx, A, mirror_rows_of, &m);

@@ -1,5 +1,6 @@
-/* B = A^T by counting sort: threads take shares of the entries in order, count them by column, and the counts, summed
- * by column and then by share, say where each thread puts its entries. COO to CSR is the same filing by row. */
+/* B = A^T by a stable counting sort. Threads take shares of the entries in order and count them by column. The prefix
+ * sum of the counts, by column and then by share, says where each thread puts its entries. COO to CSR is the same sort.
+ */
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -7,9 +8,9 @@ enum { least_share = 1 << 15 };
 typedef struct sorter {
     const lsp_filing *items;
     lsp_csr *B;
-    void *places; /* parts x rows of B, of its rowptr_type: counts, then where the next entry goes */
+    void *places; /* parts x rows of B, in its rowptr_type: counts, then the place of the next entry */
     int parts;
-    int64_t *sums; /* of the rows of each share of B's rows: entries before it */
+    int64_t *sums; /* [s]: entries in the rows before share s of B's rows */
 } sorter;
 
 /* The counts of one share. */
@@ -28,7 +29,7 @@ LSP_INLINE void count(lsp_type index_type, lsp_type place_type, const sorter *s,
     }
 }
 
-/* Counts to places, for the rows of one share. */
+/* Turns counts into places, for the rows of one share. */
 static void place_share(void *data, int64_t share, int thread) {
     const sorter *s = data;
     int64_t begin, end, before = s->sums[share]; /* entries of the rows before */
@@ -67,8 +68,9 @@ LSP_INLINE void move(lsp_type index_type, lsp_type place_type, lsp_type col_type
     }
 }
 
-/* Types that are all narrow are constants in the loop; wide ones are asked each time. */
-LSP_INLINE void move_values(size_t val_bytes, const sorter *s, int part) {
+/* If all indices are narrow, their types are constants in the loop; otherwise they are tested for each entry. */
+LSP_INLINE void move_values(lsp_type val_type, const sorter *s, int part) {
+    const size_t val_bytes = lsp_value_bytes(val_type);
     if (s->items->index_type == LSP_I32 && s->B->rowptr_type == LSP_I32 && s->B->col_type == LSP_I32) {
         move(LSP_I32, LSP_I32, LSP_I32, val_bytes, s, part);
     } else {
@@ -77,22 +79,8 @@ LSP_INLINE void move_values(size_t val_bytes, const sorter *s, int part) {
 }
 static void move_share(void *data, int64_t share, int thread) {
     const sorter *s = data;
-    const int part = (int)share;
     (void)thread;
-    switch (lsp_type_bytes(s->B->val_type)) {
-    case 0:
-        move_values(0, s, part);
-        break;
-    case 4:
-        move_values(4, s, part);
-        break;
-    case 8:
-        move_values(8, s, part);
-        break;
-    default:
-        move_values(16, s, part);
-        break;
-    }
+    LSP_WITH_VALUE(s->B->val_type, move_values, s, (int)share);
 }
 
 static void count_share(void *data, int64_t share, int thread) {
@@ -106,7 +94,7 @@ static void count_share(void *data, int64_t share, int thread) {
     }
 }
 
-/* Entries in the rows of one share. */
+/* Counts the entries in the rows of one share. */
 static void sum_share(void *data, int64_t share, int thread) {
     const sorter *s = data;
     int64_t begin, end, sum = 0;
@@ -120,7 +108,7 @@ static void sum_share(void *data, int64_t share, int thread) {
     s->sums[share + 1] = sum;
 }
 
-/* Shares that pay, while their counts take no more memory than B itself. */
+/* Shares that pay. They are limited so that their counts take no more memory than B itself. */
 static int parts_for(const lsp_ctx *ctx, const lsp_csr *B) {
     int64_t place_bytes = (int64_t)lsp_type_bytes(B->rowptr_type);
     int64_t entry_bytes = (int64_t)(lsp_type_bytes(B->col_type) + lsp_type_bytes(B->val_type));

@@ -1,4 +1,4 @@
-/* Matrices by name: "er:1000:8" is read strictly against one table of names, parameters and limits. */
+/* Makes matrices by name: "er:1000:8" is parsed strictly by one table of names, parameters and limits. */
 #include "generate.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@ typedef struct limit {
     bool decimal; /* may have decimals */
 } limit;
 
-#define HUGE_N (INT64_C(1) << 48) /* far beyond any memory, and no product of sizes overflows in a sentence */
+#define HUGE_N                                                                                                         \
+    (INT64_C(1) << 48) /* far beyond any memory, and small enough that no product of sizes overflows in a message */
 
 static const struct known {
     const char *name;
@@ -29,7 +30,7 @@ enum { known_names = sizeof table / sizeof *table };
 static const char all_names[] =
     "poisson2d:K, stencil27:K, fem3:K, er:N:D, rmat:SCALE:EF, web:N:ALPHA:DMAX, perm:N, nascg:CLASS";
 
-typedef struct word { /* a piece of the name, up to a colon or the end */
+typedef struct word { /* a part of the name, up to a colon or the end */
     const char *text;
     int length;
 } word;
@@ -39,8 +40,8 @@ static bool is_word(word w, const char *text) {
     return strncmp(w.text, text, (size_t)w.length) == 0 && text[w.length] == 0;
 }
 
-/* Digits, and for a decimal number a point and more digits: at most 15 together, so that one division rounds rightly.
- */
+/* Reads digits, and for a decimal number a point and more digits: at most 15 in all, so that one division rounds
+ * correctly. */
 static bool parse_number(word w, const limit *l, lsp_parameter *p) {
     static const int64_t tens[] = {1,       10,       100,       1000,       10000,      100000,
                                    1000000, 10000000, 100000000, 1000000000, 10000000000};
@@ -63,7 +64,7 @@ static bool parse_number(word w, const limit *l, lsp_parameter *p) {
     return p->whole >= l->least && (p->whole < l->most || (p->whole == l->most && value % tens[decimals] == 0));
 }
 
-/* The parameters of `spec`, behind the name of `known`. */
+/* Parses the parameters of `spec`, which follow the name of `known`. */
 static lsp_status parse(lsp_ctx *ctx, const char *spec, const struct known *known, lsp_parameter *p) {
     lsp_status status = LSP_OK;
     word w = word_at(spec);

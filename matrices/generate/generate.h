@@ -1,4 +1,4 @@
-/* What the generators share: random numbers that can jump, and the parameters of a name. */
+/* What the generators share: the parameters of a name, and random numbers that can jump ahead. */
 #ifndef LSP_MATRICES_GENERATE_GENERATE_H
 #define LSP_MATRICES_GENERATE_GENERATE_H
 
@@ -6,23 +6,24 @@
 
 enum { lsp_most_parameters = 3 };
 
-typedef struct lsp_parameter { /* a whole number, or with `decimals` a decimal one */
+typedef struct lsp_parameter { /* `decimal` where the table allows decimals, otherwise `whole` */
     int64_t whole;
     double decimal;
 } lsp_parameter;
 
-/* Makes A on the host: narrowest indices, f64. The parameters are within the limits of the table in generate.c. */
+/* Makes A on the host, with the narrowest indices and f64 values. The parameters are within the limits of the table in
+ * generate.c. */
 typedef lsp_status lsp_generator(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A);
 
 lsp_generator lsp_generate_poisson2d, lsp_generate_stencil27, lsp_generate_fem3;
 lsp_generator lsp_generate_er, lsp_generate_rmat, lsp_generate_web, lsp_generate_perm;
 lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *A);
 
-/* Refuses, before anything is allocated, a matrix that does not fit: `entries` counts those to be dropped later, too.
+/* Refuses a matrix that does not fit the memory, before anything is allocated. `entries` includes those dropped later.
  */
-lsp_status lsp_generate_room(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
+lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
 
-/* ---- splitmix64: the state is a counter, so draw number k can be had without the k-1 before it ---- */
+/* ---- splitmix64: the state is a counter, so draw k needs none of the draws before it ---- */
 
 #define LSP_GAMMA UINT64_C(0x9E3779B97F4A7C15)
 

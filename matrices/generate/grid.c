@@ -1,5 +1,5 @@
-/* Matrices of regular grids: the 5-point Laplacian of a square, all 27 neighbours in a cube, and the same with three
- * unknowns a node. Every row knows its length and its columns by itself. */
+/* Matrices of regular grids: the 5-point Laplacian of a square, the 27-point stencil of a cube, and that stencil with
+ * three unknowns per node. The length and the columns of a row follow from its number, so rows are made in parallel. */
 #include "generate.h"
 
 enum { least_share = 1 << 14 };
@@ -7,10 +7,10 @@ enum { least_share = 1 << 14 };
 typedef struct grid {
     int64_t k;        /* nodes along an edge */
     int dimensions;   /* 2: a square, 3: a cube */
-    int64_t unknowns; /* a node */
+    int64_t unknowns; /* per node */
 } grid;
 
-/* Neighbours along one axis, itself included: from `first` on. */
+/* Counts a node and its neighbours along one axis. They begin at *first. */
 static int64_t axis(const grid *g, int64_t place, int64_t *first) {
     *first = lsp_max(place - 1, 0);
     return lsp_min(place + 1, g->k - 1) - *first + 1;
@@ -76,10 +76,11 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    int64_t k = g->k, edges = 3 * k - 2, *starts; /* pairs of neighbours along an axis */
+    int64_t k = g->k, edges = 3 * k - 2; /* ordered pairs of neighbours along an axis, a node with itself too */
+    int64_t *starts;
     int64_t rows = g->unknowns * k * (g->dimensions == 2 ? k : k * k);
     int64_t nnz = g->dimensions == 2 ? 5 * k * k - 4 * k : g->unknowns * g->unknowns * edges * edges * edges;
-    LSP_TRY(lsp_generate_room(ctx, rows, rows, nnz));
+    LSP_TRY(lsp_generate_check_memory(ctx, rows, rows, nnz));
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
     filling f = {.g = g, .starts = starts, .A = A};
     lsp_for_shares(ctx, rows, least_share, count_rows, &f);

@@ -1,6 +1,7 @@
-/* The matrix of the NAS conjugate gradient benchmark, A = sum over i of w_i x_i x_i^T + (rcond - shift) I, with sparse
- * random x_i and weights w_i that fall from 1 to rcond. Row j collects the outer products of all x_i that hold j, in
- * the order of i, then is sorted and summed: the benchmark's own order of additions, so its own bits. */
+/* The matrix of the NAS conjugate gradient benchmark: A = sum over i of w_i x_i x_i^T + (rcond - shift) I, with sparse
+ * random x_i and weights w_i that fall from 1 to rcond. Row j collects the outer products of all x_i with an entry at
+ * j, in the order of i; then it is sorted and summed. That is the benchmark's order of additions, so the bits are its
+ * own. */
 #include "generate.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static bool holds(const int32_t *columns, int64_t count, int64_t column) {
     return false;
 }
 
-/* Rows x_0 .. x_n-1 of X: `nonzer` numbers at random places, and 1/2 at place i. */
+/* Makes the rows x_0 .. x_n-1 of X: `nonzer` numbers at random places, and 1/2 at place i. */
 static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *X) {
     lsp_status status = LSP_OK;
     lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = LSP_F64};
@@ -44,7 +45,7 @@ static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_cs
     int32_t *rowptr = X->rowptr, *col = X->col;
     double *val = X->val;
     uint64_t state = 314159265;
-    int shift = 46; /* the top bits of a number are a place below the power of two not less than n */
+    int shift = 46; /* number >> shift is a place below the least power of two that is n or more */
     for (int64_t power = 1; power < params->n; power *= 2) {
         shift--;
     }
@@ -71,7 +72,7 @@ done:
     return status;
 }
 
-/* The entries of row j of A, before sums: for every x_i that holds j, w_i x_i[j] x_i. */
+/* Fills row j of A before it is summed: w_i x_i[j] x_i for every x_i with an entry at j. */
 static void fill_row(const lsp_csr *X, const lsp_csr *T, const double *weights, double shift, int64_t j, lsp_csr *A) {
     const int32_t *x_col = X->col, *i_of = T->col;
     const double *x_val = X->val, *x_j = T->val;
@@ -141,7 +142,7 @@ lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *
     lsp_status status = LSP_OK;
     lsp_csr X = {0}, T = {0};
     int64_t longest = params->nonzer + 1;
-    LSP_TRY(lsp_generate_room(ctx, params->n, params->n, params->n * longest * longest));
+    LSP_TRY(lsp_generate_check_memory(ctx, params->n, params->n, params->n * longest * longest));
     LSP_TRY(make_vectors(ctx, params, &X));
     LSP_TRY(lsp_csr_transpose(ctx, &X, &T));
     LSP_TRY(sum_products(ctx, params, &X, &T, A));

@@ -1,12 +1,12 @@
-/* Random matrices. Columns are drawn first, by rows or by edges, each thread jumping to its own draws; then rows are
- * sorted, repeats dropped, and values drawn in the order of the entries. */
+/* Random matrices. Columns are drawn first, by rows or by edges; each thread jumps to its own draws. Then rows are
+ * sorted, duplicates dropped, and values drawn in the order of the entries. */
 #include "generate.h"
 
 #include <math.h>
 
 enum { least_share = 1 << 13 };
 
-/* What is drawn: `seed`, and where it goes. */
+/* A matrix being drawn. */
 typedef struct drawing {
     const lsp_csr *A;
     uint64_t seed;
@@ -23,7 +23,7 @@ static void draw_values(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* From a pattern that may have repeats to a random matrix. */
+/* Turns a pattern, which may have duplicates, into a random matrix. */
 static lsp_status finish(lsp_ctx *ctx, uint64_t seed, lsp_csr *A) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
@@ -49,7 +49,7 @@ lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, 
     int64_t n = p[0].whole, d = p[1].whole, draws, *starts;
     LSP_REQUIRE(lsp_mul(n, d, &draws), LSP_ERR_OVERFLOW, "N = %lld rows of D = %lld entries are too many", (long long)n,
                 (long long)d);
-    LSP_TRY(lsp_generate_room(ctx, n, n, draws));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, draws));
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
     for (int64_t i = 0; i <= n; i++) {
         starts[i] = i * d;
@@ -86,7 +86,7 @@ lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     void *row, *col;
     LSP_REQUIRE(lsp_mul(n, p[1].whole, &edges) && edges <= INT64_MAX / 64, LSP_ERR_OVERFLOW,
                 "2^SCALE = %lld rows of EF = %lld edges are too many", (long long)n, (long long)p[1].whole);
-    LSP_TRY(lsp_generate_room(ctx, n, n, edges));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, edges));
     LSP_TRY(lsp_csr_create(ctx, n, n, edges, NULL, A));
     LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &row));
     LSP_TRY(lsp_scratch_bytes(ctx, edges, lsp_type_bytes(A->col_type), false, &col));
@@ -129,7 +129,8 @@ static int64_t zipf_length(const double *cumulative, int64_t most, double u) {
     return low + 1;
 }
 
-/* A target of page i: as often nearby as anywhere, and then rather at the front. Two draws. */
+/* The target of a link of page i: half of them are at most 200 pages away, the others favour the first pages. Takes two
+ * draws. */
 static int64_t target(lsp_rng *rng, int64_t i, int64_t n) {
     if (lsp_rng_next(rng) & 1) {
         int64_t place = (i + lsp_rng_below(rng, 401) - 200) % n;
@@ -154,17 +155,17 @@ lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
     size_t mark = lsp_scratch_mark(ctx);
     int64_t n = p[0].whole, most = p[2].whole, *starts;
     double *cumulative;
-    LSP_TRY(lsp_generate_room(ctx, n, n, n));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
     LSP_TRY(zipf_weights(ctx, p[1].decimal, most, &cumulative));
     starts[0] = 0;
-    for (int64_t i = 0; i < n; i++) { /* row i draws once for its length, then twice a target */
+    for (int64_t i = 0; i < n; i++) { /* row i draws once for its length, then twice for each target */
         lsp_rng rng = lsp_rng_at(seed, i + 2 * starts[i]);
         int64_t length = zipf_length(cumulative, most, lsp_rng_unit(&rng));
         LSP_REQUIRE(lsp_add(starts[i], length, &starts[i + 1]) && starts[i + 1] < INT64_MAX / 4, LSP_ERR_OVERFLOW,
                     "N = %lld rows of up to DMAX = %lld entries are too many", (long long)n, (long long)most);
     }
-    LSP_TRY(lsp_generate_room(ctx, n, n, starts[n]));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, starts[n]));
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
     lsp_csr_for_rows(ctx, A, draw_targets, &(drawing){.A = A, .seed = seed, .starts = starts});
     LSP_TRY(finish(ctx, seed, A));
@@ -177,13 +178,13 @@ lsp_status lsp_generate_perm(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     lsp_status status = LSP_OK;
     int64_t n = p[0].whole;
     lsp_rng rng = lsp_rng_at(seed, 0);
-    LSP_TRY(lsp_generate_room(ctx, n, n, n));
+    LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
     LSP_TRY(lsp_csr_create(ctx, n, n, n, NULL, A));
     for (int64_t i = 0; i < n; i++) {
         lsp_index_set(A->rowptr, A->rowptr_type, i + 1, i + 1);
         lsp_index_set(A->col, A->col_type, i, i);
     }
-    for (int64_t i = n - 1; i > 0; i--) { /* Fisher and Yates, from the top */
+    for (int64_t i = n - 1; i > 0; i--) { /* Fisher-Yates shuffle, from the last entry down */
         int64_t j = lsp_rng_below(&rng, i + 1), other = lsp_csr_col(A, j);
         lsp_index_set(A->col, A->col_type, j, lsp_csr_col(A, i));
         lsp_index_set(A->col, A->col_type, i, other);

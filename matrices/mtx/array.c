@@ -1,7 +1,7 @@
-/* Places of the numbers of an array file: column by column, of a symmetric one from the diagonal down. */
+/* Places of the numbers in an array file: column by column, in a symmetric one from the diagonal down. */
 #include "mtx.h"
 
-/* The first row that is stored of a column. */
+/* The first row that the file stores of a column. */
 static int64_t first_row(const lsp_mtx_header *header, int64_t col) {
     return header->symmetry == LSP_GENERAL ? 0 : col + (header->symmetry == LSP_SKEW);
 }
@@ -11,7 +11,8 @@ lsp_mtx_cursor lsp_mtx_array_place(const lsp_mtx_header *header, int64_t k) {
         return header->rows > 0 ? (lsp_mtx_cursor){k % header->rows, k / header->rows} : (lsp_mtx_cursor){0, 0};
     }
     lsp_mtx_cursor cursor = {first_row(header, 0), 0};
-    while (cursor.col < header->cols && k >= header->rows - cursor.row) { /* columns: no more than numbers before k */
+    while (cursor.col < header->cols &&
+           k >= header->rows - cursor.row) { /* at most k steps: each skips a number or more */
         k -= header->rows - cursor.row;
         cursor.row = first_row(header, ++cursor.col);
     }

@@ -1,4 +1,5 @@
-/* What the two passes do with a batch of entries: count them by row, or put each into the next free slot of its row. */
+/* What a pass does with a batch of entries: pass 1 counts them by row, pass 2 puts each into the next free slot of its
+ * row. */
 #include "matrices/matrices.h"
 #include "mtx.h"
 
@@ -19,8 +20,8 @@ static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const 
     }
 }
 
-/* slot[k] = the next free one of row[k], asked for ahead of the stores, which would wait for it one after the other;
- * false if one is none of the matrix's. */
+/* slot[k] = the next free slot of row[k], prefetched for the stores that follow, which would otherwise miss the cache
+ * one after the other. False if a slot lies outside the matrix. */
 LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_batch *batch) {
     const size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
     for (int64_t k = 0; k < batch->count; k++) {
@@ -37,22 +38,13 @@ LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_bat
     return true;
 }
 
-static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
-    const int64_t *slot = batch->slot, n = batch->count;
-    if (A->val_type == LSP_F64) {
-        for (int64_t k = 0; k < n; k++) {
-            ((double *)A->val)[slot[k]] = batch->re[k];
-        }
-    } else if (A->val_type == LSP_F32) {
-        for (int64_t k = 0; k < n; k++) {
-            ((float *)A->val)[slot[k]] = (float)batch->re[k];
-        }
-    } else if (A->val_type == LSP_C64) {
-        for (int64_t k = 0; k < n; k++) {
-            ((double *)A->val)[2 * slot[k]] = batch->re[k];
-            ((double *)A->val)[2 * slot[k] + 1] = complex ? batch->im[k] : 0;
-        }
+LSP_INLINE void store_typed(lsp_type val_type, const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
+    for (int64_t k = 0; val_type != LSP_NONE && k < batch->count; k++) {
+        lsp_value_set(val_type, A->val, batch->slot[k], (lsp_value){batch->re[k], complex ? batch->im[k] : 0});
     }
+}
+static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
+    LSP_WITH_VALUE(A->val_type, store_typed, A, complex, batch);
 }
 
 static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batch *batch) {
@@ -73,7 +65,7 @@ static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batc
     return true;
 }
 
-/* The entries off the diagonal become their mirrors, the others are dropped. */
+/* Turns the entries off the diagonal into their mirrors and drops the others. */
 static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *batch) {
     const lsp_mtx_header *header = &job->reader->header;
     bool complex = values && header->field == LSP_MTX_COMPLEX;

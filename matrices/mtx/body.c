@@ -1,6 +1,6 @@
-/* Two passes over the lines, straight into CSR. The text is cut into parts, one a thread. Pass 1 counts the entries of
- * every row in every part; their sums in the order of the parts tell where each part's entries of a row begin; pass 2
- * puts every entry into its slot. So entries of a row stand in the order of the file, whatever the number of parts. */
+/* Two passes over the lines, straight into CSR. The text is cut into parts, one per thread. Pass 1 counts the entries
+ * of every row in every part. A prefix sum of the counts, by row and then by part, gives the first slot of each; pass 2
+ * puts every entry into its slot. So the entries of a row stand in the order of the file, for any number of parts. */
 #include "matrices/matrices.h"
 #include "mtx.h"
 
@@ -46,7 +46,7 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
         if (first) {
             double share =
                 (double)(stream.at + stream.used - part->begin) / (double)lsp_max(part->stop - part->begin, 1);
-            share = share < 1 ? share : 1; /* it reads on to the end of a line */
+            share = share < 1 ? share : 1; /* the last line may end beyond the part */
             const double from = pass == LSP_MTX_PLACE ? 0.3 : pass == LSP_MTX_NUMBERS || !array ? 0 : 0.15;
             const double to = pass == LSP_MTX_PLACE ? 1 : pass == LSP_MTX_NUMBERS ? 0.15 : 0.3;
             lsp_progress(job->ctx, "read", from + share * (to - from));
@@ -72,7 +72,7 @@ static void run_one(void *data, int64_t p, int thread) {
     run_part(r->job, &r->job->parts[p], r->pass);
 }
 
-/* All parts; true if all is well. */
+/* One pass over all parts; true if none met a fault. */
 static bool run(const lsp_mtx_job *job, lsp_mtx_pass pass) {
     bool fine = true;
     lsp_for_parts(job->ctx, job->count, job->count, run_one, &(running){.job = job, .pass = pass});
@@ -92,7 +92,7 @@ LSP_INLINE int64_t row_total(bool wide, const lsp_mtx_job *job, int64_t row) {
     return total;
 }
 
-/* Counts become first free slots; rowptr is set. `at`: the first slot of row `begin`. */
+/* Turns counts into first free slots and sets rowptr. `at`: the first slot of row `begin`. */
 LSP_INLINE void set_slots(bool wide, const lsp_mtx_job *job, int64_t begin, int64_t end, int64_t at) {
     const lsp_csr *A = &job->reader->A;
     for (int64_t row = begin; row < end; row++) {
@@ -118,7 +118,7 @@ typedef struct slotting {
     int64_t nnz;
 } slotting;
 
-/* sums[s] = the entries of the rows of share s. */
+/* sums[s] = entries in the rows of share s. */
 static void sum_share(void *data, int64_t s, int thread) {
     slotting *l = data;
     int64_t begin, end, sum = 0;
@@ -157,7 +157,7 @@ static void empty_share(void *data, int64_t p, int thread) {
     }
 }
 
-/* Makes the matrix, columns -1 so that a slot left empty shows, and turns counts into slots. */
+/* Creates the matrix and turns counts into slots. Columns are set to -1, which shows slots left empty. */
 static lsp_status make_matrix(lsp_mtx_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
@@ -186,7 +186,7 @@ done:
 
 /* ---- before and after ---- */
 
-/* Bytes of the entries at least, if the file is what it announces. */
+/* The least bytes of the entries, if the file holds as many as it announces. */
 static int64_t matrix_least(const lsp_mtx_reader *reader) {
     const lsp_mtx_header *header = &reader->header;
     const lsp_csr_types *types = &reader->options.types;
@@ -198,8 +198,8 @@ static int64_t matrix_least(const lsp_mtx_reader *reader) {
     return known ? header->entries * (4 + value_bytes) : 0;
 }
 
-/* How many parts: counts by row for every part must not take more than the matrix itself will, and all that a part
- * needs must fit beside it. */
+/* Chooses the number of parts: the counts of all parts must take no more memory than the matrix, and what the parts
+ * need must fit beside it. */
 static lsp_status plan_parts(lsp_mtx_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
@@ -223,7 +223,8 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
                           lsp_size(all).text, lsp_size(available).text);
         goto done;
     }
-    LSP_TRY(lsp_mtx_room(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
+    LSP_TRY(
+        lsp_mtx_check_memory(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
 done:
     return status;
 }
@@ -253,7 +254,7 @@ typedef struct gap_search {
     int64_t first; /* the row, or the entry, where a gap is */
 } gap_search;
 
-static void look_at_rows(void *data, int64_t begin, int64_t end) {
+static void search_rows(void *data, int64_t begin, int64_t end) {
     gap_search *search = data;
     const lsp_csr *A = search->A;
     for (int64_t i = begin; i < end; i++) {
@@ -265,7 +266,7 @@ static void look_at_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static void look_at_entries(void *data, int64_t begin, int64_t end) {
+static void search_entries(void *data, int64_t begin, int64_t end) {
     gap_search *search = data;
     for (int64_t k = begin; k < end; k++) {
         if (lsp_csr_col(search->A, k) < 0) {
@@ -275,14 +276,14 @@ static void look_at_entries(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* True if every slot was filled: no column is -1. In rows that ascend strictly it would be the first. */
+/* True if every slot was filled: no column is -1. In a strictly ascending row only the first column can be. */
 static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
     gap_search search = {.A = A, .first = INT64_MAX};
-    lsp_for_shares(ctx, ascending ? A->rows : A->nnz, least_rows, ascending ? look_at_rows : look_at_entries, &search);
+    lsp_for_shares(ctx, ascending ? A->rows : A->nnz, least_rows, ascending ? search_rows : search_entries, &search);
     return search.first == INT64_MAX;
 }
 
-/* Sorts rows from `row` on and sums duplicates. A mirrored duplicate is counted once. */
+/* Sorts all rows, counts duplicates from `row` on and sums them. A duplicate and its mirror count once. */
 static lsp_status merge_duplicates(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mirrored, int64_t row) {
     lsp_status status = LSP_OK;
     lsp_csr *A = &reader->A;

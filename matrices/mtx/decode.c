@@ -1,6 +1,6 @@
-/* Lines to entries. First all newlines of a window of text are found, so that the lines are independent of each other
- * and the processor works on several at a time; then each line is read word by word, and must end where it ends.
- * Compiled once an instruction set. */
+/* Lines to entries. First all newlines of a window of text are found: then the lines do not depend on each other, and
+ * the processor works on several at a time. Then each line is read word by word, up to its newline. Compiled once for
+ * each instruction set. */
 #include "mtx.h"
 #include "number_parse.h"
 
@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-/* A bit for each of 64 bytes that is a newline. */
+/* Bit i is 1 if byte i of 64 is a newline. */
 LSP_INLINE uint64_t newline_bits(const char *p) {
 #if defined(__AVX512BW__)
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512((const void *)p), _mm512_set1_epi8('\n'));
@@ -35,7 +35,7 @@ LSP_INLINE uint64_t newline_bits(const char *p) {
 #endif
 }
 
-/* The places of the newlines among the first `bytes` of text; returns how many. Room for 64 more is used. */
+/* Finds the newlines among the first `bytes` of text; returns how many. May write 64 more items than that. */
 static int find_newlines(const char *text, int bytes, uint32_t *newlines) {
     int count = 0;
     for (int at = 0; at < bytes; at += 64) {
@@ -44,7 +44,7 @@ static int find_newlines(const char *text, int bytes, uint32_t *newlines) {
             bits &= (UINT64_C(1) << (bytes - at)) - 1;
         }
         int found = __builtin_popcountll(bits), k = 0;
-        do { /* four at a time: fewer wrong guesses of how many there are; those past the end are overwritten */
+        do { /* four at a time: fewer mispredicted branches; items past the end are overwritten */
             for (int i = 0; i < 4; i++) {
                 newlines[count + k + i] = (uint32_t)(at + (bits ? __builtin_ctzll(bits) : 0));
                 bits &= bits - 1;
@@ -66,7 +66,7 @@ LSP_INLINE const char *skip_blanks(const char *p) {
     return p;
 }
 
-/* An index of more than 8 digits: up to 18, later ones are counted as out of range. */
+/* An index of more than 8 digits. It stays above 10^18 once it gets there, and so is out of range. */
 static const char *long_index(const char *p, uint64_t *index) {
     uint64_t value = 0;
     for (; *p >= '0' && *p <= '9'; p++) {
@@ -87,8 +87,8 @@ LSP_INLINE const char *parse_index(const char *p, uint64_t *index) {
     return p + (bit >> 3);
 }
 
-/* Both indices at once, the usual way: of up to 8 digits, one blank between and one after, all in 16 bytes. Returns the
- * blank or newline after them, or NULL if they are not so. */
+/* Reads both indices at once in the usual case: up to 8 digits each, one blank between, a blank or newline after, all
+ * in 16 bytes. Returns the blank or newline after them, or NULL in any other case. */
 #if defined(__SSE4_1__)
 LSP_INLINE const char *parse_indices(const char *p, uint64_t *row, uint64_t *col) {
     static const int8_t ends[16] = {-128, -128, -128, -128, -128, -128, -128, -128, 0, 1, 2, 3, 4, 5, 6, 7};
@@ -102,7 +102,7 @@ LSP_INLINE const char *parse_indices(const char *p, uint64_t *row, uint64_t *col
                          0)) {
         return NULL;
     }
-    uint64_t low, high; /* which bytes of the text: each index at the right end of its half, zeros before */
+    uint64_t low, high; /* shuffle: each index goes to the right end of its half, zeros before it */
     memcpy(&low, ends + first, 8);
     memcpy(&high, ends + second, 8);
     high += (uint64_t)(first + 1) * 0x0101010101010101u;
@@ -148,7 +148,8 @@ LSP_INLINE const char *parse_value(const char *p, lsp_mtx_field field, double *v
     return field == LSP_MTX_INTEGER ? parse_integer(p, value) : lsp_parse_double_quick(p, value);
 }
 
-/* What the symmetry of the file says against an entry; one above the diagonal becomes its mirror if that is allowed. */
+/* Checks an entry against the symmetry of the file. One above the diagonal is replaced by its mirror, which only a
+ * lenient reader accepts. */
 LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient, bool values, bool complex,
                                       lsp_mtx_batch *batch, int64_t k) {
     int64_t row = batch->row[k], col = batch->col[k];
@@ -168,10 +169,18 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
     return refused ? LSP_MTX_DIAGONAL : LSP_MTX_FINE;
 }
 
-/* The entry on the line at p, which is not blank and ends at `end`, as number k of the batch. */
-LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, bool array, lsp_mtx_field field, lsp_mtx_depth depth,
-                                     const char *p, const char *end, lsp_mtx_batch *batch, int64_t k) {
-    if (!array) {
+typedef struct line_kind { /* what a line holds, and how much of it is read: a constant of each copy of the loop */
+    bool array;
+    lsp_mtx_field field;
+    lsp_mtx_depth depth;
+} line_kind;
+
+/* Reads the entry on the line at p, which is not blank and ends at `end`, as number k of the batch. */
+LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, line_kind kind, const char *p, const char *end,
+                                     lsp_mtx_batch *batch, int64_t k) {
+    const lsp_mtx_field field = kind.field;
+    const lsp_mtx_depth depth = kind.depth;
+    if (!kind.array) {
         uint64_t index = 0, col = 0;
         const char *start = p;
         const char *after = depth == LSP_MTX_ROWS ? NULL : parse_indices(p, &index, &col);
@@ -222,9 +231,9 @@ LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, bool array, l
     return p == end ? LSP_MTX_FINE : LSP_MTX_JUNK;
 }
 
-LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, bool array, lsp_mtx_field field,
-                              lsp_mtx_depth depth, const char *text, int lines, lsp_mtx_batch *batch) {
-    bool symmetric = !array && header->symmetry != LSP_GENERAL && depth != LSP_MTX_ROWS;
+LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, line_kind kind, const char *text, int lines,
+                              lsp_mtx_batch *batch) {
+    bool symmetric = !kind.array && header->symmetry != LSP_GENERAL && kind.depth != LSP_MTX_ROWS;
     int64_t count = 0;
     const char *line = text;
     for (int i = 0; i < lines; i++) {
@@ -236,10 +245,10 @@ LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, bool a
                 continue;
             }
         }
-        lsp_mtx_fault fault = decode_line(header, array, field, depth, p, end, batch, count);
+        lsp_mtx_fault fault = decode_line(header, kind, p, end, batch, count);
         if (fault == LSP_MTX_FINE && symmetric) {
-            bool values = depth == LSP_MTX_ALL && field != LSP_MTX_PATTERN;
-            fault = fit_symmetry(header, lenient, values, values && field == LSP_MTX_COMPLEX, batch, count);
+            bool values = kind.depth == LSP_MTX_ALL && kind.field != LSP_MTX_PATTERN;
+            fault = fit_symmetry(header, lenient, values, values && kind.field == LSP_MTX_COMPLEX, batch, count);
         }
         if (__builtin_expect(fault != LSP_MTX_FINE, 0)) {
             batch->fault = fault;
@@ -269,7 +278,7 @@ const char *LSP_ISA_NAME(lsp_mtx_decode)(const lsp_mtx_header *header, bool leni
             return text;
         }
     }
-#define DECODE(array, field, depth) decode(header, lenient, array, field, depth, text, lines, batch)
+#define DECODE(array, field, depth) decode(header, lenient, (line_kind){array, field, depth}, text, lines, batch)
     if (header->format == LSP_MTX_ARRAY) {
         return depth != LSP_MTX_ALL               ? DECODE(true, LSP_MTX_REAL, LSP_MTX_ROWS)
                : header->field == LSP_MTX_COMPLEX ? DECODE(true, LSP_MTX_COMPLEX, LSP_MTX_ALL)

@@ -1,10 +1,12 @@
-/* What is wrong with a file, and in which line first: one thread decodes all lines again, in order, and counts. */
+/* Says what is wrong with a file, and in which line first: one thread decodes all lines again, in order, and counts
+ * them.
+ */
 #include "mtx.h"
 #include "number_text.h"
 
 #include <string.h>
 
-/* Word number k of a line; empty if there is none. */
+/* A word of a line; of length 0 if the line has no such word. */
 typedef struct span {
     const char *text;
     int64_t length;
@@ -28,7 +30,7 @@ static span word_at(const char *line, int k) {
 
 static lsp_mtx_shown show(span word) { return lsp_mtx_show(word.text, word.length); }
 
-/* The same as it may stand in a message. */
+/* Word number k of a line, for a message. */
 static lsp_mtx_shown word(const char *line, int k) { return show(word_at(line, k)); }
 
 static const char *digits_end(const char *p) {
@@ -56,7 +58,8 @@ static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, 
                     show(index).text, (long long)size);
 }
 
-/* Where the number that begins the word ends; NULL if it begins with none. An integer may be of any size. */
+/* The end of the number at the start of a word; NULL if the word does not start with one. Integers may have any size.
+ */
 static const char *number_end(span value, bool integer) {
     double number;
     const char *digits = value.text + (*value.text == '-' || *value.text == '+'), *end = digits_end(digits);
@@ -65,7 +68,7 @@ static const char *number_end(span value, bool integer) {
 
 static bool is_number(span value, bool integer) { return number_end(value, integer) == value.text + value.length; }
 
-/* Why a word is not the number that it should be. */
+/* Says why a word is not a number. */
 static lsp_status explain_number(lsp_ctx *ctx, const char *name, long long line, span value, bool integer) {
     const char *what = integer ? "integer" : "number", *end = number_end(value, integer);
     if (integer && is_number(value, false)) {
@@ -81,7 +84,7 @@ static lsp_status explain_number(lsp_ctx *ctx, const char *name, long long line,
     return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s", name, line, show(value).text, what);
 }
 
-/* The first value of the line that is wrong; LSP_OK if none is. */
+/* Fails with a sentence about the first wrong value of the line; LSP_OK if all are right. */
 static lsp_status explain_value(lsp_ctx *ctx, const char *name, long long line, const lsp_mtx_header *header,
                                 const char *text) {
     const int first = header->format == LSP_MTX_COORDINATE ? 2 : 0;
@@ -141,7 +144,7 @@ done:
     return status;
 }
 
-/* The line of data line number k, from 0, of those at `text`. */
+/* Data line number k, from 0, at or after `text`; comments and blank lines do not count. */
 static const char *data_line(const char *text, int64_t k) {
     for (;; text = (const char *)rawmemchr(text, '\n') + 1) {
         const char *p = text;

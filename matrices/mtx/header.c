@@ -1,5 +1,5 @@
-/* The banner "%%MatrixMarket matrix FORMAT FIELD SYMMETRY", comments, and the size line: "ROWS COLS ENTRIES" or, for an
- * array, "ROWS COLS". */
+/* Reads the banner "%%MatrixMarket matrix FORMAT FIELD SYMMETRY", comments, and the size line: "ROWS COLS ENTRIES" or,
+ * for an array, "ROWS COLS". */
 #include "mtx.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static bool is(word w, const char *name) {
     return (size_t)w.length == strlen(name) && strncasecmp(w.text, name, (size_t)w.length) == 0;
 }
 
-/* The number of the name that a word is, or -1. */
+/* The index of the name that equals the word, or -1. */
 static int choose(word w, const char *const names[]) {
     for (int i = 0; names[i]; i++) {
         if (is(w, names[i])) {
@@ -84,7 +84,7 @@ done:
     return status;
 }
 
-/* The numbers that an array of these sizes stores; false if there are more than can be counted. */
+/* *entries = the numbers that an array of these sizes stores; false if they do not fit 64 bits. */
 static bool count_array(const lsp_mtx_header *header, int64_t *entries) {
     if (header->symmetry == LSP_GENERAL) {
         return lsp_mul(header->rows, header->cols, entries);

@@ -1,5 +1,5 @@
-/* Decompression into the pieces of a source, member after member, with zlib's own memory from the context too: a small
- * file that would become an enormous text meets the budget. */
+/* Decompresses gzip, member after member, into the pieces of a source. All memory comes from the context, zlib's too:
+ * so a small file with an enormous text is stopped by the budget. */
 #include "mtx.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static lsp_status broken(lsp_ctx *ctx, const lsp_mtx_source *source, const char 
     return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s", source->name, (long long)count_lines(source) + 1, why);
 }
 
-/* After a member: another one, padding of zeros, or the end? *again says whether a member follows. */
+/* After a member comes another one, padding of zeros, or the end. *again: does a member follow? */
 static lsp_status next_member(lsp_ctx *ctx, lsp_mtx_bytes *input, const lsp_mtx_source *source, bool *again) {
     lsp_status status = LSP_OK;
     int64_t more;
@@ -52,29 +52,29 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
     z_stream stream = {.zalloc = take, .zfree = give_back, .opaque = ctx};
     bool begun = false, again = true;
     char *piece = NULL;
-    int64_t room_left = 0;
+    int64_t capacity = 0;
     int code = inflateInit2(&stream, 15 + 16);
     LSP_REQUIRE(code == Z_OK, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
     begun = true;
     while (again) {
         if (stream.avail_out == 0) {
-            if (room_left == 0) {
-                LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &room_left));
+            if (capacity == 0) {
+                LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
             }
             stream.next_out = (Bytef *)piece;
-            stream.avail_out = (uInt)lsp_min(room_left, 1 << 30);
+            stream.avail_out = (uInt)lsp_min(capacity, 1 << 30);
             piece += stream.avail_out;
-            room_left -= stream.avail_out;
+            capacity -= stream.avail_out;
         }
         int64_t more = lsp_mtx_more(input);
         LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
-        uInt given = (uInt)lsp_min(more, 1 << 30), room = stream.avail_out;
+        uInt given = (uInt)lsp_min(more, 1 << 30), free_before = stream.avail_out;
         stream.next_in = (z_const Bytef *)input->next;
         stream.avail_in = given;
         code = inflate(&stream, Z_NO_FLUSH);
         input->next += given - stream.avail_in;
         input->left -= given - stream.avail_in;
-        source->bytes += room - stream.avail_out;
+        source->bytes += free_before - stream.avail_out;
         if (code == Z_MEM_ERROR) {
             status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s: %s", source->name, lsp_last_error(ctx));
             goto done;
@@ -82,7 +82,7 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
         if (code == Z_STREAM_END) {
             LSP_TRY(next_member(ctx, input, source, &again));
             code = inflateReset(&stream);
-        } else if (more == 0 && room == stream.avail_out) {
+        } else if (more == 0 && free_before == stream.avail_out) {
             status = broken(ctx, source, "the gzip data ends too early: the file is truncated");
             goto done;
         } else if (code != Z_OK && code != Z_BUF_ERROR) {

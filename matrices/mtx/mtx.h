@@ -1,9 +1,9 @@
-/* Inside the Matrix Market reader and writer.
+/* Inside the Matrix Market reader.
  *
- * Reading: a source gives the text by offset (a file in place; or pieces of memory, for pipes and gzip). The text after
- * the header is cut into parts, one a thread; a stream gives the whole lines of a part, a decoder turns them into
- * batches of entries. Pass 1 counts the entries of every row in every part, pass 2 puts each entry into its slot. When
- * anything is wrong, one thread goes through the lines again and tells which is the first. */
+ * A source gives the text by offset: a file is read in place, pipes and gzip are kept in pieces of memory. The text
+ * after the header is cut into parts, one per thread. A stream gives the whole lines of a part, and a decoder turns
+ * them into batches of entries. Pass 1 counts the entries of every row in every part; pass 2 puts each entry into its
+ * slot. If a pass meets a mistake, one thread reads all lines again and reports the first one at fault. */
 #ifndef LSP_MATRICES_MTX_MTX_H
 #define LSP_MATRICES_MTX_MTX_H
 
@@ -13,7 +13,7 @@
 
 static inline bool lsp_mtx_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* A word as it may stand in a message: short and printable. */
+/* A word for a message: at most 40 characters, unprintable ones replaced by '?'. */
 typedef struct lsp_mtx_shown {
     char text[44];
 } lsp_mtx_shown;
@@ -24,14 +24,14 @@ lsp_mtx_shown lsp_mtx_show(const char *text, int64_t length);
 enum {
     lsp_mtx_block = 256 << 10,   /* bytes fetched at a time */
     lsp_mtx_line_most = 1 << 20, /* a longer line is refused */
-    lsp_mtx_pieces = 128, /* text of a pipe or of a compressed file is kept in pieces that grow, at most so many */
+    lsp_mtx_pieces = 128, /* most pieces of a pipe's or compressed file's text; each is larger than the one before */
     lsp_mtx_pad = 64,     /* bytes that may be read after a line */
 };
 
 typedef struct lsp_mtx_source {
     const char *name; /* in messages */
     int fd;           /* a regular file, read in place; -1: text in memory */
-    bool opened;      /* fd is ours to close */
+    bool opened;      /* lsp_mtx_close closes fd */
     int64_t base;     /* where the text begins in the file */
     int64_t bytes;    /* of text */
     bool compressed;
@@ -42,17 +42,17 @@ typedef struct lsp_mtx_source {
     } piece[lsp_mtx_pieces];
 } lsp_mtx_source;
 
-/* Opens a path ("-": standard input) or memory; takes scratch of the call at hand. Close in any case. */
+/* Opens a path ("-": standard input) or memory. The text may lie in scratch, which ends with the call. Always close. */
 lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source);
 lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source);
 void lsp_mtx_close(lsp_mtx_source *source);
 
-/* Copies text [offset, offset + bytes) to `buffer`; false, with errno set (0: the file ended), if it is not there. */
+/* Copies text [offset, offset + bytes) to `buffer`; false if it cannot, with errno set (0: the file ended). */
 bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, char *buffer);
 
-/* ---- gzip: members one after the other, from a file, a pipe or memory ---- */
+/* ---- gzip: one or more members, from a file, a pipe or memory ---- */
 
-typedef struct lsp_mtx_bytes { /* compressed bytes to come */
+typedef struct lsp_mtx_bytes { /* bytes not yet taken */
     int fd;                    /* -1: memory alone */
     const unsigned char *next;
     size_t left;
@@ -60,11 +60,13 @@ typedef struct lsp_mtx_bytes { /* compressed bytes to come */
     size_t buffer_bytes;
 } lsp_mtx_bytes;
 
-/* More bytes at `next`; 0 at the end, -1 with errno set. */
+/* Returns the bytes available at `next`, and reads more if there are none; 0 at the end, -1 with errno set. */
 int64_t lsp_mtx_more(lsp_mtx_bytes *input);
 
-/* Room for more text: *room bytes at *piece. */
-lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *room);
+/* Adds memory for more text: *capacity bytes at *piece. */
+lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *capacity);
+
+/* Decompresses all of the input into pieces of the source. */
 lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source);
 
 /* ---- whole lines ---- */
@@ -87,24 +89,24 @@ typedef struct lsp_mtx_stream {
     const lsp_mtx_source *source;
     char *buffer;        /* of lsp_mtx_stream_bytes() */
     int64_t at;          /* offset in the text of buffer[0] */
-    int64_t used;        /* bytes of the buffer handed out already */
+    int64_t used;        /* bytes of the buffer already given to the caller */
     int64_t filled;      /* bytes of the buffer fetched */
-    int64_t stop;        /* lines that begin here or later are another's */
+    int64_t stop;        /* lines that begin here or later belong to the next part */
     bool skip;           /* the first line began before this part */
     lsp_mtx_fault fault; /* why it ended early */
     int error;           /* errno of LSP_MTX_IO; 0: the file became shorter */
 } lsp_mtx_stream;
 
-/* Bytes of buffer that a stream of this source needs. */
+/* Bytes of the buffer that a stream of this source needs. */
 static inline int64_t lsp_mtx_stream_bytes(const lsp_mtx_source *source) {
     return lsp_min(source->bytes, lsp_mtx_line_most + lsp_mtx_block) + 2 * lsp_mtx_pad;
 }
 
-/* The lines that begin in [begin, stop); a line begins at `first`. */
+/* Starts a stream of the lines that begin in [begin, stop). `first` is the offset of the first line of the text. */
 void lsp_mtx_stream_start(lsp_mtx_stream *stream, const lsp_mtx_source *source, char *buffer, int64_t first,
                           int64_t begin, int64_t stop);
 
-/* The next lines, each ended by a newline (the last one of the text gets one); false at the end or at a fault. */
+/* Gives the next lines, each ended by a newline, which is added to the last one. False at the end or at a fault. */
 bool lsp_mtx_stream_next(lsp_mtx_stream *stream, const char **text, int64_t *bytes);
 
 /* ---- the header ---- */
@@ -114,7 +116,7 @@ typedef struct lsp_mtx_header {
     lsp_mtx_field field;
     lsp_symmetry symmetry;
     int64_t rows, cols;
-    int64_t entries; /* lines that follow: announced, or all numbers of an array */
+    int64_t entries; /* lines to follow: as announced, or all numbers of an array */
     int64_t body;    /* offset of the text after the size line */
     int64_t line;    /* number of the size line, from 1 */
 } lsp_mtx_header;
@@ -124,7 +126,10 @@ lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char 
 
 /* ---- lines to entries ---- */
 
-enum { lsp_mtx_window = 8192, lsp_mtx_batch_most = lsp_mtx_window }; /* text taken at a time; entries it can make */
+enum {
+    lsp_mtx_window = 8192,
+    lsp_mtx_batch_most = lsp_mtx_window
+}; /* bytes of text decoded at a time; most entries in them */
 
 typedef struct lsp_mtx_batch {
     int64_t count;
@@ -137,13 +142,13 @@ typedef struct lsp_mtx_batch {
 } lsp_mtx_batch;
 
 typedef enum lsp_mtx_depth {
-    LSP_MTX_ROWS,   /* the rows alone; of an array, where nothing is known of a line: that there is one */
+    LSP_MTX_ROWS,   /* rows alone; for an array only the number of lines */
     LSP_MTX_PLACES, /* rows and columns */
     LSP_MTX_ALL
 } lsp_mtx_depth;
 
 /* Decodes the lines at `text` that end within a window, or one longer line; returns where the next line begins. At a
- * fault the batch holds the entries before. The rules of symmetric files are applied; entries are not mirrored. */
+ * fault the batch holds the entries before it. Entries are checked against the symmetry, but not mirrored. */
 typedef const char *lsp_mtx_decode_fn(const lsp_mtx_header *header, bool lenient, lsp_mtx_depth depth, const char *text,
                                       const char *end, lsp_mtx_batch *batch);
 lsp_mtx_decode_fn lsp_mtx_decode_portable, lsp_mtx_decode_avx2, lsp_mtx_decode_avx512;
@@ -155,17 +160,17 @@ typedef struct lsp_mtx_reader {
     lsp_mtx_header header;
     lsp_mtx_read_options options;
     lsp_mtx_decode_fn *decode;
-    lsp_csr A; /* in the making */
+    lsp_csr A; /* the matrix being made */
     int64_t duplicates;
 } lsp_mtx_reader;
 
 typedef enum lsp_mtx_pass { LSP_MTX_NUMBERS, LSP_MTX_COUNT, LSP_MTX_PLACE } lsp_mtx_pass;
 
 typedef struct lsp_mtx_part {
-    int64_t begin, stop; /* its lines begin in [begin, stop) of the text */
+    int64_t begin, stop; /* the part has the lines that begin in [begin, stop) */
     int64_t numbers;     /* entries in the file */
     int64_t first;       /* numbers before this part */
-    void *slots;         /* by row: entries counted, then the next free slot */
+    void *slots;         /* of each row: entries counted, then the next free slot */
     char *buffer;
     lsp_mtx_batch *batch;
     lsp_mtx_fault fault;
@@ -176,34 +181,34 @@ typedef struct lsp_mtx_job {
     lsp_mtx_reader *reader;
     lsp_mtx_part *parts;
     int count;
-    bool wide;   /* slots are of 64 bits, not 32 */
+    bool wide;   /* slots have 64 bits, not 32 */
     bool mirror; /* entries off the diagonal count twice */
 } lsp_mtx_job;
 
-/* Counts or stores the entries of a batch, and their mirrors if the job wants them; false if a slot is none of the
- * matrix's, because the text is not what was counted. Leaves nothing of use in the batch. */
+/* Counts or stores the entries of a batch, and their mirrors if the job wants them. False if a slot lies outside the
+ * matrix, because the text changed after it was counted. Overwrites the batch. */
 bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
 
-/* LSP_ERR_MEMORY, with the bytes, if the budget has no room for `bytes` and one thread's batch. */
-lsp_status lsp_mtx_room(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);
+/* LSP_ERR_MEMORY, with the bytes, if `bytes` and one thread's batch exceed the budget. */
+lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);
 
-/* Everything after the header. */
+/* Reads everything after the header. */
 lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader);
 
-/* Finds the first line at fault and says what is wrong with it; LSP_OK if nothing is. */
+/* Finds the first line at fault and fails with a sentence about it; LSP_OK if all lines are right. */
 lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_batch *batch, char *buffer);
 
-/* ---- arrays: numbers by columns; of a symmetric one those at and below the diagonal ---- */
+/* ---- arrays: numbers by columns; a symmetric one stores those at and below the diagonal ---- */
 
 typedef struct lsp_mtx_cursor {
     int64_t row, col;
 } lsp_mtx_cursor;
 
-/* Where number k stands. */
+/* The place of number k. */
 lsp_mtx_cursor lsp_mtx_array_place(const lsp_mtx_header *header, int64_t k);
 
-/* Gives the numbers of a batch their places, from *cursor on, and drops zeros. At a fault (there is no such place, or
- * the diagonal cannot hold the number) batch->fault is set and batch->count says how many numbers were fine. */
+/* Gives the numbers of a batch their places, from *cursor on, and drops zeros. If a place is outside the array, or the
+ * diagonal cannot hold the number, sets batch->fault and batch->count = the numbers before it. */
 void lsp_mtx_array_entries(const lsp_mtx_header *header, lsp_mtx_cursor *cursor, lsp_mtx_batch *batch);
 
 #endif

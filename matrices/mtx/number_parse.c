@@ -1,5 +1,5 @@
-/* Reading a number the long way: any count of digits, any exponent, names. When 19 digits do not decide the rounding,
- * the C library does, from text without a decimal point, which every locale reads alike. */
+/* Reads numbers the slow way: any count of digits, any exponent, inf and nan. If 19 digits do not decide the rounding,
+ * the C library does, from text without a decimal point, which every locale reads the same. */
 #include "number_parse.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ const uint64_t lsp_powers[lsp_power_most - lsp_power_least + 1][2] = {
 #include "number_powers.inc"
 };
 
-enum { most_digits = 800 }; /* 768 decide every double; later ones count as "not zero" only */
+enum { most_digits = 800 }; /* 768 decide every double; of later ones only matters whether one is not zero */
 
 typedef struct decimal { /* digits * 10^exponent */
     char text[most_digits + 32];
@@ -44,7 +44,7 @@ static void take_digit(decimal *number, char digit, bool fraction) {
         number->exponent -= fraction;
     } else {
         if (digit != '0') {
-            number->text[most_digits - 1] |= 1; /* sticky: an even last digit becomes odd, no tie remains */
+            number->text[most_digits - 1] |= 1; /* sticky bit: an even last digit becomes odd, so no tie remains */
         }
         number->exponent += !fraction;
     }
@@ -75,7 +75,7 @@ static uint64_t round_decimal(decimal *number) {
     int64_t q = number->exponent + number->count - digits;
     bits = lsp_scale(w, q);
     if (number->count > 19 && bits != lsp_scale(w + 1, q)) {
-        int64_t exponent = number->exponent; /* beyond these the answer was certain above */
+        int64_t exponent = number->exponent; /* larger exponents were decided above */
         snprintf(number->text + number->count, 32, "e%lld", (long long)exponent);
         double value = strtod(number->text, NULL);
         memcpy(&bits, &value, sizeof bits);

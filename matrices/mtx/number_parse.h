@@ -1,4 +1,4 @@
-/* The quick way to read numbers, inlined where lines are decoded: eight digits at a time in one register, then one
+/* Reads numbers the quick way, inlined where lines are decoded: eight digits at a time in one register, then one
  * 64 x 128-bit multiplication by a power of ten (Eisel and Lemire, "Number parsing at a gigabyte per second"). */
 #ifndef LSP_MATRICES_MTX_NUMBER_PARSE_H
 #define LSP_MATRICES_MTX_NUMBER_PARSE_H
@@ -13,7 +13,7 @@
 
 #define LSP_INLINE static inline __attribute__((always_inline))
 
-/* The next eight bytes, each less '0', the first in the lowest byte. */
+/* The next eight bytes, each minus '0', the first in the lowest byte. */
 LSP_INLINE uint64_t lsp_eight_at(const char *p) {
     uint64_t bytes;
     memcpy(&bytes, p, 8);
@@ -23,7 +23,7 @@ LSP_INLINE uint64_t lsp_eight_at(const char *p) {
     return bytes ^ 0x3030303030303030u;
 }
 
-/* A bit in the byte of the first that is no digit (and perhaps in later ones); 0 if all eight are digits. */
+/* 0 if all eight are digits. Otherwise the lowest bit set lies in the byte of the first that is no digit. */
 LSP_INLINE uint64_t lsp_no_digits(uint64_t eight) {
     return ((eight + 0x7676767676767676u) | eight) & 0x8080808080808080u;
 }
@@ -36,7 +36,7 @@ LSP_INLINE uint64_t lsp_eight_value(uint64_t eight) {
            32;
 }
 
-/* *w = the digits at p appended to *w, modulo 2^64; returns their end. */
+/* Appends the digits at p to the number *w, modulo 2^64; returns their end. */
 LSP_INLINE const char *lsp_parse_digits(const char *p, uint64_t *w) {
     uint64_t eight = lsp_eight_at(p), stop;
     while ((stop = lsp_no_digits(eight)) == 0) {
@@ -49,7 +49,7 @@ LSP_INLINE const char *lsp_parse_digits(const char *p, uint64_t *w) {
     return p + (bit >> 3);
 }
 
-/* The same for the digits after a point, of which there may well be 15, 16 or 17: without a branch up to 17. */
+/* lsp_parse_digits for the digits after a point, often 15 to 17: up to 17 take no branch. */
 #if defined(__SSE4_1__)
 LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) {
     static const int8_t shifts[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -58,14 +58,14 @@ LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) {
     __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(text, _mm_set1_epi8(9)), text);
     int n = __builtin_ctz(~(unsigned)_mm_movemask_epi8(digit)); /* 0 .. 16 */
     __m128i shift = _mm_loadu_si128((const __m128i *)(const void *)(shifts + n));
-    __m128i ones = _mm_shuffle_epi8(text, shift); /* the digits to the right end, zeros before */
+    __m128i ones = _mm_shuffle_epi8(text, shift); /* moves the digits to the right end, zeros before them */
     __m128i twos = _mm_maddubs_epi16(ones, _mm_set1_epi16(0x010a));
     __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(0x00010064));
     __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x00012710));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
     *w = *w * lsp_tens[n] + (uint32_t)both * UINT64_C(100000000) + (both >> 32);
     p += n;
-    uint64_t last = (uint64_t)(*p - '0'), more = last <= 9; /* none is left unless n is 16 */
+    uint64_t last = (uint64_t)(*p - '0'), more = last <= 9; /* one more digit can only follow if n is 16 */
     *w = more ? *w * 10 + last : *w;
     p += more;
     return __builtin_expect((unsigned)(*p - '0') <= 9, 0) ? lsp_parse_digits(p, w) : p;
@@ -74,7 +74,7 @@ LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) {
 LSP_INLINE const char *lsp_parse_fraction(const char *p, uint64_t *w) { return lsp_parse_digits(p, w); }
 #endif
 
-/* The bits of the double nearest to w * 10^q; any w and q. */
+/* The bits of the double nearest to w * 10^q, for any w and q. */
 LSP_INLINE uint64_t lsp_scale(uint64_t w, int64_t q) {
     if (w == 0 || q < lsp_power_least) {
         return 0;
@@ -86,12 +86,12 @@ LSP_INLINE uint64_t lsp_scale(uint64_t w, int64_t q) {
     int zeros = __builtin_clzll(w);
     w <<= zeros;
     unsigned __int128 product = (unsigned __int128)w * power[0];
-    if (((uint64_t)(product >> 64) & 0x1ff) == 0x1ff) { /* the low half may carry into the bits that count */
+    if (((uint64_t)(product >> 64) & 0x1ff) == 0x1ff) { /* the low half may carry into the bits that are kept */
         product += (uint64_t)((unsigned __int128)w * power[1] >> 64);
     }
     uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     int top = (int)(high >> 63), shift = top + 9;
-    uint64_t mantissa = high >> shift; /* 54 bits: one more than needed, to round */
+    uint64_t mantissa = high >> shift; /* 54 bits: one more than needed, for rounding */
     int64_t exponent = (217706 * q >> 16) + 63 + top - zeros + 1023;
     if (exponent <= 0) { /* subnormal */
         if (exponent <= -63) {

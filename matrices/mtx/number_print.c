@@ -1,6 +1,6 @@
-/* The shortest decimal number that reads back to the same bits, and of those the nearest (Giulietti's Schubfach):
- * 4c * 2^(q-2), the number, and the two midpoints to its neighbours are scaled by one power of ten, exactly enough
- * to tell which multiple of 10^k or 10^(k+1) lies between the midpoints. */
+/* Prints the shortest decimal number that reads back to the same bits, and of those the nearest (Giulietti's
+ * Schubfach). The number 4c * 2^(q-2) and the two midpoints to its neighbours are scaled by one power of ten, exactly
+ * enough to tell which multiple of 10^k or 10^(k+1) lies between the midpoints. */
 #include "number_text.h"
 
 #include <string.h>
@@ -22,17 +22,18 @@ static inline uint64_t scale_odd(uint64_t g_high, uint64_t g_low, uint64_t c) {
     return (uint64_t)(product >> 64) | ((uint64_t)product > 1);
 }
 
-/* c * 2^q, not zero; `narrow`: the neighbour below is half as far as the one above. */
+/* The shortest decimal of c * 2^q, which is not zero. `narrow`: the neighbour below is half as far as the one above. */
 static inline decimal shortest(uint64_t c, int q, bool narrow) {
     int k = (q * 1262611 - (narrow ? 524031 : 0)) >> 22;  /* floor(log10 of the gap) */
     int h = q + (int)(((int64_t)-k * 1741647) >> 19) + 1; /* 1 .. 4 */
     const uint64_t *power = lsp_powers[-k - lsp_power_least];
-    bool rounded_down = -k < -27 || -k > 55; /* the proof wants them rounded up */
+    bool rounded_down = -k < -27 || -k > 55; /* the proof needs powers rounded up */
     uint64_t g_low = power[1] + rounded_down, g_high = power[0] + (g_low < rounded_down);
     uint64_t below = scale_odd(g_high, g_low, (4 * c - 2 + narrow) << h);
     uint64_t value = scale_odd(g_high, g_low, (4 * c) << h);
     uint64_t above = scale_odd(g_high, g_low, (4 * c + 2) << h);
-    uint64_t odd = c & 1, least = below + odd, most = above - odd; /* midpoints round to even: they count if c is */
+    uint64_t odd = c & 1, least = below + odd,
+             most = above - odd; /* midpoints round to even: they belong to c if c is even */
     uint64_t s = value / 4;
     if (s >= 10) {
         uint64_t tens = s / 10;
@@ -88,7 +89,7 @@ char *lsp_print_int(char *text, int64_t value) {
     return put_unsigned(text + (value < 0), value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-/* Plainly if that is short, else with an exponent. */
+/* Prints without an exponent if the point is near the digits, otherwise with one. */
 static char *put_decimal(char *text, decimal x) {
     while (x.digits % 10 == 0) {
         x.digits /= 10;
@@ -122,7 +123,7 @@ static char *put_decimal(char *text, decimal x) {
     return lsp_print_int(text, point - 1);
 }
 
-/* Infinity, NaN (which keeps its sign alone) and zero: what has no shortest digits. */
+/* Prints infinity, NaN or zero, which have no shortest digits. The caller printed the sign. */
 static char *put_name(char *text, bool zero, bool infinite) {
     memcpy(text, zero ? "0" : infinite ? "inf" : "nan", zero ? 1 : 3);
     return text + (zero ? 1 : 3);

@@ -1,4 +1,4 @@
-/* Numbers to text and back, exactly: reading rounds to nearest even as the C library does, in any locale; printing
+/* Numbers to text and back, exactly. Reading rounds to nearest even as the C library does, in any locale. Printing
  * gives the fewest digits that read back to the same bits. Both use one table of 128-bit powers of ten. */
 #ifndef LSP_MATRICES_MTX_NUMBER_TEXT_H
 #define LSP_MATRICES_MTX_NUMBER_TEXT_H
@@ -37,10 +37,10 @@ static const uint64_t lsp_tens[20] = {1u,
  * where it ends, or NULL if there is none. The text must go on to a newline, with 16 bytes readable after it. */
 const char *lsp_parse_double(const char *p, double *value);
 
-/* The same, digit by digit, for whatever the quick way does not take. */
+/* The same, digit by digit, for numbers that the quick way does not handle. */
 const char *lsp_parse_double_slow(const char *p, double *value);
 
-enum { lsp_number_bytes = 48 }; /* room to give the printers: they return an end within 26, but may touch all of it */
+enum { lsp_number_bytes = 48 }; /* bytes that the printers need: they return an end within 26, but may write all 48 */
 
 /* Print at `text` without a final zero and return the end. Integers below 2^53 are printed as such. */
 char *lsp_print_double(char *text, double value);

@@ -1,4 +1,5 @@
-/* Bytes of a pipe or of compressed data as they arrive, and the pieces of memory that keep the text. */
+/* Input of a pipe or of compressed data, and the pieces of memory that keep its text. Each piece is a quarter of the
+ * text so far, so that a text of any size fits few pieces and wastes little. */
 #include "mtx.h"
 
 #include <errno.h>
@@ -19,13 +20,13 @@ int64_t lsp_mtx_more(lsp_mtx_bytes *input) {
     return (int64_t)input->left;
 }
 
-lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *room) {
+lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *capacity) {
     lsp_status status = LSP_OK;
     int64_t bytes = lsp_max(source->bytes / 4, lsp_mtx_block);
     LSP_REQUIRE(source->pieces < lsp_mtx_pieces, LSP_ERR_MEMORY, "%s: %s of text are too much to keep", source->name,
                 lsp_size(source->bytes).text);
     LSP_TRY(LSP_SCRATCH(ctx, bytes, piece));
-    *room = bytes;
+    *capacity = bytes;
     source->piece[source->pieces].text = *piece;
     source->piece[source->pieces].begin = source->bytes;
     source->piece[source->pieces].end = source->bytes + bytes;

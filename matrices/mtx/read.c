@@ -1,23 +1,10 @@
-/* The public reader: opens, reads the header and the body, and hands over what was asked for. */
+/* The public reader: opens the text, reads the header and the body, and converts the matrix to the types asked for. */
 #include "matrices/matrices.h"
 #include "mtx.h"
 
 #include "core/isa.h"
 
-lsp_status lsp_mtx_room(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes) {
-    lsp_status status = LSP_OK;
-    if (ctx->options.max_bytes > 0) { /* else whoever allocates finds out */
-        const int64_t used = ctx->options.max_bytes - lsp_available_bytes(ctx, LSP_HOST);
-        const int64_t needed = used + bytes + (int64_t)sizeof(lsp_mtx_batch);
-        LSP_REQUIRE(needed <= ctx->options.max_bytes, LSP_ERR_MEMORY,
-                    "%s: reading it needs %s at least, what is in use counted, and the budget is %s", source->name,
-                    lsp_size(needed).text, lsp_size(ctx->options.max_bytes).text);
-    }
-done:
-    return status;
-}
-
-/* Everything after opening. */
+/* Reads from an opened source. */
 static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, lsp_mtx_info *info) {
     lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
@@ -25,7 +12,7 @@ static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, 
     const lsp_csr_types *types = &reader->options.types;
     char *buffer;
     if (!reader->options.header_only) {
-        LSP_TRY(lsp_mtx_room(ctx, source, 2 * lsp_mtx_stream_bytes(source)));
+        LSP_TRY(lsp_mtx_check_memory(ctx, source, 2 * lsp_mtx_stream_bytes(source)));
     }
     LSP_TRY(LSP_SCRATCH(ctx, lsp_mtx_stream_bytes(source), &buffer));
     LSP_TRY(lsp_mtx_read_header(ctx, source, buffer, &reader->header));
@@ -54,10 +41,17 @@ done:
     return status;
 }
 
-/* From a path, or from memory. */
-static lsp_status read_from(lsp_ctx *ctx, const char *name, const void *text, size_t bytes, bool memory,
-                            const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
+typedef struct input { /* a path, or a text in memory and its name in messages */
+    const char *name;
+    bool memory;
+    const void *text;
+    size_t bytes;
+} input;
+
+static lsp_status read_from(lsp_ctx *ctx, const input *from, const lsp_mtx_read_options *options, lsp_csr *A,
+                            lsp_mtx_info *info) {
     lsp_status status = LSP_OK;
+    const char *name = from->name;
     if (!ctx) {
         return LSP_ERR_ARGUMENT;
     }
@@ -67,13 +61,13 @@ static lsp_status read_from(lsp_ctx *ctx, const char *name, const void *text, si
     lsp_csr_types fit;
     LSP_REQUIRE(name, LSP_ERR_ARGUMENT, "the path is NULL");
     LSP_REQUIRE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
-    LSP_REQUIRE(!memory || text || bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
-    LSP_REQUIRE(bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, bytes);
+    LSP_REQUIRE(!from->memory || from->text || from->bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
+    LSP_REQUIRE(from->bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, from->bytes);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
-    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* the types make sense */
+    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
     reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
-    LSP_TRY(memory ? lsp_mtx_open_memory(ctx, text, bytes, name, &reader.source)
-                   : lsp_mtx_open(ctx, name, &reader.source));
+    LSP_TRY(from->memory ? lsp_mtx_open_memory(ctx, from->text, from->bytes, name, &reader.source)
+                         : lsp_mtx_open(ctx, name, &reader.source));
     LSP_TRY(read_source(ctx, &reader, A, info));
     lsp_progress(ctx, "read", 1);
 done:
@@ -85,10 +79,10 @@ done:
 
 lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
                         lsp_mtx_info *info) {
-    return read_from(ctx, path, NULL, 0, false, options, A, info);
+    return read_from(ctx, &(input){.name = path}, options, A, info);
 }
 
 lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name,
                                const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
-    return read_from(ctx, name, text, bytes, true, options, A, info);
+    return read_from(ctx, &(input){name, true, text, bytes}, options, A, info);
 }

@@ -1,5 +1,5 @@
-/* Files that appear complete or not at all: written under another name in the same directory, then renamed. What is no
- * regular file (a device, a pipe) is written in place. */
+/* Writes files that appear complete or not at all: under another name in the same directory, then renamed. A device or
+ * a pipe is written in place. */
 #include "sink.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ done:
     return status;
 }
 
-/* Follows links from `path` to where the file stands or will stand: the text is put in `place`. Returns errno. */
+/* place = the path of the file after all links are followed. Returns 0 or errno. */
 static int follow(const char *path, char *place) {
     char link[PATH_MAX];
     if (strlen(path) >= PATH_MAX) {
@@ -45,7 +45,7 @@ static int follow(const char *path, char *place) {
     for (int links = 0; links < 40; links++) {
         ssize_t length = readlink(place, link, sizeof link);
         if (length < 0) {
-            return 0; /* no link */
+            return 0; /* not a link */
         }
         char *slash = strrchr(place, '/');
         size_t before = link[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - place);
@@ -58,7 +58,7 @@ static int follow(const char *path, char *place) {
     return ELOOP;
 }
 
-/* Makes a new file in the directory of the target, with the rights of the file that it will replace. */
+/* Makes a new file in the directory of the target, with the permissions of the file that it will replace. */
 static int open_beside(lsp_mtx_sink *sink, const struct stat *old) {
     const char *slash = strrchr(sink->target, '/');
     int before = slash ? (int)(slash + 1 - sink->target) : 0;
@@ -94,7 +94,7 @@ static int open_path(lsp_mtx_sink *sink, const char *path) {
         return sink->fd >= 0 ? 0 : errno;
     }
     if (there && access(path, W_OK) != 0) {
-        return errno; /* a file that must not be written is not replaced either */
+        return errno; /* a file without write permission is not replaced either */
     }
     int error = follow(path, sink->target);
     return error ? error : open_beside(sink, there ? &old : NULL);
@@ -162,7 +162,7 @@ lsp_status lsp_mtx_sink_finish(lsp_mtx_sink *sink) {
     if (!error && !sink->standard) {
         int fd = sink->fd;
         sink->fd = -1;
-        error = close(fd) != 0 ? errno : 0; /* some file systems tell of a full disk only now */
+        error = close(fd) != 0 ? errno : 0; /* some file systems report a full disk only here */
     }
     if (!error && sink->exists) {
         error = rename(sink->temporary, sink->target) != 0 ? errno : 0;

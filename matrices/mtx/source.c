@@ -1,5 +1,5 @@
-/* Where the text of a Matrix Market file comes from. A regular file is read in place, by offset: not mapped, so that a
- * file that shrinks meanwhile is an error and not a signal. Pipes and gzip are kept in memory, in pieces. */
+/* Gives the text of a Matrix Market file by offset. A regular file is read in place, but not mapped: if it shrinks
+ * while it is read, that is an error and not a signal. Pipes and gzip are kept in memory, in pieces. */
 #include "mtx.h"
 
 #include <errno.h>
@@ -37,30 +37,30 @@ bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, 
     return true;
 }
 
-/* All of a pipe, as it is. */
+/* Keeps all bytes of a pipe, as they are. */
 static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
     lsp_status status = LSP_OK;
     char *piece = NULL;
-    int64_t room = 0, more;
+    int64_t capacity = 0, more;
     while ((more = lsp_mtx_more(input)) > 0) {
-        if (room == 0) {
-            LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &room));
+        if (capacity == 0) {
+            LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
             LSP_REQUIRE(piece, LSP_ERR_MEMORY, "%s: no memory to keep it", source->name);
         }
-        int64_t take = lsp_min(more, room);
+        int64_t take = lsp_min(more, capacity);
         memcpy(piece, input->next, (size_t)take);
         piece += take;
         input->next += take;
         input->left -= (size_t)take;
         source->bytes += take;
-        room -= take;
+        capacity -= take;
     }
     LSP_REQUIRE(more == 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
 done:
     return status;
 }
 
-/* A stream, or a compressed file: everything into memory. Two bytes tell gzip from text. */
+/* Keeps all text of a pipe or a compressed file in memory. The first two bytes tell gzip from text. */
 static lsp_status keep_all(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
     lsp_status status = LSP_OK;
     source->fd = -1;
@@ -94,13 +94,13 @@ static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
     if (in_place) {
         unsigned char magic[2] = {0, 0};
         source->fd = fd;
-        source->base = lsp_max(lseek(fd, 0, SEEK_CUR), 0); /* standard input may have been read from before */
+        source->base = lsp_max(lseek(fd, 0, SEEK_CUR), 0); /* standard input may be partly read already */
         source->bytes = lsp_max(about.st_size - source->base, 0);
         LSP_REQUIRE(lsp_mtx_fetch(source, 0, lsp_min(source->bytes, 2), (char *)magic), LSP_ERR_IO,
                     "%s: cannot be read: %s", source->name, strerror(errno));
         in_place = source->bytes > 0 && (magic[0] != 0x1f || magic[1] != 0x8b);
     }
-    if (!in_place) { /* files of /proc say that they have no bytes, and have some */
+    if (!in_place) { /* files of /proc report a size of 0 and still have text */
         lsp_mtx_bytes input = {.fd = fd, .buffer_bytes = input_bytes};
         source->bytes = 0;
         LSP_TRY(LSP_SCRATCH(ctx, input_bytes, &input.buffer));

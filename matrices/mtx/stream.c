@@ -1,4 +1,5 @@
-/* The whole lines of one part of a text, block by block: what is left of a line at a block's end moves to the front. */
+/* Gives the whole lines of one part of a text, block by block. The unfinished line at the end of a block moves to the
+ * front of the buffer, and the next block is read behind it. */
 #include "mtx.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ bool lsp_mtx_stream_next(lsp_mtx_stream *stream, const char **text, int64_t *byt
     if (stream->fault != LSP_MTX_FINE || !skip_line(stream)) {
         return false;
     }
-    int64_t whole = 0, searched = 0; /* from the front: where the last whole line ends */
+    int64_t whole = 0, searched = 0; /* the end of the last whole line; bytes searched */
     while (whole == 0) {
         stream->filled -= stream->used;
         stream->at += stream->used;
@@ -71,7 +72,7 @@ bool lsp_mtx_stream_next(lsp_mtx_stream *stream, const char **text, int64_t *byt
         searched = stream->filled;
         whole = newline ? newline + 1 - stream->buffer : 0;
     }
-    int64_t last = stream->stop - 1 - stream->at; /* the line of this byte is the last of the part */
+    int64_t last = stream->stop - 1 - stream->at; /* the line with this byte is the last of the part */
     if (whole > last + 1) {
         const char *newline = memchr(stream->buffer + last, '\n', (size_t)(whole - last));
         whole = newline + 1 - stream->buffer;

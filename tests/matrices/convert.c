@@ -1,4 +1,5 @@
-/* Matrices copied, transposed, permuted, expanded, made of triples, compared: against plain dense answers. */
+/* Matrices copied, transposed, permuted and made of triples, against plain dense answers; and every conversion with
+ * memory that fails. */
 #include "tests/matrices.h"
 
 static const int64_t sizes[][3] = {{0, 0, 0},   {0, 7, 0},    {7, 0, 0},       {4, 4, 0},
@@ -199,61 +200,6 @@ Test(convert, an_order_that_is_no_permutation_is_refused) {
     lsp_ctx_destroy(ctx);
 }
 
-/* ---- expand ---- */
-
-Test(convert, an_expansion_mirrors_what_is_off_the_diagonal) {
-    for (int threads = 1; threads <= 4; threads += 3) {
-        lsp_ctx *ctx = test_ctx(threads);
-        const int64_t squares[][2] = {{0, 0}, {1, 3}, {5, 4}, {40, 400}, {300, 2000}, {90, 70000}};
-        for (size_t c = 0; c < sizeof squares / sizeof *squares; c++) {
-            int64_t n = squares[c][0];
-            for (int t = 0; t < test_combinations; t++) {
-                lsp_csr A = test_random_csr(ctx, n, n, squares[c][1], test_types(t), 7);
-                double *a = test_dense(&A);
-                for (int symmetry = LSP_GENERAL; symmetry <= LSP_HERMITIAN; symmetry++) {
-                    double re = symmetry == LSP_GENERAL ? 0 : symmetry == LSP_SKEW ? -1 : 1;
-                    double im = symmetry == LSP_HERMITIAN ? -re : re;
-                    lsp_csr B;
-                    must(ctx, lsp_csr_expand(ctx, &A, (lsp_symmetry)symmetry, &B));
-                    must(ctx, lsp_csr_check(ctx, &B, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
-                    cr_assert(B.val_type == A.val_type && B.col_type == A.col_type);
-                    double *b = test_dense(&B);
-                    int64_t places = 0;
-                    for (int64_t i = 0; i < n; i++) {
-                        for (int64_t j = 0; j < n; j++) {
-                            const double *x = &a[2 * (i * n + j)], *y = &a[2 * (j * n + i)], *z = &b[2 * (i * n + j)];
-                            double mirror = i == j ? 0 : 1;
-                            bool right = A.val_type == LSP_NONE
-                                             ? (z[0] == 1) == (x[0] > 0 || mirror * re * y[0] != 0)
-                                             : z[0] == x[0] + mirror * re * y[0] && z[1] == x[1] + mirror * im * y[1];
-                            cr_assert(right, "case %zu, types %d, symmetry %d, at (%ld, %ld)", c, t, symmetry, (long)i,
-                                      (long)j);
-                            places += z[0] != 0 || z[1] != 0;
-                        }
-                    }
-                    cr_assert(B.nnz >= places && (A.val_type != LSP_NONE || B.nnz == places));
-                    free(b);
-                    lsp_csr_free(ctx, &B);
-                }
-                free(a);
-                lsp_csr_free(ctx, &A);
-            }
-        }
-        lsp_ctx_destroy(ctx);
-    }
-}
-
-Test(convert, an_expansion_needs_a_square_and_a_symmetry) {
-    lsp_ctx *ctx = test_ctx(1);
-    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), B = {.rows = 42};
-    must_fail(ctx, LSP_ERR_ARGUMENT, "3 rows and 4 columns", lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "4 is no symmetry", lsp_csr_expand(ctx, &A, (lsp_symmetry)4, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "-1 is no symmetry", lsp_csr_expand(ctx, &A, (lsp_symmetry)-1, &B));
-    cr_assert(B.rows == 42 && !B.rowptr);
-    must(ctx, lsp_csr_expand(ctx, &A, LSP_GENERAL, &B));
-    lsp_ctx_destroy(ctx);
-}
-
 /* ---- triples ---- */
 
 Test(convert, triples_by_hand) {
@@ -354,67 +300,6 @@ Test(convert, triples_that_are_wrong_are_refused) {
     must(ctx, lsp_coo_to_csr(ctx, &(lsp_coo){.rows = 2, .index_type = LSP_I32}, NULL, &B, NULL));
     cr_assert(B.rows == 2 && B.nnz == 0 && B.val_type == LSP_NONE);
     lsp_ctx_destroy(ctx);
-}
-
-/* ---- compare ---- */
-
-Test(convert, a_comparison_says_where_and_how_much) {
-    lsp_ctx *ctx = test_ctx(2);
-    int32_t rowptr[] = {0, 2, 2, 4}, col[] = {0, 3, 1, 3}, rowptr2[] = {0, 2, 3, 4}, col2[] = {0, 2, 1, 3};
-    double val[] = {1, 2, NAN, -0.0}, val2[] = {1, 2.5, NAN, 0.0};
-    lsp_csr A = TEST_CSR(3, 4, rowptr, col, val), B = TEST_CSR(3, 4, rowptr, col, val);
-    lsp_csr_difference d;
-#define DIFFERENCE(pattern, bits, row_, col_, rel)                                                                     \
-    do {                                                                                                               \
-        must(ctx, lsp_csr_compare(ctx, &A, &B, &d));                                                                   \
-        cr_assert(d.same_shape &&d.same_pattern == (pattern) && d.same_bits == (bits) && d.row == (row_) &&            \
-                      d.col == (col_) && d.max_rel == (rel),                                                           \
-                  "%d %d at (%ld, %ld): %g", d.same_pattern, d.same_bits, (long)d.row, (long)d.col, d.max_rel);        \
-    } while (0)
-    DIFFERENCE(true, true, -1, -1, 0);
-    B.val = val2;
-    DIFFERENCE(true, false, 0, 3, 0.2);
-    val2[1] = 2;
-    DIFFERENCE(true, false, -1, -1, 0); /* -0 and 0 are equal, not in their bits */
-    val2[2] = 7;
-    DIFFERENCE(true, false, 2, 1, INFINITY);
-    val[2] = -INFINITY, val2[2] = INFINITY;
-    DIFFERENCE(true, false, 2, 1, INFINITY);
-    val[2] = -1.7e308, val2[2] = 1.7e308;
-    DIFFERENCE(true, false, 2, 1, 2.0);
-    val[2] = 5e-324, val2[2] = 1e-323;
-    DIFFERENCE(true, false, 2, 1, 0.5);
-    B.val = val, B.col = col2;
-    DIFFERENCE(false, false, 0, 2, 0);
-    B.col = col, B.rowptr = rowptr2; /* entry (2, 1) moves to row 1 */
-    DIFFERENCE(false, false, 1, 1, 0);
-    B = A, B.val = NULL, B.val_type = LSP_NONE;
-    val[2] = 0.5, val[3] = 1;
-    DIFFERENCE(true, false, 0, 3, 0.5); /* a pattern stands for ones; the first of the furthest */
-    B = A, B.cols = 5;
-    must(ctx, lsp_csr_compare(ctx, &A, &B, &d));
-    cr_assert(!d.same_shape && !d.same_pattern && !d.same_bits && d.row == -1 && d.max_rel == INFINITY);
-    double a[] = {3, 4, 0, 0, 0, 0, 0, 0}, b[] = {3, -4, 0, 0, 0, 0, 0, 0};
-    A.val_type = LSP_C64, A.val = a, B = A, B.val = b;
-    DIFFERENCE(true, false, 0, 0, 8.0 / 5);
-    lsp_ctx_destroy(ctx);
-}
-
-Test(convert, a_comparison_finds_the_same_place_whatever_the_threads) {
-    for (int threads = 1; threads <= 6; threads++) {
-        lsp_ctx *ctx = test_ctx(threads);
-        lsp_csr A = test_random_csr(ctx, 30000, 500, 200000, (lsp_csr_types){.val_type = LSP_F64}, 5), B;
-        must(ctx, lsp_csr_sort(ctx, &A));
-        must(ctx, lsp_csr_sum_duplicates(ctx, &A, NULL));
-        must(ctx, lsp_csr_copy(ctx, &A, NULL, &B));
-        int64_t first = A.nnz / 3, second = A.nnz / 4 * 3;
-        lsp_csr_difference d;
-        test_set_value(&A, first, 2, 0), test_set_value(&B, first, 3, 0);
-        test_set_value(&A, second, 2, 0), test_set_value(&B, second, 3, 0);
-        must(ctx, lsp_csr_compare(ctx, &A, &B, &d));
-        cr_assert(d.row == lsp_csr_row_of(&A, first) && d.col == lsp_csr_col(&A, first) && d.max_rel == 1.0 / 3);
-        lsp_ctx_destroy(ctx);
-    }
 }
 
 /* ---- memory ---- */

@@ -9,6 +9,31 @@ Test(csr, the_bytes_of_a_type) {
     cr_assert(lsp_type_bytes((lsp_type)8) == 0 && lsp_type_bytes((lsp_type)-1) == 0);
 }
 
+/* Bytes, alignment, loads, stores and sums of one line of the table. */
+static void check_value(lsp_type type) {
+    _Alignas(16) char val[64] = {0};
+    const size_t bytes = lsp_type_bytes(type);
+    const bool complex = type == LSP_C64;
+    cr_assert(lsp_is_value(type) && lsp_value_bytes(type) == bytes && 3 * bytes <= sizeof val, "type %d", (int)type);
+    cr_assert(lsp_aligned(val, type) && (bytes == 0 || !lsp_aligned(val + 1, type)));
+    lsp_value_set(type, val, 0, (lsp_value){1.5, -2});
+    lsp_value_set(type, val, 1, (lsp_value){4, 8});
+    lsp_value_add(type, val, 1, 0);
+    const lsp_value first = lsp_value_of(type, val, 0), sum = lsp_value_of(type, val, 1);
+    const lsp_value next = lsp_value_of(type, val, 2);
+    cr_assert(bytes == 0 || (first.re == 1.5 && sum.re == 5.5 && next.re == 0 && next.im == 0), "type %d", (int)type);
+    cr_assert(bytes > 0 || (first.re == 1 && sum.re == 1 && sum.im == 0), "a pattern stands for ones");
+    cr_assert(first.im == (complex ? -2 : 0) && sum.im == (complex ? 6 : 0), "type %d", (int)type);
+}
+
+Test(csr, each_line_of_the_table_of_value_types_is_right) {
+#define CHECK_VALUE(name, real, reals, unused) check_value(name);
+    LSP_VALUE_TYPES(CHECK_VALUE, )
+    check_value(LSP_NONE);
+    cr_assert(!lsp_is_value(LSP_I32) && !lsp_is_value(LSP_U64) && !lsp_is_value((lsp_type)99));
+    cr_assert(lsp_aligned((void *)8, LSP_I64) && !lsp_aligned((void *)4, LSP_I64) && lsp_aligned((void *)4, LSP_I32));
+}
+
 Test(csr, create_takes_the_narrowest_types_or_those_asked) {
     lsp_ctx *ctx = test_ctx(2);
     lsp_csr A;

@@ -1,4 +1,4 @@
-/* Matrices on a GPU, in a build without CUDA: every call refuses. */
+/* Replaces the GPU in a build without CUDA: every call refuses with a sentence. */
 #include "core/none.h"
 #include "gpu.h"
 

@@ -1,4 +1,4 @@
-/* Matrices on the GPU: checked, rows sorted, added, filtered. A warp takes a row; sorting is segsort's. */
+/* Matrices on the GPU: check, sort, sum of two, filter. A warp takes a row; rows are sorted by the segmented sort. */
 #include "core/block.cuh"
 #include "core/launch.cuh"
 #include "core/scan.h"
@@ -41,7 +41,7 @@ static __device__ double value_at(const gpu_csr &A, int64_t k) {
     return A.val_type == LSP_F64 ? ((const double *)A.val)[k] : A.val_type == LSP_F32 ? ((const float *)A.val)[k] : 1;
 }
 
-/* A warp takes each row, the warps of the grid in turns. */
+/* A warp takes every row whose number is its own modulo the warps of the grid. */
 static int64_t blocks_for_rows(int64_t rows) { return lsp_max(lsp_min(lsp_ceil_div(rows, WARPS), 1 << 16), 1); }
 static int64_t blocks_for_items(int64_t items) { return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), 1 << 14), 1); }
 #define EACH_ROW(i, rows)                                                                                              \
@@ -51,7 +51,7 @@ static __device__ int lane_of(void) { return (int)threadIdx.x % 32; }
 
 /* ---- is it a matrix? ---- */
 
-/* The first row that falls, the first entry outside; all ones: none. */
+/* The first row that ends before its start, the first entry outside; all bits 1 if none. */
 typedef struct faults {
     ull row, entry;
     int64_t start, stop;
@@ -112,7 +112,7 @@ extern "C" lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
 
 /* ---- a sum of two matrices ---- */
 
-/* The rows of both, one behind the other. */
+/* A and B stacked row by row: row i of A, then row i of B. */
 typedef struct gpu_pile {
     gpu_csr A, B;
     double alpha, beta;
@@ -157,10 +157,10 @@ template <typename V> static __device__ V sum_of(const V *val, int64_t from, int
     for (int64_t k = from + 1; k < end; k++) {
         sum += val[k];
     }
-    return isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum; // one NaN for all
+    return isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum; // every NaN gets the same bits
 }
 
-/* heads: where in the pile each entry of C begins, those of row i from starts[i] on. */
+/* heads: where each entry of C begins in the pile; those of row i stand from starts[i] on. */
 static __global__ void kernel_sum(gpu_pile pile, const void *heads, const int64_t *rowptr, void *col, void *val) {
     EACH_ROW(i, pile.A.rows) {
         const int64_t start = index_at(pile.starts, pile.wide_starts, i), count = rowptr[i + 1] - rowptr[i];
@@ -182,7 +182,7 @@ static __global__ void kernel_rowptr(const int64_t *from, void *to, bool wide, i
     EACH_ITEM(i, n) { index_set(to, wide, i, from[i]); }
 }
 
-/* The pile's rows sorted, and where their columns change. */
+/* Sorts the rows of the pile, and lists where their columns change. */
 static lsp_status sort_pile(lsp_ctx *ctx, const gpu_pile *pile, int64_t n, void *heads, void *counts) {
     lsp_segsort_args args = {};
     args.n = n;
@@ -199,7 +199,7 @@ static lsp_status sort_pile(lsp_ctx *ctx, const gpu_pile *pile, int64_t n, void 
     return lsp_segsort(ctx, &args);
 }
 
-/* A matrix with these row pointers; its other arrays not set. */
+/* Creates a matrix with these row pointers; its other arrays are not set. */
 static lsp_status make_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, lsp_csr_types types,
                             const int64_t *rowptr, lsp_csr *C) {
     lsp_status status = LSP_OK;
@@ -261,7 +261,7 @@ done:
 /* ---- which entries stay ---- */
 
 typedef struct gpu_filter {
-    gpu_csr mask; /* rows sorted; rowptr NULL: none */
+    gpu_csr mask; /* rows sorted; rowptr is NULL without a mask */
     bool complement, drop;
     double tolerance;
 } gpu_filter;
@@ -280,13 +280,13 @@ static __device__ bool has_entry(const gpu_csr &M, int64_t i, int64_t column) {
     return low < end && col_at(M, low) == column;
 }
 
-/* stays[k] of each entry by its own place and size, and counts[i + 1] of each row. */
+/* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
 static __global__ void kernel_look(gpu_csr A, gpu_filter filter, uint8_t *stays, int64_t *counts) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         counts[0] = 0;
     }
     EACH_ROW(i, A.rows) {
-        int count = 0; /* of this lane: a row has fewer than 2^36 entries */
+        int count = 0; /* of one lane: an int holds it, for a row has fewer than 2^36 entries */
         for (int64_t k = rowptr_at(A, i) + lane_of(); k < rowptr_at(A, i + 1); k += 32) {
             const bool small = filter.drop && fabs(value_at(A, k)) <= filter.tolerance; /* a NaN is not */
             const bool masked = filter.mask.rowptr && has_entry(filter.mask, i, col_at(A, k)) == filter.complement;
@@ -300,8 +300,8 @@ static __global__ void kernel_look(gpu_csr A, gpu_filter filter, uint8_t *stays,
     }
 }
 
-/* Rows with more than so many are to be sorted: their entries' sizes as numbers, 0 for those gone; others end where
- * they begin. */
+/* Prepares rows with more than `largest` entries for the sort: sizes[k] orders entries by |value|, and is 0 for those
+ * already dropped. Other rows become empty segments. */
 static __global__ void kernel_sizes(gpu_csr A, int64_t largest, const uint8_t *stays, const int64_t *counts, ull *sizes,
                                     int64_t *begins, int64_t *ends) {
     EACH_ROW(i, A.rows) {
@@ -319,7 +319,7 @@ static __global__ void kernel_sizes(gpu_csr A, int64_t largest, const uint8_t *s
     }
 }
 
-/* Of the sorted ones all but the first so many go. */
+/* Drops all but the first `largest` entries of each sorted row. */
 static __global__ void kernel_cut(gpu_csr A, int64_t largest, const int64_t *places, uint8_t *stays, int64_t *counts) {
     EACH_ROW(i, A.rows) {
         if (counts[i + 1] > largest) {

@@ -1,0 +1,101 @@
+/* Sums entries of the same row and column in place. Each thread moves the entries of its rows to the left; then the
+ * gaps between the threads' pieces are closed. */
+#include "matrices/matrices.h"
+
+/* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns the new end of their entries. */
+LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end,
+                              int64_t start) {
+    int64_t to = start;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = to, stop = lsp_csr_rowptr(A, i + 1);
+        for (int64_t k = start; k < stop; k++) {
+            int64_t column = lsp_index_at(A->col, col_type, k);
+            if (to > row && lsp_index_at(A->col, col_type, to - 1) == column) {
+                lsp_value_add(val_type, A->val, to - 1, k);
+            } else {
+                lsp_index_set(A->col, col_type, to, column);
+                lsp_move_value(A->val, to++, A->val, k, lsp_value_bytes(val_type));
+            }
+        }
+        start = stop;
+        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, to);
+    }
+    return to;
+}
+
+LSP_INLINE int64_t merge_typed(lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
+    return LSP_WITH_INDEX(A->col_type, merge_rows, val_type, A, begin, end, start);
+}
+static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
+    return LSP_WITH_VALUE(A->val_type, merge_typed, A, begin, end, start);
+}
+
+typedef struct piece { /* the rows of one thread, their entries, and how far these move */
+    int64_t begin, end, start, stop, shift;
+} piece;
+
+typedef struct merging {
+    const lsp_csr *A;
+    piece *pieces;
+} merging;
+
+static void merge_piece(void *data, int64_t p, int thread) {
+    const merging *m = data;
+    piece *mine = &m->pieces[p];
+    (void)thread;
+    mine->stop = merge_share(m->A, mine->begin, mine->end, mine->start);
+}
+
+static void shift_piece(void *data, int64_t p, int thread) {
+    const merging *m = data;
+    const piece *mine = &m->pieces[p];
+    (void)thread;
+    for (int64_t i = mine->begin; mine->shift > 0 && i < mine->end; i++) {
+        lsp_index_set(m->A->rowptr, m->A->rowptr_type, i + 1, lsp_csr_rowptr(m->A, i + 1) - mine->shift);
+    }
+}
+
+/* Moves the entries of all pieces together, in order; returns how many there are. */
+static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
+    size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
+    int64_t to = 0;
+    for (int p = 0; p < parts; p++) {
+        int64_t from = pieces[p].start, n = pieces[p].stop - from;
+        if (to < from && n > 0) {
+            memmove((char *)A->col + (size_t)to * col_bytes, (char *)A->col + (size_t)from * col_bytes,
+                    (size_t)n * col_bytes);
+            if (val_bytes > 0) {
+                memmove((char *)A->val + (size_t)to * val_bytes, (char *)A->val + (size_t)from * val_bytes,
+                        (size_t)n * val_bytes);
+            }
+        }
+        pieces[p].shift = from - to;
+        to += n;
+    }
+    return to;
+}
+
+lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t before = A->nnz;
+    int parts = lsp_csr_threads(ctx, A);
+    piece *pieces;
+    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
+        LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
+        for (int p = 0; p < parts; p++) {
+            lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);
+            pieces[p].start = lsp_csr_rowptr(A, pieces[p].begin);
+        }
+        merging m = {.A = A, .pieces = pieces};
+        lsp_for_parts(ctx, parts, parts, merge_piece, &m);
+        A->nnz = close_gaps(A, pieces, parts);
+        lsp_for_parts(ctx, parts, parts, shift_piece, &m);
+    }
+    if (merged) {
+        *merged = before - A->nnz;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,8 +1,0 @@
-/* Is there memory for the matrix that a generator is about to make? */
-#include "generate.h"
-
-lsp_status lsp_generate_room(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries) {
-    lsp_csr_types fit;
-    lsp_status status = lsp_csr_resolve(ctx, cols, entries, LSP_F64, NULL, &fit);
-    return status == LSP_OK ? lsp_csr_room(ctx, rows, entries, &fit) : status;
-}

@@ -1,0 +1,40 @@
+/* What the files of the Matrix Market writer share: write.c calls entries.c, integers.c and symmetry.c. */
+#ifndef LSP_MATRICES_MTX_WRITE_H
+#define LSP_MATRICES_MTX_WRITE_H
+
+#include "core/core.h"
+#include "sink.h"
+
+typedef struct lsp_mtx_writing {
+    const lsp_csr *A;  /* its row pointers are on the host */
+    int64_t first_row; /* the row of the file in which A begins */
+    lsp_symmetry symmetry;
+    int64_t entries; /* lines to write */
+    bool integers;   /* all values must be whole */
+    int threads;
+    char *texts; /* run_bytes for each thread */
+    int64_t run_bytes;
+} lsp_mtx_writing;
+
+typedef struct lsp_mtx_stretch { /* the entries begin .. end-1 of A, on the host */
+    int64_t begin, end;
+    const void *col, *val;
+} lsp_mtx_stretch;
+
+/* Prints all entries to the sink. Takes scratch; sets work->threads, texts and run_bytes. */
+lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_sink *sink);
+
+/* The first of the entries begin .. end-1 whose value would not be printed as an integer; `end` if none. */
+int64_t lsp_mtx_whole_until(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end);
+
+/* Refuses the first such entry from `begin` on, by its place and value. */
+lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
+                                  int64_t begin);
+
+/* Can values of this type be written in this field? */
+lsp_status lsp_mtx_check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field);
+
+/* Has A, on the host, the symmetry of work->symmetry? Sets work->entries to those at and below the diagonal. */
+lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work);
+
+#endif
