@@ -70,6 +70,9 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
 /* The first row whose columns do not ascend (strictly: in which a column also comes twice in a row); rows if none. */
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
+/* Can the filter drop any entry? False if every part of it is off. */
+bool lsp_filter_drops_any(const lsp_filter *filter);
+
 /* The parts of lsp_csr_filter: does its struct make sense, whatever it is for? Is the filter one for a matrix of this
  * shape, in this place? A copy of its mask with sorted rows and in the place named, if it is not so (`sorted` is then
  * the caller's to free). What stays. */

@@ -5,10 +5,6 @@
 #include "spgemm.h"
 #include <string.h>
 
-bool lsp_spgemm_filters(const lsp_filter *filter) {
-    return filter->mask != NULL || filter->drop || filter->largest != 0;
-}
-
 typedef struct collection {
     lsp_ctx *ctx;
     lsp_csr *blocks;

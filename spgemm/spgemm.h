@@ -110,24 +110,51 @@ typedef struct lsp_spgemm_operands {
     lsp_spgemm_gpu_operands gpu; /* on a GPU these instead, in scratch */
 } lsp_spgemm_operands;
 
-lsp_status lsp_spgemm_take_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                    lsp_type type, lsp_spgemm_operands *ops);
+/* Frees what take_operands has made. */
 void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops);
 
-/* Do these options make sense, for matrices in that place? Of the filter only what stands in its struct is looked at.
- */
-lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
+/* What a device does for a plan. The matrices were checked. */
+typedef struct lsp_spgemm_device {
+    /* Takes the operands, and writes their facts to the plan. */
+    lsp_status (*inspect)(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops);
+    lsp_status (*take_operands)(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops);
+    bool typed_operands; /* their values have the type of the arithmetic: another type needs new operands */
+    /* Method, reason and scratch, into the plan's info. */
+    void (*describe)(lsp_spgemm_plan *plan, const lsp_csr *B);
+    /* Hashes of the structures of A and B. The GPU computes them between the two calls. */
+    lsp_status (*start_structures)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
+    lsp_status (*read_structures)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
+    /* Makes C or, if `update`, only its values. */
+    lsp_status (*multiply)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
+    lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
+    /* val[] = C's values in another type. */
+    lsp_status (*convert)(lsp_ctx *ctx, const lsp_csr *C, lsp_type type, void *val);
+} lsp_spgemm_device;
 
-/* lsp_spgemm_plan_create of factors with these names in sentences. */
+const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where);
+
+/* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
+lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
+/* Checks A, B and the options. `names` are those of A and B in error messages. */
+lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options);
+/* Checks that A is the matrix that was planned for, except for its values and for what a hash alone can tell. */
+lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
+                                    const lsp_csr *A);
+/* Checks that C, whose values are to be made anew, is a product of this plan as far as its header tells. */
+lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C);
+lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
+
+/* lsp_spgemm_plan_create with other names for A and B in error messages. */
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 
-/* C to be made, or (update) there but for its values. */
-lsp_status lsp_spgemm_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
-/* The sizes and types of C, which was counted, before it is rounded. */
+/* The sizes and types of C, whose rows were counted, before its values are rounded. */
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);
-/* Bytes of a matrix; INT64_MAX if no number holds them. */
+/* Bytes of a matrix; INT64_MAX if an int64_t cannot hold them. */
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type);
+/* Bytes of C while it is made: its values before rounding count too. */
+int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan);
 
 /* The number of lsp_spgemm_outline. Reads all pointers and columns once. */
 uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A);
@@ -145,14 +172,12 @@ static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
     return view;
 }
 
-/* Does anything in it let entries go? */
-bool lsp_spgemm_filters(const lsp_filter *filter);
-
 /* lsp_spgemm with a filter. */
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info);
 
-/* The same at once, of a filter that was prepared (lsp_filter_prepare_mask): C before the filter must fit. */
+/* lsp_spgemm with a prepared filter (lsp_filter_prepare_mask), by a plan that is not kept. C before the filter must fit
+ * the memory. */
 lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
 
@@ -171,6 +196,14 @@ static inline bool lsp_spgemm_prefers_mask(int64_t products, int64_t mask_entrie
 /* The decision of a plan that knows its products. If yes, method, reason and scratch are said in its info. */
 bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan);
 
+/* lsp_spgemm_stream, and its checks. If `stays_there`, the sink gets blocks that were made on a GPU in GPU memory,
+ * wherever A and B lie. */
+lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   int64_t block_bytes);
+lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
+                                lsp_spgemm_info *info);
+
 /* C of the mask's entries; C is not set before. */
 lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
 
@@ -179,6 +212,15 @@ lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
 
 /* Of it what needs a look at every entry, by the CPU: products of row i to plan->rowptr[i + 1], facts, ascending. */
 lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
+
+/* The CPU's part of lsp_spgemm_device. */
+lsp_status lsp_spgemm_cpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                        lsp_spgemm_operands *ops);
+void lsp_spgemm_cpu_describe(lsp_spgemm_plan *plan, const lsp_csr *B);
+lsp_status lsp_spgemm_cpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
+lsp_status lsp_spgemm_cpu_multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
+/* val[] = A's values in another type: ones for a pattern, rounded if the type is narrower. */
+void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val);
 
 /* The two passes of each method: count C's rows into job->rowptr (not yet summed up); fill job->C. */
 lsp_status lsp_spgemm_ref(lsp_spgemm_plan *plan, const lsp_spgemm_job *job);

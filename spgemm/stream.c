@@ -2,7 +2,6 @@
  * fit any memory. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
-#include "matrices/mtx/sink.h"
 #include "spgemm.h"
 #include <string.h>
 
@@ -229,8 +228,8 @@ done:
     return status;
 }
 
-static lsp_status check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                               int64_t block_bytes) {
+lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   int64_t block_bytes) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
@@ -299,10 +298,9 @@ static void drop_operands(streaming *s) {
     }
 }
 
-/* `stays_there`: rows made on a GPU are handed over there, wherever A and B were given. */
-static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                            int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
-                            lsp_spgemm_info *info) {
+lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
+                                lsp_spgemm_info *info) {
     const int64_t usual_block = (int64_t)1 << 30; /* four where no host has to take it */
     lsp_status status = LSP_OK;
     streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
@@ -310,7 +308,7 @@ static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     const bool within = ctx->in_stream;
     s.product.transpose_a = s.product.transpose_b = false;
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
-    LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes));
     s.given_there = A->where == LSP_CUDA;
     s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
     s.stays_there = s.on_gpu && (s.given_there || stays_there);
@@ -346,64 +344,7 @@ done:
 lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                              int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
     const lsp_spgemm_options defaults = {0};
-    return ctx == NULL
-               ? LSP_ERR_ARGUMENT
-               : do_stream(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false, sink, user, info);
-}
-
-/* ---- C into a file ---- */
-
-typedef struct counting {
-    int64_t rows, nnz;
-} counting;
-
-static lsp_status count_entries(void *user, int64_t first_row, const lsp_csr *rows) {
-    counting *count = user;
-    count->rows = first_row + rows->rows;
-    count->nnz += rows->nnz;
-    return LSP_OK;
-}
-
-typedef struct filing {
-    lsp_ctx *ctx;
-    lsp_mtx_sink sink;
-} filing;
-
-static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
-    filing *file = user;
-    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
-}
-
-lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
-                            const lsp_spgemm_options *options, int64_t block_bytes,
-                            const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    options = options != NULL ? options : &defaults;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_spgemm_options pattern = *options;
-    counting count = {0};
-    filing file = {.ctx = ctx, .sink = {.fd = -1}};
-    if (!options->filter.drop && options->filter.largest == 0) { /* a count needs no values */
-        pattern.types.val_type = LSP_NONE;
-        pattern.types.drop_values = true;
-    }
-    LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
-    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
-    LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
-    const lsp_csr sizes = {.rows = count.rows,
-                           .cols = options->transpose_b ? B->rows : B->cols,
-                           .nnz = count.nnz,
-                           .val_type = lsp_spgemm_result_type(A, B, options)};
-    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
-    LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
-    LSP_TRY(lsp_mtx_sink_finish(&file.sink));
-done:
-    lsp_mtx_sink_drop(&file.sink);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return ctx == NULL ? LSP_ERR_ARGUMENT
+                       : lsp_spgemm_stream_to(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false,
+                                              sink, user, info);
 }

@@ -98,3 +98,21 @@ lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
 done:
     return status;
 }
+
+/* ---- the choice ---- */
+
+void lsp_spgemm_cpu_describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    lsp_spgemm_choice choice;
+    const lsp_spgemm_facts *facts = &plan->facts;
+    int64_t available = lsp_spgemm_available(plan->ctx, facts), scratch;
+    lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads, available, &choice);
+    if (!lsp_mul(choice.thread_bytes, choice.threads, &scratch)) {
+        scratch = INT64_MAX;
+    }
+    if (plan->type != LSP_NONE && B->val_type != plan->type) {
+        scratch += B->nnz * (int64_t)lsp_type_bytes(plan->type);
+    }
+    plan->info.method = choice.method;
+    lsp_spgemm_explain(facts, &choice, plan->info.reason, sizeof plan->info.reason);
+    plan->info.scratch_bytes = scratch;
+}
