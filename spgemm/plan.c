@@ -1,6 +1,7 @@
 /* C = op(A)*op(B) by a plan: made, used, asked and destroyed; and at once, by a plan that is not kept. The device does
  * the work (device.c). */
 #include "matrices/matrices.h"
+#include "semiring.h"
 #include "spgemm.h"
 #include "spgemm/cpu/small.h"
 
@@ -39,7 +40,8 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
 static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                     lsp_spgemm_operands *ops) {
     const int64_t exact = 1 << 24;
-    if (plan->options.semiring != LSP_PLUS_PAIR || plan->val_type != LSP_F32 || plan->facts.max_row_products <= exact) {
+    if (!lsp_semiring_counts(plan->options.semiring) || plan->val_type != LSP_F32 ||
+        plan->facts.max_row_products <= exact) {
         return LSP_OK;
     }
     plan->type = LSP_F64;

@@ -1,32 +1,30 @@
 /* The specification of C = A*B: Gustavson's row by row method. `place[j]` is where column j of the row at hand stands
  * in C, if it is there already; sums grow in the order of A's columns; a segmented sort brings each row in order. */
+#include "semiring.h"
 #include "spgemm.h"
-#include <math.h>
 
 /* `sum` and one product more, which is rounded to the type of the arithmetic already. */
-static double add_any(lsp_semiring semiring, double a, double b, double product, bool first, double sum) {
-    switch (semiring) {
-    case LSP_MIN_PLUS:
+static double join(lsp_join how, double product, bool first, double sum) {
+    switch (how) {
+    case LSP_JOIN_LEAST:
         return first || product < sum || isnan(product) ? product : sum;
-    case LSP_MAX_TIMES:
+    case LSP_JOIN_LARGEST:
         return first || product > sum || isnan(product) ? product : sum;
-    case LSP_OR_AND:
-        return (a != 0 && b != 0) || (!first && sum != 0) ? 1 : 0;
     default:
-        return first ? 1 : sum + 1;
+        return first ? product : sum + product;
     }
 }
 
-/* The same, rounded once. */
+/* `sum` and the product of a and b, rounded once. */
 static double add_f64(lsp_semiring semiring, double a, double b, bool first, double sum) {
-    return semiring == LSP_PLUS_TIMES ? (first ? a * b : fma(a, b, sum))
-                                      : add_any(semiring, a, b, semiring == LSP_MIN_PLUS ? a + b : a * b, first, sum);
+    const lsp_join how = lsp_semiring_join(semiring);
+    const double product = product_f64(semiring, a, b);
+    return how == LSP_JOIN_FUSED && !first ? fma(a, b, sum) : join(how, product, first, sum);
 }
 static float add_f32(lsp_semiring semiring, float a, float b, bool first, float sum) {
-    const float product = semiring == LSP_MIN_PLUS ? a + b : a * b;
-    return semiring == LSP_PLUS_TIMES
-               ? (first ? product : fmaf(a, b, sum))
-               : (float)add_any(semiring, (double)a, (double)b, (double)product, first, (double)sum);
+    const lsp_join how = lsp_semiring_join(semiring);
+    const float product = product_f32(semiring, a, b);
+    return how == LSP_JOIN_FUSED && !first ? fmaf(a, b, sum) : (float)join(how, (double)product, first, (double)sum);
 }
 
 /* C[at] = the product of a and b, or joined to what is there. */

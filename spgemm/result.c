@@ -1,10 +1,11 @@
 /* The result of C = op(A)*op(B) before it is allocated: its types, sizes and bytes. */
 #include "matrices/matrices.h"
+#include "semiring.h"
 #include "spgemm.h"
 
 lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     const lsp_type wider = A->val_type > B->val_type ? A->val_type : B->val_type;
-    const bool counts = options->semiring == LSP_PLUS_PAIR;
+    const bool counts = lsp_semiring_counts(options->semiring);
     return options->types.drop_values            ? LSP_NONE
            : options->types.val_type != LSP_NONE ? options->types.val_type
            : wider == LSP_NONE && counts         ? LSP_F64

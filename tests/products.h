@@ -2,6 +2,7 @@
 #ifndef LSP_TESTS_PRODUCTS_H
 #define LSP_TESTS_PRODUCTS_H
 
+#include "matrices/matrices.h"
 #include "spgemm/spgemm.h"
 #include "support.h"
 #include <math.h>

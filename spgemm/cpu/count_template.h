@@ -390,14 +390,14 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 #define VALUE_SUFFIX _any_f32
 #define HAS_VALUES 1
 #define FMA(a, b, sum) join_f32(f->semiring, a, b, sum)
-#define NOTHING ((float)lsp_semiring_nothing(job->semiring))
+#define NOTHING ((float)lsp_semiring_empty(job->semiring))
 #include "fill_template.h"
 
 #define VALUE double
 #define VALUE_SUFFIX _any_f64
 #define HAS_VALUES 1
 #define FMA(a, b, sum) join_f64(f->semiring, a, b, sum)
-#define NOTHING lsp_semiring_nothing(job->semiring)
+#define NOTHING lsp_semiring_empty(job->semiring)
 #include "fill_template.h"
 
 #undef b_row_of

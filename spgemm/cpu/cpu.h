@@ -7,8 +7,8 @@
 #ifndef LSP_SPGEMM_CPU_CPU_H
 #define LSP_SPGEMM_CPU_CPU_H
 
+#include "spgemm/semiring.h"
 #include "spgemm/spgemm.h"
-#include <math.h>
 
 /* The way of a row of C, as bits. */
 enum {
@@ -60,14 +60,6 @@ typedef struct lsp_spgemm_kernels {
 const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx2(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx512(const lsp_csr *A, const lsp_csr *B);
-
-/* What a sum is before its first product. */
-static inline double lsp_semiring_nothing(lsp_semiring semiring) {
-    return semiring == LSP_PLUS_TIMES  ? -0.0
-           : semiring == LSP_MIN_PLUS  ? (double)INFINITY
-           : semiring == LSP_MAX_TIMES ? -(double)INFINITY
-                                       : 0.0;
-}
 
 /* Bytes of the rank of one of so many products, and of all of them where they are kept. */
 static inline int lsp_rank_bytes(int64_t products) { return products <= 1 << 8 ? 1 : products <= 1 << 16 ? 2 : 4; }

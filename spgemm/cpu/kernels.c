@@ -3,7 +3,6 @@
 #include "core/isa.h"
 #include "cpu.h"
 #include "segsort/cpu/vector.h"
-#include "spgemm/semiring.h"
 #include "touched.h"
 #include <math.h>
 #include <string.h>
@@ -172,7 +171,7 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
 /* The same in any semiring. */
 #define SEMIRING(type, suffix)                                                                                         \
     static void clear_any_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                 \
-        const type nothing = (type)lsp_semiring_nothing(job->semiring);                                                \
+        const type nothing = (type)lsp_semiring_empty(job->semiring);                                                \
         for (int64_t k = at; k < at + n; k++) {                                                                        \
             ((type *)job->C->val)[k] = nothing;                                                                        \
         }                                                                                                              \

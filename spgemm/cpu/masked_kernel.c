@@ -4,7 +4,6 @@
 #include "core/isa.h"
 #include "cpu.h"
 #include "masked.h"
-#include "spgemm/semiring.h"
 #include <string.h>
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -155,7 +154,7 @@ ALWAYS bool is_short(int64_t entries, int64_t length) {
 }
 
 ALWAYS void begin_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t n) {
-    const double nothing = lsp_semiring_nothing(semiring);
+    const double nothing = lsp_semiring_empty(semiring);
     for (int64_t t = 0; t < n && type == LSP_F64; t++) {
         ((double *)sums)[t] = nothing;
     }

@@ -169,7 +169,7 @@ static void do_block(void *data, int64_t block, int thread) {
     char *memory = p->memory + thread * p->thread_bytes;
     const lsp_spgemm_work *work = (const void *)memory;
     if (work->words == NULL) {
-        prepare_work(&p->pass.room, p->type, lsp_semiring_nothing(p->pass.job->semiring), memory);
+        prepare_work(&p->pass.room, p->type, lsp_semiring_empty(p->pass.job->semiring), memory);
     }
     if (thread == 0) {
         double done = (double)block / (double)plan->info.blocks;

@@ -1,7 +1,7 @@
 /* C = A*B: hand-made answers, an oracle that is dense and naive, then the fast code against the reference, bit by bit.
  */
-#include "tests/products.h"
 #include "spgemm/cpu/small.h"
+#include "tests/products.h"
 
 /* ---- the oracle: for each place of C, all entries of A's row, and for each all entries of B's row ---- */
 
@@ -474,10 +474,14 @@ Test(spgemm, identity_and_permutation_move_rows_and_columns) {
 /* ---- semirings ---- */
 
 Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
+    int semirings = 0;
+    while (lsp_semiring_name((lsp_semiring)semirings) != NULL) {
+        semirings++;
+    }
     for (int isa = 0; isa < 3; isa++) {
         lsp_ctx *ctx = test_ctx(2);
         ctx->isa = (lsp_isa)lsp_min(isa, ctx->isa);
-        for (int kind = 0; kind < 60; kind++) {
+        for (int kind = 0; kind < 12 * semirings; kind++) {
             const recipe r = {70,
                               70,
                               kind % 3 ? 4 : 20,
@@ -490,7 +494,7 @@ Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
                               -1,
                               kind % 8 == 0 ? 6 : 0};
             lsp_csr A = make(&r, (uint64_t)kind), expected = {0}, C = {0};
-            lsp_spgemm_options options = {.semiring = (lsp_semiring)(kind % 5), .method = LSP_SPGEMM_REFERENCE};
+            lsp_spgemm_options options = {.semiring = (lsp_semiring)(kind % semirings), .method = LSP_SPGEMM_REFERENCE};
             must(ctx, lsp_spgemm(ctx, &A, &A, &options, &expected, NULL));
             options.method = LSP_SPGEMM_SORT;
             must(ctx, lsp_spgemm(ctx, &A, &A, &options, &C, NULL));
@@ -536,7 +540,10 @@ Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
         cr_assert(C.nnz == 1 && ((float *)C.val)[0] == 0 && signbit(((float *)C.val)[0]));
         lsp_csr_free(ctx, &C);
     }
-    const lsp_spgemm_options wrong = {.semiring = (lsp_semiring)5};
-    must_fail(ctx, LSP_ERR_ARGUMENT, "no semiring 5", lsp_spgemm(ctx, &A, &A, &wrong, &C, NULL));
+    cr_assert(strcmp(lsp_semiring_name(LSP_PLUS_TIMES), "plus-times") == 0);
+    cr_assert(strcmp(lsp_semiring_name(LSP_PLUS_PAIR), "plus-pair") == 0);
+    cr_assert(lsp_semiring_name((lsp_semiring)-1) == NULL);
+    const lsp_spgemm_options wrong = {.semiring = (lsp_semiring)semirings};
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no semiring", lsp_spgemm(ctx, &A, &A, &wrong, &C, NULL));
     lsp_ctx_destroy(ctx);
 }
