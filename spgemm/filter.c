@@ -9,17 +9,17 @@ typedef struct collection {
     lsp_ctx *ctx;
     lsp_csr *blocks;
     int64_t *first_rows;
-    int64_t count, room, nnz;
+    int64_t count, capacity, nnz;
 } collection;
 
 /* Twice the room for blocks. */
-static lsp_status make_room(collection *all) {
+static lsp_status grow(collection *all) {
     lsp_status status = LSP_OK;
-    const int64_t room = lsp_max(2 * all->room, 16);
+    const int64_t capacity = lsp_max(2 * all->capacity, 16);
     lsp_csr *blocks = NULL;
     int64_t *first_rows = NULL;
-    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, room, sizeof *blocks, (void **)&blocks));
-    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, room, sizeof *first_rows, (void **)&first_rows));
+    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, capacity, sizeof *blocks, (void **)&blocks));
+    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, capacity, sizeof *first_rows, (void **)&first_rows));
     for (int64_t b = 0; b < all->count; b++) {
         blocks[b] = all->blocks[b];
         first_rows[b] = all->first_rows[b];
@@ -28,7 +28,7 @@ static lsp_status make_room(collection *all) {
     lsp_free(all->ctx, all->first_rows);
     all->blocks = blocks;
     all->first_rows = first_rows;
-    all->room = room;
+    all->capacity = capacity;
     blocks = NULL;
 done:
     lsp_free(all->ctx, blocks);
@@ -38,8 +38,8 @@ done:
 static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
     lsp_status status = LSP_OK;
     collection *all = user;
-    if (all->count == all->room) {
-        LSP_TRY(make_room(all));
+    if (all->count == all->capacity) {
+        LSP_TRY(grow(all));
     }
     const lsp_csr_types types = {.rowptr_type = block->rowptr_type, .col_type = block->col_type, .where = block->where};
     LSP_TRY(lsp_csr_copy(all->ctx, block, &types, &all->blocks[all->count]));

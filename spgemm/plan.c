@@ -116,7 +116,7 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
         lsp_free(ctx, plan->route.ranks);
         lsp_free(ctx, plan->route.block_ranks);
         lsp_free(ctx, plan->route.ways);
-        lsp_free(ctx, plan->route.moved);
+        lsp_free(ctx, plan->route.repeats);
         lsp_free(ctx, plan->route.c_col);
         lsp_free(ctx, plan->rowptr);
         lsp_free(ctx, plan->block_rows);
@@ -270,11 +270,11 @@ lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     lsp_csr made = {0}, left = {0};
     lsp_filter filter = options->filter;
     lsp_spgemm_info here;
-    bool few = false;
+    bool small = false;
     size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
-    LSP_TRY(lsp_spgemm_few(ctx, A, B, options, &made, &here, &few));
-    if (!few) {
+    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, &here, &small));
+    if (!small) {
         LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
         LSP_TRY(multiply(plan, &ops, false, &made));
         filter.mask = plan->masked ? NULL : filter.mask;

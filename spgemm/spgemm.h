@@ -23,11 +23,11 @@ typedef struct lsp_spgemm_facts {
 } lsp_spgemm_facts;
 
 /* What one thread keeps at hand. A row that fits neither is done in several windows. */
-typedef struct lsp_spgemm_room {
+typedef struct lsp_spgemm_capacity {
     int64_t sort_products;
     int64_t window_columns; /* a multiple of 64, at least 64 */
     size_t word_bytes, value_bytes;
-} lsp_spgemm_room;
+} lsp_spgemm_capacity;
 
 typedef struct lsp_spgemm_choice {
     lsp_spgemm_method method;
@@ -35,7 +35,7 @@ typedef struct lsp_spgemm_choice {
     bool asked;   /* for this method, by the caller */
     bool limited; /* by the memory: fewer threads, or */
     bool shrunk;  /* less room, so that some rows are done in pieces */
-    lsp_spgemm_room room;
+    lsp_spgemm_capacity capacity;
     int64_t thread_bytes;
 } lsp_spgemm_choice;
 
@@ -86,15 +86,15 @@ struct lsp_spgemm_plan {
     lsp_type type;     /* of the arithmetic */
     lsp_type val_type; /* of C's values: the same, or LSP_F32 of counts that are made in LSP_F64 and then rounded */
     bool ascending;
-    bool kept;                 /* the caller has it, and may use it again */
-    int64_t uses;              /* how often it was executed */
-    bool masked;               /* of C only the entries of the filter's mask are made */
-    bool counted;              /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
-    int64_t *rowptr;           /* rows + 1 */
-    int64_t *block_rows;       /* info.blocks + 1: pieces of about equal work */
-    struct {                   /* of the CPU: see cpu/cpu.h */
-        uint8_t *ways, *moved; /* of A's rows, of B's rows */
-        bool twins;
+    bool kept;                   /* the caller has it, and may use it again */
+    int64_t uses;                /* how often it was executed */
+    bool masked;                 /* of C only the entries of the filter's mask are made */
+    bool counted;                /* rowptr holds C's; before, the products of row i in rowptr[i + 1] */
+    int64_t *rowptr;             /* rows + 1 */
+    int64_t *block_rows;         /* info.blocks + 1: pieces of about equal work */
+    struct {                     /* of the CPU: see cpu/cpu.h */
+        uint8_t *ways, *repeats; /* of A's rows, of B's rows */
+        bool exact;
         char *ranks;
         int64_t *block_ranks; /* where those of each block begin */
         int32_t *c_col;       /* C's columns, once it was made, where cpu/small.h makes its values alone; else NULL */
@@ -211,7 +211,7 @@ lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, l
 lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 
 /* Of it what needs a look at every entry, by the CPU: products of row i to plan->rowptr[i + 1], facts, ascending. */
-lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
+lsp_status lsp_spgemm_inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 
 /* The CPU's part of lsp_spgemm_device. */
 lsp_status lsp_spgemm_cpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
@@ -225,7 +225,7 @@ void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type,
 /* The two passes of each method: count C's rows into job->rowptr (not yet summed up); fill job->C. */
 lsp_status lsp_spgemm_ref(lsp_spgemm_plan *plan, const lsp_spgemm_job *job);
 lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job);
-bool lsp_spgemm_cpu_forget(lsp_spgemm_plan *plan); /* frees the ranks kept for the second; false: there are none */
+bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan); /* frees the ranks kept for the second; false: there are none */
 
 /* C's row pointers, from the plan. */
 void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C);

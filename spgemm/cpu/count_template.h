@@ -37,13 +37,13 @@ ALWAYS void entries_of(const lsp_spgemm_job *job, int64_t i, row_extent *row) {
 /* ---- what is known beforehand ---- */
 
 /* Row q .. r-1 of B as lsp_spgemm_cpu.h says, if p .. q-1 is the row above. */
-static inline uint8_t COL_NAME(moved_by)(const COL *col, int64_t p, int64_t q, int64_t r) {
+static inline uint8_t COL_NAME(repeat_distance)(const COL *col, int64_t p, int64_t q, int64_t r) {
     const int64_t n = r - q;
     if (n != q - p) {
         return 0;
     }
     const COL distance = col[q] - col[p];
-    if (distance < 0 || distance >= LSP_MOVED_MOST || col[r - 1] - col[q - 1] != distance) {
+    if (distance < 0 || distance >= LSP_REPEAT_MOST || col[r - 1] - col[q - 1] != distance) {
         return 0;
     }
     COL differ = 0, rises = -1; /* by its sign */
@@ -56,23 +56,23 @@ static inline uint8_t COL_NAME(moved_by)(const COL *col, int64_t p, int64_t q, i
     return differ == 0 && rises < 0 ? (uint8_t)(distance + 1) : 0;
 }
 
-static bool COL_NAME(study)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *moved, int64_t *count,
-                            int64_t *twins) {
+static bool COL_NAME(find_repeats)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *repeats, int64_t *count,
+                                   int64_t *exact) {
     const COL *col = B->col;
     int64_t p = 0, q = INDEX_AT(B->rowptr, B->rowptr_type, first);
     bool ascending = true;
     for (int64_t k = first; k < last; k++) {
         const int64_t r = INDEX_AT(B->rowptr, B->rowptr_type, k + 1);
-        moved[k] = k > first && q < r ? COL_NAME(moved_by)(col, p, q, r) : 0;
-        if (moved[k] == 0) { /* else it rises */
-            COL falls = 0;   /* by its sign */
+        repeats[k] = k > first && q < r ? COL_NAME(repeat_distance)(col, p, q, r) : 0;
+        if (repeats[k] == 0) { /* else it rises */
+            COL falls = 0;     /* by its sign */
             for (int64_t t = q + 1; t < r; t++) {
                 falls |= col[t] - col[t - 1];
             }
             ascending = ascending && falls >= 0;
         }
-        *count += moved[k] != 0;
-        *twins += moved[k] == LSP_TWIN;
+        *count += repeats[k] != 0;
+        *exact += repeats[k] == LSP_REPEAT_EXACT;
         p = q, q = r;
     }
     return ascending;
@@ -91,32 +91,33 @@ static bool COL_NAME(repeats_above)(const lsp_spgemm_pass *pass, int64_t i) {
     int64_t distance = -1;
     for (int64_t e = row.begin, f = above.begin; e < row.end; e++, f++) {
         const int64_t k = INDEX_AT(job->A.col, job->A.col_type, e), l = INDEX_AT(job->A.col, job->A.col_type, f);
-        int64_t moved = 0;
+        int64_t distance_here = 0;
         if (k < l || k - l > FAR) {
             return false;
         }
         for (int64_t m = l + 1; m <= k; m++) {
-            if (pass->moved[m] == 0) {
+            if (pass->repeats[m] == 0) {
                 return false;
             }
-            moved += pass->moved[m] - LSP_TWIN;
+            distance_here += pass->repeats[m] - LSP_REPEAT_EXACT;
         }
-        if (distance >= 0 && distance != moved) {
+        if (distance >= 0 && distance != distance_here) {
             return false;
         }
-        distance = moved;
+        distance = distance_here;
     }
     return true;
 }
 
-static bool COL_NAME(look)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_facts *facts) {
+static bool COL_NAME(count_products)(const lsp_spgemm_pass *pass, int64_t first, int64_t last,
+                                     lsp_spgemm_facts *facts) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
     lsp_spgemm_facts f = {0}; /* in registers */
     int64_t n = 0, width = 0;
     bool fits = true, window = false;
     for (int64_t i = first; i < last; i++) {
-        const bool repeats = i > first && pass->moved != NULL && COL_NAME(repeats_above)(pass, i);
+        const bool repeats = i > first && pass->repeats != NULL && COL_NAME(repeats_above)(pass, i);
         if (!repeats) {
             row_extent row;
             int64_t low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
@@ -162,17 +163,17 @@ static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_
 }
 
 /* Of entry e of A and those that follow: how many, at most three, ask for rows of B with the same columns? */
-static inline int COL_NAME(twins_at)(const lsp_spgemm_pass *pass, int64_t e, int64_t end) {
+static inline int COL_NAME(together_at)(const lsp_spgemm_pass *pass, int64_t e, int64_t end) {
     const lsp_csr *A = &pass->job->A;
-    int twins = 1;
-    if (pass->twins) {
+    int together = 1;
+    if (pass->exact) {
         const int64_t k = INDEX_AT(A->col, A->col_type, e);
-        while (twins < 3 && e + twins < end && INDEX_AT(A->col, A->col_type, e + twins) == k + twins &&
-               pass->moved[k + twins] == LSP_TWIN) {
-            twins++;
+        while (together < 3 && e + together < end && INDEX_AT(A->col, A->col_type, e + together) == k + together &&
+               pass->repeats[k + together] == LSP_REPEAT_EXACT) {
+            together++;
         }
     }
-    return twins;
+    return together;
 }
 
 /* ---- the extent of a row ---- */
@@ -208,9 +209,10 @@ static int64_t COL_NAME(products_between)(const lsp_spgemm_job *job, const row_e
 
 /* The next piece of a row too large for the room: as far as it fits, found by bisection. */
 static void COL_NAME(next_piece)(const lsp_spgemm_pass *pass, const row_extent *row, row_extent *piece) {
-    int64_t fits = piece->low + lsp_min(pass->room.window_columns - 1, row->high - piece->low), fails = row->high + 1;
+    int64_t fits = piece->low + lsp_min(pass->capacity.window_columns - 1, row->high - piece->low),
+            fails = row->high + 1;
     for (piece->high = row->high; fits + 1 < fails; piece->high = fits + (fails - fits) / 2) {
-        if (COL_NAME(products_between)(pass->job, piece) <= pass->room.sort_products) {
+        if (COL_NAME(products_between)(pass->job, piece) <= pass->capacity.sort_products) {
             fits = piece->high;
         } else {
             fails = piece->high;
@@ -258,7 +260,7 @@ static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm
     const row_extent here =
         *row; /* a mark is a char, which might be part of *row: that would be read again each time */
     uint8_t *touched = work->touched;
-    for (int64_t e = here.begin; e < here.end; e += COL_NAME(twins_at)(pass, e, here.end)) {
+    for (int64_t e = here.begin; e < here.end; e += COL_NAME(together_at)(pass, e, here.end)) {
         const b_row b = b_row_of(pass->job, e);
         COL_NAME(fetch_ahead)(pass, e, 0);
         for (int64_t p = b.begin; p < b.end; p++) {
@@ -290,18 +292,18 @@ static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgem
             rank_of[j + __builtin_ctzll(columns)] = count++;
         }
     }
-    int twins;
-    for (int64_t e = ranks ? row->begin : row->end; e < row->end; e += twins) {
+    int together;
+    for (int64_t e = ranks ? row->begin : row->end; e < row->end; e += together) {
         const b_row b = b_row_of(job, e);
         const size_t bytes = (size_t)((b.end - b.begin) * rank_bytes);
         for (int64_t p = b.begin; p < b.end; p++) {
             set_rank(ranks, rank_bytes, p - b.begin, rank_of[col[p] - row->low]);
         }
-        twins = COL_NAME(twins_at)(pass, e, row->end);
-        for (int t = 1; t < twins; t++) {
+        together = COL_NAME(together_at)(pass, e, row->end);
+        for (int t = 1; t < together; t++) {
             memcpy(ranks + t * (int64_t)bytes, ranks, bytes);
         }
-        ranks += twins * (int64_t)bytes;
+        ranks += together * (int64_t)bytes;
     }
     return count;
 }

@@ -20,7 +20,7 @@ enum {
 
 /* What is known of a row of B: its columns, none of them twice, are those of the row above, all moved by as many
  * columns as this number says less one; 0 if not. */
-enum { LSP_TWIN = 1, LSP_MOVED_MOST = UINT8_MAX };
+enum { LSP_REPEAT_EXACT = 1, LSP_REPEAT_MOST = UINT8_MAX };
 
 /* Scratch of one thread, as the room says. */
 typedef struct lsp_spgemm_work {
@@ -33,11 +33,11 @@ typedef struct lsp_spgemm_work {
 typedef struct lsp_spgemm_pass {
     const lsp_spgemm_job *job;
     const lsp_word_sort *sort;
-    lsp_spgemm_room room;
-    uint8_t *ways;        /* of the rows of A */
-    const uint8_t *moved; /* of the rows of B; NULL if hardly any are */
-    bool twins;           /* many of them are twins */
-    bool far;             /* B is larger than the cache of a core */
+    lsp_spgemm_capacity capacity;
+    uint8_t *ways;          /* of the rows of A */
+    const uint8_t *repeats; /* of the rows of B; NULL if hardly any are */
+    bool exact;             /* many of them are together */
+    bool far;               /* B is larger than the cache of a core */
 } lsp_spgemm_pass;
 
 /* Rows first .. last-1; `ranks`: where those that are kept of these rows stand. */
@@ -45,11 +45,12 @@ typedef void (*lsp_spgemm_rows)(const lsp_spgemm_pass *pass, const lsp_spgemm_wo
                                 char *ranks);
 
 typedef struct lsp_spgemm_kernels {
-    /* moved[first .. last-1] of B, the first like none; adds up how many are moved, and twins. Do all ascend? */
-    bool (*study)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *moved, int64_t *count, int64_t *twins);
+    /* repeats[first .. last-1] of B, the first like none; adds up how many are moved, and together. Do all ascend? */
+    bool (*find_repeats)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *repeats, int64_t *count,
+                         int64_t *exact);
     /* Products of row i to products[i + 1], its way to ways[i]; sums and maxima are the facts. False: too many
      * products. */
-    bool (*look)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_facts *facts);
+    bool (*count_products)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_facts *facts);
     /* Which of a block's rows to keep, in pass->ways; returns the bytes of the ranks. */
     int64_t (*mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last);
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */

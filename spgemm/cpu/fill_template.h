@@ -10,19 +10,19 @@ typedef struct ROW_NAME(factors) {
     lsp_semiring semiring;
 } ROW_NAME(factors);
 
-ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int twins) {
+ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int together) {
     ROW_NAME(factors) f = {{0}, {NULL}, job->semiring};
-    for (int t = 0; t < twins; t++) {
+    for (int t = 0; t < together; t++) {
         f.a[t] = (VALUE)lsp_spgemm_value_at(&job->A, e + t);
         f.b[t] = (const VALUE *)job->B.val + b_row_of(job, e + t).begin;
     }
     return f;
 }
 
-ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int twins, int64_t q, VALUE sum) {
+ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int together, int64_t q, VALUE sum) {
     sum = FMA(f->a[0], f->b[0][q], sum);
-    sum = twins > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
-    return twins > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
+    sum = together > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
+    return together > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
 }
 #endif
 
@@ -82,13 +82,13 @@ static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
     const COL *col = job->B.col;
     const row_extent here = *row; /* as in touch_window */
     uint8_t *touched = work->touched;
-    int twins;
-    for (int64_t e = here.begin; e < here.end; e += twins) {
+    int together;
+    for (int64_t e = here.begin; e < here.end; e += together) {
         const b_row b = b_row_of(job, e);
-        twins = COL_NAME(twins_at)(pass, e, here.end);
+        together = COL_NAME(together_at)(pass, e, here.end);
         COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
 #if HAS_VALUES
-        const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, twins);
+        const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, together);
         VALUE *sum = work->window;
 #endif
         for (int64_t p = b.begin; p < b.end; p++) {
@@ -98,7 +98,7 @@ static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
             const int64_t j = col[p] - here.low;
             touched[j] = 1;
 #if HAS_VALUES
-            sum[j] = ROW_NAME(add)(&f, twins, p - b.begin, sum[j]);
+            sum[j] = ROW_NAME(add)(&f, together, p - b.begin, sum[j]);
 #endif
         }
     }

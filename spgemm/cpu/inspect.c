@@ -1,5 +1,5 @@
 /* What is to be known of C = A*B before it is formed: the structure of the operands as a number, products of every row
- * (lsp_spgemm_look), and rows in blocks of about equal work. */
+ * (lsp_spgemm_inspect_rows), and rows in blocks of about equal work. */
 #include "spgemm/spgemm.h"
 #include <string.h>
 
@@ -93,7 +93,7 @@ lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, A->rows + 1, sizeof *plan->rowptr, (void **)&plan->rowptr));
-    LSP_TRY(lsp_spgemm_look(plan, A, B));
+    LSP_TRY(lsp_spgemm_inspect_rows(plan, A, B));
     LSP_TRY(cut_blocks(plan, A));
 done:
     return status;

@@ -22,10 +22,10 @@ typedef struct b_row {
 } b_row;
 
 static inline bool fits_window(const lsp_spgemm_pass *pass, const row_extent *row) {
-    return row->high - row->low < pass->room.window_columns;
+    return row->high - row->low < pass->capacity.window_columns;
 }
 static inline bool fits_sort(const lsp_spgemm_pass *pass, const row_extent *row) {
-    return row->products <= pass->room.sort_products;
+    return row->products <= pass->capacity.sort_products;
 }
 static inline bool in_window(const lsp_spgemm_pass *pass, const row_extent *row) {
     bool prefers = lsp_spgemm_prefers_window(row->products, row->high - row->low + 1);
@@ -171,7 +171,7 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
 /* The same in any semiring. */
 #define SEMIRING(type, suffix)                                                                                         \
     static void clear_any_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                 \
-        const type nothing = (type)lsp_semiring_empty(job->semiring);                                                \
+        const type nothing = (type)lsp_semiring_empty(job->semiring);                                                  \
         for (int64_t k = at; k < at + n; k++) {                                                                        \
             ((type *)job->C->val)[k] = nothing;                                                                        \
         }                                                                                                              \
@@ -196,7 +196,7 @@ SEMIRING(double, f64)
 
 #define KERNELS(columns)                                                                                               \
     {                                                                                                                  \
-        study##columns, look##columns, mark##columns, count##columns, {                                                \
+        find_repeats##columns, count_products##columns, mark##columns, count##columns, {                               \
             fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
                 fill##columns##_any_f64                                                                                \
         }                                                                                                              \

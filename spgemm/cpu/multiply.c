@@ -112,7 +112,7 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     lsp_spgemm_choice choice;
     bool fits = lsp_spgemm_choose(facts, plan->info.method, plan->type, ctx->options.threads,
                                   lsp_max(available - bytes, 0), &choice);
-    if (!fits && lsp_spgemm_cpu_forget(plan)) {
+    if (!fits && lsp_spgemm_cpu_drop_ranks(plan)) {
         return make_result(plan, C);
     }
     LSP_REQUIRE(fits, LSP_ERR_MEMORY,
@@ -139,12 +139,12 @@ lsp_status lsp_spgemm_cpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_opera
     if (!update) {
         LSP_TRY(make_result(plan, &made));
     }
-    if (lsp_spgemm_few_knows(plan)) {
-        LSP_TRY(lsp_spgemm_few_again(plan, &job.A, &job.B, update, job.C));
+    if (lsp_spgemm_small_knows_columns(plan)) {
+        LSP_TRY(lsp_spgemm_small_replay(plan, &job.A, &job.B, update, job.C));
     } else {
-        LSP_TRY(lsp_spgemm_few_reserve(plan, &job.A, &job.B));
+        LSP_TRY(lsp_spgemm_small_reserve(plan, &job.A, &job.B));
         LSP_TRY(run_pass(plan, &job));
-        lsp_spgemm_few_keep(plan, job.C);
+        lsp_spgemm_small_keep_columns(plan, job.C);
     }
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;

@@ -12,11 +12,11 @@ enum { SHARES = 64, MOST_PARTS = 16, THREAD_PRODUCTS = 1 << 12 };
 typedef struct product {
     lsp_spgemm_info info;
     int64_t products[SHARES], nnz_bound[SHARES];
-    uint64_t *bits; /* of B, or NULL: lsp_few_job has them */
+    uint64_t *bits; /* of B, or NULL: lsp_small_job has them */
     int64_t words;
     int parts;
     lsp_isa isa;
-    lsp_few_job jobs[MOST_PARTS];
+    lsp_small_job jobs[MOST_PARTS];
     int64_t nnz[MOST_PARTS];
 } product;
 
@@ -35,7 +35,7 @@ static bool is_near(const lsp_csr *A, const lsp_csr *B) {
     for (int s = 0; s < SAMPLE; s++) {
         const int64_t i = A->rows * s / SAMPLE;
         uint64_t blocks = 0;
-        for (int32_t e = a_rowptr[i]; e < a_rowptr[i + 1] && products < LSP_FEW_PRODUCTS; e++) {
+        for (int32_t e = a_rowptr[i]; e < a_rowptr[i + 1] && products < LSP_SMALL_PRODUCTS; e++) {
             for (int32_t q = b_rowptr[a_col[e]]; q < b_rowptr[a_col[e] + 1]; q++) {
                 blocks |= (uint64_t)1 << (uint32_t)b_col[q] / 64;
                 products++;
@@ -49,13 +49,13 @@ static bool is_near(const lsp_csr *A, const lsp_csr *B) {
 /* So many products are done here. More threads than parts would wait; what is surely small is not looked at. */
 static int64_t most_products(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     const int64_t row_entries = B->rows > 0 ? B->nnz / B->rows + 1 : 0;
-    if (A->nnz * lsp_min(row_entries, LSP_FEW_COLUMNS) <= LSP_FEW_PRODUCTS) {
-        return LSP_FEW_PRODUCTS;
+    if (A->nnz * lsp_min(row_entries, LSP_SMALL_COLUMNS) <= LSP_SMALL_PRODUCTS) {
+        return LSP_SMALL_PRODUCTS;
     }
     if (is_dense(B) && ctx->options.threads <= MOST_PARTS) {
-        return LSP_FEW_DENSE_PRODUCTS;
+        return LSP_SMALL_DENSE_PRODUCTS;
     }
-    return is_near(A, B) ? LSP_FEW_NEAR_PRODUCTS : LSP_FEW_PRODUCTS;
+    return is_near(A, B) ? LSP_SMALL_NEAR_PRODUCTS : LSP_SMALL_PRODUCTS;
 }
 
 /* Products, in all, of the shares and of the longest row, and entries at most. False: there are too many. */
@@ -83,7 +83,7 @@ static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) 
     }
     const bool bits = is_dense(B) && info->products / 4 >= B->nnz; /* else to make them would take too long */
     p->words = bits ? words_of(B) : 0;
-    return bits || info->products <= LSP_FEW_NEAR_PRODUCTS;
+    return bits || info->products <= LSP_SMALL_NEAR_PRODUCTS;
 }
 
 static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
@@ -93,11 +93,11 @@ static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const 
                         options->types.col_type != LSP_I64;
     return A->where == LSP_HOST && ctx->options.max_bytes == 0 && options->method == LSP_SPGEMM_AUTO &&
            options->semiring == LSP_PLUS_TIMES && !options->transpose_a && !options->transpose_b && narrow &&
-           type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_FEW_ENTRIES &&
-           A->rows <= LSP_FEW_ROWS && B->cols > 0 && B->cols <= LSP_FEW_COLUMNS;
+           type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_SMALL_ENTRIES &&
+           A->rows <= LSP_SMALL_ROWS && B->cols > 0 && B->cols <= LSP_SMALL_COLUMNS;
 }
 
-static void clear_window(const lsp_few_job *job, int64_t columns) {
+static void clear_window(const lsp_small_job *job, int64_t columns) {
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F64; j++) {
         ((double *)job->window)[j] = -0.0;
     }
@@ -148,8 +148,8 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, prod
     for (int part = 0; part < p->parts; part++) {
         const int64_t goal = p->info.products * (part + 1) / p->parts;
         int64_t most = 0; /* entries */
-        lsp_few_job *job = &p->jobs[part];
-        *job = (lsp_few_job){
+        lsp_small_job *job = &p->jobs[part];
+        *job = (lsp_small_job){
             .A = *A, .B = *B, .first = first_row(A, share), .rowptr = rowptr, .bits = p->bits, .words = p->words};
         for (; share < SHARES && (done < goal || part == p->parts - 1); share++) {
             done += p->products[share];
@@ -175,7 +175,7 @@ static void multiply(void *data, int64_t part, int thread) {
     (void)thread;
     clear_window(&p->jobs[part], columns);
     memset(p->jobs[part].touched, 0, (size_t)columns);
-    p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_few_rows)(&p->jobs[part]);
+    p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
 }
 
 /* The parts one behind the other. */
@@ -183,7 +183,7 @@ static void join(const product *p, const lsp_csr *C) {
     const size_t value = lsp_type_bytes(C->val_type);
     int32_t at = 0, *rowptr = C->rowptr;
     for (int part = 0; part < p->parts; part++) {
-        const lsp_few_job *job = &p->jobs[part];
+        const lsp_small_job *job = &p->jobs[part];
         for (int64_t i = job->first; i < job->end; i++) {
             rowptr[i] = at + job->rowptr[i];
         }
@@ -206,8 +206,8 @@ static void describe(const product *p, lsp_spgemm_info *info, const lsp_csr *C) 
     info->bound_bytes = (C->rows + 1) * 4 + info->nnz_bound * (int64_t)(4 + lsp_type_bytes(C->val_type));
 }
 
-lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                          lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     lsp_status status = LSP_OK;
     product p = {.isa = ctx->isa};
     lsp_csr made = {0};
@@ -238,54 +238,54 @@ done:
 
 /* ---- by a plan ---- */
 
-lsp_status lsp_spgemm_few_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
     /* many products for each entry of C: else their ranks are followed as fast; and none of rows alike, done together
      */
     const int64_t products = plan->facts.products;
-    const bool pays = products <= LSP_FEW_PRODUCTS ||
-                      (products <= LSP_FEW_DENSE_PRODUCTS && !plan->route.twins && products / 3 >= plan->info.nnz / 2);
-    const bool few = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
-    return !few || plan->route.c_col != NULL
+    const bool pays = products <= LSP_SMALL_PRODUCTS || (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->route.exact &&
+                                                         products / 3 >= plan->info.nnz / 2);
+    const bool small = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
+    return !small || plan->route.c_col != NULL
                ? LSP_OK
                : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->route.c_col);
 }
 
-void lsp_spgemm_few_keep(lsp_spgemm_plan *plan, const lsp_csr *C) {
+void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C) {
     if (plan->route.c_col != NULL) {
         memcpy(plan->route.c_col, C->col, (size_t)C->nnz * sizeof(int32_t));
-        lsp_spgemm_cpu_forget(plan);
+        lsp_spgemm_cpu_drop_ranks(plan);
     }
 }
 
-typedef struct again {
+typedef struct replaying {
     const lsp_spgemm_plan *plan;
-    lsp_few_job job;
+    lsp_small_job job;
     char *windows; /* one a thread */
     size_t window_bytes;
     bool ready[MOST_PARTS];
-} again;
+} replaying;
 
 static void values_of_block(void *data, int64_t block, int thread) {
-    again *a = data;
+    replaying *a = data;
     const int64_t *begin = a->plan->block_rows + block;
-    lsp_few_job job = a->job;
+    lsp_small_job job = a->job;
     job.first = begin[0], job.end = begin[1];
     job.window = a->windows + (size_t)thread * a->window_bytes;
     if (!a->ready[thread]) {
         clear_window(&job, job.B.cols);
         a->ready[thread] = true;
     }
-    LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_few_values)(&job);
+    LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_values)(&job);
 }
 
-lsp_status lsp_spgemm_few_again(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
-                                const lsp_csr *C) {
+lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
+                                   const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int threads = (int)lsp_min(lsp_threads_for(ctx, plan->facts.products, THREAD_PRODUCTS), MOST_PARTS);
-    again a = {.plan = plan,
-               .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
-               .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
+    replaying a = {.plan = plan,
+                   .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
+                   .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
     LSP_TRY(lsp_scratch_bytes(ctx, threads, a.window_bytes, false, (void **)&a.windows));
     lsp_for_parts(ctx, plan->info.blocks, threads, values_of_block, &a);
     if (!update) {

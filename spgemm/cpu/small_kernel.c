@@ -60,7 +60,7 @@
     const int64_t words = job->words;                                                                                  \
     int64_t n = 0;                                                                                                     \
     for (int64_t i = job->first; i < job->end; i++) {                                                                  \
-        uint64_t all[LSP_FEW_COLUMNS / 64] = {0};                                                                      \
+        uint64_t all[LSP_SMALL_COLUMNS / 64] = {0};                                                                    \
         rowptr[i] = (int32_t)n;                                                                                        \
         for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                      \
             unite(all, job->bits + a_col[p] * words, words);                                                           \
@@ -95,22 +95,22 @@ static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, 
     }
 }
 
-static int64_t rows_f64(const lsp_few_job *job) { ROWS(double, fma, isnan); }
-static int64_t rows_f32(const lsp_few_job *job) { ROWS(float, fmaf, isnan); }
+static int64_t rows_f64(const lsp_small_job *job) { ROWS(double, fma, isnan); }
+static int64_t rows_f32(const lsp_small_job *job) { ROWS(float, fmaf, isnan); }
 
-static int64_t dense_rows_f64(const lsp_few_job *job) { DENSE_ROWS(double, fma, isnan); }
-static int64_t dense_rows_f32(const lsp_few_job *job) { DENSE_ROWS(float, fmaf, isnan); }
-static void values_f64(const lsp_few_job *job) { VALUES(double, fma, isnan); }
-static void values_f32(const lsp_few_job *job) { VALUES(float, fmaf, isnan); }
+static int64_t dense_rows_f64(const lsp_small_job *job) { DENSE_ROWS(double, fma, isnan); }
+static int64_t dense_rows_f32(const lsp_small_job *job) { DENSE_ROWS(float, fmaf, isnan); }
+static void values_f64(const lsp_small_job *job) { VALUES(double, fma, isnan); }
+static void values_f32(const lsp_small_job *job) { VALUES(float, fmaf, isnan); }
 
-int64_t LSP_ISA_NAME(lsp_spgemm_few_rows)(const lsp_few_job *job) {
+int64_t LSP_ISA_NAME(lsp_spgemm_small_rows)(const lsp_small_job *job) {
     if (job->bits != NULL) {
         return job->A.val_type == LSP_F64 ? dense_rows_f64(job) : dense_rows_f32(job);
     }
     return job->A.val_type == LSP_F64 ? rows_f64(job) : rows_f32(job);
 }
 
-void LSP_ISA_NAME(lsp_spgemm_few_values)(const lsp_few_job *job) {
+void LSP_ISA_NAME(lsp_spgemm_small_values)(const lsp_small_job *job) {
     if (job->A.val_type == LSP_F64) {
         values_f64(job);
     } else {

@@ -209,7 +209,7 @@ Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_refer
 }
 
 Test(spgemm, few_products_have_the_bits_of_the_reference) {
-    const int64_t most = LSP_FEW_COLUMNS;
+    const int64_t most = LSP_SMALL_COLUMNS;
     for (int kind = 0; kind < 72; kind++) {
         const int64_t cols[] = {1, 63, 64, 65, most, most + 1};
         const recipe of_a = {
@@ -227,7 +227,7 @@ Test(spgemm, few_products_have_the_bits_of_the_reference) {
             must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, &info));
             same(ctx, &C, &right, "few products");
             const bool window = strstr(info.reason, "in a window of all columns") != NULL;
-            cr_assert(of_b.cols > most ? !window : window || expected.products > LSP_FEW_PRODUCTS);
+            cr_assert(of_b.cols > most ? !window : window || expected.products > LSP_SMALL_PRODUCTS);
             cr_assert(info.products == expected.products && info.nnz == expected.nnz &&
                       info.nnz_bound == expected.nnz_bound && info.max_row_products == expected.max_row_products);
             lsp_csr_free(ctx, &C);
@@ -238,7 +238,7 @@ Test(spgemm, few_products_have_the_bits_of_the_reference) {
     }
 }
 
-/* Beyond LSP_FEW_PRODUCTS: long rows of near columns, nearly dense rows as bits, and what is neither. */
+/* Beyond LSP_SMALL_PRODUCTS: long rows of near columns, nearly dense rows as bits, and what is neither. */
 Test(spgemm, long_and_nearly_dense_rows_of_few_columns_have_the_bits_of_the_reference) {
     static const struct {
         int64_t rows, inner, cols, a_entries, b_entries;
@@ -267,7 +267,7 @@ Test(spgemm, long_and_nearly_dense_rows_of_few_columns_have_the_bits_of_the_refe
                 ctx->isa = (lsp_isa)isa;
                 must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, &info));
                 same(ctx, &C, &right, "long rows of few columns");
-                cr_assert(expected.products > LSP_FEW_PRODUCTS);
+                cr_assert(expected.products > LSP_SMALL_PRODUCTS);
                 cr_assert(cases[i].reason == NULL ? strstr(info.reason, "window of all columns") == NULL
                                                   : strstr(info.reason, cases[i].reason) != NULL,
                           "case %d: %s", i, info.reason);
