@@ -1,7 +1,7 @@
-/* Template by COL, VALUE and RANK: products of a row, in the order of A's entries, each to the place of its rank. */
+/* Template by COL, VALUE and RANK: adds each product of a row, in the order of A's entries, where its rank says. */
 #define NAME(f) ROW_NAME(LSP_PASTE(f, RANK_SUFFIX))
 
-/* The products of one to three entries of A with rows of B in the same columns. */
+/* Adds the products of one to three entries of A whose rows of B have the same columns. */
 #define ADD_ALL(place_column)                                                                                          \
     for (int64_t q = 0; q < n; q++) {                                                                                  \
         const int64_t place = at + rank[q];                                                                            \

@@ -1,17 +1,17 @@
-/* C = A*B by threads: blocks of rows in turn, each thread with words, ranks and a window of its own. */
+/* C = A*B by threads. Threads take blocks of rows in turn; each has scratch of its own: words, ranks and a window. */
 #include "core/isa.h"
 #include "cpu.h"
 #include <string.h>
 
-/* ---- what is known beforehand ---- */
+/* ---- inspection ---- */
 
-/* Does a matrix exceed the cache of a core? */
+/* Is a matrix larger than the cache of a core? */
 static bool is_far(const lsp_csr *B) {
     enum { NEAR = 1 << 16 };
     return B->nnz > NEAR;
 }
 
-/* What a part of the rows shows. */
+/* The findings of one part of the rows. */
 typedef struct findings {
     int64_t repeats, exact;
     bool ascending, fits;
@@ -47,7 +47,7 @@ static void count_products_part(void *data, int64_t part, int thread) {
     (void)thread;
 }
 
-/* B as all parts found it. */
+/* Sums up what all parts found in B. */
 static findings all_repeats(const inspecting *l) {
     findings all = {.ascending = true};
     for (int64_t part = 0; part < l->parts; part++) {
@@ -58,7 +58,7 @@ static findings all_repeats(const inspecting *l) {
     return all;
 }
 
-/* The rows of C as all parts found them, to the plan. False: too many products. */
+/* Sums up, in the plan, what all parts found in A. False if an int64_t cannot hold the products. */
 static bool all_products(const inspecting *l) {
     lsp_spgemm_facts *all = &l->plan->facts;
     bool fits = true;
@@ -122,8 +122,8 @@ static char *take(char **at, size_t bytes) {
     return part;
 }
 
-/* Lays a thread's scratch out and brings the window into the state it has between rows. */
-static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, double nothing, char *memory) {
+/* Lays out the scratch of a thread, and brings the window into its state between rows. */
+static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, double empty, char *memory) {
     lsp_spgemm_work work;
     lsp_spgemm_work *place = (void *)take(&memory, sizeof work);
     size_t slots = (size_t)(capacity->sort_products + LSP_WORD_PAD), columns = (size_t)capacity->window_columns;
@@ -135,9 +135,9 @@ static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, dou
     memset(work.touched, 0, columns);
     for (size_t j = 0; j < columns && type != LSP_NONE; j++) {
         if (type == LSP_F32) {
-            ((float *)work.window)[j] = (float)nothing;
+            ((float *)work.window)[j] = (float)empty;
         } else {
-            ((double *)work.window)[j] = nothing;
+            ((double *)work.window)[j] = empty;
         }
     }
     *place = work;
@@ -151,7 +151,8 @@ typedef struct passing {
     lsp_spgemm_pass pass;
     lsp_spgemm_rows rows;
     lsp_type type;
-    char *memory; /* of all threads; what is there begins with an lsp_spgemm_work, words NULL if not prepared yet */
+    char *memory; /* of all threads; each share begins with an lsp_spgemm_work, whose words are NULL until it is
+                     prepared */
     int64_t thread_bytes;
 } passing;
 
@@ -191,9 +192,10 @@ bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan) {
     return kept;
 }
 
-/* Decides what is kept for the second pass, and makes room for it, unless it takes too much of the memory there is. */
+/* Decides which ranks are kept for the second pass, and allocates them, unless they take more than a quarter of the
+ * available memory. */
 static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
-    enum { MARKS = 1 << 14 }; /* rows worth a thread */
+    enum { MARKS = 1 << 14 }; /* rows that are worth another thread */
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = p->plan;
     lsp_ctx *ctx = plan->ctx;
