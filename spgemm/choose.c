@@ -1,4 +1,4 @@
-/* The choice of method, threads and room for C = A*B: a pure function of the facts. */
+/* Chooses method, threads and capacity for C = A*B: a pure function of the facts. */
 #include "spgemm.h"
 #include <stdio.h>
 
@@ -10,22 +10,22 @@ int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
     return small && ctx->options.max_bytes == 0 ? SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
 }
 
-/* Bytes a product to be sorted, and a column of a window. */
+/* Bytes of scratch for a product that is sorted, and for a column of a window. */
 static int64_t sort_item(const lsp_spgemm_capacity *capacity) { return 2 * (int64_t)capacity->word_bytes + 4; }
 static int64_t window_item(const lsp_spgemm_capacity *capacity) {
     return lsp_max((int64_t)capacity->value_bytes, 4) + 1;
 }
 
-/* Bytes of scratch of one thread; INT64_MAX if no number holds them. */
+/* Bytes of scratch of one thread; INT64_MAX if an int64_t cannot hold them. */
 static int64_t capacity_bytes(const lsp_spgemm_capacity *capacity) {
     int64_t words, sums, bytes;
     bool fits = lsp_add(capacity->sort_products, LSP_WORD_PAD, &words) && lsp_mul(words, sort_item(capacity), &words) &&
                 lsp_mul(capacity->window_columns, window_item(capacity), &sums) && lsp_add(words, sums, &bytes) &&
                 lsp_add(bytes, ALIGNED_PARTS, &bytes);
-    return fits ? bytes / 64 * 64 : INT64_MAX; /* threads' shares begin at lines */
+    return fits ? bytes / 64 * 64 : INT64_MAX; /* the share of each thread begins at a cache line */
 }
 
-/* The reference: a place a column; then three words an entry to sort C's longest row. */
+/* Bytes of the reference: a place for each column, and three words for each entry of C's longest row to sort it. */
 static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
     int64_t places, words, bytes;
     bool fits = lsp_mul(facts->cols, 8, &places) &&
@@ -34,7 +34,7 @@ static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
     return fits ? bytes : INT64_MAX;
 }
 
-/* The room in which each row is done in the way it prefers. */
+/* The capacity with which every row can be made in the faster way. */
 static lsp_spgemm_capacity ideal_capacity(const lsp_spgemm_facts *facts, lsp_type type) {
     lsp_spgemm_capacity capacity = {.sort_products = lsp_min(facts->sort_products, MOST_RANKS),
                                     .value_bytes = lsp_type_bytes(type)};
@@ -46,7 +46,8 @@ static lsp_spgemm_capacity ideal_capacity(const lsp_spgemm_facts *facts, lsp_typ
     return capacity;
 }
 
-/* Half of whatever takes more. False if that would cut rows into more than about MOST_PIECES: too slow to be of use. */
+/* Halves the part that takes more bytes. False if rows would then be cut into more than about 256 pieces, which is too
+ * slow to be useful. */
 static bool halve(lsp_spgemm_capacity *capacity, const lsp_spgemm_facts *facts) {
     enum { MOST_PIECES = 256 };
     int64_t least_products = facts->sort_products / MOST_PIECES;

@@ -1,5 +1,5 @@
-/* C = op(A)*op(B) where a filter makes it smaller than what is multiplied: at once where a mask bounds it, else of
- * blocks that are filtered one by one. */
+/* C = op(A)*op(B) with a filter, which can make C much smaller than the whole product. If a mask bounds the product, it
+ * is made at once; otherwise in blocks of rows, each of which is filtered before the next one is made. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "spgemm.h"
@@ -12,7 +12,7 @@ typedef struct collection {
     int64_t count, capacity, nnz;
 } collection;
 
-/* Twice the room for blocks. */
+/* Doubles the capacity. */
 static lsp_status grow(collection *all) {
     lsp_status status = LSP_OK;
     const int64_t capacity = lsp_max(2 * all->capacity, 16);
@@ -49,7 +49,7 @@ done:
     return status;
 }
 
-/* Where the rows of C begin, on the host. */
+/* Writes C's row pointers, on the host. */
 static lsp_status join_rowptr(const collection *all, int64_t rows, int64_t *starts) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = all->ctx;
@@ -75,7 +75,7 @@ done:
     return status;
 }
 
-/* Bytes of one array of a block into C's, which lies where the block does. */
+/* Copies one array of a block into C's array, which lies in the same place. */
 static lsp_status append(const collection *all, void *to, int64_t at, const void *from, int64_t count, lsp_type type,
                          lsp_where where) {
     const size_t width = lsp_type_bytes(type), bytes = (size_t)count * width;
@@ -90,7 +90,7 @@ static lsp_status append(const collection *all, void *to, int64_t at, const void
     return LSP_OK;
 }
 
-/* The blocks one under the other. */
+/* Joins the blocks to C, one below the other. */
 static lsp_status join(const collection *all, int64_t rows, int64_t cols, const lsp_csr_types *types, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = all->ctx;
@@ -126,8 +126,8 @@ done:
     return status;
 }
 
-/* Is C small enough before the filter for no blocks to be needed? It is no larger than a mask by which it is made, nor
- * than the products where there are few for the mask. */
+/* Is C before the filter small enough to be made at once? If it is made by its mask, it is no larger than the mask. If
+ * the mask is much larger than the products, C is no larger than these. */
 static bool fits_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     enum { ENTRY_BYTES = 2 * (8 + 8) + 1, ROW_BYTES = 6 * 8, ALWAYS_FIT = 1 << 18 };
     if (A == NULL || B == NULL || A->where != B->where || !lsp_spgemm_masks(options) ||

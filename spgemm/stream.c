@@ -1,5 +1,5 @@
-/* C = op(A)*op(B) in blocks of rows, each multiplied, filtered and handed over before the next one is begun: C need not
- * fit any memory. */
+/* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
+ * C need not fit the memory. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "spgemm.h"
@@ -9,16 +9,16 @@ enum { ROWS_KNOWN = 4096, ROWS_PART = 128 };
 
 typedef struct streaming {
     lsp_ctx *ctx;
-    lsp_csr A, B;             /* op(A), op(B) on the host; of matrices on the GPU their patterns */
+    lsp_csr A, B;             /* op(A), op(B) on the host; for matrices on the GPU, their patterns */
     lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
     bool made_a, made_b, made_a_there, made_b_there;
     bool on_gpu, given_there;   /* blocks are multiplied on the GPU; A and B were given there */
     bool stays_there;           /* C's rows are handed over on the GPU */
     lsp_spgemm_options product; /* nothing transposed */
-    lsp_csr mask;               /* its own copy of the filter's, if that was not sorted */
-    lsp_csr mask_rows;          /* of the filter's mask the row pointers, on the host */
-    int64_t block_bytes;        /* of C at its bound, unless a row alone has more */
-    int64_t known_from;         /* the next so many rows have at most so many entries */
+    lsp_csr mask;               /* a sorted copy of the filter's mask, if that was not sorted */
+    lsp_csr mask_rows;          /* the row pointers of the filter's mask, on the host */
+    int64_t block_bytes;        /* most bytes of a block of C, by the bound; a single row may have more */
+    int64_t known_from;         /* known[k]: the most entries of row known_from + k */
     int64_t known[ROWS_KNOWN];
     lsp_spgemm_sink sink;
     void *user;
@@ -39,7 +39,7 @@ static int64_t row_products(const streaming *s, int64_t i) {
     return products;
 }
 
-/* Entries of a row at most. */
+/* The most entries that a row can have. */
 static int64_t row_entries(const streaming *s, int64_t i) {
     const lsp_csr *mask = &s->mask_rows;
     const int64_t most = lsp_min(row_products(s, i), s->B.cols);
@@ -56,7 +56,7 @@ static void know_rows(void *data, int64_t part, int thread) {
     }
 }
 
-/* The rows from `first` on that make a block. Their rows of B are looked up by all threads. */
+/* Finds the end of the block that begins at row `first`. All threads count the products of the next 4096 rows. */
 static int64_t block_end(streaming *s, int64_t first) {
     const int64_t entry_bytes = 8 + 8, row_bytes = 8; /* the widest types: it is a bound */
     int64_t end = first, bytes = 0;
@@ -75,7 +75,7 @@ static int64_t block_end(streaming *s, int64_t first) {
     return end;
 }
 
-/* The rows first .. end-1 of A as a matrix of their own; its row pointers in scratch. */
+/* *rows = rows first .. end-1 of A. Its row pointers are in scratch; it shares A's other arrays. */
 static lsp_status slice(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t end, lsp_csr *rows) {
     lsp_status status = LSP_OK;
     const int64_t base = lsp_index_at(A->rowptr, A->rowptr_type, first);
@@ -105,7 +105,7 @@ static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t
     all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
 }
 
-/* The same rows of a matrix A on the GPU, of which `here` has the row pointers: its own arrays but for these. */
+/* The same rows of a matrix A on the GPU; `here` has A's row pointers on the host. *there shares A's other arrays. */
 static lsp_status slice_there(lsp_ctx *ctx, const lsp_csr *rows, int64_t first, const lsp_csr *here, const lsp_csr *A,
                               lsp_csr *there) {
     lsp_status status = LSP_OK;
@@ -123,7 +123,7 @@ done:
     return status;
 }
 
-/* Rows of the mask as a mask of their own. */
+/* *rows = these rows of the mask. */
 static lsp_status slice_mask(const streaming *s, int64_t first, int64_t end, lsp_csr *rows) {
     lsp_status status = LSP_OK;
     const lsp_csr *mask = s->product.filter.mask;
@@ -138,7 +138,7 @@ done:
     return status;
 }
 
-/* A block of C, filtered, where it is to be handed over. */
+/* Makes a block of C, filtered, in the place where it is handed over. */
 static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
@@ -203,7 +203,7 @@ done:
     return status;
 }
 
-/* The same of a matrix on the GPU: op(A) there, and its pattern on the host; transposed on the way. */
+/* The same for a matrix on the GPU: op(A) there, and its pattern on the host. It is transposed on the host. */
 static lsp_status take_operand_there(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed,
                                      lsp_csr *pattern, lsp_csr *there, bool *made) {
     lsp_status status = LSP_OK;
@@ -264,7 +264,7 @@ done:
     return status;
 }
 
-/* The mask, prepared, and its row pointers. */
+/* Prepares the mask, and brings its row pointers to the host. */
 static lsp_status take_mask(streaming *s, lsp_where where) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_filter_prepare_mask(s->ctx, where, &s->product.filter, &s->mask));
@@ -301,7 +301,7 @@ static void drop_operands(streaming *s) {
 lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                 int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
                                 lsp_spgemm_info *info) {
-    const int64_t usual_block = (int64_t)1 << 30; /* four where no host has to take it */
+    const int64_t usual_block = (int64_t)1 << 30; /* bytes; four times as many if blocks stay on the GPU */
     lsp_status status = LSP_OK;
     streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
     size_t mark = lsp_scratch_mark(ctx);

@@ -38,12 +38,12 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     lsp_spgemm_options pattern = *options;
     counting count = {0};
     filing file = {.ctx = ctx, .sink = {.fd = -1}};
-    if (!options->filter.drop && options->filter.largest == 0) { /* a count needs no values */
+    if (!options->filter.drop && options->filter.largest == 0) { /* counting needs no values */
         pattern.types.val_type = LSP_NONE;
         pattern.types.drop_values = true;
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* all options, because the count omits some */
     LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
     LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
     const lsp_csr sizes = {.rows = count.rows,

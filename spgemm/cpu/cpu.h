@@ -36,7 +36,7 @@ typedef struct lsp_spgemm_pass {
     lsp_spgemm_capacity capacity;
     uint8_t *ways;          /* of the rows of A */
     const uint8_t *repeats; /* codes of the rows of B; NULL if few rows repeat */
-    bool exact;             /* many of them are together */
+    bool exact;             /* many rows of B are exact repeats */
     bool far;               /* B is larger than the cache of a core */
 } lsp_spgemm_pass;
 

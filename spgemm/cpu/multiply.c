@@ -59,7 +59,7 @@ void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type,
     lsp_for_shares(ctx, A->nnz, 1 << 16, convert_share, &(conversion){.A = A, .type = type, .val = val});
 }
 
-/* B's values in the type of the arithmetic. In scratch unless they are. */
+/* Brings B's values to the type of the arithmetic: in scratch, unless they have it. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
     lsp_status status = LSP_OK;
     void *val;
@@ -85,7 +85,7 @@ static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     return plan->info.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(plan, job) : lsp_spgemm_cpu(plan, job);
 }
 
-/* nnz of each row of C, unless the plan knows it from before. */
+/* Counts the rows of C, unless the plan has counted them in an earlier use. */
 static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     lsp_status status = LSP_OK;
     if (!plan->counted) {
@@ -100,7 +100,7 @@ done:
     return status;
 }
 
-/* C with its row pointers, if it and the least scratch fit. */
+/* Allocates C, if it and the least scratch fit, and writes its row pointers. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;

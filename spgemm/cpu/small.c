@@ -1,12 +1,13 @@
-/* C = A*B of few products: is it one, how it is shared out, and C of the parts; and its values anew by a plan. */
+/* C = A*B with few products: decides if a product is small, shares its rows among threads, joins their parts to C. For
+ * plans, it computes the values of a known C again. */
 #include "small.h"
 #include "core/isa.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Rows are looked at in SHARES shares. A part is a run of shares with about as many products as any other; a thread
- * does one, if that gives it THREAD_PRODUCTS at least. */
+/* Rows are counted in SHARES shares. A part is a run of shares; parts have about equal products, and each thread makes
+ * one, of at least THREAD_PRODUCTS products. */
 enum { SHARES = 64, MOST_PARTS = 16, THREAD_PRODUCTS = 1 << 12 };
 
 typedef struct product {
@@ -20,14 +21,14 @@ typedef struct product {
     int64_t nnz[MOST_PARTS];
 } product;
 
-/* Words of bits that hold a row of B. */
+/* Words that hold a row of B as bits. */
 static int64_t words_of(const lsp_csr *B) { return (B->cols + 511) / 512 * 8; }
 
-/* Are B's rows long enough, for their width, that to unite them as bits costs little beside their products? */
+/* Are B's rows so long, for their width, that the union of their bits costs little beside their products? */
 static bool is_dense(const lsp_csr *B) { return B->nnz / 4 >= B->rows * words_of(B); }
 
-/* Are rows of C long and their columns near each other? In a few rows: the products for each block of 64 columns. What
- * is shorter or farther is sorted faster. */
+/* Are C's rows long and their columns near each other? Measured on 16 rows, as products for each block of 64 columns.
+ * Other rows are sorted faster. */
 static bool is_near(const lsp_csr *A, const lsp_csr *B) {
     enum { SAMPLE = 16, ROW_PRODUCTS = 32, BLOCK_PRODUCTS = 4 };
     const int32_t *a_rowptr = A->rowptr, *a_col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
@@ -46,7 +47,8 @@ static bool is_near(const lsp_csr *A, const lsp_csr *B) {
     return products >= ROW_PRODUCTS * SAMPLE && products >= BLOCK_PRODUCTS * touched;
 }
 
-/* So many products are done here. More threads than parts would wait; what is surely small is not looked at. */
+/* The most products that count as small here. Dense products stay with the plan if there are more threads than parts,
+ * and is_near is not asked for products that are small in any case. */
 static int64_t most_products(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     const int64_t row_entries = B->rows > 0 ? B->nnz / B->rows + 1 : 0;
     if (A->nnz * lsp_min(row_entries, LSP_SMALL_COLUMNS) <= LSP_SMALL_PRODUCTS) {
@@ -58,7 +60,8 @@ static int64_t most_products(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     return is_near(A, B) ? LSP_SMALL_NEAR_PRODUCTS : LSP_SMALL_PRODUCTS;
 }
 
-/* Products, in all, of the shares and of the longest row, and entries at most. False: there are too many. */
+/* Counts the products of all rows, of each share and of the longest row, and bounds the entries. False if the product
+ * is not small. */
 static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) {
     enum { MOST_ENTRIES = 1 << 20 };
     const int32_t *a_rowptr = A->rowptr, *a_col = A->col, *b_rowptr = B->rowptr;
@@ -81,7 +84,7 @@ static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) 
             return false;
         }
     }
-    const bool bits = is_dense(B) && info->products / 4 >= B->nnz; /* else to make them would take too long */
+    const bool bits = is_dense(B) && info->products / 4 >= B->nnz; /* otherwise making the bits takes too long */
     p->words = bits ? words_of(B) : 0;
     return bits || info->products <= LSP_SMALL_NEAR_PRODUCTS;
 }
@@ -106,7 +109,7 @@ static void clear_window(const lsp_small_job *job, int64_t columns) {
     }
 }
 
-/* B's columns as bits, if that serves. */
+/* Makes B's columns as bits, if `count` decided to use them. */
 static lsp_status make_bits(lsp_ctx *ctx, const lsp_csr *B, product *p) {
     lsp_status status = LSP_OK;
     const int32_t *rowptr = B->rowptr, *col = B->col;
@@ -125,7 +128,7 @@ done:
     return status;
 }
 
-/* The first row of a share; of SHARES: the end of all. */
+/* The first row of a share; for SHARES, the number of rows. */
 static int64_t first_row(const lsp_csr *A, int share) {
     int64_t begin = A->rows, end;
     if (share < SHARES) {
@@ -134,7 +137,7 @@ static int64_t first_row(const lsp_csr *A, int share) {
     return begin;
 }
 
-/* The job of each thread, and its memory. */
+/* Makes the job of each thread, and allocates its memory. */
 static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, product *p) {
     lsp_status status = LSP_OK;
     const size_t value = lsp_type_bytes(A->val_type), columns = ((size_t)B->cols + 63) / 64 * 64;
@@ -178,7 +181,7 @@ static void multiply(void *data, int64_t part, int thread) {
     p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
 }
 
-/* The parts one behind the other. */
+/* Copies the parts to C, one after the other. */
 static void join(const product *p, const lsp_csr *C) {
     const size_t value = lsp_type_bytes(C->val_type);
     int32_t at = 0, *rowptr = C->rowptr;
@@ -239,8 +242,8 @@ done:
 /* ---- by a plan ---- */
 
 lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    /* many products for each entry of C: else their ranks are followed as fast; and none of rows alike, done together
-     */
+    /* A replay pays if C's entries have many products each (adding by ranks is as fast otherwise), and if few rows of B
+     * are exact repeats, which the plan adds together. */
     const int64_t products = plan->facts.products;
     const bool pays = products <= LSP_SMALL_PRODUCTS || (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->route.exact &&
                                                          products / 3 >= plan->info.nnz / 2);

@@ -27,7 +27,7 @@ void lsp_spgemm_gpu_describe(lsp_spgemm_plan *plan) {
 
 /* Allocates C, if it and the scratch of the second pass fit. Its row pointers are not written yet. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
+    enum { ASKED_FROM = 64 << 20 }; /* bytes: for less, the free memory is not asked for */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
