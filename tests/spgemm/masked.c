@@ -1,4 +1,4 @@
-/* C<M> = A*B, of which only the mask's entries are made: the bits of the whole product with the rest left out, on the
+/* C<M> = A*B, of which only the mask's entries are made: the bits of the whole product after a filter, on the
  * host and on a GPU. Tests of a GPU are skipped without one. */
 #include "spgemm/cpu/masked.h"
 #include "tests/received.h"
