@@ -77,8 +77,10 @@ static double bound_of(const cli_job *job, double limit) {
         return 1;
     case LSP_PLUS_PAIR:
         return terms;
-    default:
+    case LSP_PLUS_TIMES:
         return terms * a * b < limit || turned ? terms * a * b : row_sum(A) * b;
+    default:
+        return terms * (a + b + a * b);
     }
 }
 

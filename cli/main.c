@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
     job.report = job.to_pipe ? stderr : stdout;
     job.picture = job.to_pipe || job.options.json ? stderr : stdout;
     if (job.options.help) {
-        cli_help(&spgemm_tool, stdout);
+        cli_options_help(stdout);
     } else if (job.options.version) {
         printf("spgemm-cli %s\n", lsp_version());
     } else {

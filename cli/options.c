@@ -2,12 +2,14 @@
 #include "options.h"
 #include "text.h"
 
+#include "libsparse.h"
+
 #include <string.h>
 #include <strings.h>
 
 const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
 
-static const char semirings[] = "plus-times|min-plus|max-times|or-and|plus-pair"; /* in the order of lsp_semiring */
+enum { NAMES_BYTES = 512 };
 
 #define FIELD(name) offsetof(cli_options, name)
 
@@ -15,7 +17,7 @@ static const cli_option table[] = {
     {"output", 'o', CLI_WORD, "FILE", FIELD(output), 0, 0, "write C here; - is standard output; .gz compresses"},
     {"transpose-a", 0, CLI_FLAG, NULL, FIELD(transpose_a), 0, 0, NULL},
     {"transpose-b", 0, CLI_FLAG, NULL, FIELD(transpose_b), 0, 0, "A*B^T, or A*A^T; --transpose-a: A^T*B, or A^T*A"},
-    {"semiring", 0, CLI_WORD, "NAME", FIELD(semiring_name), 0, 0, "plus-times min-plus max-times or-and plus-pair"},
+    {"semiring", 0, CLI_WORD, "NAME", FIELD(semiring_name), 0, 0, ""}, /* cli_options_help sets its help */
     {"mask", 0, CLI_WORD, "FILE.mtx", FIELD(mask), 0, 0, "keep C where it has entries; --complement: elsewhere"},
     {"complement", 0, CLI_FLAG, NULL, FIELD(complement), 0, 0, NULL},
     {"drop", 0, CLI_NUMBER, "TOL", FIELD(drop), 0, 0, NULL},
@@ -49,6 +51,29 @@ const cli_tool spgemm_tool = {
     table,
     sizeof table / sizeof *table,
 };
+
+/* The names of all semirings, as lsp_semiring counts them. */
+static void list_semirings(char separator, char *names, size_t bytes) {
+    size_t used = 0;
+    for (int i = 0; lsp_semiring_name((lsp_semiring)i) != NULL && used < bytes; i++) {
+        const char between[] = {i > 0 ? separator : 0, 0};
+        used += (size_t)snprintf(names + used, bytes - used, "%s%s", between, lsp_semiring_name((lsp_semiring)i));
+    }
+}
+
+void cli_options_help(FILE *to) {
+    enum { COUNT = sizeof table / sizeof *table };
+    cli_option options[COUNT];
+    char names[NAMES_BYTES];
+    cli_tool tool = spgemm_tool;
+    list_semirings(' ', names, sizeof names);
+    for (size_t i = 0; i < COUNT; i++) {
+        options[i] = table[i];
+        options[i].help = table[i].field == FIELD(semiring_name) ? names : table[i].help;
+    }
+    tool.options = options;
+    cli_help(&tool, to);
+}
 
 static int read_device(cli_options *o) {
     const char *name = o->device_name;
@@ -156,8 +181,10 @@ static int place_files(cli_options *o, const char **files, int count) {
 
 int cli_options_read(int argc, char **argv, cli_options *options) {
     const char *files[2] = {NULL, NULL};
+    char semirings[NAMES_BYTES];
     int count = 0;
-    *options = (cli_options){.seed = -1, .compare = -1, .drop = -1, .semiring_name = "plus-times"};
+    *options = (cli_options){.seed = -1, .compare = -1, .drop = -1, .semiring_name = lsp_semiring_name(LSP_PLUS_TIMES)};
+    list_semirings('|', semirings, sizeof semirings);
     int code = cli_parse(&spgemm_tool, argc, argv, options, files, 2, &count);
     if (code == CLI_DONE && (options->help || options->version)) {
         return CLI_DONE;

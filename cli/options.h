@@ -24,6 +24,9 @@ extern const cli_tool spgemm_tool;
 /* Reads the command line and refuses options that contradict each other. Returns CLI_DONE or CLI_USAGE. */
 int cli_options_read(int argc, char **argv, cli_options *options);
 
+/* Prints the help. */
+void cli_options_help(FILE *to);
+
 /* Is C filtered: by --mask, --drop or --keep? */
 bool cli_filters(const cli_options *options);
 

@@ -1,4 +1,4 @@
-/* The choice of method, threads and room for C = A*B: a pure function of the facts. */
+/* Chooses method, threads and capacity for C = A*B: a pure function of the facts. */
 #include "spgemm.h"
 #include <stdio.h>
 
@@ -10,20 +10,22 @@ int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
     return small && ctx->options.max_bytes == 0 ? SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
 }
 
-/* Bytes a product to be sorted, and a column of a window. */
-static int64_t sort_item(const lsp_spgemm_room *room) { return 2 * (int64_t)room->word_bytes + 4; }
-static int64_t window_item(const lsp_spgemm_room *room) { return lsp_max((int64_t)room->value_bytes, 4) + 1; }
-
-/* Bytes of scratch of one thread; INT64_MAX if no number holds them. */
-static int64_t room_bytes(const lsp_spgemm_room *room) {
-    int64_t words, sums, bytes;
-    bool fits = lsp_add(room->sort_products, LSP_WORD_PAD, &words) && lsp_mul(words, sort_item(room), &words) &&
-                lsp_mul(room->window_columns, window_item(room), &sums) && lsp_add(words, sums, &bytes) &&
-                lsp_add(bytes, ALIGNED_PARTS, &bytes);
-    return fits ? bytes / 64 * 64 : INT64_MAX; /* threads' shares begin at lines */
+/* Bytes of scratch for a product that is sorted, and for a column of a window. */
+static int64_t sort_item(const lsp_spgemm_capacity *capacity) { return 2 * (int64_t)capacity->word_bytes + 4; }
+static int64_t window_item(const lsp_spgemm_capacity *capacity) {
+    return lsp_max((int64_t)capacity->value_bytes, 4) + 1;
 }
 
-/* The reference: a place a column; then three words an entry to sort C's longest row. */
+/* Bytes of scratch of one thread; INT64_MAX if an int64_t cannot hold them. */
+static int64_t capacity_bytes(const lsp_spgemm_capacity *capacity) {
+    int64_t words, sums, bytes;
+    bool fits = lsp_add(capacity->sort_products, LSP_WORD_PAD, &words) && lsp_mul(words, sort_item(capacity), &words) &&
+                lsp_mul(capacity->window_columns, window_item(capacity), &sums) && lsp_add(words, sums, &bytes) &&
+                lsp_add(bytes, ALIGNED_PARTS, &bytes);
+    return fits ? bytes / 64 * 64 : INT64_MAX; /* the share of each thread begins at a cache line */
+}
+
+/* Bytes of the reference: a place for each column, and three words for each entry of C's longest row to sort it. */
 static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
     int64_t places, words, bytes;
     bool fits = lsp_mul(facts->cols, 8, &places) &&
@@ -32,29 +34,31 @@ static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
     return fits ? bytes : INT64_MAX;
 }
 
-/* The room in which each row is done in the way it prefers. */
-static lsp_spgemm_room ideal_room(const lsp_spgemm_facts *facts, lsp_type type) {
-    lsp_spgemm_room room = {.sort_products = lsp_min(facts->sort_products, MOST_RANKS),
-                            .value_bytes = lsp_type_bytes(type)};
+/* The capacity with which every row can be made in the faster way. */
+static lsp_spgemm_capacity ideal_capacity(const lsp_spgemm_facts *facts, lsp_type type) {
+    lsp_spgemm_capacity capacity = {.sort_products = lsp_min(facts->sort_products, MOST_RANKS),
+                                    .value_bytes = lsp_type_bytes(type)};
     int64_t columns_wanted = lsp_min(facts->window_columns, MOST_RANKS);
-    room.window_columns = lsp_max(lsp_ceil_div(columns_wanted, WINDOW_STEP) * WINDOW_STEP, WINDOW_STEP);
-    int slots = room.sort_products > 0 ? lsp_bits((uint64_t)room.sort_products - 1) : 0;
+    capacity.window_columns = lsp_max(lsp_ceil_div(columns_wanted, WINDOW_STEP) * WINDOW_STEP, WINDOW_STEP);
+    int slots = capacity.sort_products > 0 ? lsp_bits((uint64_t)capacity.sort_products - 1) : 0;
     int columns = facts->cols > 0 ? lsp_bits((uint64_t)(facts->cols - 1) | 1) : 0;
-    room.word_bytes = lsp_word_bytes(lsp_word_kind(slots + columns));
-    return room;
+    capacity.word_bytes = lsp_word_bytes(lsp_word_kind(slots + columns));
+    return capacity;
 }
 
-/* Half of whatever takes more. False if that would cut rows into more than about MOST_PIECES: too slow to be of use. */
-static bool halve(lsp_spgemm_room *room, const lsp_spgemm_facts *facts) {
+/* Halves the part that takes more bytes. False if rows would then be cut into more than about 256 pieces, which is too
+ * slow to be useful. */
+static bool halve(lsp_spgemm_capacity *capacity, const lsp_spgemm_facts *facts) {
     enum { MOST_PIECES = 256 };
     int64_t least_products = facts->sort_products / MOST_PIECES;
     int64_t least_columns = lsp_max(facts->window_columns / MOST_PIECES / WINDOW_STEP * WINDOW_STEP, WINDOW_STEP);
-    int64_t sort_bytes = room->sort_products * sort_item(room), window_bytes = room->window_columns * window_item(room);
-    bool can_sort = room->sort_products > least_products, can_window = room->window_columns > least_columns;
+    int64_t sort_bytes = capacity->sort_products * sort_item(capacity),
+            window_bytes = capacity->window_columns * window_item(capacity);
+    bool can_sort = capacity->sort_products > least_products, can_window = capacity->window_columns > least_columns;
     if (can_sort && (sort_bytes >= window_bytes || !can_window)) {
-        room->sort_products = lsp_max(room->sort_products / 2, least_products);
+        capacity->sort_products = lsp_max(capacity->sort_products / 2, least_products);
     } else if (can_window) {
-        room->window_columns = lsp_max(room->window_columns / 2 / WINDOW_STEP * WINDOW_STEP, least_columns);
+        capacity->window_columns = lsp_max(capacity->window_columns / 2 / WINDOW_STEP * WINDOW_STEP, least_columns);
     }
     return can_sort || can_window;
 }
@@ -69,20 +73,20 @@ bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, l
         return choice->thread_bytes <= available;
     }
     choice->method = LSP_SPGEMM_SORT;
-    choice->room = ideal_room(facts, type);
+    choice->capacity = ideal_capacity(facts, type);
     choice->asked = asked == LSP_SPGEMM_SORT;
     choice->shrunk = facts->sort_products > MOST_RANKS || facts->window_columns > MOST_RANKS;
-    while (room_bytes(&choice->room) > available / choice->threads) {
+    while (capacity_bytes(&choice->capacity) > available / choice->threads) {
         choice->limited = true;
         if (choice->threads > 1) {
             choice->threads--;
-        } else if (!halve(&choice->room, facts)) {
+        } else if (!halve(&choice->capacity, facts)) {
             break;
         } else {
             choice->shrunk = true;
         }
     }
-    choice->thread_bytes = room_bytes(&choice->room);
+    choice->thread_bytes = capacity_bytes(&choice->capacity);
     return choice->thread_bytes <= available;
 }
 
@@ -94,13 +98,13 @@ void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *
     }
     if (facts->sort_products == 0) {
         snprintf(rows, sizeof rows, "every row in a window of at most %lld columns",
-                 (long long)choice->room.window_columns);
+                 (long long)choice->capacity.window_columns);
     } else if (facts->window_columns == 0) {
         snprintf(rows, sizeof rows, "every row sorted, at most %lld products at a time",
-                 (long long)choice->room.sort_products);
+                 (long long)choice->capacity.sort_products);
     } else {
         snprintf(rows, sizeof rows, "rows sorted (to %lld products) or in a window (to %lld columns)",
-                 (long long)choice->room.sort_products, (long long)choice->room.window_columns);
+                 (long long)choice->capacity.sort_products, (long long)choice->capacity.window_columns);
     }
     snprintf(text, bytes, "%s%s; %d thread%s%s", choice->asked ? "asked for; " : "", rows, choice->threads,
              choice->threads == 1 ? "" : "s", choice->limited ? " to fit the memory" : "");

@@ -1,4 +1,4 @@
-/* Products beside other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
+/* Products combined with other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
 #include "matrices/matrices.h"
 #include "spgemm.h"
 
@@ -19,7 +19,7 @@ done:
     return status;
 }
 
-/* Multiplications of A*B. */
+/* Counts the multiplications of A*B. */
 static lsp_status count_products(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                  const lsp_spgemm_options *options, int64_t *products) {
     lsp_status status = LSP_OK;
@@ -48,17 +48,17 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "the factors of a product of three are taken as they are: none is transposed on the way");
-    LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where)); /* of all: the first product leaves some out */
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where)); /* all options, because the first product omits some */
     if (R == NULL && P->where == LSP_HOST) {
         LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
     lsp_spgemm_options first = *options, last = *options;
-    first.filter = (lsp_filter){0}; /* of a mask the last product alone knows */
+    first.filter = (lsp_filter){0}; /* only the last product is filtered */
     first.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
     first.types.rowptr_type = first.types.col_type = LSP_NONE;
     lsp_spgemm_options by_first = first; /* R times something */
-    if (R == NULL) {                     /* on a GPU transposed on the way */
+    if (R == NULL) {                     /* on a GPU the product transposes P */
         R = P;
         by_first.transpose_a = last.transpose_a = true;
     }

@@ -1,29 +1,25 @@
-/* C = op(A)*op(B) where a filter makes it smaller than what is multiplied: at once where a mask bounds it, else of
- * blocks that are filtered one by one. */
+/* C = op(A)*op(B) with a filter, which can make C much smaller than the whole product. If a mask bounds the product, it
+ * is made at once; otherwise in blocks of rows, each of which is filtered before the next one is made. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "spgemm.h"
 #include <string.h>
 
-bool lsp_spgemm_filters(const lsp_filter *filter) {
-    return filter->mask != NULL || filter->drop || filter->largest != 0;
-}
-
 typedef struct collection {
     lsp_ctx *ctx;
     lsp_csr *blocks;
     int64_t *first_rows;
-    int64_t count, room, nnz;
+    int64_t count, capacity, nnz;
 } collection;
 
-/* Twice the room for blocks. */
-static lsp_status make_room(collection *all) {
+/* Doubles the capacity. */
+static lsp_status grow(collection *all) {
     lsp_status status = LSP_OK;
-    const int64_t room = lsp_max(2 * all->room, 16);
+    const int64_t capacity = lsp_max(2 * all->capacity, 16);
     lsp_csr *blocks = NULL;
     int64_t *first_rows = NULL;
-    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, room, sizeof *blocks, (void **)&blocks));
-    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, room, sizeof *first_rows, (void **)&first_rows));
+    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, capacity, sizeof *blocks, (void **)&blocks));
+    LSP_TRY(lsp_alloc(all->ctx, LSP_HOST, capacity, sizeof *first_rows, (void **)&first_rows));
     for (int64_t b = 0; b < all->count; b++) {
         blocks[b] = all->blocks[b];
         first_rows[b] = all->first_rows[b];
@@ -32,7 +28,7 @@ static lsp_status make_room(collection *all) {
     lsp_free(all->ctx, all->first_rows);
     all->blocks = blocks;
     all->first_rows = first_rows;
-    all->room = room;
+    all->capacity = capacity;
     blocks = NULL;
 done:
     lsp_free(all->ctx, blocks);
@@ -42,8 +38,8 @@ done:
 static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
     lsp_status status = LSP_OK;
     collection *all = user;
-    if (all->count == all->room) {
-        LSP_TRY(make_room(all));
+    if (all->count == all->capacity) {
+        LSP_TRY(grow(all));
     }
     const lsp_csr_types types = {.rowptr_type = block->rowptr_type, .col_type = block->col_type, .where = block->where};
     LSP_TRY(lsp_csr_copy(all->ctx, block, &types, &all->blocks[all->count]));
@@ -53,7 +49,7 @@ done:
     return status;
 }
 
-/* Where the rows of C begin, on the host. */
+/* Writes C's row pointers, on the host. */
 static lsp_status join_rowptr(const collection *all, int64_t rows, int64_t *starts) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = all->ctx;
@@ -79,7 +75,7 @@ done:
     return status;
 }
 
-/* Bytes of one array of a block into C's, which lies where the block does. */
+/* Copies one array of a block into C's array, which lies in the same place. */
 static lsp_status append(const collection *all, void *to, int64_t at, const void *from, int64_t count, lsp_type type,
                          lsp_where where) {
     const size_t width = lsp_type_bytes(type), bytes = (size_t)count * width;
@@ -94,7 +90,7 @@ static lsp_status append(const collection *all, void *to, int64_t at, const void
     return LSP_OK;
 }
 
-/* The blocks one under the other. */
+/* Joins the blocks to C, one below the other. */
 static lsp_status join(const collection *all, int64_t rows, int64_t cols, const lsp_csr_types *types, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = all->ctx;
@@ -130,8 +126,8 @@ done:
     return status;
 }
 
-/* Is C small enough before the filter for no blocks to be needed? It is no larger than a mask by which it is made, nor
- * than the products where there are few for the mask. */
+/* Is C before the filter small enough to be made at once? If it is made by its mask, it is no larger than the mask. If
+ * the mask is much larger than the products, C is no larger than these. */
 static bool fits_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     enum { ENTRY_BYTES = 2 * (8 + 8) + 1, ROW_BYTES = 6 * 8, ALWAYS_FIT = 1 << 18 };
     if (A == NULL || B == NULL || A->where != B->where || !lsp_spgemm_masks(options) ||

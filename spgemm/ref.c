@@ -1,35 +1,33 @@
-/* The specification of C = A*B: Gustavson's row by row method. `place[j]` is where column j of the row at hand stands
- * in C, if it is there already; sums grow in the order of A's columns; a segmented sort brings each row in order. */
+/* The specification of C = A*B: Gustavson's method, row by row. `place[j]` is the place of column j in C, if the
+ * current row has it already. Sums grow in the order of A's entries. A segmented sort then sorts each row. */
+#include "semiring.h"
 #include "spgemm.h"
-#include <math.h>
 
-/* `sum` and one product more, which is rounded to the type of the arithmetic already. */
-static double add_any(lsp_semiring semiring, double a, double b, double product, bool first, double sum) {
-    switch (semiring) {
-    case LSP_MIN_PLUS:
+/* Joins `sum` and a product, which is rounded to the type of the arithmetic already. */
+static double join(lsp_join how, double product, bool first, double sum) {
+    switch (how) {
+    case LSP_JOIN_LEAST:
         return first || product < sum || isnan(product) ? product : sum;
-    case LSP_MAX_TIMES:
+    case LSP_JOIN_LARGEST:
         return first || product > sum || isnan(product) ? product : sum;
-    case LSP_OR_AND:
-        return (a != 0 && b != 0) || (!first && sum != 0) ? 1 : 0;
     default:
-        return first ? 1 : sum + 1;
+        return first ? product : sum + product;
     }
 }
 
-/* The same, rounded once. */
+/* Joins `sum` and the product of a and b, rounded once. */
 static double add_f64(lsp_semiring semiring, double a, double b, bool first, double sum) {
-    return semiring == LSP_PLUS_TIMES ? (first ? a * b : fma(a, b, sum))
-                                      : add_any(semiring, a, b, semiring == LSP_MIN_PLUS ? a + b : a * b, first, sum);
+    const lsp_join how = lsp_semiring_join(semiring);
+    const double product = product_f64(semiring, a, b);
+    return how == LSP_JOIN_FUSED && !first ? fma(a, b, sum) : join(how, product, first, sum);
 }
 static float add_f32(lsp_semiring semiring, float a, float b, bool first, float sum) {
-    const float product = semiring == LSP_MIN_PLUS ? a + b : a * b;
-    return semiring == LSP_PLUS_TIMES
-               ? (first ? product : fmaf(a, b, sum))
-               : (float)add_any(semiring, (double)a, (double)b, (double)product, first, (double)sum);
+    const lsp_join how = lsp_semiring_join(semiring);
+    const float product = product_f32(semiring, a, b);
+    return how == LSP_JOIN_FUSED && !first ? fmaf(a, b, sum) : (float)join(how, (double)product, first, (double)sum);
 }
 
-/* C[at] = the product of a and b, or joined to what is there. */
+/* Joins the product of a and b to C[at], or writes it there if it is the first. */
 static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, double a, double b) {
     if (job->type == LSP_F32) {
         float *sum = (float *)job->C->val + at;
@@ -40,7 +38,7 @@ static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, doubl
     }
 }
 
-/* Row i of C; returns where it ends if it begins at `begin`. */
+/* Makes row i of C, which begins at `begin`. Returns its end. */
 static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i, int64_t begin) {
     const lsp_csr *A = &job->A, *B = &job->B;
     int64_t end = begin, a_end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
@@ -61,7 +59,7 @@ static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i
     return end;
 }
 
-/* All NaN become the same one: which of several a processor keeps is its own affair. */
+/* Replaces every NaN by one and the same, because processors differ in which of two NaN they keep. */
 static void settle_nan(const lsp_spgemm_job *job) {
     for (int64_t i = 0; i < job->C->nnz; i++) {
         if (job->type == LSP_F32 && isnan(((float *)job->C->val)[i])) {

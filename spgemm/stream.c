@@ -1,8 +1,7 @@
-/* C = op(A)*op(B) in blocks of rows, each multiplied, filtered and handed over before the next one is begun: C need not
- * fit any memory. */
+/* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
+ * C need not fit the memory. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
-#include "matrices/mtx/sink.h"
 #include "spgemm.h"
 #include <string.h>
 
@@ -10,16 +9,16 @@ enum { ROWS_KNOWN = 4096, ROWS_PART = 128 };
 
 typedef struct streaming {
     lsp_ctx *ctx;
-    lsp_csr A, B;             /* op(A), op(B) on the host; of matrices on the GPU their patterns */
+    lsp_csr A, B;             /* op(A), op(B) on the host; for matrices on the GPU, their patterns */
     lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
     bool made_a, made_b, made_a_there, made_b_there;
     bool on_gpu, given_there;   /* blocks are multiplied on the GPU; A and B were given there */
     bool stays_there;           /* C's rows are handed over on the GPU */
     lsp_spgemm_options product; /* nothing transposed */
-    lsp_csr mask;               /* its own copy of the filter's, if that was not sorted */
-    lsp_csr mask_rows;          /* of the filter's mask the row pointers, on the host */
-    int64_t block_bytes;        /* of C at its bound, unless a row alone has more */
-    int64_t known_from;         /* the next so many rows have at most so many entries */
+    lsp_csr mask;               /* a sorted copy of the filter's mask, if that was not sorted */
+    lsp_csr mask_rows;          /* the row pointers of the filter's mask, on the host */
+    int64_t block_bytes;        /* most bytes of a block of C, by the bound; a single row may have more */
+    int64_t known_from;         /* known[k]: the most entries of row known_from + k */
     int64_t known[ROWS_KNOWN];
     lsp_spgemm_sink sink;
     void *user;
@@ -40,7 +39,7 @@ static int64_t row_products(const streaming *s, int64_t i) {
     return products;
 }
 
-/* Entries of a row at most. */
+/* The most entries that a row can have. */
 static int64_t row_entries(const streaming *s, int64_t i) {
     const lsp_csr *mask = &s->mask_rows;
     const int64_t most = lsp_min(row_products(s, i), s->B.cols);
@@ -57,7 +56,7 @@ static void know_rows(void *data, int64_t part, int thread) {
     }
 }
 
-/* The rows from `first` on that make a block. Their rows of B are looked up by all threads. */
+/* Finds the end of the block that begins at row `first`. All threads count the products of the next 4096 rows. */
 static int64_t block_end(streaming *s, int64_t first) {
     const int64_t entry_bytes = 8 + 8, row_bytes = 8; /* the widest types: it is a bound */
     int64_t end = first, bytes = 0;
@@ -76,7 +75,7 @@ static int64_t block_end(streaming *s, int64_t first) {
     return end;
 }
 
-/* The rows first .. end-1 of A as a matrix of their own; its row pointers in scratch. */
+/* *rows = rows first .. end-1 of A. Its row pointers are in scratch; it shares A's other arrays. */
 static lsp_status slice(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t end, lsp_csr *rows) {
     lsp_status status = LSP_OK;
     const int64_t base = lsp_index_at(A->rowptr, A->rowptr_type, first);
@@ -106,7 +105,7 @@ static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t
     all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
 }
 
-/* The same rows of a matrix A on the GPU, of which `here` has the row pointers: its own arrays but for these. */
+/* The same rows of a matrix A on the GPU; `here` has A's row pointers on the host. *there shares A's other arrays. */
 static lsp_status slice_there(lsp_ctx *ctx, const lsp_csr *rows, int64_t first, const lsp_csr *here, const lsp_csr *A,
                               lsp_csr *there) {
     lsp_status status = LSP_OK;
@@ -124,7 +123,7 @@ done:
     return status;
 }
 
-/* Rows of the mask as a mask of their own. */
+/* *rows = these rows of the mask. */
 static lsp_status slice_mask(const streaming *s, int64_t first, int64_t end, lsp_csr *rows) {
     lsp_status status = LSP_OK;
     const lsp_csr *mask = s->product.filter.mask;
@@ -139,7 +138,7 @@ done:
     return status;
 }
 
-/* A block of C, filtered, where it is to be handed over. */
+/* Makes a block of C, filtered, in the place where it is handed over. */
 static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
@@ -204,7 +203,7 @@ done:
     return status;
 }
 
-/* The same of a matrix on the GPU: op(A) there, and its pattern on the host; transposed on the way. */
+/* The same for a matrix on the GPU: op(A) there, and its pattern on the host. It is transposed on the host. */
 static lsp_status take_operand_there(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed,
                                      lsp_csr *pattern, lsp_csr *there, bool *made) {
     lsp_status status = LSP_OK;
@@ -229,8 +228,8 @@ done:
     return status;
 }
 
-static lsp_status check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                               int64_t block_bytes) {
+lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   int64_t block_bytes) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
@@ -265,7 +264,7 @@ done:
     return status;
 }
 
-/* The mask, prepared, and its row pointers. */
+/* Prepares the mask, and brings its row pointers to the host. */
 static lsp_status take_mask(streaming *s, lsp_where where) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_filter_prepare_mask(s->ctx, where, &s->product.filter, &s->mask));
@@ -299,18 +298,17 @@ static void drop_operands(streaming *s) {
     }
 }
 
-/* `stays_there`: rows made on a GPU are handed over there, wherever A and B were given. */
-static lsp_status do_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                            int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
-                            lsp_spgemm_info *info) {
-    const int64_t usual_block = (int64_t)1 << 30; /* four where no host has to take it */
+lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
+                                lsp_spgemm_info *info) {
+    const int64_t usual_block = (int64_t)1 << 30; /* bytes; four times as many if blocks stay on the GPU */
     lsp_status status = LSP_OK;
     streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
     size_t mark = lsp_scratch_mark(ctx);
     const bool within = ctx->in_stream;
     s.product.transpose_a = s.product.transpose_b = false;
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
-    LSP_TRY(check_stream(ctx, A, B, options, block_bytes));
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes));
     s.given_there = A->where == LSP_CUDA;
     s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
     s.stays_there = s.on_gpu && (s.given_there || stays_there);
@@ -346,64 +344,7 @@ done:
 lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                              int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
     const lsp_spgemm_options defaults = {0};
-    return ctx == NULL
-               ? LSP_ERR_ARGUMENT
-               : do_stream(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false, sink, user, info);
-}
-
-/* ---- C into a file ---- */
-
-typedef struct counting {
-    int64_t rows, nnz;
-} counting;
-
-static lsp_status count_entries(void *user, int64_t first_row, const lsp_csr *rows) {
-    counting *count = user;
-    count->rows = first_row + rows->rows;
-    count->nnz += rows->nnz;
-    return LSP_OK;
-}
-
-typedef struct filing {
-    lsp_ctx *ctx;
-    lsp_mtx_sink sink;
-} filing;
-
-static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
-    filing *file = user;
-    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
-}
-
-lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
-                            const lsp_spgemm_options *options, int64_t block_bytes,
-                            const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    options = options != NULL ? options : &defaults;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_spgemm_options pattern = *options;
-    counting count = {0};
-    filing file = {.ctx = ctx, .sink = {.fd = -1}};
-    if (!options->filter.drop && options->filter.largest == 0) { /* a count needs no values */
-        pattern.types.val_type = LSP_NONE;
-        pattern.types.drop_values = true;
-    }
-    LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(check_stream(ctx, A, B, options, block_bytes)); /* of all options: the count leaves some out */
-    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
-    LSP_TRY(do_stream(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
-    const lsp_csr sizes = {.rows = count.rows,
-                           .cols = options->transpose_b ? B->rows : B->cols,
-                           .nnz = count.nnz,
-                           .val_type = lsp_spgemm_result_type(A, B, options)};
-    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
-    LSP_TRY(do_stream(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
-    LSP_TRY(lsp_mtx_sink_finish(&file.sink));
-done:
-    lsp_mtx_sink_drop(&file.sink);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return ctx == NULL ? LSP_ERR_ARGUMENT
+                       : lsp_spgemm_stream_to(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false,
+                                              sink, user, info);
 }

@@ -28,6 +28,10 @@ typedef enum lsp_semiring {
     LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles. Counted exactly, rounded once */
 } lsp_semiring;
 
+/* "plus-times", "min-plus" and so on: the names that spgemm-cli takes. NULL for a number that is no semiring, so the
+ * names can be listed from 0 on. The string is static. */
+LSP_API const char *lsp_semiring_name(lsp_semiring semiring);
+
 typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;
     lsp_semiring semiring;

@@ -1,16 +1,17 @@
-/* Template by COL and INDEX_AT: what needs no values. Rows that repeat others, rows counted, the ranks of their
- * products; then cpu/fill_template.h for each type of arithmetic. */
+/* Template by COL and INDEX_AT: everything that reads no values. Finds rows that repeat their neighbour, counts the
+ * entries of rows, and finds the ranks of products. Includes cpu/fill_template.h for each type of arithmetic. */
 #define COL_NAME(f) LSP_PASTE(f, COL_SUFFIX)
 #define b_row_of COL_NAME(b_row_of_entry)
 #define entries_of COL_NAME(entries_of_row)
 
-/* The row of B that entry e of A asks for. */
+/* The row of B that entry e of A is multiplied by. */
 static inline b_row b_row_of(const lsp_spgemm_job *job, int64_t e) {
     const int64_t k = INDEX_AT(job->A.col, job->A.col_type, e);
     return (b_row){INDEX_AT(job->B.rowptr, job->B.rowptr_type, k), INDEX_AT(job->B.rowptr, job->B.rowptr_type, k + 1)};
 }
 
-/* What a few entries of A later will be asked for, if B is far: the row of B, and before that where it begins. */
+/* If B is larger than the cache: prefetches the row of B that is needed 8 entries of A later, and the row pointer that
+ * is needed 16 entries later. */
 ALWAYS void COL_NAME(fetch_ahead)(const lsp_spgemm_pass *pass, int64_t e, size_t value_bytes) {
     enum { AHEAD = 8, LINE = 64 };
     const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
@@ -27,23 +28,23 @@ ALWAYS void COL_NAME(fetch_ahead)(const lsp_spgemm_pass *pass, int64_t e, size_t
     }
 }
 
-/* The entries of A's row i; nothing else of the row. */
+/* Sets begin and end of A's row i, and nothing else of the extent. */
 ALWAYS void entries_of(const lsp_spgemm_job *job, int64_t i, row_extent *row) {
     row->begin = INDEX_AT(job->A.rowptr, job->A.rowptr_type, i);
     row->end = INDEX_AT(job->A.rowptr, job->A.rowptr_type, i + 1);
     row->piece = false;
 }
 
-/* ---- what is known beforehand ---- */
+/* ---- inspection ---- */
 
-/* Row q .. r-1 of B as lsp_spgemm_cpu.h says, if p .. q-1 is the row above. */
-static inline uint8_t COL_NAME(moved_by)(const COL *col, int64_t p, int64_t q, int64_t r) {
+/* Compares the row q .. r-1 of B with the row above, p .. q-1. Returns the code of LSP_REPEAT_EXACT in cpu.h. */
+static inline uint8_t COL_NAME(repeat_distance)(const COL *col, int64_t p, int64_t q, int64_t r) {
     const int64_t n = r - q;
     if (n != q - p) {
         return 0;
     }
     const COL distance = col[q] - col[p];
-    if (distance < 0 || distance >= LSP_MOVED_MOST || col[r - 1] - col[q - 1] != distance) {
+    if (distance < 0 || distance >= LSP_REPEAT_MOST || col[r - 1] - col[q - 1] != distance) {
         return 0;
     }
     COL differ = 0, rises = -1; /* by its sign */
@@ -56,29 +57,30 @@ static inline uint8_t COL_NAME(moved_by)(const COL *col, int64_t p, int64_t q, i
     return differ == 0 && rises < 0 ? (uint8_t)(distance + 1) : 0;
 }
 
-static bool COL_NAME(study)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *moved, int64_t *count,
-                            int64_t *twins) {
+static bool COL_NAME(find_repeats)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *repeats, int64_t *count,
+                                   int64_t *exact) {
     const COL *col = B->col;
     int64_t p = 0, q = INDEX_AT(B->rowptr, B->rowptr_type, first);
     bool ascending = true;
     for (int64_t k = first; k < last; k++) {
         const int64_t r = INDEX_AT(B->rowptr, B->rowptr_type, k + 1);
-        moved[k] = k > first && q < r ? COL_NAME(moved_by)(col, p, q, r) : 0;
-        if (moved[k] == 0) { /* else it rises */
-            COL falls = 0;   /* by its sign */
+        repeats[k] = k > first && q < r ? COL_NAME(repeat_distance)(col, p, q, r) : 0;
+        if (repeats[k] == 0) { /* else it rises */
+            COL falls = 0;     /* by its sign */
             for (int64_t t = q + 1; t < r; t++) {
                 falls |= col[t] - col[t - 1];
             }
             ascending = ascending && falls >= 0;
         }
-        *count += moved[k] != 0;
-        *twins += moved[k] == LSP_TWIN;
+        *count += repeats[k] != 0;
+        *exact += repeats[k] == LSP_REPEAT_EXACT;
         p = q, q = r;
     }
     return ascending;
 }
 
-/* Does row i of C repeat the one above? If all rows of B that it asks for are those of the row above, moved alike. */
+/* Does row i of C repeat the row above? It does if all its rows of B repeat those of the row above, shifted by one
+ * distance. */
 static bool COL_NAME(repeats_above)(const lsp_spgemm_pass *pass, int64_t i) {
     enum { FAR = 8 }; /* rows of B */
     const lsp_spgemm_job *job = pass->job;
@@ -91,32 +93,33 @@ static bool COL_NAME(repeats_above)(const lsp_spgemm_pass *pass, int64_t i) {
     int64_t distance = -1;
     for (int64_t e = row.begin, f = above.begin; e < row.end; e++, f++) {
         const int64_t k = INDEX_AT(job->A.col, job->A.col_type, e), l = INDEX_AT(job->A.col, job->A.col_type, f);
-        int64_t moved = 0;
+        int64_t distance_here = 0;
         if (k < l || k - l > FAR) {
             return false;
         }
         for (int64_t m = l + 1; m <= k; m++) {
-            if (pass->moved[m] == 0) {
+            if (pass->repeats[m] == 0) {
                 return false;
             }
-            moved += pass->moved[m] - LSP_TWIN;
+            distance_here += pass->repeats[m] - LSP_REPEAT_EXACT;
         }
-        if (distance >= 0 && distance != moved) {
+        if (distance >= 0 && distance != distance_here) {
             return false;
         }
-        distance = moved;
+        distance = distance_here;
     }
     return true;
 }
 
-static bool COL_NAME(look)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_facts *facts) {
+static bool COL_NAME(count_products)(const lsp_spgemm_pass *pass, int64_t first, int64_t last,
+                                     lsp_spgemm_facts *facts) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
     lsp_spgemm_facts f = {0}; /* in registers */
     int64_t n = 0, width = 0;
     bool fits = true, window = false;
     for (int64_t i = first; i < last; i++) {
-        const bool repeats = i > first && pass->moved != NULL && COL_NAME(repeats_above)(pass, i);
+        const bool repeats = i > first && pass->repeats != NULL && COL_NAME(repeats_above)(pass, i);
         if (!repeats) {
             row_extent row;
             int64_t low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
@@ -150,7 +153,7 @@ static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_
     const int64_t *products = pass->job->rowptr + 1;
     uint8_t *ways = pass->ways;
     int64_t bytes = 0;
-    ways[first] &= LSP_WAY_WINDOW; /* blocks need each other for nothing */
+    ways[first] &= LSP_WAY_WINDOW; /* a block needs no row of another block */
     for (int64_t i = first; i < last; i++) {
         const bool repeated = i + 1 < last && (ways[i + 1] & LSP_WAY_REPEAT);
         if (products[i] > 0 && (ways[i] == 0 || (ways[i] == LSP_WAY_WINDOW && repeated))) {
@@ -161,18 +164,19 @@ static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_
     return bytes;
 }
 
-/* Of entry e of A and those that follow: how many, at most three, ask for rows of B with the same columns? */
-static inline int COL_NAME(twins_at)(const lsp_spgemm_pass *pass, int64_t e, int64_t end) {
+/* How many entries of A from e on, at most three, are multiplied by rows of B with the same columns? They are done
+ * together: C is then read and written once for all of them. */
+static inline int COL_NAME(together_at)(const lsp_spgemm_pass *pass, int64_t e, int64_t end) {
     const lsp_csr *A = &pass->job->A;
-    int twins = 1;
-    if (pass->twins) {
+    int together = 1;
+    if (pass->exact) {
         const int64_t k = INDEX_AT(A->col, A->col_type, e);
-        while (twins < 3 && e + twins < end && INDEX_AT(A->col, A->col_type, e + twins) == k + twins &&
-               pass->moved[k + twins] == LSP_TWIN) {
-            twins++;
+        while (together < 3 && e + together < end && INDEX_AT(A->col, A->col_type, e + together) == k + together &&
+               pass->repeats[k + together] == LSP_REPEAT_EXACT) {
+            together++;
         }
     }
-    return twins;
+    return together;
 }
 
 /* ---- the extent of a row ---- */
@@ -206,11 +210,12 @@ static int64_t COL_NAME(products_between)(const lsp_spgemm_job *job, const row_e
     return products;
 }
 
-/* The next piece of a row too large for the room: as far as it fits, found by bisection. */
+/* The next piece of a row that exceeds the scratch: the longest that fits, found by bisection. */
 static void COL_NAME(next_piece)(const lsp_spgemm_pass *pass, const row_extent *row, row_extent *piece) {
-    int64_t fits = piece->low + lsp_min(pass->room.window_columns - 1, row->high - piece->low), fails = row->high + 1;
+    int64_t fits = piece->low + lsp_min(pass->capacity.window_columns - 1, row->high - piece->low),
+            fails = row->high + 1;
     for (piece->high = row->high; fits + 1 < fails; piece->high = fits + (fails - fits) / 2) {
-        if (COL_NAME(products_between)(pass->job, piece) <= pass->room.sort_products) {
+        if (COL_NAME(products_between)(pass->job, piece) <= pass->capacity.sort_products) {
             fits = piece->high;
         } else {
             fails = piece->high;
@@ -237,7 +242,7 @@ static void COL_NAME(next_piece)(const lsp_spgemm_pass *pass, const row_extent *
 #define WORD_KIND LSP_WORD_128
 #include "sort_template.h"
 
-/* Columns of the row; the rank of each product to `ranks` of so many bytes each, if there are ranks. */
+/* Counts the columns of the row. Writes the rank of each product, of rank_bytes bytes, unless `ranks` is NULL. */
 static int64_t COL_NAME(sorted_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
                                     char *ranks, int rank_bytes) {
     const int slot_bits = ranks ? lsp_bits((uint64_t)row->products - 1) : 0;
@@ -251,60 +256,7 @@ static int64_t COL_NAME(sorted_row)(const lsp_spgemm_pass *pass, const lsp_spgem
     }
 }
 
-/* ---- by a window ---- */
-
-static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
-    const COL *col = pass->job->B.col;
-    const row_extent here =
-        *row; /* a mark is a char, which might be part of *row: that would be read again each time */
-    uint8_t *touched = work->touched;
-    for (int64_t e = here.begin; e < here.end; e += COL_NAME(twins_at)(pass, e, here.end)) {
-        const b_row b = b_row_of(pass->job, e);
-        COL_NAME(fetch_ahead)(pass, e, 0);
-        for (int64_t p = b.begin; p < b.end; p++) {
-            if (!outside(&here, col[p])) {
-                touched[col[p] - here.low] = 1;
-            }
-        }
-    }
-}
-
-/* As sorted_row does it; a row whose ranks are wanted is no piece. */
-static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
-                                    char *ranks, int rank_bytes) {
-    const lsp_spgemm_job *job = pass->job;
-    const COL *col = job->B.col;
-    uint32_t *rank_of = work->window, count = 0;
-    COL_NAME(touch_window)(pass, work, row);
-    for (int64_t j = 0; j <= row->high - row->low; j += 64) {
-        uint64_t columns = touched_mask(work->touched + j);
-        if (columns == 0) {
-            continue;
-        }
-        memset(work->touched + j, 0, 64);
-        if (ranks == NULL) {
-            count += (uint32_t)__builtin_popcountll(columns);
-            continue;
-        }
-        for (; columns != 0; columns &= columns - 1) {
-            rank_of[j + __builtin_ctzll(columns)] = count++;
-        }
-    }
-    int twins;
-    for (int64_t e = ranks ? row->begin : row->end; e < row->end; e += twins) {
-        const b_row b = b_row_of(job, e);
-        const size_t bytes = (size_t)((b.end - b.begin) * rank_bytes);
-        for (int64_t p = b.begin; p < b.end; p++) {
-            set_rank(ranks, rank_bytes, p - b.begin, rank_of[col[p] - row->low]);
-        }
-        twins = COL_NAME(twins_at)(pass, e, row->end);
-        for (int t = 1; t < twins; t++) {
-            memcpy(ranks + t * (int64_t)bytes, ranks, bytes);
-        }
-        ranks += twins * (int64_t)bytes;
-    }
-    return count;
-}
+#include "window_template.h"
 
 /* ---- counting ---- */
 
@@ -326,7 +278,8 @@ static int64_t COL_NAME(count_pieces)(const lsp_spgemm_pass *pass, const lsp_spg
     return count;
 }
 
-/* The extent of row i for sorting, which need not know it exactly if words are narrow anyway and few. */
+/* The extent of row i for sorting. If words are few and narrow anyway, all columns serve as the extent: finding the
+ * exact one would cost more than it saves. */
 ALWAYS void COL_NAME(rough_extent_of)(const lsp_spgemm_job *job, int64_t i, int64_t products, row_extent *row) {
     enum { FEW = 1 << 10 };
     if (products > FEW || job->B.cols > 1 << 22) {
@@ -390,14 +343,14 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 #define VALUE_SUFFIX _any_f32
 #define HAS_VALUES 1
 #define FMA(a, b, sum) join_f32(f->semiring, a, b, sum)
-#define NOTHING ((float)lsp_semiring_nothing(job->semiring))
+#define NOTHING ((float)lsp_semiring_empty(job->semiring))
 #include "fill_template.h"
 
 #define VALUE double
 #define VALUE_SUFFIX _any_f64
 #define HAS_VALUES 1
 #define FMA(a, b, sum) join_f64(f->semiring, a, b, sum)
-#define NOTHING lsp_semiring_nothing(job->semiring)
+#define NOTHING lsp_semiring_empty(job->semiring)
 #include "fill_template.h"
 
 #undef b_row_of

@@ -1,28 +1,28 @@
-/* Template by COL and VALUE: rows of C filled, each in the way that suits it. Values are -0.0 before the row at hand.
- */
+/* Template by COL and VALUE: fills rows of C, each in its way. A row's sums start from the semiring's value before its
+ * first product (-0.0 for sums), to which fused multiply-add only rounds the first product. */
 #define ROW_NAME(f) LSP_PASTE(COL_NAME(f), VALUE_SUFFIX)
 
 #if HAS_VALUES
-/* Up to three entries of A, one after the other, and the rows of B they ask for. */
+/* Up to three consecutive entries of A, and the values of their rows of B. */
 typedef struct ROW_NAME(factors) {
     VALUE a[3];
     const VALUE *b[3];
     lsp_semiring semiring;
 } ROW_NAME(factors);
 
-ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int twins) {
+ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int together) {
     ROW_NAME(factors) f = {{0}, {NULL}, job->semiring};
-    for (int t = 0; t < twins; t++) {
+    for (int t = 0; t < together; t++) {
         f.a[t] = (VALUE)lsp_spgemm_value_at(&job->A, e + t);
         f.b[t] = (const VALUE *)job->B.val + b_row_of(job, e + t).begin;
     }
     return f;
 }
 
-ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int twins, int64_t q, VALUE sum) {
+ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int together, int64_t q, VALUE sum) {
     sum = FMA(f->a[0], f->b[0][q], sum);
-    sum = twins > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
-    return twins > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
+    sum = together > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
+    return together > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
 }
 #endif
 
@@ -36,8 +36,7 @@ ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int twins, int64_t q, VA
 #define RANK_SUFFIX _r32
 #include "scatter_template.h"
 
-/* Values of a row of n entries, by the ranks of its products; columns too, unless they are there. Returns where the
- * ranks end. */
+/* Fills a row of n entries by the ranks of its products: values, and columns if asked. Returns the end of the ranks. */
 static const char *ROW_NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const void *ranks,
                                      int rank_bytes, int64_t at, int64_t n, bool columns) {
     const char *end = NULL;
@@ -54,7 +53,7 @@ static const char *ROW_NAME(scatter)(const lsp_spgemm_pass *pass, const row_exte
     return end;
 }
 
-/* The same for what may be a piece of a row, whose products alone have ranks. */
+/* Fills a row, or a piece of one, in which only the products of the piece have ranks. */
 static void ROW_NAME(scatter_piece)(const lsp_spgemm_job *job, const row_extent *piece, const uint32_t *rank,
                                     int64_t at) {
     const COL *col = job->B.col;
@@ -76,19 +75,19 @@ static void ROW_NAME(scatter_piece)(const lsp_spgemm_job *job, const row_extent 
     }
 }
 
-/* Adds the row's products to the window. */
+/* Adds the row's products to the window, and marks their columns. */
 static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
-    const row_extent here = *row; /* as in touch_window */
+    const row_extent here = *row; /* a copy, as in touch_window */
     uint8_t *touched = work->touched;
-    int twins;
-    for (int64_t e = here.begin; e < here.end; e += twins) {
+    int together;
+    for (int64_t e = here.begin; e < here.end; e += together) {
         const b_row b = b_row_of(job, e);
-        twins = COL_NAME(twins_at)(pass, e, here.end);
+        together = COL_NAME(together_at)(pass, e, here.end);
         COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
 #if HAS_VALUES
-        const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, twins);
+        const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, together);
         VALUE *sum = work->window;
 #endif
         for (int64_t p = b.begin; p < b.end; p++) {
@@ -98,13 +97,13 @@ static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
             const int64_t j = col[p] - here.low;
             touched[j] = 1;
 #if HAS_VALUES
-            sum[j] = ROW_NAME(add)(&f, twins, p - b.begin, sum[j]);
+            sum[j] = ROW_NAME(add)(&f, together, p - b.begin, sum[j]);
 #endif
         }
     }
 }
 
-/* Writes the columns touched in order, and clears the window. */
+/* Writes the marked columns in order, and restores the window. Returns the number of entries. */
 static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
                                       int64_t at) {
     int64_t next = at;
@@ -126,7 +125,7 @@ static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgem
     return next - at;
 }
 
-/* A row or a piece whose ranks are not kept. */
+/* Fills a row or a piece whose ranks are not kept. */
 static int64_t ROW_NAME(fill_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
                                   int64_t at) {
     if (in_window(pass, row)) {
@@ -149,7 +148,7 @@ static void ROW_NAME(fill_pieces)(const lsp_spgemm_pass *pass, const lsp_spgemm_
     }
 }
 
-/* Columns of row i, which repeats the row above whose first product has the rank given. */
+/* Copies the columns of the row above to row i, which repeats it. `rank` is the rank of the row's first product. */
 static void ROW_NAME(repeat_columns)(const lsp_spgemm_job *job, const row_extent *row, int64_t i, int64_t rank) {
     const int64_t at = job->rowptr[i], above = job->rowptr[i - 1];
     int64_t e = row->begin;
@@ -163,7 +162,7 @@ static void ROW_NAME(repeat_columns)(const lsp_spgemm_job *job, const row_extent
 
 static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
                            char *ranks) {
-    enum { SETTLE_AT = 512 }; /* entries: still near, but no longer on their way to memory */
+    enum { SETTLE_AT = 512 }; /* entries: still in the cache, but the stores have left the store buffer */
     const lsp_spgemm_job *job = pass->job;
     const char *kept = NULL;
     int64_t settled = job->rowptr[first];

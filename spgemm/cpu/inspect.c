@@ -1,9 +1,9 @@
-/* What is to be known of C = A*B before it is formed: the structure of the operands as a number, products of every row
- * (lsp_spgemm_look), and rows in blocks of about equal work. */
+/* Inspects A and B before C = A*B is made: hashes their structure, counts the products of every row
+ * (lsp_spgemm_inspect_rows), and cuts the rows into blocks of about equal work. */
 #include "spgemm/spgemm.h"
 #include <string.h>
 
-/* ---- the structure as a number ---- */
+/* ---- the hash of a structure ---- */
 
 static uint64_t mixed(uint64_t x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
@@ -18,7 +18,7 @@ static uint64_t with_word(uint64_t hash, const char *p, size_t bytes) {
     return hash ^ hash >> 32;
 }
 
-/* Four hashes side by side, for one alone would wait for each multiplication. */
+/* Hashes a piece. Four hashes run side by side, because a single one would wait for each multiplication. */
 static uint64_t hash_piece(const char *p, size_t n, uint64_t seed) {
     uint64_t hash[4] = {seed, seed + 1, seed + 2, seed + 3};
     size_t i = 0;
@@ -51,7 +51,7 @@ static void hash_pieces(void *data, int64_t begin, int64_t end) {
     __atomic_add_fetch(&h->sum, sum, __ATOMIC_RELAXED);
 }
 
-/* Hash of bytes: of pieces by any number of threads, added up. */
+/* Hashes bytes: the sum of the hashes of pieces, so the number of threads does not matter. */
 static uint64_t hash_bytes(lsp_ctx *ctx, const void *memory, size_t bytes, uint64_t seed) {
     hashing h = {.memory = memory, .bytes = bytes, .seed = seed, .sum = seed};
     lsp_for_shares(ctx, (int64_t)((bytes + PIECE - 1) / PIECE), 4, hash_pieces, &h);
@@ -65,7 +65,7 @@ uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A) {
 
 /* ---- blocks ---- */
 
-/* Cuts rows into at most about a thousand blocks of about equal work. */
+/* Cuts the rows into about a thousand blocks, or fewer, of about equal work. */
 static lsp_status cut_blocks(lsp_spgemm_plan *plan, const lsp_csr *A) {
     enum { BLOCKS = 1024, LEAST_WORK = 1 << 11 };
     lsp_status status = LSP_OK;
@@ -93,8 +93,26 @@ lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, A->rows + 1, sizeof *plan->rowptr, (void **)&plan->rowptr));
-    LSP_TRY(lsp_spgemm_look(plan, A, B));
+    LSP_TRY(lsp_spgemm_inspect_rows(plan, A, B));
     LSP_TRY(cut_blocks(plan, A));
 done:
     return status;
+}
+
+/* ---- the choice ---- */
+
+void lsp_spgemm_cpu_describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    lsp_spgemm_choice choice;
+    const lsp_spgemm_facts *facts = &plan->facts;
+    int64_t available = lsp_spgemm_available(plan->ctx, facts), scratch;
+    lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads, available, &choice);
+    if (!lsp_mul(choice.thread_bytes, choice.threads, &scratch)) {
+        scratch = INT64_MAX;
+    }
+    if (plan->type != LSP_NONE && B->val_type != plan->type) {
+        scratch += B->nnz * (int64_t)lsp_type_bytes(plan->type);
+    }
+    plan->info.method = choice.method;
+    lsp_spgemm_explain(facts, &choice, plan->info.reason, sizeof plan->info.reason);
+    plan->info.scratch_bytes = scratch;
 }

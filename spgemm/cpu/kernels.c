@@ -1,17 +1,16 @@
-/* Rows of C = A*B for one instruction set. All sums run in the order of A's entries, by fused multiply-add upon -0.0
- * (which only rounds the first product), so that every way of doing a row gives the same bits. */
+/* Rows of C = A*B for one instruction set. Every sum starts from -0.0 and adds products in the order of A's entries by
+ * fused multiply-add, which only rounds the first product. So every way of making a row gives the same bits. */
 #include "core/isa.h"
 #include "core/vector.h"
 #include "cpu.h"
-#include "spgemm/semiring.h"
 #include "touched.h"
 #include <math.h>
 #include <string.h>
 
-/* A row of C, or a piece of it: the entries of A that make it, its products, the columns between which they lie. */
+/* A row of C, or a piece of one: its entries of A, the number of its products, and its first and last column. */
 typedef struct row_extent {
     int64_t begin, end, products, low, high;
-    bool piece; /* some products lie outside */
+    bool piece; /* some products of the row lie outside low .. high */
 } row_extent;
 
 static inline bool outside(const row_extent *row, int64_t column) {
@@ -23,10 +22,10 @@ typedef struct b_row {
 } b_row;
 
 static inline bool fits_window(const lsp_spgemm_pass *pass, const row_extent *row) {
-    return row->high - row->low < pass->room.window_columns;
+    return row->high - row->low < pass->capacity.window_columns;
 }
 static inline bool fits_sort(const lsp_spgemm_pass *pass, const row_extent *row) {
-    return row->products <= pass->room.sort_products;
+    return row->products <= pass->capacity.sort_products;
 }
 static inline bool in_window(const lsp_spgemm_pass *pass, const row_extent *row) {
     bool prefers = lsp_spgemm_prefers_window(row->products, row->high - row->low + 1);
@@ -39,7 +38,7 @@ static inline int64_t rank_at(const char *ranks, int rank_bytes, int64_t slot) {
                              : ((const uint32_t *)(const void *)ranks)[slot];
 }
 
-/* Columns to .. to + n - 1 of C = those from `from` on, all moved by `distance`. */
+/* Copies n columns of C from `from` to `to`, and adds `distance` to each. */
 static void move_columns(const lsp_csr *C, int64_t to, int64_t from, int64_t n, int64_t distance) {
     if (C->col_type == LSP_I32) {
         int32_t *restrict out = (int32_t *)C->col + to;
@@ -66,7 +65,7 @@ static void move_columns(const lsp_csr *C, int64_t to, int64_t from, int64_t n, 
 }
 
 #if defined(__AVX512BW__)
-/* Sorts the lanes of one or two vectors, each by itself. */
+/* Sorts the lanes of each of one or two vectors. */
 ALWAYS void sort_lanes(vec *x, int vectors) {
     UNROLLED for (int size = 1; size < 16; size *= 2) {
         UNROLLED for (int v = 0; v < vectors; v++) { x[v] = either(x[v], across(x[v], 2 * size - 1), size); }
@@ -80,7 +79,7 @@ ALWAYS vec load_few(const uint32_t *words, int64_t n) {
     return _mm512_mask_loadu_epi32(_mm512_set1_epi32(-1), (__mmask16)_bzhi_u32(0xFFFF, (unsigned)n), words);
 }
 
-/* Sorts 1 to 32 words in registers; those up to the next multiple of 16 become pads. */
+/* Sorts 1 to 32 words in registers. Overwrites the words up to the next multiple of 16 by padding. */
 ALWAYS void sort_few(uint32_t *words, int64_t n) {
     vec x[2];
     if (n <= 16) {
@@ -102,7 +101,7 @@ ALWAYS void sort_few(uint32_t *words, int64_t n) {
     STORE(words + 16, x[1]);
 }
 
-/* Words of n columns, the first for `slot`; returns where they end. Up to a vector beyond is overwritten. */
+/* Writes the words of n columns, with slots from `slot` on. Returns their end. May overwrite one vector beyond it. */
 #define EXPAND_RUN(load)                                                                                               \
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);                     \
     const __m512i base = _mm512_set1_epi32((int)low), slots = slot_bits > 0 ? lanes : _mm512_setzero_si512();          \
@@ -138,7 +137,8 @@ static inline void set_rank(char *ranks, int rank_bytes, int64_t slot, uint32_t 
     }
 }
 
-/* Entries at .. at + n - 1 of C before products are added, -0.0; and after: each NaN becomes the same. */
+/* CLEAR sets n values of C from `at` on to -0.0, before products are added. SETTLE replaces every NaN among them by one
+ * and the same NaN, after. */
 #if defined(__AVX512BW__)
 #define CLEAR(type, lanes, p)                                                                                          \
     for (int64_t k = 0; k < n; k += (lanes)) {                                                                         \
@@ -169,10 +169,10 @@ static void settle_f32(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(float);
 static void settle_f64(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(double); }
 static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
 
-/* The same in any semiring. */
+/* CLEAR and SETTLE in any semiring. */
 #define SEMIRING(type, suffix)                                                                                         \
     static void clear_any_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                 \
-        const type nothing = (type)lsp_semiring_nothing(job->semiring);                                                \
+        const type nothing = (type)lsp_semiring_empty(job->semiring);                                                  \
         for (int64_t k = at; k < at + n; k++) {                                                                        \
             ((type *)job->C->val)[k] = nothing;                                                                        \
         }                                                                                                              \
@@ -181,7 +181,7 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
 SEMIRING(float, f32)
 SEMIRING(double, f64)
 
-/* All indices of 32 bits; columns of B of 32 bits, others of either kind; columns of B of 64. */
+/* Three versions: all indices of 32 bits; columns of B of 32 bits, other indices of either size; columns of B of 64. */
 #define COL int32_t
 #define COL_SUFFIX _all32
 #define INDEX_AT(array, type, i) ((const int32_t *)(array))[i]
@@ -197,7 +197,7 @@ SEMIRING(double, f64)
 
 #define KERNELS(columns)                                                                                               \
     {                                                                                                                  \
-        study##columns, look##columns, mark##columns, count##columns, {                                                \
+        find_repeats##columns, count_products##columns, mark##columns, count##columns, {                               \
             fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
                 fill##columns##_any_f64                                                                                \
         }                                                                                                              \

@@ -1,5 +1,5 @@
-/* C<M> = A*B: of the product only what the mask has a place for. Threads take blocks of rows; sums stand beside the
- * mask's entries, and those that no product has touched are left out in the end. C is never made without the mask. */
+/* C<M> = A*B: only the entries of the product that the mask has. Threads take blocks of rows. Each entry of the mask
+ * has a sum, and the entries that got no product are dropped at the end. C without the mask is never made. */
 #include "masked.h"
 #include "core/isa.h"
 #include "matrices/matrices.h"
@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Threads, each with slots of a table, and the memory of all. */
+/* How many threads, the slots of each one's table, and the memory. */
 typedef struct masked_choice {
     int threads;
     int64_t slots;
-    int64_t bytes, result; /* scratch, and C at most; INT64_MAX if no number holds them */
+    int64_t bytes, result; /* of scratch, and of C at most; INT64_MAX if an int64_t cannot hold them */
     int64_t available;
 } masked_choice;
 
@@ -23,14 +23,14 @@ static int64_t longest_row(const lsp_csr *A) {
     return longest;
 }
 
-/* a*b + more; INT64_MAX if no number holds it. */
+/* a*b + more; INT64_MAX if an int64_t cannot hold it. */
 static int64_t bytes_of(int64_t a, int64_t b, int64_t more) {
     int64_t bytes;
     return lsp_mul(a, b, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
 }
 
 static int64_t available_bytes(const lsp_spgemm_plan *plan, int64_t needed) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: smaller ones are taken without a look at what is free */
+    enum { ASKED_FROM = 64 << 20 }; /* bytes: for less, the free memory is not asked for */
     const bool ask = needed >= ASKED_FROM || plan->ctx->options.max_bytes > 0;
     return ask ? lsp_available_bytes(plan->ctx, plan->where) : INT64_MAX;
 }
@@ -75,7 +75,7 @@ bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan) {
     return true;
 }
 
-typedef struct own_table { /* of a thread, in a line of its own; base 0: not cleared yet */
+typedef struct own_table { /* of a thread, in a cache line of its own; base 0: not cleared yet */
     _Alignas(64) lsp_mask_table table;
 } own_table;
 
@@ -110,7 +110,7 @@ lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, l
     uint32_t *slots;
     own_table *tables;
     lsp_masked_pass pass = {.job = job, .mask = mask, .products = plan->rowptr, .far = job->B.nnz > NEAR};
-    lsp_csr places = *mask; /* with sums */
+    lsp_csr places = *mask; /* the mask, with the sums as its values */
     LSP_REQUIRE(longest_row(mask) < UINT32_MAX, LSP_ERR_UNSUPPORTED, "a row of the mask has 2^32 entries or more");
     LSP_REQUIRE(
         c.bytes <= c.available, LSP_ERR_MEMORY,

@@ -1,12 +1,12 @@
-/* Inside C<M> = A*B on the CPU: what the threads (cpu/masked.c) and the serial code of an instruction set
- * (cpu/masked_kernel.c) share. */
+/* C<M> = A*B on the CPU: shared by the threads (cpu/masked.c) and the serial kernels of an instruction set
+ * (cpu/masked_kernel.c). */
 #ifndef LSP_SPGEMM_CPU_MASKED_H
 #define LSP_SPGEMM_CPU_MASKED_H
 
 #include "spgemm/spgemm.h"
 
-/* Where columns stand in the mask's row at hand: slot h holds `base` plus the number of an entry. What rows before left
- * is below `base`, so that nothing is cleared between rows. */
+/* A hash table from column to entry of the mask's row at hand: a slot holds `base` plus the number of an entry. Values
+ * left by earlier rows are below `base`, so nothing is cleared between rows. */
 typedef struct lsp_mask_table {
     uint32_t *slots;
     uint32_t base;
@@ -18,12 +18,12 @@ typedef struct lsp_masked_pass {
     const lsp_csr *mask;     /* rows ascend; a column may come twice */
     const int64_t *products; /* of row i at i + 1 */
     void *sums;              /* by entry of the mask */
-    uint8_t *touched;        /* by entry of the mask: does a product land there? */
+    uint8_t *touched;        /* by entry of the mask: 1 if a product was added there */
     int64_t *counts;         /* of row i at i + 1: entries of C */
     bool far;                /* B is larger than the cache of a core */
 } lsp_masked_pass;
 
-/* Slots for the longest row of a mask with so many columns: one a column where these are few, else hashed. */
+/* Slots for a row of the mask: one a column if the matrix has few columns, else 16 an entry, hashed. */
 static inline int64_t lsp_mask_slots(int64_t entries, int64_t cols) {
     enum { DIRECT = 1 << 17, SLOTS_AN_ENTRY = 16, LEAST = 16 };
     int64_t size = LEAST;

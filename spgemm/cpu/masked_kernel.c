@@ -1,26 +1,26 @@
-/* Rows of C<M> = A*B for one instruction set. The columns of the mask's row go to a table; each product asks it for its
- * place, and most of those that the mask forbids cost one load. What it allows is added, in the order of A's entries,
- * beside the mask's entry. Where a row of B is much longer than the mask's, its columns are looked for in B instead. */
+/* Rows of C<M> = A*B for one instruction set. The columns of the mask's row are entered in a table. Each product looks
+ * its column up: most products that the mask excludes cost one load, and the others are added, in the order of A's
+ * entries, to the sum of the mask's entry. If a row of B is much longer than the mask's row, the mask's columns are
+ * searched in the row of B instead. */
 #include "core/isa.h"
 #include "cpu.h"
 #include "masked.h"
-#include "spgemm/semiring.h"
 #include <string.h>
 
 #define ALWAYS static inline __attribute__((always_inline))
 
 enum { CANDIDATES = 256 };
 
-/* A row at work. */
+/* The mask's row at hand, and its table. */
 typedef struct mask_row {
     int64_t begin, entries; /* of the mask */
     uint32_t *slots, base;
     int64_t last; /* slot */
     uint64_t factor;
-    int shift; /* a column's slot is the first one free from (column * factor) >> shift on */
+    int shift; /* a column is in the first free slot from (column * factor) >> shift on */
 } mask_row;
 
-/* A factor's entry, and what its products are added to. */
+/* An entry of A, the values of B, and the sums that products are added to. */
 typedef struct joining {
     double a;
     const void *val; /* of B */
@@ -32,7 +32,7 @@ typedef struct joining {
 ALWAYS int64_t slot_of(const mask_row *row, int64_t column) {
     return (int64_t)((uint64_t)column * row->factor >> row->shift);
 }
-/* The number of the entry in a slot; not below row->entries: none of this row. */
+/* The number of the entry in a slot. A number of row->entries or more means: the slot is free in this row. */
 ALWAYS uint32_t entry_in(const mask_row *row, int64_t slot) { return row->slots[slot] - row->base; }
 
 /* Entry p of B's row joins the sum beside entry t of the mask's row. */
@@ -49,7 +49,7 @@ ALWAYS void join(lsp_type type, bool plus_times, const joining *j, int64_t t, in
     }
 }
 
-/* Opens the mask's row i, and enters its columns, each once. */
+/* Enters the columns of the mask's row i in the table, each once. */
 static mask_row open_row(const lsp_csr *mask, lsp_mask_table *table, int64_t i) {
     const int64_t begin = lsp_index_at(mask->rowptr, mask->rowptr_type, i);
     const int64_t entries = lsp_index_at(mask->rowptr, mask->rowptr_type, i + 1) - begin;
@@ -82,7 +82,8 @@ static mask_row open_row(const lsp_csr *mask, lsp_mask_table *table, int64_t i) 
     return row;
 }
 
-/* Products that found something in their slots, to be added together: whether one does is hard to foretell. */
+/* Products whose slot is not free. They are collected first and added later: a branch for each product would often be
+ * mispredicted. */
 typedef struct candidates {
     int64_t n;
     double a[CANDIDATES];
@@ -90,7 +91,7 @@ typedef struct candidates {
     uint32_t entry[CANDIDATES];
 } candidates;
 
-/* Entries p .. end-1 of B's row times a: there is room for them. */
+/* Collects the candidates among a times entries p .. end-1 of B's row. The caller has checked that they fit. */
 ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col, double a, int64_t p, int64_t end,
                          candidates *c) {
     int64_t n = c->n;
@@ -104,7 +105,8 @@ ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col
     c->n = n;
 }
 
-/* The entry of the mask that has this column, from the one in the column's slot on; row->entries or more: none. */
+/* Finds the mask's entry with this column, starting from t, the entry in the column's slot. Returns row->entries or
+ * more if there is none. */
 ALWAYS int64_t find_entry(const lsp_csr *mask, const mask_row *row, int64_t column, int64_t t) {
     for (int64_t slot = slot_of(row, column);
          t < row->entries && lsp_index_at(mask->col, mask->col_type, row->begin + t) != column;
@@ -114,7 +116,7 @@ ALWAYS int64_t find_entry(const lsp_csr *mask, const mask_row *row, int64_t colu
     return t;
 }
 
-/* Adds those whose column the mask has. */
+/* Adds the candidates whose column the mask has. */
 ALWAYS void add_candidates(lsp_type col_type, lsp_type type, bool plus_times, const lsp_masked_pass *pass,
                            const mask_row *row, joining *j, candidates *c) {
     for (int64_t k = 0; k < c->n; k++) {
@@ -130,12 +132,13 @@ ALWAYS void add_candidates(lsp_type col_type, lsp_type type, bool plus_times, co
     c->n = 0;
 }
 
-/* The same where the mask's row is short: its columns are looked for in B's row, which ascends. */
+/* For a short row of the mask: searches its columns in B's row, which ascends, and adds the products found. */
 ALWAYS void look_for_each(lsp_type col_type, lsp_type type, bool plus_times, const lsp_csr *mask, const mask_row *row,
                           const void *col, int64_t p, int64_t end, const joining *j) {
     for (int64_t t = 0, before = -1; t < row->entries && p < end; t++) {
         const int64_t column = lsp_index_at(mask->col, mask->col_type, row->begin + t);
-        for (int64_t n = end - p; column != before && n > 0;) { /* to the first that is not below it */
+        for (int64_t n = end - p;
+             column != before && n > 0;) { /* binary search for the first column that is not below */
             const int64_t half = n / 2;
             const bool below = lsp_index_at(col, col_type, p + half) < column;
             p = below ? p + half + 1 : p;
@@ -148,19 +151,19 @@ ALWAYS void look_for_each(lsp_type col_type, lsp_type type, bool plus_times, con
     }
 }
 
-/* Is a mask's row of so many entries short beside a row of B? */
+/* Is it faster to search the mask's entries in a row of B of this length? */
 ALWAYS bool is_short(int64_t entries, int64_t length) {
-    enum { STEP = 2 }; /* places asked for in the time of a step of a search */
+    enum { STEP = 2 }; /* lookups in the table that take as long as one step of a search */
     return entries < length / STEP && entries * STEP * (64 - __builtin_clzll((uint64_t)length)) < length;
 }
 
 ALWAYS void begin_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t n) {
-    const double nothing = lsp_semiring_nothing(semiring);
+    const double empty = lsp_semiring_empty(semiring);
     for (int64_t t = 0; t < n && type == LSP_F64; t++) {
-        ((double *)sums)[t] = nothing;
+        ((double *)sums)[t] = empty;
     }
     for (int64_t t = 0; t < n && type == LSP_F32; t++) {
-        ((float *)sums)[t] = (float)nothing;
+        ((float *)sums)[t] = (float)empty;
     }
 }
 

@@ -1,33 +1,34 @@
-/* C = A*B of few products: is it one, how it is shared out, and C of the parts; and its values anew by a plan. */
+/* C = A*B with few products: decides if a product is small, shares its rows among threads, joins their parts to C. For
+ * plans, it computes the values of a known C again. */
 #include "small.h"
 #include "core/isa.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Rows are looked at in SHARES shares. A part is a run of shares with about as many products as any other; a thread
- * does one, if that gives it THREAD_PRODUCTS at least. */
+/* Rows are counted in SHARES shares. A part is a run of shares; parts have about equal products, and each thread makes
+ * one, of at least THREAD_PRODUCTS products. */
 enum { SHARES = 64, MOST_PARTS = 16, THREAD_PRODUCTS = 1 << 12 };
 
 typedef struct product {
     lsp_spgemm_info info;
     int64_t products[SHARES], nnz_bound[SHARES];
-    uint64_t *bits; /* of B, or NULL: lsp_few_job has them */
+    uint64_t *bits; /* of B, or NULL: lsp_small_job has them */
     int64_t words;
     int parts;
     lsp_isa isa;
-    lsp_few_job jobs[MOST_PARTS];
+    lsp_small_job jobs[MOST_PARTS];
     int64_t nnz[MOST_PARTS];
 } product;
 
-/* Words of bits that hold a row of B. */
+/* Words that hold a row of B as bits. */
 static int64_t words_of(const lsp_csr *B) { return (B->cols + 511) / 512 * 8; }
 
-/* Are B's rows long enough, for their width, that to unite them as bits costs little beside their products? */
+/* Are B's rows so long, for their width, that the union of their bits costs little beside their products? */
 static bool is_dense(const lsp_csr *B) { return B->nnz / 4 >= B->rows * words_of(B); }
 
-/* Are rows of C long and their columns near each other? In a few rows: the products for each block of 64 columns. What
- * is shorter or farther is sorted faster. */
+/* Are C's rows long and their columns near each other? Measured on 16 rows, as products for each block of 64 columns.
+ * Other rows are sorted faster. */
 static bool is_near(const lsp_csr *A, const lsp_csr *B) {
     enum { SAMPLE = 16, ROW_PRODUCTS = 32, BLOCK_PRODUCTS = 4 };
     const int32_t *a_rowptr = A->rowptr, *a_col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
@@ -35,7 +36,7 @@ static bool is_near(const lsp_csr *A, const lsp_csr *B) {
     for (int s = 0; s < SAMPLE; s++) {
         const int64_t i = A->rows * s / SAMPLE;
         uint64_t blocks = 0;
-        for (int32_t e = a_rowptr[i]; e < a_rowptr[i + 1] && products < LSP_FEW_PRODUCTS; e++) {
+        for (int32_t e = a_rowptr[i]; e < a_rowptr[i + 1] && products < LSP_SMALL_PRODUCTS; e++) {
             for (int32_t q = b_rowptr[a_col[e]]; q < b_rowptr[a_col[e] + 1]; q++) {
                 blocks |= (uint64_t)1 << (uint32_t)b_col[q] / 64;
                 products++;
@@ -46,19 +47,21 @@ static bool is_near(const lsp_csr *A, const lsp_csr *B) {
     return products >= ROW_PRODUCTS * SAMPLE && products >= BLOCK_PRODUCTS * touched;
 }
 
-/* So many products are done here. More threads than parts would wait; what is surely small is not looked at. */
+/* The most products that count as small here. Dense products stay with the plan if there are more threads than parts,
+ * and is_near is not asked for products that are small in any case. */
 static int64_t most_products(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     const int64_t row_entries = B->rows > 0 ? B->nnz / B->rows + 1 : 0;
-    if (A->nnz * lsp_min(row_entries, LSP_FEW_COLUMNS) <= LSP_FEW_PRODUCTS) {
-        return LSP_FEW_PRODUCTS;
+    if (A->nnz * lsp_min(row_entries, LSP_SMALL_COLUMNS) <= LSP_SMALL_PRODUCTS) {
+        return LSP_SMALL_PRODUCTS;
     }
     if (is_dense(B) && ctx->options.threads <= MOST_PARTS) {
-        return LSP_FEW_DENSE_PRODUCTS;
+        return LSP_SMALL_DENSE_PRODUCTS;
     }
-    return is_near(A, B) ? LSP_FEW_NEAR_PRODUCTS : LSP_FEW_PRODUCTS;
+    return is_near(A, B) ? LSP_SMALL_NEAR_PRODUCTS : LSP_SMALL_PRODUCTS;
 }
 
-/* Products, in all, of the shares and of the longest row, and entries at most. False: there are too many. */
+/* Counts the products of all rows, of each share and of the longest row, and bounds the entries. False if the product
+ * is not small. */
 static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) {
     enum { MOST_ENTRIES = 1 << 20 };
     const int32_t *a_rowptr = A->rowptr, *a_col = A->col, *b_rowptr = B->rowptr;
@@ -81,9 +84,9 @@ static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) 
             return false;
         }
     }
-    const bool bits = is_dense(B) && info->products / 4 >= B->nnz; /* else to make them would take too long */
+    const bool bits = is_dense(B) && info->products / 4 >= B->nnz; /* otherwise making the bits takes too long */
     p->words = bits ? words_of(B) : 0;
-    return bits || info->products <= LSP_FEW_NEAR_PRODUCTS;
+    return bits || info->products <= LSP_SMALL_NEAR_PRODUCTS;
 }
 
 static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
@@ -93,11 +96,11 @@ static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const 
                         options->types.col_type != LSP_I64;
     return A->where == LSP_HOST && ctx->options.max_bytes == 0 && options->method == LSP_SPGEMM_AUTO &&
            options->semiring == LSP_PLUS_TIMES && !options->transpose_a && !options->transpose_b && narrow &&
-           type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_FEW_ENTRIES &&
-           A->rows <= LSP_FEW_ROWS && B->cols > 0 && B->cols <= LSP_FEW_COLUMNS;
+           type != LSP_NONE && A->val_type == type && B->val_type == type && A->nnz <= LSP_SMALL_ENTRIES &&
+           A->rows <= LSP_SMALL_ROWS && B->cols > 0 && B->cols <= LSP_SMALL_COLUMNS;
 }
 
-static void clear_window(const lsp_few_job *job, int64_t columns) {
+static void clear_window(const lsp_small_job *job, int64_t columns) {
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F64; j++) {
         ((double *)job->window)[j] = -0.0;
     }
@@ -106,7 +109,7 @@ static void clear_window(const lsp_few_job *job, int64_t columns) {
     }
 }
 
-/* B's columns as bits, if that serves. */
+/* Makes B's columns as bits, if `count` decided to use them. */
 static lsp_status make_bits(lsp_ctx *ctx, const lsp_csr *B, product *p) {
     lsp_status status = LSP_OK;
     const int32_t *rowptr = B->rowptr, *col = B->col;
@@ -125,7 +128,7 @@ done:
     return status;
 }
 
-/* The first row of a share; of SHARES: the end of all. */
+/* The first row of a share; for SHARES, the number of rows. */
 static int64_t first_row(const lsp_csr *A, int share) {
     int64_t begin = A->rows, end;
     if (share < SHARES) {
@@ -134,7 +137,7 @@ static int64_t first_row(const lsp_csr *A, int share) {
     return begin;
 }
 
-/* The job of each thread, and its memory. */
+/* Makes the job of each thread, and allocates its memory. */
 static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, product *p) {
     lsp_status status = LSP_OK;
     const size_t value = lsp_type_bytes(A->val_type), columns = ((size_t)B->cols + 63) / 64 * 64;
@@ -148,8 +151,8 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, prod
     for (int part = 0; part < p->parts; part++) {
         const int64_t goal = p->info.products * (part + 1) / p->parts;
         int64_t most = 0; /* entries */
-        lsp_few_job *job = &p->jobs[part];
-        *job = (lsp_few_job){
+        lsp_small_job *job = &p->jobs[part];
+        *job = (lsp_small_job){
             .A = *A, .B = *B, .first = first_row(A, share), .rowptr = rowptr, .bits = p->bits, .words = p->words};
         for (; share < SHARES && (done < goal || part == p->parts - 1); share++) {
             done += p->products[share];
@@ -175,15 +178,15 @@ static void multiply(void *data, int64_t part, int thread) {
     (void)thread;
     clear_window(&p->jobs[part], columns);
     memset(p->jobs[part].touched, 0, (size_t)columns);
-    p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_few_rows)(&p->jobs[part]);
+    p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
 }
 
-/* The parts one behind the other. */
+/* Copies the parts to C, one after the other. */
 static void join(const product *p, const lsp_csr *C) {
     const size_t value = lsp_type_bytes(C->val_type);
     int32_t at = 0, *rowptr = C->rowptr;
     for (int part = 0; part < p->parts; part++) {
-        const lsp_few_job *job = &p->jobs[part];
+        const lsp_small_job *job = &p->jobs[part];
         for (int64_t i = job->first; i < job->end; i++) {
             rowptr[i] = at + job->rowptr[i];
         }
@@ -206,8 +209,8 @@ static void describe(const product *p, lsp_spgemm_info *info, const lsp_csr *C) 
     info->bound_bytes = (C->rows + 1) * 4 + info->nnz_bound * (int64_t)(4 + lsp_type_bytes(C->val_type));
 }
 
-lsp_status lsp_spgemm_few(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                          lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     lsp_status status = LSP_OK;
     product p = {.isa = ctx->isa};
     lsp_csr made = {0};
@@ -238,54 +241,54 @@ done:
 
 /* ---- by a plan ---- */
 
-lsp_status lsp_spgemm_few_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    /* many products for each entry of C: else their ranks are followed as fast; and none of rows alike, done together
-     */
+lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    /* A replay pays if C's entries have many products each (adding by ranks is as fast otherwise), and if few rows of B
+     * are exact repeats, which the plan adds together. */
     const int64_t products = plan->facts.products;
-    const bool pays = products <= LSP_FEW_PRODUCTS ||
-                      (products <= LSP_FEW_DENSE_PRODUCTS && !plan->route.twins && products / 3 >= plan->info.nnz / 2);
-    const bool few = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
-    return !few || plan->route.c_col != NULL
+    const bool pays = products <= LSP_SMALL_PRODUCTS || (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->route.exact &&
+                                                         products / 3 >= plan->info.nnz / 2);
+    const bool small = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
+    return !small || plan->route.c_col != NULL
                ? LSP_OK
                : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->route.c_col);
 }
 
-void lsp_spgemm_few_keep(lsp_spgemm_plan *plan, const lsp_csr *C) {
+void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C) {
     if (plan->route.c_col != NULL) {
         memcpy(plan->route.c_col, C->col, (size_t)C->nnz * sizeof(int32_t));
-        lsp_spgemm_cpu_forget(plan);
+        lsp_spgemm_cpu_drop_ranks(plan);
     }
 }
 
-typedef struct again {
+typedef struct replaying {
     const lsp_spgemm_plan *plan;
-    lsp_few_job job;
+    lsp_small_job job;
     char *windows; /* one a thread */
     size_t window_bytes;
     bool ready[MOST_PARTS];
-} again;
+} replaying;
 
 static void values_of_block(void *data, int64_t block, int thread) {
-    again *a = data;
+    replaying *a = data;
     const int64_t *begin = a->plan->block_rows + block;
-    lsp_few_job job = a->job;
+    lsp_small_job job = a->job;
     job.first = begin[0], job.end = begin[1];
     job.window = a->windows + (size_t)thread * a->window_bytes;
     if (!a->ready[thread]) {
         clear_window(&job, job.B.cols);
         a->ready[thread] = true;
     }
-    LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_few_values)(&job);
+    LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_values)(&job);
 }
 
-lsp_status lsp_spgemm_few_again(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
-                                const lsp_csr *C) {
+lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
+                                   const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int threads = (int)lsp_min(lsp_threads_for(ctx, plan->facts.products, THREAD_PRODUCTS), MOST_PARTS);
-    again a = {.plan = plan,
-               .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
-               .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
+    replaying a = {.plan = plan,
+                   .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
+                   .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
     LSP_TRY(lsp_scratch_bytes(ctx, threads, a.window_bytes, false, (void **)&a.windows));
     lsp_for_parts(ctx, plan->info.blocks, threads, values_of_block, &a);
     if (!update) {

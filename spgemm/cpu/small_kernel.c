@@ -1,13 +1,13 @@
-/* C = A*B of few products and few columns, for one instruction set: one pass, a window of all columns that
- * stays in the nearest cache. A plan, threads and ranks would take longer than the product itself. */
+/* C = A*B with few products and few columns, for one instruction set. One pass adds all products of a row in a window
+ * of all columns, which stays in the first-level cache. A plan would take longer than the product itself. */
 #include "core/isa.h"
 #include "small.h"
 #include "touched.h"
 #include <math.h>
 #include <string.h>
 
-/* The sums of row i of A*B in the window; `mark(c)` is done at each product's column c. Sums begin with -0.0, to which
- * fused multiply-add only rounds the first product. */
+/* Adds the products of row i to the window, and does `mark` at the column c of each. Sums start from -0.0, so fused
+ * multiply-add only rounds the first product. */
 #define ADD_ROW(VALUE, FMA, mark)                                                                                      \
     for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                          \
         const VALUE a = a_val[p];                                                                                      \
@@ -23,7 +23,7 @@
     const VALUE *a_val = job->A.val, *b_val = job->B.val;                                                              \
     VALUE *restrict window = job->window
 
-/* The columns of a word of bits to C, and the window as it was. */
+/* Writes the columns of a word of bits, and their sums, to C. Sets the window back to -0.0. */
 #define EMIT(VALUE, ISNAN, first, word)                                                                                \
     for (uint64_t mask = (word); mask != 0; mask &= mask - 1) {                                                        \
         const int32_t c = (first) + __builtin_ctzll(mask);                                                             \
@@ -33,7 +33,7 @@
         window[c] = -(VALUE)0;                                                                                         \
     }
 
-/* A column's block of 64 is a bit: to divide it as an unsigned number takes one shift. */
+/* `blocks` has a bit for each block of 64 columns that was touched. */
 #define ROWS(VALUE, FMA, ISNAN)                                                                                        \
     ARRAYS(VALUE);                                                                                                     \
     VALUE *restrict val = job->val;                                                                                    \
@@ -52,7 +52,7 @@
     }                                                                                                                  \
     return n
 
-/* The same with B's columns as bits: those of the rows asked for are united, and no product marks anything. */
+/* Makes rows with B's columns as bits: the union of the rows of B gives C's columns, so no product marks anything. */
 #define DENSE_ROWS(VALUE, FMA, ISNAN)                                                                                  \
     ARRAYS(VALUE);                                                                                                     \
     VALUE *restrict val = job->val;                                                                                    \
@@ -60,7 +60,7 @@
     const int64_t words = job->words;                                                                                  \
     int64_t n = 0;                                                                                                     \
     for (int64_t i = job->first; i < job->end; i++) {                                                                  \
-        uint64_t all[LSP_FEW_COLUMNS / 64] = {0};                                                                      \
+        uint64_t all[LSP_SMALL_COLUMNS / 64] = {0};                                                                    \
         rowptr[i] = (int32_t)n;                                                                                        \
         for (int32_t p = a_rowptr[i]; p < a_rowptr[i + 1]; p++) {                                                      \
             unite(all, job->bits + a_col[p] * words, words);                                                           \
@@ -72,7 +72,7 @@
     }                                                                                                                  \
     return n
 
-/* The values where C's structure is known. */
+/* Computes values where C's structure is known. */
 #define VALUES(VALUE, FMA, ISNAN)                                                                                      \
     ARRAYS(VALUE);                                                                                                     \
     VALUE *restrict val = job->val;                                                                                    \
@@ -95,22 +95,22 @@ static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, 
     }
 }
 
-static int64_t rows_f64(const lsp_few_job *job) { ROWS(double, fma, isnan); }
-static int64_t rows_f32(const lsp_few_job *job) { ROWS(float, fmaf, isnan); }
+static int64_t rows_f64(const lsp_small_job *job) { ROWS(double, fma, isnan); }
+static int64_t rows_f32(const lsp_small_job *job) { ROWS(float, fmaf, isnan); }
 
-static int64_t dense_rows_f64(const lsp_few_job *job) { DENSE_ROWS(double, fma, isnan); }
-static int64_t dense_rows_f32(const lsp_few_job *job) { DENSE_ROWS(float, fmaf, isnan); }
-static void values_f64(const lsp_few_job *job) { VALUES(double, fma, isnan); }
-static void values_f32(const lsp_few_job *job) { VALUES(float, fmaf, isnan); }
+static int64_t dense_rows_f64(const lsp_small_job *job) { DENSE_ROWS(double, fma, isnan); }
+static int64_t dense_rows_f32(const lsp_small_job *job) { DENSE_ROWS(float, fmaf, isnan); }
+static void values_f64(const lsp_small_job *job) { VALUES(double, fma, isnan); }
+static void values_f32(const lsp_small_job *job) { VALUES(float, fmaf, isnan); }
 
-int64_t LSP_ISA_NAME(lsp_spgemm_few_rows)(const lsp_few_job *job) {
+int64_t LSP_ISA_NAME(lsp_spgemm_small_rows)(const lsp_small_job *job) {
     if (job->bits != NULL) {
         return job->A.val_type == LSP_F64 ? dense_rows_f64(job) : dense_rows_f32(job);
     }
     return job->A.val_type == LSP_F64 ? rows_f64(job) : rows_f32(job);
 }
 
-void LSP_ISA_NAME(lsp_spgemm_few_values)(const lsp_few_job *job) {
+void LSP_ISA_NAME(lsp_spgemm_small_values)(const lsp_small_job *job) {
     if (job->A.val_type == LSP_F64) {
         values_f64(job);
     } else {

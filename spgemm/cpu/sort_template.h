@@ -1,8 +1,9 @@
-/* Template by COL and WORD: a row by expand and sort. A word is a product's column, less the smallest of the row, above
- * its slot, the number of the product in the row. */
+/* Template by COL and WORD: expands a row into words and sorts them. A word holds a product's column, minus the row's
+ * smallest, in its upper bits, and the product's number in the row, its slot, in the lower ones. */
 #define NAME(f) COL_NAME(LSP_PASTE(f, WORD_SUFFIX))
 
-/* Words of the row's products in the order of A's entries. With slot_bits 0: columns alone, for counting. */
+/* Writes the words of the row's products in the order of A's entries. With slot_bits 0 a word is a column alone: enough
+ * for counting. */
 static void NAME(expand)(const lsp_spgemm_pass *pass, const row_extent *row, int slot_bits, WORD *words) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
@@ -28,7 +29,7 @@ static void NAME(expand)(const lsp_spgemm_pass *pass, const row_extent *row, int
     }
 }
 
-/* The rank of each slot; returns how many there are. */
+/* Writes the rank of each slot. Returns the number of different columns. */
 #define RANK_ALL(type)                                                                                                 \
     for (int64_t i = 0; i < n; i++) {                                                                                  \
         rank += i > 0 && (sorted[i] ^ sorted[i - 1]) >> slot_bits != 0;                                                \

@@ -1,65 +1,65 @@
-/* C = A*B by threads: blocks of rows in turn, each thread with words, ranks and a window of its own. */
+/* C = A*B by threads. Threads take blocks of rows in turn; each has scratch of its own: words, ranks and a window. */
 #include "core/isa.h"
 #include "cpu.h"
 #include <string.h>
 
-/* ---- what is known beforehand ---- */
+/* ---- inspection ---- */
 
-/* Does a matrix exceed the cache of a core? */
+/* Is a matrix larger than the cache of a core? */
 static bool is_far(const lsp_csr *B) {
     enum { NEAR = 1 << 16 };
     return B->nnz > NEAR;
 }
 
-/* What a part of the rows shows. */
+/* The findings of one part of the rows. */
 typedef struct findings {
-    int64_t moved, twins;
+    int64_t repeats, exact;
     bool ascending, fits;
     lsp_spgemm_facts facts;
 } findings;
 
-typedef struct looking {
+typedef struct inspecting {
     lsp_spgemm_plan *plan;
     const lsp_spgemm_kernels *kernels;
     lsp_spgemm_pass pass;
     int64_t parts;
     findings *found; /* of each part */
-} looking;
+} inspecting;
 
-static void study_part(void *data, int64_t part, int thread) {
-    looking *l = data;
+static void find_repeats_part(void *data, int64_t part, int thread) {
+    inspecting *l = data;
     const lsp_csr *B = &l->pass.job->B;
     findings *mine = &l->found[part];
     int64_t begin, end;
     lsp_share(B->rows, (int)part, (int)l->parts, &begin, &end);
-    mine->moved = mine->twins = 0;
-    mine->ascending = l->kernels->study(B, begin, end, l->plan->route.moved, &mine->moved, &mine->twins);
+    mine->repeats = mine->exact = 0;
+    mine->ascending = l->kernels->find_repeats(B, begin, end, l->plan->route.repeats, &mine->repeats, &mine->exact);
     (void)thread;
 }
 
-static void look_part(void *data, int64_t part, int thread) {
-    looking *l = data;
+static void count_products_part(void *data, int64_t part, int thread) {
+    inspecting *l = data;
     findings *mine = &l->found[part];
     int64_t begin, end;
     lsp_share(l->pass.job->A.rows, (int)part, (int)l->parts, &begin, &end);
     mine->facts = (lsp_spgemm_facts){0};
-    mine->fits = l->kernels->look(&l->pass, begin, end, &mine->facts);
+    mine->fits = l->kernels->count_products(&l->pass, begin, end, &mine->facts);
     (void)thread;
 }
 
-/* B as all parts found it. */
-static findings all_studied(const looking *l) {
+/* Sums up what all parts found in B. */
+static findings all_repeats(const inspecting *l) {
     findings all = {.ascending = true};
     for (int64_t part = 0; part < l->parts; part++) {
         all.ascending = all.ascending && l->found[part].ascending;
-        all.moved += l->found[part].moved;
-        all.twins += l->found[part].twins;
+        all.repeats += l->found[part].repeats;
+        all.exact += l->found[part].exact;
     }
     return all;
 }
 
-/* The rows of C as all parts found them, to the plan. False: too many products. */
-static bool all_looked_at(const looking *l) {
+/* Sums up, in the plan, what all parts found in A. False if an int64_t cannot hold the products. */
+static bool all_products(const inspecting *l) {
     lsp_spgemm_facts *all = &l->plan->facts;
     bool fits = true;
     for (int64_t part = 0; part < l->parts && fits; part++) {
@@ -73,7 +73,7 @@ static bool all_looked_at(const looking *l) {
     return fits;
 }
 
-lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+lsp_status lsp_spgemm_inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
     enum {
         PARTS = 16,
         LEAST_PART = 256,
@@ -82,8 +82,8 @@ lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_cs
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->rowptr};
-    looking l = {.plan = plan, .pass = {.job = &job, .far = is_far(B)}};
-    findings only, *many = NULL, studied;
+    inspecting l = {.plan = plan, .pass = {.job = &job, .far = is_far(B)}};
+    findings only, *many = NULL, b_rows;
     int threads = lsp_threads_for(ctx, A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2, LSP_WORTH_A_THREAD / 2);
     l.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
     l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
@@ -93,20 +93,20 @@ lsp_status lsp_spgemm_look(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_cs
     }
     l.found = many ? many : &only;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->route.ways));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->route.moved));
-    lsp_for_parts(ctx, l.parts, threads, study_part, &l);
-    studied = all_studied(&l);
-    if (studied.moved == 0 || studied.moved < B->rows / USEFUL) {
-        lsp_free(ctx, plan->route.moved);
-        plan->route.moved = NULL;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->route.repeats));
+    lsp_for_parts(ctx, l.parts, threads, find_repeats_part, &l);
+    b_rows = all_repeats(&l);
+    if (b_rows.repeats == 0 || b_rows.repeats < B->rows / USEFUL) {
+        lsp_free(ctx, plan->route.repeats);
+        plan->route.repeats = NULL;
     }
-    plan->ascending = job.ascending = studied.ascending;
-    plan->route.twins = studied.twins > 0 && studied.twins >= B->rows / USEFUL;
+    plan->ascending = job.ascending = b_rows.ascending;
+    plan->route.exact = b_rows.exact > 0 && b_rows.exact >= B->rows / USEFUL;
     plan->rowptr[0] = 0;
     l.pass.ways = plan->route.ways;
-    l.pass.moved = plan->route.moved;
-    lsp_for_parts(ctx, l.parts, threads, look_part, &l);
-    LSP_REQUIRE(all_looked_at(&l), LSP_ERR_OVERFLOW,
+    l.pass.repeats = plan->route.repeats;
+    lsp_for_parts(ctx, l.parts, threads, count_products_part, &l);
+    LSP_REQUIRE(all_products(&l), LSP_ERR_OVERFLOW,
                 "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
                 (long long)A->cols, (long long)B->rows, (long long)B->cols);
 done:
@@ -122,22 +122,22 @@ static char *take(char **at, size_t bytes) {
     return part;
 }
 
-/* Lays a thread's scratch out and brings the window into the state it has between rows. */
-static void prepare_work(const lsp_spgemm_room *room, lsp_type type, double nothing, char *memory) {
+/* Lays out the scratch of a thread, and brings the window into its state between rows. */
+static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, double empty, char *memory) {
     lsp_spgemm_work work;
     lsp_spgemm_work *place = (void *)take(&memory, sizeof work);
-    size_t slots = (size_t)(room->sort_products + LSP_WORD_PAD), columns = (size_t)room->window_columns;
-    work.words = take(&memory, slots * room->word_bytes);
-    work.spare = take(&memory, slots * room->word_bytes);
+    size_t slots = (size_t)(capacity->sort_products + LSP_WORD_PAD), columns = (size_t)capacity->window_columns;
+    work.words = take(&memory, slots * capacity->word_bytes);
+    work.spare = take(&memory, slots * capacity->word_bytes);
     work.ranks = (uint32_t *)(void *)take(&memory, slots * sizeof *work.ranks);
-    work.window = take(&memory, columns * (size_t)lsp_max((int64_t)room->value_bytes, 4));
+    work.window = take(&memory, columns * (size_t)lsp_max((int64_t)capacity->value_bytes, 4));
     work.touched = (uint8_t *)take(&memory, columns);
     memset(work.touched, 0, columns);
     for (size_t j = 0; j < columns && type != LSP_NONE; j++) {
         if (type == LSP_F32) {
-            ((float *)work.window)[j] = (float)nothing;
+            ((float *)work.window)[j] = (float)empty;
         } else {
-            ((double *)work.window)[j] = nothing;
+            ((double *)work.window)[j] = empty;
         }
     }
     *place = work;
@@ -151,7 +151,8 @@ typedef struct passing {
     lsp_spgemm_pass pass;
     lsp_spgemm_rows rows;
     lsp_type type;
-    char *memory; /* of all threads; what is there begins with an lsp_spgemm_work, words NULL if not prepared yet */
+    char *memory; /* of all threads; each share begins with an lsp_spgemm_work, whose words are NULL until it is
+                     prepared */
     int64_t thread_bytes;
 } passing;
 
@@ -169,7 +170,7 @@ static void do_block(void *data, int64_t block, int thread) {
     char *memory = p->memory + thread * p->thread_bytes;
     const lsp_spgemm_work *work = (const void *)memory;
     if (work->words == NULL) {
-        prepare_work(&p->pass.room, p->type, lsp_semiring_nothing(p->pass.job->semiring), memory);
+        prepare_work(&p->pass.capacity, p->type, lsp_semiring_empty(p->pass.job->semiring), memory);
     }
     if (thread == 0) {
         double done = (double)block / (double)plan->info.blocks;
@@ -179,7 +180,7 @@ static void do_block(void *data, int64_t block, int thread) {
             plan->route.ranks ? plan->route.ranks + plan->route.block_ranks[block] : NULL);
 }
 
-bool lsp_spgemm_cpu_forget(lsp_spgemm_plan *plan) {
+bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan) {
     const bool kept = plan->route.block_ranks != NULL;
     lsp_free(plan->ctx, plan->route.ranks);
     lsp_free(plan->ctx, plan->route.block_ranks);
@@ -191,9 +192,10 @@ bool lsp_spgemm_cpu_forget(lsp_spgemm_plan *plan) {
     return kept;
 }
 
-/* Decides what is kept for the second pass, and makes room for it, unless it takes too much of the memory there is. */
+/* Decides which ranks are kept for the second pass, and allocates them, unless they take more than a quarter of the
+ * available memory. */
 static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
-    enum { MARKS = 1 << 14 }; /* rows worth a thread */
+    enum { MARKS = 1 << 14 }; /* rows that are worth another thread */
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = p->plan;
     lsp_ctx *ctx = plan->ctx;
@@ -205,7 +207,7 @@ static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
         plan->route.block_ranks[block + 1] += plan->route.block_ranks[block];
     }
     if (plan->route.block_ranks[blocks] > available / 4) {
-        lsp_spgemm_cpu_forget(plan);
+        lsp_spgemm_cpu_drop_ranks(plan);
     } else {
         LSP_TRY(lsp_alloc(ctx, LSP_HOST, plan->route.block_ranks[blocks] + 1, 1, (void **)&plan->route.ranks));
     }
@@ -229,10 +231,10 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
                 (long long)choice.thread_bytes, (long long)available);
     p.pass = (lsp_spgemm_pass){.job = job,
                                .sort = lsp_segsort_get_kernels(ctx)->sort,
-                               .room = choice.room,
+                               .capacity = choice.capacity,
                                .ways = plan->route.ways,
-                               .moved = plan->route.moved,
-                               .twins = plan->route.twins,
+                               .repeats = plan->route.repeats,
+                               .exact = plan->route.exact,
                                .far = is_far(&job->B)};
     p.thread_bytes = choice.thread_bytes;
     LSP_TRY(lsp_scratch_bytes(ctx, choice.thread_bytes * choice.threads, 1, false, (void **)&p.memory));
@@ -240,7 +242,7 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
         ((lsp_spgemm_work *)(void *)(p.memory + thread * choice.thread_bytes))->words = NULL;
     }
     if (job->counting && choice.shrunk) {
-        lsp_spgemm_cpu_forget(plan);
+        lsp_spgemm_cpu_drop_ranks(plan);
     } else if (job->counting) {
         LSP_TRY(keep_ranks(&p, choice.threads, available - choice.thread_bytes * choice.threads));
     }

@@ -66,6 +66,11 @@ lsp_status lsp_spgemm_gpu_inspect(struct lsp_spgemm_plan *plan, const lsp_csr *A
 /* Brings operands that were checked to form. */
 lsp_status lsp_spgemm_gpu_take_operands(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                         lsp_spgemm_gpu_operands *operands);
+/* Writes method, reason and scratch to the plan's info. */
+void lsp_spgemm_gpu_describe(struct lsp_spgemm_plan *plan);
+/* Makes C or, if `update`, only its values: counts, fills, and replays from the third use on. */
+lsp_status lsp_spgemm_gpu_multiply(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
+                                   lsp_csr *C);
 /* Writes nnz(C) and C's row pointers to the plan. Waits for the GPU, unless all rows are short. */
 lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands);
 /* Fills C, whose arrays are allocated. If `update`, C has its structure already. */

@@ -6,6 +6,7 @@
 #include "core/launch.cuh"
 #include "lists.cuh"
 #include "report.cuh"
+#include "spgemm/semiring.h"
 #include "spgemm/spgemm.h"
 #include "stages.cuh"
 
@@ -53,14 +54,21 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
     job.groups = plan->gpu.groups;
     job.repeats = plan->gpu.repeats;
     job.names = operands->names;
-    job.min_plus = plan->options.semiring == LSP_MIN_PLUS;
+    job.min_plus = lsp_semiring_product(plan->options.semiring) == LSP_PRODUCT_PLUS;
     return job;
 }
 
-/* Does the semiring choose one product instead of summing them? */
-static inline bool is_minmax(const lsp_spgemm_plan *plan) {
-    return plan->options.semiring != LSP_PLUS_TIMES && plan->options.semiring != LSP_PLUS_PAIR;
-}
+/* The kernels add by fused multiply-add, or choose the least a + b or the largest a * b (`minmax` in job.cuh). Another
+ * pair of product and join needs a flag in the job beside min_plus. */
+#define GPU_HAS(id, name, product, join, empty)                                                                        \
+    static_assert(LSP_JOIN_##join == LSP_JOIN_LEAST     ? LSP_PRODUCT_##product == LSP_PRODUCT_PLUS                    \
+                  : LSP_JOIN_##join == LSP_JOIN_LARGEST ? LSP_PRODUCT_##product != LSP_PRODUCT_PLUS                    \
+                  : LSP_JOIN_##join == LSP_JOIN_FUSED   ? LSP_PRODUCT_##product == LSP_PRODUCT_TIMES                   \
+                                                        : LSP_PRODUCT_##product >= LSP_PRODUCT_BOTH,                     \
+                  name ": no kernel of the GPU joins these products");
+LSP_SEMIRINGS(GPU_HAS)
+
+static inline bool is_minmax(const lsp_spgemm_plan *plan) { return lsp_semiring_is_minmax(plan->options.semiring); }
 
 /* ---- lists of rows ---- */
 

@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* Turns values into 1 and 0: LSP_OR_AND is then the largest product. */
+/* Turns values into 1 and 0: a product is then 1 if both of its factors were not 0. */
 static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     void *val = NULL;
@@ -81,12 +81,14 @@ done:
     return status;
 }
 
-/* Takes the values to multiply. LSP_PLUS_PAIR takes none: it multiplies ones, as patterns do. */
+/* Takes the values to multiply, as the semiring's product wants them: as they are, ones and zeros, or ones, which
+ * patterns stand for. */
 static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
     lsp_status status = LSP_OK;
-    *A = lsp_spgemm_view(A, semiring == LSP_PLUS_PAIR ? LSP_NONE : type);
+    const lsp_product product = lsp_semiring_product(semiring);
+    *A = lsp_spgemm_view(A, product == LSP_PRODUCT_ONE ? LSP_NONE : type);
     LSP_TRY(convert_values(ctx, A, type));
-    if (semiring == LSP_OR_AND && type != LSP_NONE) {
+    if (product == LSP_PRODUCT_BOTH && type != LSP_NONE) {
         LSP_TRY(take_truth(ctx, A));
     }
 done:

@@ -1,8 +1,8 @@
 /* C = A*B on the GPU: the bits of the reference on the host, for every input, type and bin of rows; budgets, malformed
  * matrices, failing memory. Skipped without a GPU. */
 #include "core/cuda.h"
-#include "tests/products.h"
 #include "spgemm/gpu/choose.h"
+#include "tests/products.h"
 
 Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();

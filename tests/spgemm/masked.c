@@ -1,7 +1,7 @@
-/* C<M> = A*B, of which only the mask's entries are made: the bits of the whole product with the rest left out, on the
+/* C<M> = A*B, of which only the mask's entries are made: the bits of the whole product after a filter, on the
  * host and on a GPU. Tests of a GPU are skipped without one. */
-#include "tests/received.h"
 #include "spgemm/cpu/masked.h"
+#include "tests/received.h"
 
 /* How much a round of tests has seen: a test of nothing would pass. */
 typedef struct witness {

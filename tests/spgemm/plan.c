@@ -191,8 +191,8 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
     lsp_spgemm_choice choice;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, INT64_MAX, &choice));
     cr_assert(choice.method == LSP_SPGEMM_SORT && choice.threads == 8 && !choice.limited);
-    cr_assert(choice.room.sort_products == 3000 && choice.room.window_columns == 70016);
-    cr_assert(choice.room.word_bytes == 4 && choice.room.value_bytes == 8);
+    cr_assert(choice.capacity.sort_products == 3000 && choice.capacity.window_columns == 70016);
+    cr_assert(choice.capacity.word_bytes == 4 && choice.capacity.value_bytes == 8);
     int64_t whole = choice.thread_bytes;
     cr_assert(whole >= 3000 * (2 * 4 + 4) + 70016 * 9 && whole < 3000 * 12 + 70016 * 9 + 7000);
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 3 * whole, &choice));
@@ -203,7 +203,7 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
     for (int64_t available = whole; available >= 8192; available /= 2) {
         cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, available, &choice), "%lld",
                   (long long)available);
-        cr_assert(choice.threads == 1 && choice.thread_bytes <= available && choice.room.window_columns % 64 == 0);
+        cr_assert(choice.threads == 1 && choice.thread_bytes <= available && choice.capacity.window_columns % 64 == 0);
         cr_assert(choice.shrunk == (available < whole));
     }
     cr_assert(!lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 100, &choice));
@@ -213,10 +213,10 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
     cr_assert(choice.threads == 1, "%d threads are started for 1000 products", choice.threads);
     facts.cols = (int64_t)1 << 40;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_SORT, LSP_F32, 1, INT64_MAX, &choice));
-    cr_assert(choice.room.word_bytes == 8 && choice.room.value_bytes == 4);
+    cr_assert(choice.capacity.word_bytes == 8 && choice.capacity.value_bytes == 4);
     facts.cols = INT64_MAX;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_SORT, LSP_NONE, 1, INT64_MAX, &choice));
-    cr_assert(choice.room.word_bytes == 16 && choice.room.value_bytes == 0);
+    cr_assert(choice.capacity.word_bytes == 16 && choice.capacity.value_bytes == 0);
     cr_assert(!lsp_spgemm_choose(&facts, LSP_SPGEMM_REFERENCE, LSP_F64, 4, INT64_MAX - 1, &choice));
     facts.cols = 100;
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_REFERENCE, LSP_F64, 4, INT64_MAX, &choice));

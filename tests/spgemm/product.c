@@ -1,7 +1,6 @@
 /* C = A*B: hand-made answers, an oracle that is dense and naive, then the fast code against the reference, bit by bit.
  */
 #include "tests/products.h"
-#include "spgemm/cpu/small.h"
 
 /* ---- the oracle: for each place of C, all entries of A's row, and for each all entries of B's row ---- */
 
@@ -208,114 +207,6 @@ Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_refer
     drop(&A), drop(&B);
 }
 
-Test(spgemm, few_products_have_the_bits_of_the_reference) {
-    const int64_t most = LSP_FEW_COLUMNS;
-    for (int kind = 0; kind < 72; kind++) {
-        const int64_t cols[] = {1, 63, 64, 65, most, most + 1};
-        const recipe of_a = {
-            50 + kind, 40, kind % 5 == 4 ? 0 : 5, LSP_I32, LSP_I32, kind & 1 ? LSP_F32 : LSP_F64, kind & 2, kind & 4, 3,
-            -1,        0};
-        const recipe of_b = {40,       cols[kind % 6],    6,  LSP_I32, LSP_I32, of_a.val_type, kind & 2,
-                             kind & 4, kind & 8 ? 9 : -1, -1, 0};
-        lsp_csr A = make(&of_a, (uint64_t)kind), B = make(&of_b, 1000 + (uint64_t)kind), right;
-        lsp_ctx *ctx = test_ctx(2);
-        lsp_spgemm_info expected, info;
-        must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, &expected));
-        for (int isa = (int)ctx->isa; isa >= 0; isa--) {
-            lsp_csr C = {0};
-            ctx->isa = (lsp_isa)isa;
-            must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, &info));
-            same(ctx, &C, &right, "few products");
-            const bool window = strstr(info.reason, "in a window of all columns") != NULL;
-            cr_assert(of_b.cols > most ? !window : window || expected.products > LSP_FEW_PRODUCTS);
-            cr_assert(info.products == expected.products && info.nnz == expected.nnz &&
-                      info.nnz_bound == expected.nnz_bound && info.max_row_products == expected.max_row_products);
-            lsp_csr_free(ctx, &C);
-        }
-        lsp_csr_free(ctx, &right);
-        drop(&A), drop(&B);
-        lsp_ctx_destroy(ctx);
-    }
-}
-
-/* Beyond LSP_FEW_PRODUCTS: long rows of near columns, nearly dense rows as bits, and what is neither. */
-Test(spgemm, long_and_nearly_dense_rows_of_few_columns_have_the_bits_of_the_reference) {
-    static const struct {
-        int64_t rows, inner, cols, a_entries, b_entries;
-        const char *reason;
-    } cases[] = {{700, 300, 500, 12, 12, "are few"},
-                 {300, 200, 500, 20, 100, "nearly dense"},
-                 {300, 200, 513, 20, 200, "nearly dense"},
-                 {90, 300, 4096, 30, 900, "nearly dense"},
-                 {600, 300, 4096, 12, 8, NULL},
-                 {300, 200, 4097, 20, 400, NULL}};
-    for (size_t k = 0; k < 4 * sizeof cases / sizeof *cases; k++) {
-        const int i = (int)k / 4;
-        const lsp_type type = k & 1 ? LSP_F32 : LSP_F64;
-        const recipe of_a = {
-            cases[i].rows, cases[i].inner, cases[i].a_entries, LSP_I32, LSP_I32, type, k & 2, false, 3, -1, 0};
-        const recipe of_b = {cases[i].inner, cases[i].cols, cases[i].b_entries,       LSP_I32, LSP_I32, type,
-                             k & 2,          k & 2,         cases[i].reason ? 5 : -1, -1,      0};
-        lsp_csr A = make(&of_a, k), B = make(&of_b, 100 + k), right;
-        lsp_spgemm_info expected, info;
-        for (int threads = 1; threads <= 3; threads++) {
-            lsp_ctx *ctx = test_ctx(threads);
-            const lsp_spgemm_options reference = {.method = LSP_SPGEMM_REFERENCE};
-            must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, &expected));
-            for (int isa = (int)ctx->isa; isa >= 0; isa--) {
-                lsp_csr C = {0};
-                ctx->isa = (lsp_isa)isa;
-                must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, &info));
-                same(ctx, &C, &right, "long rows of few columns");
-                cr_assert(expected.products > LSP_FEW_PRODUCTS);
-                cr_assert(cases[i].reason == NULL ? strstr(info.reason, "window of all columns") == NULL
-                                                  : strstr(info.reason, cases[i].reason) != NULL,
-                          "case %d: %s", i, info.reason);
-                cr_assert(info.products == expected.products && info.nnz == expected.nnz);
-                lsp_csr_free(ctx, &C);
-            }
-            lsp_csr_free(ctx, &right);
-            lsp_ctx_destroy(ctx);
-        }
-        drop(&A), drop(&B);
-    }
-}
-
-/* A plan's first use makes all of C, the next ones values alone, of one type and size of window or another. */
-Test(spgemm, values_anew_have_the_bits_of_the_reference) {
-    for (uint64_t k = 0; k < 16; k++) {
-        const lsp_type type = k & 1 ? LSP_F32 : LSP_F64;
-        const int64_t inner = k & 4 ? 300 : 30, cols = k & 8 ? 4096 : 100;
-        const recipe of_a = {400, inner, 9, LSP_I32, LSP_I32, type, k & 2, false, 3, -1, 0};
-        const recipe of_b = {inner, cols, k & 4 ? 40 : 6, LSP_I32, LSP_I32, type, k & 2, k & 2, 5, -1, 0};
-        lsp_csr A = make(&of_a, k), B = make(&of_b, 50 + k);
-        lsp_ctx *ctx = test_ctx(2);
-        for (int isa = (int)ctx->isa; isa >= 0; isa--) {
-            lsp_csr C = {0}, again = {0}, right = {0};
-            lsp_spgemm_plan *plan;
-            ctx->isa = (lsp_isa)isa;
-            must(ctx, lsp_spgemm_plan_create(ctx, &A, &B, NULL, &plan));
-            must(ctx, lsp_spgemm_execute(plan, &A, &B, &C));
-            for (int64_t e = 0; e < A.nnz; e += 3) { /* other values */
-                if (type == LSP_F64) {
-                    ((double *)A.val)[e] += 0.75;
-                } else {
-                    ((float *)A.val)[e] += 0.75F;
-                }
-            }
-            must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
-            must(ctx, lsp_spgemm_update(plan, &A, &B, &C));
-            must(ctx, lsp_spgemm_execute(plan, &A, &B, &again));
-            same(ctx, &C, &right, "values anew");
-            same(ctx, &again, &right, "C again");
-            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &again), lsp_csr_free(ctx, &right);
-            lsp_spgemm_plan_destroy(plan);
-        }
-        lsp_ctx_destroy(ctx);
-        drop(&A), drop(&B);
-    }
-}
-
 /* Row i asks for the columns `offset` beyond i / dof * step, in blocks of dof, as far as there are such. */
 typedef struct stencil {
     int64_t rows, cols, step, dof;
@@ -468,75 +359,5 @@ Test(spgemm, identity_and_permutation_move_rows_and_columns) {
         cr_assert(((int32_t *)C.col)[i] == i && ((double *)C.val)[i] == 1);
     }
     drop(&A);
-    lsp_ctx_destroy(ctx);
-}
-
-/* ---- semirings ---- */
-
-Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
-    for (int isa = 0; isa < 3; isa++) {
-        lsp_ctx *ctx = test_ctx(2);
-        ctx->isa = (lsp_isa)lsp_min(isa, ctx->isa);
-        for (int kind = 0; kind < 60; kind++) {
-            const recipe r = {70,
-                              70,
-                              kind % 3 ? 4 : 20,
-                              LSP_I32,
-                              kind % 2 ? LSP_I32 : LSP_I64,
-                              kind % 4 < 2 ? LSP_F32 : LSP_F64,
-                              kind % 5 != 0,
-                              kind % 7 == 0,
-                              kind % 6 == 0 ? 5 : -1,
-                              -1,
-                              kind % 8 == 0 ? 6 : 0};
-            lsp_csr A = make(&r, (uint64_t)kind), expected = {0}, C = {0};
-            lsp_spgemm_options options = {.semiring = (lsp_semiring)(kind % 5), .method = LSP_SPGEMM_REFERENCE};
-            must(ctx, lsp_spgemm(ctx, &A, &A, &options, &expected, NULL));
-            options.method = LSP_SPGEMM_SORT;
-            must(ctx, lsp_spgemm(ctx, &A, &A, &options, &C, NULL));
-            same(ctx, &expected, &C, "semiring");
-            for (int64_t p = 0; p < C.nnz; p++) {
-                const double value = lsp_spgemm_value_at(&C, p);
-                cr_assert(options.semiring != LSP_OR_AND || value == 0 || value == 1);
-                cr_assert(options.semiring != LSP_PLUS_PAIR || (value >= 1 && value == floor(value)));
-            }
-            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &expected);
-            drop(&A);
-        }
-        lsp_ctx_destroy(ctx);
-    }
-    lsp_ctx *ctx = test_ctx(1);
-    int32_t rows[] = {0, 2, 4, 6}, cols[] = {1, 2, 0, 2, 0, 1}; /* a triangle; the way 0 to 2 is shorter by 1 */
-    double lengths[] = {1, 5, 1, 2, 5, 2};
-    lsp_csr A = {3, 3, 6, rows, cols, lengths, LSP_I32, LSP_I32, LSP_F64, LSP_HOST}, C;
-    const struct {
-        lsp_semiring semiring;
-        double right[9];
-    } known[] = {{LSP_MIN_PLUS, {2, 7, 3, 7, 2, 6, 3, 6, 4}},
-                 {LSP_MAX_TIMES, {25, 10, 2, 10, 4, 5, 2, 5, 25}},
-                 {LSP_OR_AND, {1, 1, 1, 1, 1, 1, 1, 1, 1}},
-                 {LSP_PLUS_PAIR, {2, 1, 1, 1, 2, 1, 1, 1, 2}}};
-    for (int k = 0; k < 4; k++) {
-        const lsp_spgemm_options options = {.semiring = known[k].semiring};
-        must(ctx, lsp_spgemm(ctx, &A, &A, &options, &C, NULL));
-        cr_assert_eq(C.nnz, 9);
-        for (int p = 0; p < 9; p++) {
-            cr_assert(((double *)C.val)[p] == known[k].right[p], "semiring %d, entry %d: %g", (int)known[k].semiring, p,
-                      ((double *)C.val)[p]);
-        }
-        lsp_csr_free(ctx, &C);
-    }
-    int32_t one_row[] = {0, 2}, places[] = {0, 1}, column[] = {0, 0}, starts[] = {0, 1, 2};
-    float zeros[] = {-0.0F, 1e-30F}, factors[] = {1, 1e-30F}; /* the products are zeros as floats: the first stays */
-    lsp_csr X = {1, 2, 2, one_row, places, zeros, LSP_I32, LSP_I32, LSP_F32, LSP_HOST};
-    lsp_csr Y = {2, 1, 2, starts, column, factors, LSP_I32, LSP_I32, LSP_F32, LSP_HOST};
-    for (int method = LSP_SPGEMM_REFERENCE; method <= LSP_SPGEMM_SORT; method++) {
-        const lsp_spgemm_options options = {.semiring = LSP_MAX_TIMES, .method = (lsp_spgemm_method)method};
-        must(ctx, lsp_spgemm(ctx, &X, &Y, &options, &C, NULL));
-        cr_assert(C.nnz == 1 && ((float *)C.val)[0] == 0 && signbit(((float *)C.val)[0]));
-        lsp_csr_free(ctx, &C);
-    }
-    const lsp_spgemm_options wrong = {.semiring = (lsp_semiring)5};
-    must_fail(ctx, LSP_ERR_ARGUMENT, "no semiring 5", lsp_spgemm(ctx, &A, &A, &wrong, &C, NULL));
     lsp_ctx_destroy(ctx);
 }

@@ -1,0 +1,115 @@
+/* Checks the arguments of products: options, operands, and the matrices that a plan is used with. */
+#include "matrices/matrices.h"
+#include "spgemm.h"
+
+static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }
+
+static bool may_be_index(lsp_type type) { return type == LSP_NONE || type == LSP_I32 || type == LSP_I64; }
+
+static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_where where) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(may_be_index(types->rowptr_type), LSP_ERR_ARGUMENT,
+                "row pointers of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(types->rowptr_type));
+    LSP_REQUIRE(may_be_index(types->col_type), LSP_ERR_ARGUMENT, "columns of type %s: LSP_I32 or LSP_I64 is needed",
+                lsp_type_name(types->col_type));
+    LSP_REQUIRE(types->val_type != LSP_C64 || types->drop_values, LSP_ERR_UNSUPPORTED,
+                "complex values cannot be multiplied");
+    LSP_REQUIRE(lsp_is_value(types->val_type), LSP_ERR_ARGUMENT, "values of type %s: LSP_F32 or LSP_F64 is needed",
+                lsp_type_name(types->val_type));
+    LSP_REQUIRE(types->where == LSP_HOST || types->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "a product at place %d: LSP_HOST or LSP_CUDA is needed", (int)types->where);
+    LSP_REQUIRE(types->where == LSP_HOST || types->where == where, LSP_ERR_UNSUPPORTED,
+                "the product of matrices in the memory of the host is made there");
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(lsp_semiring_name(options->semiring) != NULL, LSP_ERR_ARGUMENT, "there is no semiring %d",
+                (int)options->semiring);
+    LSP_REQUIRE((unsigned)options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT, "there is no method %d",
+                (int)options->method);
+    LSP_REQUIRE(options->method != LSP_SPGEMM_MASK || lsp_spgemm_masks(options), LSP_ERR_ARGUMENT,
+                "to make the entries of a mask alone one is needed that is not a complement");
+    LSP_TRY(check_types(ctx, &options->types, where));
+    LSP_TRY(lsp_filter_check_struct(ctx, &options->filter));
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_spgemm_options", options->reserved));
+    LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
+                "the reference multiplies in the memory of the host only");
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, names[0], A));
+    LSP_TRY(lsp_csr_check_header(ctx, names[1], B));
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "%s lies in the memory of the %s and %s in that of the %s: they must be in one place", names[0],
+                place_name(A->where), names[1], place_name(B->where));
+    LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "the matrices lie on the GPU, and this context is on the host");
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
+    if (A->where == LSP_HOST) { /* the arrays of matrices on the GPU are looked at by kernels, later */
+        LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
+        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
+    }
+    LSP_REQUIRE(options->types.drop_values || (A->val_type != LSP_C64 && B->val_type != LSP_C64), LSP_ERR_UNSUPPORTED,
+                "complex matrices cannot be multiplied");
+    int64_t inner_a = options->transpose_a ? A->rows : A->cols, inner_b = options->transpose_b ? B->cols : B->rows;
+    LSP_REQUIRE(inner_a == inner_b, LSP_ERR_ARGUMENT,
+                "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,
+                (long long)A->cols, options->transpose_a ? ", transposed," : "", (long long)B->rows, (long long)B->cols,
+                options->transpose_b ? ", transposed" : "");
+done:
+    return status;
+}
+
+/* ---- matrices of a plan ---- */
+
+lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure) {
+    return (lsp_spgemm_outline){.rows = A->rows,
+                                .cols = A->cols,
+                                .nnz = A->nnz,
+                                .rowptr_type = A->rowptr_type,
+                                .col_type = A->col_type,
+                                .val_type = A->val_type,
+                                .structure = structure};
+}
+
+lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
+                                    const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(A->where == plan->where, LSP_ERR_ARGUMENT, "%s has left the memory of the %s since the plan was made",
+                name, place_name(plan->where));
+    LSP_REQUIRE(A->rows == planned->rows && A->cols == planned->cols && A->nnz == planned->nnz, LSP_ERR_ARGUMENT,
+                "%s is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", name,
+                (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)planned->rows,
+                (long long)planned->cols, (long long)planned->nnz);
+    LSP_REQUIRE(A->rowptr_type == planned->rowptr_type && A->col_type == planned->col_type &&
+                    A->val_type == planned->val_type,
+                LSP_ERR_ARGUMENT, "the types of %s have changed since the plan was made", name);
+    LSP_REQUIRE(A->rowptr != NULL && (A->nnz == 0 || (A->col != NULL && (A->val_type == LSP_NONE || A->val != NULL))),
+                LSP_ERR_ARGUMENT, "an array of %s is NULL", name);
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_csr shape;
+    LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
+    LSP_TRY(lsp_spgemm_shape(plan, &shape));
+    shape.val_type = plan->val_type;
+    const lsp_spgemm_outline made = lsp_spgemm_outline_of(&shape, 0);
+    LSP_TRY(lsp_spgemm_check_outline(plan, "C", &made, C));
+    LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
+                "the values of C are those of a factor: they cannot be read and written at once");
+done:
+    return status;
+}

@@ -1,0 +1,54 @@
+/* Template by COL: counts the columns of a row in a window, a mark for each column between the first and the last one.
+ * A column's rank is the number of marks below it. */
+
+static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
+    const COL *col = pass->job->B.col;
+    const row_extent here = *row; /* a copy: a store to a char may change *row, which would be read again each time */
+    uint8_t *touched = work->touched;
+    for (int64_t e = here.begin; e < here.end; e += COL_NAME(together_at)(pass, e, here.end)) {
+        const b_row b = b_row_of(pass->job, e);
+        COL_NAME(fetch_ahead)(pass, e, 0);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            if (!outside(&here, col[p])) {
+                touched[col[p] - here.low] = 1;
+            }
+        }
+    }
+}
+
+/* Does what sorted_row does. A row whose ranks are wanted is not a piece. */
+static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
+                                    char *ranks, int rank_bytes) {
+    const lsp_spgemm_job *job = pass->job;
+    const COL *col = job->B.col;
+    uint32_t *rank_of = work->window, count = 0;
+    COL_NAME(touch_window)(pass, work, row);
+    for (int64_t j = 0; j <= row->high - row->low; j += 64) {
+        uint64_t columns = touched_mask(work->touched + j);
+        if (columns == 0) {
+            continue;
+        }
+        memset(work->touched + j, 0, 64);
+        if (ranks == NULL) {
+            count += (uint32_t)__builtin_popcountll(columns);
+            continue;
+        }
+        for (; columns != 0; columns &= columns - 1) {
+            rank_of[j + __builtin_ctzll(columns)] = count++;
+        }
+    }
+    int together;
+    for (int64_t e = ranks ? row->begin : row->end; e < row->end; e += together) {
+        const b_row b = b_row_of(job, e);
+        const size_t bytes = (size_t)((b.end - b.begin) * rank_bytes);
+        for (int64_t p = b.begin; p < b.end; p++) {
+            set_rank(ranks, rank_bytes, p - b.begin, rank_of[col[p] - row->low]);
+        }
+        together = COL_NAME(together_at)(pass, e, row->end);
+        for (int t = 1; t < together; t++) {
+            memcpy(ranks + t * (int64_t)bytes, ranks, bytes);
+        }
+        ranks += together * (int64_t)bytes;
+    }
+    return count;
+}

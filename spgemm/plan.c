@@ -1,0 +1,301 @@
+/* C = op(A)*op(B) by a plan: made, used, asked and destroyed; and at once, by a plan that is not kept. The device does
+ * the work (device.c). */
+#include "matrices/matrices.h"
+#include "semiring.h"
+#include "spgemm.h"
+#include "spgemm/cpu/small.h"
+
+static const char *method_name(lsp_spgemm_method method) {
+    return method == LSP_SPGEMM_REFERENCE ? "reference" : method == LSP_SPGEMM_MASK ? "mask" : "sort";
+}
+
+static const char *const usual_names[] = {"A", "B"};
+
+/* ---- the plan ---- */
+
+static const lsp_spgemm_device *device_of(const lsp_spgemm_plan *plan) { return lsp_spgemm_device_at(plan->where); }
+
+/* Fills the plan's info from its facts. */
+static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    const lsp_spgemm_facts *facts = &plan->facts;
+    plan->masked = lsp_spgemm_choose_masked(plan);
+    if (!plan->masked) {
+        device_of(plan)->describe(plan, B);
+    }
+    plan->info.method_name = method_name(plan->info.method);
+    plan->info.products = facts->products;
+    plan->info.nnz_bound = facts->nnz_bound;
+    plan->info.nnz = -1;
+    plan->info.max_row_products = facts->max_row_products;
+    plan->info.bound_bytes =
+        lsp_spgemm_matrix_bytes(facts->rows, facts->cols, facts->nnz_bound, &plan->options.types, plan->val_type);
+    if (plan->type != plan->val_type) {
+        plan->info.scratch_bytes += facts->nnz_bound * (int64_t)lsp_type_bytes(plan->type);
+    }
+    lsp_log(plan->ctx, "spgemm: %lld products in %lld blocks, method %s: %s", (long long)facts->products,
+            (long long)plan->info.blocks, plan->info.method_name, plan->info.reason);
+}
+
+/* Counts beyond 2^24 are made in LSP_F64, which holds them up to 2^53, and rounded to LSP_F32 once. */
+static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                    lsp_spgemm_operands *ops) {
+    const int64_t exact = 1 << 24;
+    if (!lsp_semiring_counts(plan->options.semiring) || plan->val_type != LSP_F32 ||
+        plan->facts.max_row_products <= exact) {
+        return LSP_OK;
+    }
+    plan->type = LSP_F64;
+    return device_of(plan)->typed_operands ? device_of(plan)->take_operands(plan, A, B, ops) : LSP_OK;
+}
+
+/* Makes the plan from checked matrices. Leaves their operands in *ops for the first product. */
+static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *made = NULL;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_spgemm_plan){.ctx = ctx,
+                              .names = {names[0], names[1]},
+                              .options = *options,
+                              .type = lsp_spgemm_result_type(A, B, options),
+                              .where = A->where};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    made->options.types.where = A->where;
+    made->val_type = made->type;
+    LSP_TRY(device_of(made)->inspect(made, A, B, ops));
+    LSP_TRY(choose_arithmetic(made, A, B, ops));
+    describe(made, &ops->B);
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_spgemm_release_operands(ctx, ops);
+        lsp_spgemm_plan_destroy(made);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *made = NULL;
+    lsp_spgemm_operands ops = {0};
+    const lsp_spgemm_options defaults = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    size_t mark = lsp_scratch_mark(ctx);
+    uint64_t structure[2];
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
+                "a plan keeps the structure of its product, which a filter would change with the values");
+    LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
+    LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
+    LSP_TRY(device_of(made)->start_structures(ctx, A, B));
+    LSP_TRY(device_of(made)->read_structures(ctx, A, B, structure));
+    made->kept = true;
+    made->A = lsp_spgemm_outline_of(A, structure[0]);
+    made->B = lsp_spgemm_outline_of(B, structure[1]);
+    *plan = made;
+    made = NULL;
+done:
+    lsp_spgemm_plan_destroy(made);
+    lsp_spgemm_release_operands(ctx, &ops);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                  lsp_spgemm_plan **plan) {
+    return lsp_spgemm_plan_as(ctx, usual_names, A, B, options, plan);
+}
+
+void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
+    if (plan != NULL && plan->ctx != NULL) {
+        lsp_ctx *ctx = plan->ctx;
+        lsp_free(ctx, plan->route.ranks);
+        lsp_free(ctx, plan->route.block_ranks);
+        lsp_free(ctx, plan->route.ways);
+        lsp_free(ctx, plan->route.repeats);
+        lsp_free(ctx, plan->route.c_col);
+        lsp_free(ctx, plan->rowptr);
+        lsp_free(ctx, plan->block_rows);
+        lsp_spgemm_gpu_replay_drop(plan);
+        lsp_free(ctx, plan->gpu.rowptr);
+        lsp_free(ctx, plan->gpu.products);
+        lsp_free(ctx, plan->gpu.groups);
+        lsp_free(ctx, plan->gpu.repeats);
+        lsp_free(ctx, plan->gpu.pieces);
+        lsp_free(ctx, plan->gpu.tiles);
+        lsp_free(ctx, plan->gpu.dense_b.B);
+        lsp_free(ctx, plan->gpu.dense_b.C);
+        lsp_free(ctx, plan->gpu.report);
+    }
+    if (plan != NULL) {
+        lsp_plan_free(&plan->life);
+    }
+}
+
+lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
+        return plan == NULL ? LSP_ERR_ARGUMENT
+                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
+    }
+    *info = plan->info;
+    return LSP_OK;
+}
+
+/* ---- the product ---- */
+
+/* Makes C, with values in the type of the arithmetic. If `update`, C has its structure already. */
+static lsp_status multiply_exactly(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(plan->ctx);
+    if (plan->masked) {
+        LSP_TRY(device_of(plan)->multiply_masked(plan, ops, C));
+        plan->info.nnz = C->nnz;
+    } else {
+        LSP_TRY(device_of(plan)->multiply(plan, ops, update, C));
+    }
+    plan->uses++;
+done:
+    lsp_scratch_release(plan->ctx, mark);
+    return status;
+}
+
+/* Makes C in the type of the arithmetic, then rounds its values to their own type. */
+static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr wide = {0};
+    void *val = update ? C->val : NULL;
+    if (update) {
+        wide = *C;
+        wide.val_type = plan->type;
+        LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
+    }
+    LSP_TRY(multiply_exactly(plan, ops, update, &wide));
+    if (!update) {
+        LSP_TRY(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
+    }
+    LSP_TRY(device_of(plan)->convert(ctx, &wide, plan->val_type, val));
+    if (!update) {
+        lsp_free(ctx, wide.val);
+    }
+    *C = wide;
+    C->val = val;
+    C->val_type = plan->val_type;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK && !update) {
+        lsp_csr_free(ctx, &wide);
+        lsp_free(ctx, val);
+    }
+    return status;
+}
+
+static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+    return plan->type == plan->val_type ? multiply_exactly(plan, ops, update, C)
+                                        : multiply_and_round(plan, ops, update, C);
+}
+
+/* ---- execution ---- */
+
+/* Refuses matrices whose row pointers or columns have changed since the plan was made. */
+static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    uint64_t structure[2];
+    LSP_TRY(device_of(plan)->read_structures(ctx, A, B, structure));
+    LSP_REQUIRE(structure[0] == plan->A.structure && structure[1] == plan->B.structure, LSP_ERR_ARGUMENT,
+                "the row pointers or the columns of %s have changed since the plan was made",
+                structure[0] != plan->A.structure ? "A" : "B");
+done:
+    return status;
+}
+
+/* Do the kernels read the values of A and B by position alone, never their row pointers and columns? Then a changed
+ * structure may be found afterwards, and the GPU need not wait for the host. The second use is not blind: it may read
+ * what the replay learns. Never true on the CPU, where the plan's `gpu` is all zero. */
+static bool is_blind(const lsp_spgemm_plan *plan) {
+    const bool by_number = plan->gpu.replay.pairs != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
+    return by_number && !plan->gpu.unsorted && !plan->options.transpose_a && !plan->options.transpose_b &&
+           plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 && plan->B.rowptr_type == LSP_I32 &&
+           plan->B.col_type == LSP_I32;
+}
+
+static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_operands ops = {0};
+    lsp_csr made = {0};
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                "a matrix to be multiplied, or the place for the product, is NULL");
+    LSP_TRY(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
+    LSP_TRY(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
+    LSP_TRY(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
+    const bool blind = update && is_blind(plan);
+    LSP_TRY(device_of(plan)->start_structures(ctx, A, B));
+    LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
+    LSP_TRY(device_of(plan)->take_operands(plan, A, B, &ops));
+    LSP_TRY(multiply(plan, &ops, update, update ? C : &made));
+    if (!update) {
+        lsp_csr_put(ctx, C, &made, C == A || C == B);
+    }
+    LSP_TRY(blind ? check_structures(plan, A, B) : LSP_OK);
+done:
+    lsp_spgemm_release_operands(ctx, &ops);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    return execute(plan, A, B, false, C);
+}
+
+lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    return execute(plan, A, B, true, C);
+}
+
+lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *plan = NULL;
+    lsp_spgemm_operands ops = {0};
+    lsp_csr made = {0}, left = {0};
+    lsp_filter filter = options->filter;
+    lsp_spgemm_info here;
+    bool small = false;
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
+    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, &here, &small));
+    if (!small) {
+        LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
+        LSP_TRY(multiply(plan, &ops, false, &made));
+        filter.mask = plan->masked ? NULL : filter.mask;
+        here = plan->info;
+    }
+    if (lsp_filter_drops_any(&filter)) {
+        LSP_TRY(lsp_filter_rows(ctx, &made, &filter, &left));
+        lsp_csr_free(ctx, &made);
+        made = left;
+        here.nnz = made.nnz;
+    }
+    *C = made;
+    if (info != NULL) {
+        *info = here;
+    }
+done:
+    lsp_spgemm_release_operands(ctx, &ops);
+    lsp_spgemm_plan_destroy(plan);
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

@@ -1,0 +1,60 @@
+/* C = op(A)*op(B) into a Matrix Market file: streamed twice, because the file's header states the number of entries.
+ * The first stream counts them. */
+#include "matrices/matrices.h"
+#include "matrices/mtx/sink.h"
+#include "spgemm.h"
+
+typedef struct counting {
+    int64_t rows, nnz;
+} counting;
+
+static lsp_status count_entries(void *user, int64_t first_row, const lsp_csr *rows) {
+    counting *count = user;
+    count->rows = first_row + rows->rows;
+    count->nnz += rows->nnz;
+    return LSP_OK;
+}
+
+typedef struct filing {
+    lsp_ctx *ctx;
+    lsp_mtx_sink sink;
+} filing;
+
+static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
+    filing *file = user;
+    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
+}
+
+lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
+                            const lsp_spgemm_options *options, int64_t block_bytes,
+                            const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_spgemm_options pattern = *options;
+    counting count = {0};
+    filing file = {.ctx = ctx, .sink = {.fd = -1}};
+    if (!options->filter.drop && options->filter.largest == 0) { /* counting needs no values */
+        pattern.types.val_type = LSP_NONE;
+        pattern.types.drop_values = true;
+    }
+    LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* all options, because the count omits some */
+    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
+    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
+    const lsp_csr sizes = {.rows = count.rows,
+                           .cols = options->transpose_b ? B->rows : B->cols,
+                           .nnz = count.nnz,
+                           .val_type = lsp_spgemm_result_type(A, B, options)};
+    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
+    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
+    LSP_TRY(lsp_mtx_sink_finish(&file.sink));
+done:
+    lsp_mtx_sink_drop(&file.sink);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
