@@ -1,6 +1,6 @@
-/* C = alpha*A + beta*B: a merge of each row by column, A first, that sums equal neighbours; once to count, which also
- * checks the columns, and once to fill. No branch depends on a column. Equal patterns take one pass (csr_add_alike.c).
- */
+/* C = alpha*A + beta*B. Here are the checks and the merge for every case: rows with repeated columns or out of order,
+ * 64-bit indices, two types of values. It merges each row by column, A first, and sums equal neighbours, once to count
+ * and once to fill. Equal patterns (add_equal.c) and rows that ascend strictly (add_strict.c) take shorter ways. */
 #include "add.h"
 #include "matrices/csr/gpu/gpu.h"
 
@@ -133,14 +133,23 @@ static lsp_status check_addend(lsp_ctx *ctx, const char *name, const lsp_csr *A)
     return A->where == LSP_HOST ? lsp_csr_check_rows(ctx, name, A) : lsp_csr_check_there(ctx, name, A);
 }
 
-static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, const lsp_csr *A, const lsp_csr *B) {
+static bool same_rowptr(const lsp_csr *A, const lsp_csr *B) {
+    return A->where == LSP_HOST && A->rows == B->rows && A->nnz == B->nnz && A->rowptr_type == B->rowptr_type &&
+           memcmp(A->rowptr, B->rowptr, (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type)) == 0;
+}
+
+static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, addition *s) {
     lsp_status status = LSP_OK;
+    const lsp_csr *A = s->A, *B = s->B;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be added lies on the GPU, the other in the memory of the host");
     LSP_TRY(check_addend(ctx, "A", A));
-    LSP_TRY(check_addend(ctx, name_b, B));
+    s->equal_rowptr = same_rowptr(A, B);
+    if (!s->equal_rowptr) {
+        LSP_TRY(check_addend(ctx, name_b, B));
+    }
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
@@ -194,9 +203,9 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     }
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
-    addition sum = {.A = A, .B = B, .C = &made, .alpha = alpha, .beta = beta};
+    addition sum = {.A = A, .B = B, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa};
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(check_addends(ctx, name_b, A, B));
+    LSP_TRY(check_addends(ctx, name_b, &sum));
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_add_cuda(ctx, alpha, A, beta, B, &made));
         lsp_csr_put(ctx, C, &made, C == A || C == B);
@@ -205,7 +214,10 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type,
                                  .drop_values = A->val_type == LSP_NONE && B->val_type == LSP_NONE};
     bool done;
-    LSP_TRY(lsp_csr_add_alike(ctx, &sum, &types, &done));
+    LSP_TRY(lsp_csr_add_equal(ctx, &sum, &types, &done));
+    if (!done) {
+        LSP_TRY(lsp_csr_add_strict(ctx, &sum, &types, &done));
+    }
     if (!done) {
         LSP_TRY(merge(ctx, name_b, &sum, &types));
     }

@@ -1,7 +1,9 @@
-/* C = alpha*A + beta*B on the host: what its two ways share. */
+/* C = alpha*A + beta*B on the host: what its three ways share. Equal patterns take one pass without a merge
+ * (add_equal.c). Rows that ascend strictly take a short merge (add_strict.c). add.c merges all other rows. */
 #ifndef LSP_MATRICES_CSR_ADD_H
 #define LSP_MATRICES_CSR_ADD_H
 
+#include "core/isa.h"
 #include "matrices/matrices.h"
 
 #include <math.h>
@@ -11,10 +13,13 @@ typedef struct addition {
     lsp_csr *C;
     double alpha, beta;
     int64_t *starts; /* of C's rows */
-    int bad;         /* atomic: what is wrong with columns of A or B */
+    lsp_isa isa;
+    bool equal_rowptr; /* A and B have row pointers of the same type and value */
+    bool bypass;       /* C is large: its stores bypass the cache */
+    int bad;           /* atomic: what is wrong with columns of A or B */
 } addition;
 
-/* All that is no number becomes the quiet NaN without sign, as in products: so its bits are the same everywhere. */
+/* NaN of any kind becomes the quiet NaN without sign, as in products. Its bits are then the same everywhere. */
 LSP_INLINE double lsp_settled(double value) { return isnan(value) ? (double)NAN : value; }
 
 LSP_INLINE void lsp_sum_set(lsp_type type, void *val, int64_t k, double sum) {
@@ -25,8 +30,27 @@ LSP_INLINE void lsp_sum_set(lsp_type type, void *val, int64_t k, double sum) {
     }
 }
 
-/* The sum of two matrices of one pattern, whose rows ascend strictly, and of the types of C. If they are not so, or a
- * column is outside: *done is false, and nothing is made. Row pointers were checked, columns are here. */
-lsp_status lsp_csr_add_alike(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
+/* Adds two matrices of equal pattern whose rows ascend strictly and whose types are those of C. In any other case, and
+ * if a column is out of range, *done is false and nothing is made. Row pointers were checked, columns are here. */
+lsp_status lsp_csr_add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
+
+/* Adds two matrices with 32-bit indices and values of one type whose rows ascend strictly. In any other case, and if a
+ * column is out of range, *done is false and nothing is made. Row pointers were checked, columns are here. */
+lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
+
+/* The kernels of add_kernel.c, compiled once for each instruction set.
+ * lsp_add_equal adds rows begin .. end-1 of equal row pointers. False if columns differ, do not ascend or are out of
+ * range.
+ * lsp_add_merge merges these rows into C from entry `to` on and sets C's row pointers. lsp_add_count only sets
+ * s->starts[i+1] to the entries of row i. lsp_add_fill writes row i from s->starts[i] on. -1: a row does not ascend
+ * strictly or a column is out of range; else the entry after the last one. */
+#define LSP_ADD_KERNELS(isa)                                                                                           \
+    bool lsp_add_equal_##isa(const addition *s, int64_t begin, int64_t end);                                           \
+    int64_t lsp_add_merge_##isa(const addition *s, int64_t begin, int64_t end);                                        \
+    int64_t lsp_add_count_##isa(const addition *s, int64_t begin, int64_t end);                                        \
+    int64_t lsp_add_fill_##isa(const addition *s, int64_t begin, int64_t end);
+LSP_ADD_KERNELS(portable)
+LSP_ADD_KERNELS(avx2)
+LSP_ADD_KERNELS(avx512)
 
 #endif

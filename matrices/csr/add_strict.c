@@ -1,0 +1,94 @@
+/* C = alpha*A + beta*B where the rows of A and of B ascend strictly. One thread merges in one pass into arrays of
+ * nnz(A)+nnz(B) entries and trims them if much is left over. Several threads count first, so that each knows where its
+ * rows of C begin; so does one thread whose memory does not hold these arrays. */
+#include "add.h"
+
+enum {
+    asked_from = 64 << 20, /* arrays of this many bytes are compared with the memory that is free */
+    slack = 8,             /* up to an 8th of C's arrays may stay unused */
+};
+
+static bool suits(const lsp_csr *A) {
+    return A->nnz > 0 && A->cols <= INT32_MAX && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32;
+}
+
+/* Do arrays of `most` entries and arrays of C's true size fit the memory together? */
+static bool fits_twice(lsp_ctx *ctx, const addition *s, int64_t most) {
+    const int64_t entry = (int64_t)(sizeof(int32_t) + lsp_type_bytes(s->A->val_type));
+    const int64_t bytes = 2 * (most * entry + (s->A->rows + 1) * (int64_t)sizeof(int32_t)); /* most < 2^31 */
+    return (bytes < asked_from && ctx->options.max_bytes == 0) || bytes <= lsp_available_bytes(ctx, LSP_HOST);
+}
+
+/* Moves C to arrays of its size. */
+static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_csr exact;
+    LSP_TRY(lsp_csr_create(ctx, C->rows, C->cols, C->nnz, types, &exact));
+    memcpy(exact.rowptr, C->rowptr, (size_t)(C->rows + 1) * sizeof(int32_t));
+    memcpy(exact.col, C->col, (size_t)C->nnz * sizeof(int32_t));
+    if (C->val_type != LSP_NONE) {
+        memcpy(exact.val, C->val, (size_t)C->nnz * lsp_type_bytes(C->val_type));
+    }
+    lsp_csr_free(ctx, C);
+    *C = exact;
+done:
+    return status;
+}
+
+static lsp_status add_once(lsp_ctx *ctx, addition *s, int64_t most, const lsp_csr_types *types, bool *done) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_create(ctx, s->A->rows, s->A->cols, most, types, s->C));
+    const int64_t nnz = LSP_ISA_PICK(s->isa, lsp_add_merge)(s, 0, s->A->rows);
+    *done = nnz >= 0;
+    if (!*done) {
+        lsp_csr_free(ctx, s->C);
+        goto done;
+    }
+    s->C->nnz = nnz;
+    if (most - nnz > most / slack) {
+        LSP_TRY(trim(ctx, types, s->C));
+    }
+done:
+    return status;
+}
+
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    addition *s = data;
+    if (LSP_ISA_PICK(s->isa, lsp_add_count)(s, begin, end) < 0) {
+        __atomic_store_n(&s->bad, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void fill_rows(void *data, int64_t begin, int64_t end) {
+    addition *s = data;
+    (void)LSP_ISA_PICK(s->isa, lsp_add_fill)(s, begin, end);
+}
+
+static lsp_status add_twice(lsp_ctx *ctx, addition *s, const lsp_csr *shared, const lsp_csr_types *types, bool *done) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
+    lsp_csr_for_rows(ctx, shared, count_rows, s);
+    *done = s->bad == 0;
+    s->bad = 0;
+    if (*done) {
+        lsp_prefix_sum(ctx, s->starts, s->A->rows);
+        LSP_TRY(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
+        lsp_csr_for_rows(ctx, shared, fill_rows, s);
+    }
+done:
+    s->starts = NULL;
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {
+    const lsp_csr *A = s->A, *B = s->B, *shared = A->nnz > B->nnz ? A : B;
+    const int64_t most = A->nnz + B->nnz;
+    *done = false;
+    if (!suits(A) || !suits(B) || A->val_type != B->val_type || most > INT32_MAX) {
+        return LSP_OK;
+    }
+    return lsp_csr_threads(ctx, shared) == 1 && fits_twice(ctx, s, most) ? add_once(ctx, s, most, types, done)
+                                                                         : add_twice(ctx, s, shared, types, done);
+}
