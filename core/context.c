@@ -3,7 +3,7 @@
 #include "isa.h"
 #include "machine.h"
 #include "memory.h"
-#include "parts.h"
+#include "threads.h"
 
 #include <omp.h>
 #include <stdio.h>

@@ -44,7 +44,7 @@ struct lsp_ctx {
     lsp_space space[2];               /* by lsp_where */
     void *cuda;                       /* of core/cuda.c; NULL for a host context */
     lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
-    struct lsp_pool *pool;            /* host threads, of core/parts.c */
+    struct lsp_pool *pool;            /* host threads, of core/threads.c */
     bool in_stream;                   /* phases within another one are not told of */
     lsp_plan_life *plans;             /* those not destroyed yet */
     char error[1024];

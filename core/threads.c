@@ -6,7 +6,7 @@
  * workers that joined, not for the others. So a region never waits for a thread that a busy machine has not run yet,
  * and a worker that cannot be created is only missing. OpenMP has neither property: its threads spin for each other,
  * and libgomp ends the process when it cannot create one. */
-#include "parts.h"
+#include "threads.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* The host threads of a context: made with it, ended with it. Others see lsp_for_parts alone (core.h). */
-#ifndef LSP_CORE_PARTS_H
-#define LSP_CORE_PARTS_H
+#ifndef LSP_CORE_THREADS_H
+#define LSP_CORE_THREADS_H
 
 #include "core.h"
 
