@@ -84,9 +84,6 @@ lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t 
 /* Waits for the GPU: the length of the longest well-formed segment. */
 lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest);
 
-/* Bits that hold the numbers 0 .. x. */
-static inline int lsp_bits(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
-
 /* The narrowest word for these bits. */
 static inline int lsp_word_kind(int bits) { return bits <= 32 ? LSP_WORD_32 : bits <= 64 ? LSP_WORD_64 : LSP_WORD_128; }
 static inline size_t lsp_word_bytes(int kind) { return (size_t)4 << kind; }
