@@ -168,8 +168,8 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
 
 /* Calls do_part(data, part, thread) once for each part. Parts are taken in ascending order by the next free one of at
  * most `threads` threads. Thread 0 is the caller, who does part 0. If the system refuses a thread or starts it late,
- * the others do its parts. So a part may wait for a lower part, but never for a higher one. Inside a part the call is
- * allowed, and its parts are then done by the calling thread alone. */
+ * the others do its parts. So a part may wait for a lower part, but never for a higher one. A part may call
+ * lsp_for_parts itself: if the outer call has several threads, the calling thread does all parts of the inner one. */
 void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
                    void (*do_part)(void *data, int64_t part, int thread), void *data);
 
