@@ -1,4 +1,5 @@
-/* Sums, maxima and prefix sums over the threads of a warp or of a block. All threads named must call together. */
+/* Sums, maxima and prefix sums over the threads of a warp or of a block. All threads of the warp, or of the block, must
+ * call together. */
 #ifndef LSP_CORE_BLOCK_CUH
 #define LSP_CORE_BLOCK_CUH
 

@@ -1,9 +1,9 @@
-/* The context: made, asked, told, ended. */
+/* The context: options checked, created, described, changed, destroyed. */
 #include "cuda.h"
 #include "isa.h"
 #include "machine.h"
 #include "memory.h"
-#include "parts.h"
+#include "threads.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ done:
     return status;
 }
 
-/* A context and, behind it, its host threads. */
+/* One allocation holds the context and, behind it, its thread pool. */
 enum { pool_at = (sizeof(lsp_ctx) + 63) / 64 * 64 };
 static size_t context_bytes(int threads) { return pool_at + lsp_pool_bytes(threads); }
 
@@ -58,7 +58,7 @@ lsp_status lsp_ctx_create(lsp_ctx **ctx_out, const lsp_ctx_options *options, cha
     ctx->pool = (lsp_pool *)(void *)((char *)ctx + pool_at);
     lsp_pool_open(ctx->pool, ctx->options.threads);
     if (own_memory) {
-        ctx->options.allocator.user = ctx; /* the GPU's memory comes from the context's stream */
+        ctx->options.allocator.user = ctx; /* GPU memory is allocated on the context's stream */
     }
     if (ctx->options.device == LSP_CUDA && (status = lsp_cuda_open(ctx)) != LSP_OK) {
         memcpy(draft.error, ctx->error, sizeof draft.error);

@@ -1,4 +1,5 @@
-/* What every folder may use: the context, errors, memory, checked sizes. Nothing here knows a matrix or a sort. */
+/* What every room may use: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
+ * knows a matrix or a sort. */
 #ifndef LSP_CORE_CORE_H
 #define LSP_CORE_CORE_H
 
@@ -8,45 +9,55 @@
 extern "C" {
 #endif
 
+/* Before a function that both the host and the kernels call. */
+#ifdef __CUDACC__
+#define LSP_BOTH_SIDES __host__ __device__
+#else
+#define LSP_BOTH_SIDES
+#endif
+
 /* ---- context ---- */
 
 typedef enum lsp_isa { LSP_ISA_PORTABLE = 0, LSP_ISA_AVX2 = 1, LSP_ISA_AVX512 = 2 } lsp_isa;
 
-typedef struct lsp_block { /* one piece of memory, in use or kept for the next call */
+typedef struct lsp_block { /* a piece of memory: in use, or kept for the next call */
     void *memory;
     size_t bytes;
     lsp_where where;
     bool used;
 } lsp_block;
 
-typedef struct lsp_space { /* accounts of one kind of memory */
+typedef struct lsp_space { /* bytes of one kind of memory */
     int64_t used, kept;    /* in use now; kept for the next call */
-    int64_t peak, high;    /* most in use: since the last reset; ever */
+    int64_t peak, high;    /* the largest `used` since the last reset; since the context was created */
 } lsp_space;
 
-/* In every plan, so that plan and context may end in any order: the context that ends first leaves the plan's own
- * struct alive, with no context, and lsp_plan_free then gives it back through a copy of the allocator. */
+/* A member of every plan, which lets plan and context be destroyed in any order. A context that is destroyed first sets
+ * the plan's context to NULL and does not free the plan's struct; lsp_plan_free later frees it by `allocator`. */
 typedef struct lsp_plan_life {
-    lsp_ctx **ctx; /* the plan's own; becomes NULL */
+    lsp_ctx **ctx; /* the plan's pointer to its context */
     void *plan;
-    struct lsp_plan_life *next, **link; /* of the context's list; what points to this one */
-    lsp_allocator allocator;            /* when the context is gone, */
-    size_t bytes;                       /* and the plan's */
+    struct lsp_plan_life *next, **link; /* the context's list of plans; `link` is the pointer that points here */
+    lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator, */
+    size_t bytes;                       /* and the size of the plan's struct */
 } lsp_plan_life;
+
+/* Rooms that keep a table of their own in the context. */
+typedef enum lsp_table { LSP_TABLE_SEGSORT, LSP_TABLES } lsp_table;
 
 struct lsp_ctx {
     lsp_ctx_options options; /* threads resolved, allocator filled in */
     lsp_isa isa;             /* the best instruction set of this processor */
     lsp_block *blocks;       /* all memory of the context; see memory.c */
     size_t block_count, block_capacity;
-    void **scratch; /* stack of the pieces that end with the call */
+    void **scratch; /* stack of the pieces that are freed when the call ends */
     size_t scratch_count, scratch_capacity;
-    lsp_space space[2];               /* by lsp_where */
-    void *cuda;                       /* of core/cuda.c; NULL for a host context */
-    lsp_segsort_table *segsort_table; /* the caller's own; NULL: the shipped one */
-    struct lsp_pool *pool;            /* host threads, of core/parts.c */
-    bool in_stream;                   /* phases within another one are not told of */
-    lsp_plan_life *plans;             /* those not destroyed yet */
+    lsp_space space[2];       /* index: lsp_where */
+    void *cuda;               /* owned by core/cuda.c; NULL for a host context */
+    struct lsp_pool *pool;    /* host threads, owned by core/threads.c */
+    void *tables[LSP_TABLES]; /* each is read and written by its room alone. Memory from lsp_alloc, or NULL */
+    bool in_stream;           /* lsp_progress reports the phase "stream" only, not the phases of its blocks */
+    lsp_plan_life *plans;     /* plans that are not destroyed yet */
     char error[1024];
 };
 
@@ -54,14 +65,13 @@ struct lsp_ctx {
 
 /* ---- errors ---- */
 
-/* Keeps the sentence in the context and returns `status`. */
+/* Stores the sentence in the context, for lsp_last_error, and returns `status`. ctx NULL: only returns `status`. */
 lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) LSP_PRINTF(3, 4);
 
-/* One line to the log hook, if there is one. */
+/* Sends one line to the log hook, if the context has one. */
 void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
 
-/* Tells the progress hook, if there is one; within lsp_spgemm_stream of the phase "stream" alone. Only from the caller's
- * thread, which is thread 0. */
+/* Calls the progress hook, if the context has one; see ctx->in_stream. Only thread 0, the caller's, may call it. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */
@@ -79,40 +89,41 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
         }                                                                                                              \
     } while (0)
 
-/* LSP_OK if the reserved words of a struct of the caller's are all zero. */
+/* LSP_OK if all reserved words of the caller's struct `name` are zero. */
 lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t reserved[LSP_RESERVED]);
 
-/* ---- memory: everything comes from the context, is aligned to 64 bytes, counted, and kept for the next call ---- */
+/* ---- memory: all of it comes from the context, is aligned to 64 bytes, counted, and kept for the next call ---- */
 
-/* Memory that outlives the call (an output). NULL and LSP_OK for 0 items, or items of 0 bytes: *memory is then NULL.
- * Not set to zero. */
+/* Memory that outlives the call (an output), not set to zero. For 0 items or items of 0 bytes *memory becomes NULL. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
-void lsp_free(lsp_ctx *ctx, void *memory); /* NULL is fine; so is memory the context does not know: left alone */
+void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULL and memory that is not the context's */
 bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* is it memory of the context, in use? */
 
-/* Of a plan that lsp_alloc made, with its member that names the context (set): enters the context's list; leaves it,
- * and frees the plan's struct, the rest of a plan whose context lives being freed before. */
+/* Adds a plan to the context's list. `plan` comes from lsp_alloc; *ctx is its pointer to the context, already set. */
 void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);
+/* Removes the plan from the list and frees its struct. The caller frees the plan's other memory before, if the context
+ * still exists. */
 void lsp_plan_free(lsp_plan_life *life);
 
-/* Memory that ends with the call, on the host unless named: taken after lsp_scratch_mark, given back together by
- * lsp_scratch_release. Calls nest. */
+/* Scratch: memory that the call frees before it returns. It takes a mark, takes pieces and releases all pieces since
+ * the mark together. Marks nest. Pieces are on the host, except those of lsp_scratch_at. */
 size_t lsp_scratch_mark(const lsp_ctx *ctx);
 void lsp_scratch_release(lsp_ctx *ctx, size_t mark);
 lsp_status lsp_scratch_at(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 lsp_status lsp_scratch_bytes(lsp_ctx *ctx, int64_t count, size_t item_bytes, bool zero, void **memory);
-/* LSP_SCRATCH(ctx, count, &pointer): typed; the _ZERO form clears it. Both are calls that can fail: LSP_TRY them. */
+/* LSP_TRY(LSP_SCRATCH(ctx, count, &pointer)): scratch for `count` items of the pointer's type; _ZERO clears it. */
 #define LSP_SCRATCH(ctx, count, pointer)                                                                               \
     lsp_scratch_bytes((ctx), (count), sizeof **(pointer), false, (void **)(pointer))
 #define LSP_SCRATCH_ZERO(ctx, count, pointer)                                                                          \
     lsp_scratch_bytes((ctx), (count), sizeof **(pointer), true, (void **)(pointer))
 
-/* Bytes that could still be taken: of the budget if there is one, else of the machine's (the device's) memory. */
+/* Bytes that could still be taken: from the budget if the context has one, else from the machine's or the GPU's memory.
+ */
 int64_t lsp_available_bytes(lsp_ctx *ctx, lsp_where where);
 
-/* ---- sizes ---- */
+/* ---- sizes and bits ---- */
 
-/* False, and *result untouched, if the true result does not fit. */
+/* Return false and leave *result as it is if the exact result does not fit. */
 static inline bool lsp_add(int64_t a, int64_t b, int64_t *result) {
     int64_t sum;
     return !__builtin_add_overflow(a, b, &sum) && (*result = sum, true);
@@ -125,7 +136,10 @@ static inline int64_t lsp_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t lsp_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t lsp_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/* "1.5 GiB": a size for a sentence. */
+/* Bits that hold the numbers 0 .. x. */
+static inline int lsp_bits(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
+
+/* A size for a sentence, as "1.50 GiB". */
 typedef struct lsp_size_text {
     char text[24];
 } lsp_size_text;
@@ -146,23 +160,25 @@ static inline void lsp_index_set(void *array, lsp_type type, int64_t i, int64_t 
 
 /* ---- host threads ---- */
 
-/* Share `part` of `parts` of 0..n: *begin <= i < *end; the shares are even, in order and cover all. */
+/* Cuts 0 .. n-1 into `parts` even shares; share `part` is *begin <= i < *end. */
 static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int64_t *end) {
     *begin = n / parts * part + lsp_min(part, n % parts);
     *end = n / parts * (part + 1) + lsp_min(part + 1, n % parts);
 }
 
-/* do_part(data, part, thread) for all parts in ascending order, each by the next of `threads` threads that is free;
- * thread 0 is the caller, who does part 0. Nobody waits for a thread that the system refuses or starts late: the others
- * do its parts. A part may therefore wait for a lower part, but not for a higher one. */
+/* Calls do_part(data, part, thread) once for each part. Parts are taken in ascending order by the next free one of at
+ * most `threads` threads. Thread 0 is the caller, who does part 0. If the system refuses a thread or starts it late,
+ * the others do its parts. So a part may wait for a lower part, but never for a higher one. A part may call
+ * lsp_for_parts itself: if the outer call has several threads, the calling thread does all parts of the inner one. */
 void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
                    void (*do_part)(void *data, int64_t part, int thread), void *data);
 
-/* do_share(data, begin, end) for even shares of 0..n, by as many threads as pay when each has `least` items or more. */
+/* Calls do_share(data, begin, end) for even shares of 0 .. n-1, by as many threads as get `least` items or more each.
+ */
 void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,
                     void (*do_share)(void *data, int64_t begin, int64_t end), void *data);
 
-/* How do_share finds the first of all: *first = min(*first, found), by several threads. */
+/* *first = min(*first, found), atomically: how the threads of do_share find the lowest index that all of them found. */
 static inline void lsp_lower(int64_t *first, int64_t found) {
     int64_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
     while (found < seen &&
@@ -170,10 +186,11 @@ static inline void lsp_lower(int64_t *first, int64_t found) {
     }
 }
 
-/* offsets[0..n] = exclusive sums of the counts in offsets[1..n] (offsets[0] is set to 0), in place. */
+/* Turns counts into offsets, in place: offsets[i] = the sum of the counts in offsets[1] .. offsets[i]; offsets[0] = 0.
+ */
 void lsp_prefix_sum(lsp_ctx *ctx, int64_t *offsets, int64_t n);
 
-/* Threads worth starting for `work` items when fewer than `least` a thread do not pay. */
+/* Threads for `work` items if a thread pays from `least` items on. */
 static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t least) {
     int64_t useful = lsp_max(work / lsp_max(least, 1), 1);
     return (int)lsp_min(useful, ctx->options.threads);

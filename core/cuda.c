@@ -1,5 +1,5 @@
-/* The GPU side of the context on the CUDA runtime: device, stream, memory, copies through pinned staging. The caller's
- * current device is put back after every call. */
+/* The GPU side of the context on the CUDA runtime: device, stream, memory, and copies through pinned staging. Every
+ * call leaves the caller's current device as it was. */
 #include "cuda.h"
 
 #include <cuda_runtime_api.h>
@@ -8,9 +8,9 @@
 enum {
     stage_bytes = LSP_CUDA_STAGE_BYTES,
     stages = LSP_CUDA_STAGES,
-    part_bytes = 512 << 10, /* of a stage, for a thread */
+    part_bytes = 512 << 10, /* of a copy into or out of a stage: what one thread takes at a time */
     note_bytes = LSP_CUDA_NOTE_BYTES,
-    kernels_kept = 128
+    kernels_kept = 128 /* entries of the hash table `allowed`; two kernels in one entry only cost a second request */
 };
 
 typedef struct lsp_cuda_state {
@@ -18,10 +18,10 @@ typedef struct lsp_cuda_state {
     bool own_stream;
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
-    long long *fault, *fault_there;    /* one word of mapped host memory, and where the device sees it */
-    char *note;                        /* pinned, behind that word: for what is read back in haste */
-    cudaEvent_t noted;                 /* kernels have left there what they had to */
-    const void *allowed[kernels_kept]; /* kernels that lsp_cuda_allow_shared has seen to, by their address */
+    long long *fault, *fault_there;    /* one word of mapped host memory: its address on the host, on the device */
+    char *note;                        /* pinned memory behind that word */
+    cudaEvent_t noted;                 /* recorded by lsp_cuda_end_note */
+    const void *allowed[kernels_kept]; /* kernels that lsp_cuda_allow_shared has prepared; a hash table by address */
     int outer;                         /* the caller's device, from lsp_cuda_enter to lsp_cuda_leave */
     lsp_cuda_chip chip;
 } lsp_cuda_state;
@@ -63,7 +63,7 @@ int lsp_cuda_count(void) {
     return count;
 }
 
-/* Makes the context's device current; returns the one to put back. */
+/* Makes the context's device current and returns the caller's, for leave. */
 static int enter(const lsp_ctx *ctx) {
     int before = 0;
     (void)cudaGetDevice(&before);
@@ -168,7 +168,7 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     LSP_TRY(lsp_cuda_check(ctx, (int)cudaGetDeviceCount(&count), "no GPU can be used"));
     LSP_REQUIRE(ctx->options.ordinal < count, LSP_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
                 ctx->options.ordinal, count);
-    const lsp_allocator *allocator = &ctx->options.allocator; /* the state outlives all blocks: it is none of them */
+    const lsp_allocator *allocator = &ctx->options.allocator; /* not a block of the context: blocks end first */
     lsp_cuda_state *state = allocator->alloc(allocator->user, sizeof *state, LSP_HOST);
     LSP_REQUIRE(state, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", sizeof *state);
     ctx->cuda = state;
@@ -315,14 +315,15 @@ static void copy_part(void *data, int64_t part, int thread) {
     memcpy(all->to + begin, all->from + begin, all->bytes - begin < part_bytes ? all->bytes - begin : part_bytes);
 }
 
-/* Into a stage or out of it: one thread alone would not keep up with the bus, least of all in memory that is new. */
+/* Copies into or out of a stage by all threads: one thread is slower than the bus, above all on pages that were never
+ * touched. */
 static void copy_here(const lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
     span all = {to, from, bytes};
     const int64_t parts = (int64_t)((bytes + part_bytes - 1) / part_bytes);
     lsp_for_parts(ctx, parts, (int)lsp_min(ctx->options.threads, parts), copy_part, &all);
 }
 
-/* Pageable host memory to the device: fill one stage while the other one travels. */
+/* Copies pageable host memory to the device: fills one stage while the other one is on its way. */
 static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
@@ -354,7 +355,7 @@ lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
     return lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->idle[stage]), "a copy from the GPU failed");
 }
 
-/* The device to pageable host memory: empty one stage while the other one travels. */
+/* Copies from the device to pageable host memory: empties one stage while the other one is on its way. */
 static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
     lsp_status status = LSP_OK;
     size_t pieces = (bytes + stage_bytes - 1) / stage_bytes;

@@ -1,5 +1,5 @@
-/* What kernels need from below CUDA C: PTX, and what CUDA C has for some architectures only. The emulated GPU
- * (LSP_CUDA=EMULATED), whose kernels the host's compiler compiles, has its own versions at the end. */
+/* Functions for kernels that need PTX, or that CUDA C has for some architectures only. The versions at the end are for
+ * the emulated GPU (LSP_CUDA=EMULATED), whose kernels the host's compiler compiles. */
 #ifndef LSP_CORE_DEVICE_CUH
 #define LSP_CORE_DEVICE_CUH
 

@@ -1,4 +1,4 @@
-/* Code compiled once an instruction set (lsp_isa_source in CMakeLists.txt) and the choice among the copies. */
+/* Sources compiled once for each instruction set (lsp_isa_source in CMakeLists.txt), and the choice of a copy. */
 #ifndef LSP_CORE_ISA_H
 #define LSP_CORE_ISA_H
 
@@ -17,7 +17,7 @@
 #define LSP_ISA_PICK(isa, f) ((void)(isa), f##_portable)
 #endif
 
-/* The best that this processor and its operating system offer. */
+/* The best instruction set that this processor and its operating system offer. */
 lsp_isa lsp_isa_detect(void);
 const char *lsp_isa_name(lsp_isa isa);
 

@@ -1,12 +1,12 @@
-/* Arrays in another type or another order: a thread takes one item a step, the grid strides over the array. */
+/* Converts and gathers arrays. Each thread takes one item a step of a grid-stride loop. */
 #include "items.h"
 #include "launch.cuh"
 
-enum { NT = 256, VT = 4, SM_BLOCKS = 16 }; /* items of a thread before threads are added no more */
+enum { NT = 256, VT = 4, SM_BLOCKS = 16 }; /* VT: items a thread before the grid stops growing */
 
 static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, NT * VT, SM_BLOCKS); }
 
-/* from NULL: ones. overflow NULL: nobody asks whether the items fit. */
+/* from NULL: writes ones. *overflow becomes 1 if an item does not fit; NULL: no check. */
 template <typename To, typename From>
 __global__ void kernel_convert(To *to, const From *from, int64_t n, int *overflow) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {

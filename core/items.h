@@ -1,4 +1,4 @@
-/* Arrays on the context's GPU, item by item: items.cu, or cuda_none.c in a build without CUDA. */
+/* Converts and gathers arrays on the context's GPU: items.cu, or cuda_none.c in a build without CUDA. */
 #ifndef LSP_CORE_ITEMS_H
 #define LSP_CORE_ITEMS_H
 
@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-/* to[i] = from[i] in another type. Types: I32 and I64 to either, F32 and F64 to either, LSP_NONE to F32 or F64 (ones;
- * `from` is not read). LSP_ERR_OVERFLOW if an index does not fit: from I64 to I32 the call waits to learn that. */
+/* to[i] = from[i] in another type: between I32 and I64, between F32 and F64, or from LSP_NONE to ones of F32 or F64
+ * (`from` is not read). From I64 to I32 the call waits for the GPU: LSP_ERR_OVERFLOW if an index does not fit. */
 lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n);
 
-/* From I64 to I32 without a check, and so without waiting: for indices that are known to fit. */
+/* From I64 to I32 without a check and without waiting, for indices that are known to fit. */
 lsp_status lsp_cuda_narrow(lsp_ctx *ctx, void *to, const void *from, int64_t n);
 
 /* to[i] = from[places[i]], for items of 4 or 8 bytes. */

@@ -49,9 +49,9 @@ static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const cha
     lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel,                                        \
                       lsp_grid{(int64_t)(blocks), (int)(threads), (size_t)(shared)}, __VA_ARGS__)
 
-/* Lets a kernel take `bytes` bytes of dynamic shared memory. */
+/* Lets a kernel use `bytes` bytes of dynamic shared memory. */
 template <typename Kernel> static inline lsp_status lsp_allow_shared(lsp_ctx *ctx, Kernel *kernel, size_t bytes) {
-    return bytes <= 24 << 10 ? LSP_OK /* 48 KiB with static memory need no leave */
+    return bytes <= 24 << 10 ? LSP_OK /* up to 48 KiB, static memory included, need no permission */
                              : lsp_cuda_allow_shared(ctx, (const void *)kernel);
 }
 

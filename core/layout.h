@@ -1,18 +1,18 @@
-/* Divides one block of scratch into pieces that follow each other, each at a multiple of `align` bytes. The same code
- * first counts the bytes (memory NULL), then hands out the pieces. */
+/* Cuts one block of scratch into consecutive pieces, each at a multiple of `align` bytes. The same code runs twice:
+ * with memory NULL it counts the bytes, with the block it returns the pieces. So size and pieces cannot disagree. */
 #ifndef LSP_CORE_LAYOUT_H
 #define LSP_CORE_LAYOUT_H
 
 #include "core.h"
 
 typedef struct lsp_layout {
-    char *memory;  /* NULL: pieces are counted only */
+    char *memory;  /* NULL: count only */
     int64_t align; /* bytes */
     int64_t bytes; /* of all pieces taken so far */
-    bool overflow; /* no int64 holds the bytes */
+    bool overflow; /* the bytes do not fit int64 */
 } lsp_layout;
 
-/* The next piece: `count` items; NULL while pieces are counted only. */
+/* Returns the next piece, for `count` items; NULL if memory is NULL. */
 static inline void *lsp_layout_take(lsp_layout *l, int64_t count, int64_t item_bytes) {
     int64_t bytes = 0;
     void *piece = l->memory ? l->memory + l->bytes : NULL;

@@ -1,4 +1,5 @@
-/* What the machine is and how much of it is free: from /proc and the control group, with sysconf as the way out. */
+/* The machine's name, memory and instruction set. Memory is read from /proc and the control group (cgroup v2), and from
+ * sysconf if those files are missing. */
 #include "machine.h"
 #include "isa.h"
 
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number in the line "key  number ..." of a file, times unit; -1 if there is none. key "" takes the first line. */
+/* The number in the line "key  number ..." of a file, times unit; -1 if no line has it. key "": the first line. */
 static int64_t file_number(const char *path, const char *key, int64_t unit) {
     FILE *file = fopen(path, "re");
     int64_t found = -1;
@@ -37,7 +38,8 @@ int64_t lsp_machine_available_memory(void) {
     int64_t available = file_number("/proc/meminfo", "MemAvailable:", 1024);
     int64_t limit = file_number("/sys/fs/cgroup/memory.max", "", 1);
     int64_t used = file_number("/sys/fs/cgroup/memory.current", "", 1);
-    int64_t file_cache = file_number("/sys/fs/cgroup/memory.stat", "file ", 1); /* given back under pressure */
+    int64_t file_cache =
+        file_number("/sys/fs/cgroup/memory.stat", "file ", 1); /* the system frees it when memory is short */
     if (limit >= 0 && used >= 0) {
         limit = lsp_max(limit - used + lsp_max(file_cache, 0), 0);
     }

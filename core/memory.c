@@ -1,6 +1,6 @@
-/* The memory of a context: every piece, output or scratch, is a block in one table. A block given back is kept for the
- * next call, since fresh pages cost more than most kernels; used and kept bytes together exceed the most that was ever
- * in use by a quarter at most, and never the budget. */
+/* The memory of a context. Every piece, output or scratch, is a block in one table. A freed block is kept for the next
+ * call, because fresh pages cost more than most kernels. Used and kept bytes together stay below 1.25 times the largest
+ * use so far plus 16 MiB, and never exceed the budget. */
 #include "memory.h"
 #include "cuda.h"
 #include "machine.h"
@@ -12,16 +12,17 @@
 enum {
     align = 64,
     huge_page = 2 << 20,
-    keep_more = 16 << 20,    /* beside that quarter, so that small differences do not cost large blocks */
+    keep_more = 16 << 20,    /* the 16 MiB above: small differences in size must not free large blocks */
     huge_from = 4 << 20,     /* blocks of this size and more ask for huge pages */
-    checked_from = 64 << 20, /* and of this size are first compared with the memory that is free */
+    checked_from = 64 << 20, /* blocks of this size and more are first compared with the free memory */
 };
 
-/* ---- the allocator of a context that was given none ---- */
+/* ---- the default allocator ---- */
 
+/* Maps pages that begin at a multiple of a huge page, and cuts off what was mapped for that alignment. */
 static void *map_huge(size_t bytes) {
-    size_t room = bytes + huge_page;
-    char *start = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t mapped = bytes + huge_page;
+    char *start = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) {
         return NULL;
     }
@@ -30,8 +31,8 @@ static void *map_huge(size_t bytes) {
     if (before > 0) {
         munmap(start, before);
     }
-    if (room - before > bytes) {
-        munmap(aligned + bytes, room - before - bytes);
+    if (mapped - before > bytes) {
+        munmap(aligned + bytes, mapped - before - bytes);
     }
     (void)madvise(aligned, bytes, MADV_HUGEPAGE);
     return aligned;
@@ -44,12 +45,12 @@ void *lsp_default_alloc(void *user, size_t bytes, lsp_where where) {
         return lsp_cuda_malloc(user, bytes);
     }
     if (bytes >= checked_from && (int64_t)bytes > lsp_machine_available_memory()) {
-        return NULL; /* the system would promise it and kill the process later */
+        return NULL; /* the system would grant it and kill the process when it touches the pages */
     }
     if (LSP_KEEP_BLOCKS && bytes >= huge_from) {
         return map_huge(whole_pages(bytes));
     }
-    void *memory = NULL; /* aligned_alloc would want a multiple of the alignment */
+    void *memory = NULL; /* aligned_alloc needs a multiple of the alignment */
     return posix_memalign(&memory, align, bytes) == 0 ? memory : NULL;
 }
 
@@ -72,7 +73,7 @@ static void hook_free(lsp_ctx *ctx, void *memory, size_t bytes, lsp_where where)
     ctx->options.allocator.free(ctx->options.allocator.user, memory, bytes, where);
 }
 
-/* Makes room for one more item in a table of the context that grows through the allocator. */
+/* Doubles a table's capacity if one more item does not fit. False: out of memory. */
 static bool grow(lsp_ctx *ctx, void **table, size_t *capacity, size_t count, size_t item_bytes) {
     if (count < *capacity) {
         return true;
@@ -99,7 +100,7 @@ static void drop_block(lsp_ctx *ctx, size_t i) {
     memmove(ctx->blocks + i, ctx->blocks + i + 1, (ctx->block_count - i) * sizeof *ctx->blocks);
 }
 
-/* Gives kept blocks of one place back, the oldest first, until no more than `most` bytes are kept. */
+/* Frees kept blocks of `where`, the oldest first, until at most `most` bytes are kept. */
 static void trim_to(lsp_ctx *ctx, lsp_where where, int64_t most) {
     for (size_t i = 0; i < ctx->block_count && ctx->space[where].kept > most;) {
         if (ctx->blocks[i].used || ctx->blocks[i].where != where) {
@@ -110,7 +111,7 @@ static void trim_to(lsp_ctx *ctx, lsp_where where, int64_t most) {
     }
 }
 
-/* Bytes that may stay kept when `wanted` more are taken. */
+/* The most bytes that may stay kept if `wanted` more are taken. */
 static int64_t most_kept(const lsp_ctx *ctx, lsp_where where, int64_t wanted) {
     const lsp_space *space = &ctx->space[where];
     int64_t held = space->high + space->high / 4 + keep_more;
@@ -125,7 +126,7 @@ void lsp_memory_trim(lsp_ctx *ctx) {
     trim_to(ctx, LSP_CUDA, 0);
 }
 
-/* ---- plans, which may outlive the context ---- */
+/* ---- plans: they may outlive the context ---- */
 
 void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan) {
     *life = (lsp_plan_life){.ctx = ctx, .plan = plan, .next = (*ctx)->plans, .link = &(*ctx)->plans};
@@ -148,7 +149,7 @@ void lsp_plan_free(lsp_plan_life *life) {
     lsp_free(ctx, life->plan);
 }
 
-/* The struct of a plan that was not destroyed is no longer the context's. */
+/* The context is being destroyed before this plan: takes the plan's struct out of the context's blocks. */
 static void release_plan(lsp_ctx *ctx, lsp_plan_life *life) {
     size_t i = 0;
     while (ctx->blocks[i].memory != life->plan) {
@@ -175,7 +176,7 @@ void lsp_memory_close(lsp_ctx *ctx) {
     }
 }
 
-/* The smallest kept block that holds `bytes` without wasting more than half of them; block_count if there is none. */
+/* The smallest kept block of `bytes` to 1.5 * `bytes` bytes; block_count if no block fits. */
 static size_t find_kept(const lsp_ctx *ctx, lsp_where where, size_t bytes) {
     size_t best = ctx->block_count;
     for (size_t i = 0; i < ctx->block_count; i++) {

@@ -1,20 +1,20 @@
-/* For files that stand in for the GPU side in a build without CUDA (gpu/none.c of every room): functions that refuse.
- * None of them is reached, for no context of such a build has a GPU; they exist so that every build links. */
+/* Refusals for a build without CUDA: gpu/none.c of every room defines its GPU functions by LSP_NO_CUDA. No call reaches
+ * them, because no context of such a build has a GPU; they exist so that every build links. */
 #ifndef LSP_CORE_NONE_H
 #define LSP_CORE_NONE_H
 
 #include "core.h"
 
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* of functions that refuse */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* a refusal uses `ctx` only */
 
-/* LSP_ERR_DEVICE with a sentence. */
+/* Fails with LSP_ERR_DEVICE and a sentence. */
 static inline lsp_status lsp_no_cuda(lsp_ctx *ctx) {
     return lsp_fail(ctx, LSP_ERR_DEVICE,
                     "no GPU can be used: this libsparse was built without CUDA (configure with -DLSP_CUDA=ON)");
 }
 
-/* Defines `lsp_status function parameters`, which refuses; `ctx` is the context as the parameters have it. clang-format
- * takes the pointers among them for products: it is switched off around the calls. */
+/* Defines `lsp_status function parameters`, which fails; `ctx` is the context among the parameters. clang-format takes
+ * their pointers for products, so files switch it off around LSP_NO_CUDA. */
 #define LSP_NO_CUDA(function, parameters, ctx)                                                                         \
     lsp_status function parameters { return lsp_no_cuda(ctx); }
 

@@ -1,4 +1,4 @@
-/* Prefix sums of arrays of any length, tile by tile: sums each tile, scans these sums, then scans within each tile. */
+/* Prefix sums of an array of any length by three kernels: sum each tile, scan the sums of the tiles, scan each tile. */
 #include "block.cuh"
 #include "launch.cuh"
 #include "scan.h"
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(NT) kernel_tile_sums(const int64_t *cou
     }
 }
 
-/* tiles[] becomes its exclusive prefix sums; one block. */
+/* Replaces tiles[] by its exclusive prefix sums; one block. */
 static __global__ void __launch_bounds__(NT) kernel_tile_scan(int64_t *tiles, int64_t n) {
     __shared__ int64_t sums[WARPS];
     int64_t before = 0, total;
@@ -31,7 +31,8 @@ static __global__ void __launch_bounds__(NT) kernel_tile_scan(int64_t *tiles, in
     }
 }
 
-/* counts[] becomes its inclusive prefix sums. tiles: what comes before each tile; NULL if there is one tile only. */
+/* Replaces counts[] by its inclusive prefix sums. tiles[t]: the sum of all tiles before t; NULL if there is one tile.
+ */
 static __global__ void __launch_bounds__(NT)
     kernel_scan(int64_t *counts, int64_t n, const int64_t *tiles, int64_t *last) {
     __shared__ int64_t sums[WARPS];

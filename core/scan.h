@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* counts[0 .. n-1], on the GPU, become their inclusive prefix sums. The last of them goes to *total on the host, and
- * the call waits for it; if total is NULL it does not wait. */
+/* Replaces counts[0 .. n-1] on the GPU by their inclusive prefix sums. The last sum goes to *total on the host, and the
+ * call waits for it; with total NULL it does not wait. */
 lsp_status lsp_cuda_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *total);
-/* The same without waiting: the last sum goes to *last on the GPU, which may be NULL. Not written if n is 0. */
+/* As lsp_cuda_scan, but never waits: the last sum goes to *last on the GPU, unless n is 0 or `last` is NULL. */
 lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *last);
 
 #ifdef __cplusplus

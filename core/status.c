@@ -1,4 +1,4 @@
-/* Statuses, sentences, and the two hooks that carry lines out of the library. */
+/* Names of statuses, the sentences of errors, and the log and progress hooks. */
 #include "core.h"
 
 #include <stdarg.h>
@@ -36,7 +36,7 @@ const char *lsp_status_name(lsp_status status) {
 
 const char *lsp_last_error(const lsp_ctx *ctx) { return ctx ? ctx->error : "the context is NULL"; }
 
-/* Formats into text of `bytes`; what does not fit ends in "...". */
+/* Formats into `text` of `bytes` bytes; a text that is too long is cut and ends in "...". */
 static void format_text(char *text, size_t bytes, const char *format, va_list args) LSP_PRINTF(3, 0);
 static void format_text(char *text, size_t bytes, const char *format, va_list args) {
     int length = vsnprintf(text, bytes, format, args);
@@ -47,7 +47,7 @@ static void format_text(char *text, size_t bytes, const char *format, va_list ar
 
 lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) {
     if (ctx) {
-        char text[sizeof ctx->error]; /* the arguments may point into ctx->error */
+        char text[sizeof ctx->error]; /* a buffer of its own: the arguments may point into ctx->error */
         va_list args;
         va_start(args, format);
         format_text(text, sizeof text, format, args);

@@ -1,4 +1,4 @@
-/* What a type of values or indices is. */
+/* Bytes and names of the types of values and indices. */
 #include "core.h"
 
 size_t lsp_type_bytes(lsp_type type) {

@@ -85,9 +85,6 @@ lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t 
 /* The length of the longest well-formed segment. Waits for the GPU. */
 lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest);
 
-/* The number of bits that hold 0 .. x. */
-static inline int lsp_bits(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
-
 /* The narrowest word that holds `bits` bits. */
 static inline int lsp_word_kind(int bits) { return bits <= 32 ? LSP_WORD_32 : bits <= 64 ? LSP_WORD_64 : LSP_WORD_128; }
 static inline size_t lsp_word_bytes(int kind) { return (size_t)4 << kind; }

@@ -34,7 +34,8 @@ static const lsp_segsort_table *shipped_for(int compute) {
 }
 
 const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx) {
-    return ctx->segsort_table ? ctx->segsort_table : shipped_for(lsp_cuda_get_chip(ctx)->compute);
+    const lsp_segsort_table *own = ctx->tables[LSP_TABLE_SEGSORT];
+    return own != NULL ? own : shipped_for(lsp_cuda_get_chip(ctx)->compute);
 }
 
 static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
@@ -68,15 +69,16 @@ lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
     }
     LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the context works on the host: tables are for the sort on a GPU");
+    void **own = &ctx->tables[LSP_TABLE_SEGSORT];
     if (table != NULL) {
         LSP_TRY(check_table(ctx, table));
-        if (ctx->segsort_table == NULL) {
-            LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *table, (void **)&ctx->segsort_table));
+        if (*own == NULL) {
+            LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *table, own));
         }
-        *ctx->segsort_table = *table;
+        *(lsp_segsort_table *)*own = *table;
     } else {
-        lsp_free(ctx, ctx->segsort_table);
-        ctx->segsort_table = NULL;
+        lsp_free(ctx, *own);
+        *own = NULL;
     }
 done:
     return status;

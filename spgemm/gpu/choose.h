@@ -3,14 +3,7 @@
 #ifndef LSP_SPGEMM_GPU_CHOOSE_H
 #define LSP_SPGEMM_GPU_CHOOSE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __CUDACC__
-#define LSP_BOTH_SIDES __host__ __device__
-#else
-#define LSP_BOTH_SIDES
-#endif
+#include "core/core.h"
 
 /* How a row of C is made. SORT_g: g lanes sort the row's products, at most 8 a lane (SORT_512: 256 lanes, 16 a lane).
  * NARROW_n and WIDE_n: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects the

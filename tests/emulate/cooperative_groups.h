@@ -1,4 +1,4 @@
-/* Stands for CUDA's header of this name: the barrier of the grid. */
+/* Replaces CUDA's header of this name: the barrier of the grid. */
 #ifndef LSP_EMULATE_COOPERATIVE_GROUPS_H
 #define LSP_EMULATE_COOPERATIVE_GROUPS_H
 

@@ -1,4 +1,4 @@
-/* core/cuda.h where kernels run on the CPU: the GPU's memory is the host's, and whatever was started has ended. */
+/* core/cuda.h for the emulated GPU: its memory is host memory, and every launch and copy ends before it returns. */
 #include "core/cuda.h"
 #include "emulate.h"
 
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t memory_bytes = (int64_t)8 << 30; /* of one allocation at most */
+static const int64_t memory_bytes = (int64_t)8 << 30; /* the largest allocation */
 static const lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES};
 
-/* ctx->cuda is this word, and behind it the note and the stages. */
+/* ctx->cuda points to the fault word; the note and the stages follow it. */
 static const size_t state_bytes =
     sizeof(long long) + LSP_CUDA_NOTE_BYTES + (size_t)LSP_CUDA_STAGES * LSP_CUDA_STAGE_BYTES;
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return ctx->cuda; }
@@ -85,8 +85,8 @@ done:
     return status;
 }
 
-/* Exactly so much, that the address sanitizer sees what lies beyond; filled, that nobody takes it for zeros. Nothing
- * for no bytes, as CUDA has it. */
+/* Allocates exactly `bytes` bytes, so that the address sanitizer sees accesses beyond them, and fills them, so that no
+ * kernel relies on zeros. NULL for 0 bytes, as in CUDA. */
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
     void *memory = NULL;
     if (!ctx->cuda || bytes == 0 || bytes > (uint64_t)memory_bytes || posix_memalign(&memory, 256, bytes) != 0) {
@@ -113,7 +113,7 @@ done:
     return status;
 }
 
-/* What is asked for comes at once, and pushes out what was asked for before. */
+/* A fetch copies at once, and overwrites what the last fetch left in the stage. */
 static char *stage_of(lsp_ctx *ctx, int stage) {
     return (char *)lsp_cuda_note(ctx) + LSP_CUDA_NOTE_BYTES + (ptrdiff_t)stage * LSP_CUDA_STAGE_BYTES;
 }
@@ -126,7 +126,7 @@ lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
 }
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     lsp_status status = LSP_OK;
-    void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* what was there is gone */
+    void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* overwrites the note, as core/cuda.c does */
     LSP_TRY(lsp_cuda_copy(ctx, by, LSP_HOST, from, LSP_CUDA, bytes));
     memmove(to, by, (size_t)bytes);
 done:

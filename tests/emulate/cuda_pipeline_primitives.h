@@ -1,4 +1,4 @@
-/* Stands for CUDA's header of this name: copies to shared memory that are made when they are waited for. */
+/* Replaces CUDA's header of this name: asynchronous copies to shared memory, made when the kernel waits for them. */
 #ifndef LSP_EMULATE_CUDA_PIPELINE_PRIMITIVES_H
 #define LSP_EMULATE_CUDA_PIPELINE_PRIMITIVES_H
 

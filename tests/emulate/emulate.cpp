@@ -17,7 +17,7 @@
 enum { WARP = 32, BARRIERS = 16, ALL = BARRIERS, GRID, WORKERS = 2, PATIENCE_S = 300 };
 enum wait_kind { READY, AT_BARRIER, IN_WARP, ENDED };
 
-/* A copy on its way, in the how manieth group of its thread. */
+/* A copy that was started but not waited for; `group`: the number of its group in its thread. */
 struct async_copy {
     void *to;
     const void *from;
@@ -25,7 +25,7 @@ struct async_copy {
     unsigned group;
 };
 
-/* What the lanes of a mask have brought, until all of them have seen it. */
+/* A collective in progress: the values of the lanes in a mask, until all of these lanes have read them. */
 struct collection {
     unsigned unseen;
     unsigned long long values[WARP];
@@ -36,7 +36,7 @@ struct cuda_thread {
     char *stack;
     wait_kind wait;
     int barrier;
-    const char *name; /* of the collective that is waited in, with its mask, what it takes and gives */
+    const char *name; /* the collective that the thread waits in; then its mask, the value given, the values returned */
     unsigned mask;
     unsigned long long value;
     collection *given;
@@ -59,11 +59,12 @@ struct grid {
 
 struct block {
     std::vector<cuda_thread> threads;
-    std::vector<collection> collections; /* WARP of each warp: no lane waits for two */
-    std::vector<unsigned> order;         /* in which the threads run */
+    std::vector<collection> collections; /* WARP for each warp: a lane waits for one at a time */
+    std::vector<unsigned> order;         /* the order in which the threads run */
     fiber_place outside;
-    unsigned turn, current, ran, living, spinning; /* turn, ran: how far in this order, and how many of them ran */
-    barrier barriers[GRID + 1];                    /* by id, of all, of the grid */
+    unsigned turn, current, ran, living,
+        spinning;               /* turn: the position in `order`; ran: threads that ran in this round */
+    barrier barriers[GRID + 1]; /* named barriers by id, then the grid's */
     const std::function<void()> *thread;
     char *shared;
     grid *all;
@@ -74,12 +75,12 @@ static thread_local block *here;
 
 static cuda_thread *running() { return &here->threads[here->current]; }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 void emu_fail(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    flockfile(stderr); /* never given back: the first to fail is the one that is heard */
+    flockfile(stderr); /* never unlocked: only the first failure is printed */
     fprintf(stderr, "emulated GPU: block %u of %u, thread %u of %u: ", blockIdx.x, gridDim.x, threadIdx.x, blockDim.x);
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "\n");
@@ -100,7 +101,7 @@ static void describe(const block *b, unsigned t, char *text, size_t bytes) {
     }
 }
 
-/* No thread can go on: tells of the first one that waits, and of the first that waits elsewhere. */
+/* Deadlock: names the first thread that waits, and the first one that waits for something else. */
 static void fail_standing(const block *b) {
     char first[128] = "", other[128] = "";
     unsigned a = 0, c;
@@ -125,7 +126,7 @@ static void fail_standing(const block *b) {
 
 /* ---- threads ---- */
 
-/* Lets the next thread that can go on do so; after the last one, the block. */
+/* Switches to the next thread that can run; after the last one has ended, to the block. */
 static void suspend(fiber_place *from) {
     block *b = here;
     while (b->turn < b->order.size()) {
@@ -163,7 +164,7 @@ static void pass_grid(grid *all) {
     }
 }
 
-/* Lets the threads at a barrier pass if all have come. */
+/* Lets the threads at a barrier pass if all of them have arrived. */
 static void open_barrier(block *b, int id) {
     barrier *at = &b->barriers[id];
     if (at->arrived == 0 || at->arrived != (id < ALL ? (unsigned)at->expected : b->living)) {
@@ -219,7 +220,7 @@ void emu_grid_barrier() {
 
 /* ---- collectives of a warp ---- */
 
-/* Gives the lanes of the mask what they wait for if all of them that live have come. */
+/* Completes a collective if all lanes in the mask that have not ended have arrived. */
 static void open_collective(block *b, unsigned warp, unsigned mask) {
     cuda_thread *lanes = &b->threads[warp];
     const unsigned count = std::min((unsigned)WARP, (unsigned)b->threads.size() - warp);
@@ -229,7 +230,7 @@ static void open_collective(block *b, unsigned warp, unsigned mask) {
         given++;
     }
     memset(given->values, EMU_PATTERN, sizeof given->values);
-    for (unsigned lane = count; lane-- > 0;) { /* the last one comes last in the usual order */
+    for (unsigned lane = count; lane-- > 0;) { /* the last lane first: it usually arrives last */
         if ((mask >> lane & 1) == 0 || lanes[lane].wait == ENDED) {
             continue;
         } else if (lanes[lane].wait != IN_WARP || lanes[lane].mask != mask) {
@@ -265,7 +266,7 @@ const unsigned long long *emu_collect(const char *name, unsigned mask, unsigned 
     return thread->given->values;
 }
 
-/* ---- copies on their way ---- */
+/* ---- asynchronous copies ---- */
 
 void emu_copy_async(void *to, const void *from, size_t bytes) {
     cuda_thread *thread = running();
@@ -294,7 +295,7 @@ void emu_copy_wait(unsigned later) {
 
 char *emu_shared() { return here->shared; }
 
-/* The life of a thread. Whoever waits for all that live may have waited for this one. */
+/* Runs a thread from begin to end. Threads that wait for all living ones may have waited for this one to end. */
 static void live() {
     block *b = here;
     cuda_thread *thread = running();

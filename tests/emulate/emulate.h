@@ -1,9 +1,9 @@
-/* The GPU that is none, as the headers beside it see it: a thread of CUDA is a fiber, a block an OS thread that runs
- * its fibers in turn, a launch returns when all blocks have ended. Whatever CUDA leaves undefined and can be seen here
- * ends the program with a sentence.
+/* The emulated GPU, for the headers beside this one. A CUDA thread is a fiber, a block is an OS thread that runs its
+ * fibers in turn, and a launch returns when all blocks have ended. If a kernel does what CUDA leaves undefined, and the
+ * emulator can see it, the program ends with a sentence.
  *
- * With LSP_EMULATE_ORDER=<seed> in the environment the threads of a block run in another order every time, which shows
- * races that one order hides. */
+ * With LSP_EMULATE_ORDER=<seed> in the environment the threads of a block run in a new random order each time: that
+ * shows races which one fixed order hides. */
 #ifndef LSP_EMULATE_H
 #define LSP_EMULATE_H
 
@@ -12,19 +12,19 @@
 
 enum {
     EMU_SMS = 24,
-    EMU_BLOCKS = 2 * EMU_SMS, /* of a cooperative kernel at most */
+    EMU_BLOCKS = 2 * EMU_SMS, /* the most blocks of a cooperative kernel */
     EMU_SHARED_BYTES = 227 << 10,
-    EMU_SHARED_USUAL_BYTES = 48 << 10, /* more only where a kernel was allowed to */
+    EMU_SHARED_USUAL_BYTES = 48 << 10, /* dynamic shared memory of a kernel without emu_allow_shared */
     EMU_THREADS = 1024,
-    EMU_PATTERN = 0xA5 /* in memory that nobody has written yet */
+    EMU_PATTERN = 0xA5 /* the byte in memory that was never written */
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Is a GPU the calling thread's current device? Else nothing can be started there. */
+/* Makes the GPU the calling thread's current device, or not. Launches need it. */
 void emu_set_current(bool current);
-/* Such a kernel may have so much dynamic shared memory. A cudaError_t. */
+/* Lets the kernel have `bytes` bytes of dynamic shared memory. Returns a cudaError_t. */
 int emu_allow_shared(const void *kernel, int bytes);
 
 #ifdef __cplusplus
@@ -36,25 +36,26 @@ struct emu_index {
 };
 extern thread_local emu_index threadIdx, blockIdx, blockDim, gridDim;
 
-/* Runs the blocks; a cudaError_t. `kernel` is the kernel's address, `thread` what one thread does. */
+/* Runs all blocks and returns a cudaError_t. `kernel` is the kernel's address; `thread` runs one thread. together: the
+ * blocks run at the same time, for a cooperative kernel. */
 int emu_launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared, bool together,
                const std::function<void()> &thread);
-/* The block's dynamic shared memory: exactly as much as was asked for. */
+/* The block's dynamic shared memory: exactly the bytes of the launch. */
 char *emu_shared();
 
-/* What the lanes of the mask have brought to the collective `name`; of others, the pattern. Good until this thread
- * waits again. */
+/* Takes part in the collective `name` of the lanes in the mask. Returns the value of each lane, and the pattern for
+ * lanes outside the mask. The array is valid until this thread waits again. */
 const unsigned long long *emu_collect(const char *name, unsigned mask, unsigned long long value);
-/* Barrier `id` of so many threads. */
+/* Named barrier `id` of `threads` threads. */
 void emu_barrier(int id, int threads);
-/* Barrier of all living threads of the block; has any brought a predicate other than 0? */
+/* Barrier of all threads of the block that have not ended. True if the predicate of any of them is. */
 bool emu_vote(bool predicate);
 /* Barrier of all threads of all blocks. */
 void emu_grid_barrier();
-/* Lets other threads go on. */
+/* Lets other threads run. */
 void emu_yield();
 
-/* A copy that is made when it is waited for; until then the destination holds the pattern. */
+/* Asynchronous copy to shared memory: made by emu_copy_wait. Until then the destination holds the pattern. */
 void emu_copy_async(void *to, const void *from, size_t bytes);
 void emu_copy_commit();
 void emu_copy_wait(unsigned later);

@@ -1,4 +1,4 @@
-/* A fiber: a function with a stack of its own that is left and entered again at will, always on one OS thread. */
+/* Fibers: functions with a stack of their own that can be suspended and resumed anywhere, on one OS thread. */
 #ifndef LSP_EMULATE_FIBER_H
 #define LSP_EMULATE_FIBER_H
 
@@ -13,16 +13,16 @@ typedef struct fiber_place {
 typedef ucontext_t fiber_place;
 #endif
 
-enum { FIBER_STACK_BYTES = 256 << 10 }; /* of which pages are taken as they are touched */
+enum { FIBER_STACK_BYTES = 256 << 10 }; /* the system provides pages when they are touched */
 
-/* A stack for a fiber, kept for the next one when given back. */
+/* Takes a stack for a fiber. A stack that is given back is kept for the next fiber. */
 char *fiber_take_stack();
 void fiber_give_stack(char *stack);
-/* False: its fiber has written beyond it. */
+/* False if the fiber wrote below the end of its stack. */
 bool fiber_stack_holds(const char *stack);
-/* Whoever goes to the place runs `entry` on the stack; it never returns. */
+/* The first switch to `place` runs `entry` on the stack. `entry` must never return. */
 void fiber_prepare(fiber_place *place, char *stack, void (*entry)());
-/* Goes on at `to`, until somebody goes to `from`. */
+/* Suspends the running fiber into `from` and resumes `to`. */
 extern "C" void fiber_switch(fiber_place *from, const fiber_place *to);
 
 #endif

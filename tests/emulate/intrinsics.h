@@ -18,7 +18,7 @@ static inline void __nanosleep(unsigned) { emu_yield(); }
 
 static inline unsigned emu_lane() { return threadIdx.x % 32; }
 
-/* What lane `from` has brought; `from` below 0: the own value. */
+/* The value of lane `from`; this lane's own value if `from` is negative. */
 template <typename T> static inline T emu_shuffle(const char *name, unsigned mask, T value, int from) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "words of 4 or 8 bytes are shuffled");
     unsigned long long bits = 0;
@@ -59,12 +59,12 @@ template <typename T> static inline T __shfl_down_sync(unsigned mask, T value, u
 
 /* ---- votes and sums of a warp ---- */
 
-/* Folds what the living lanes of the mask have brought: a lane that has ended brings `none`. */
+/* Folds the values of the lanes in the mask; a lane that has ended counts as `none`. */
 template <typename Fold>
 static inline unsigned emu_reduce(const char *name, unsigned mask, unsigned value, unsigned sum, Fold fold) {
     const unsigned long long *values = emu_collect(name, mask, value);
     for (int lane = 0; lane < 32; lane++) {
-        if ((mask >> lane & 1) != 0 && values[lane] <= UINT32_MAX) { /* the pattern is larger */
+        if ((mask >> lane & 1) != 0 && values[lane] <= UINT32_MAX) { /* a lane that has ended has the pattern: larger */
             sum = fold(sum, (unsigned)values[lane], lane);
         }
     }
@@ -151,7 +151,7 @@ template <typename T, typename V> static inline void __stcg(T *to, V value) { *(
 
 static inline uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 
-/* Each returns what was there before. */
+/* Each returns the old value. */
 template <typename T, typename V> static inline T atomicAdd(T *at, V value) {
     return __atomic_fetch_add(at, (T)value, __ATOMIC_SEQ_CST);
 }

@@ -1,14 +1,16 @@
-/* Every threaded function of the library under ThreadSanitizer, on matrices large enough to start all threads, in two
- * contexts at once. A plain program: Criterion's own processes and threads would be in the way. Each result of four
- * threads is compared, bit for bit, with that of one. */
-#include "libsparse.h"
+/* Runs every threaded function of the library, and the threads themselves (core/threads.c), under the thread sanitizer.
+ * Several contexts work at the same time, on matrices that are large enough to start all of their threads. Each result
+ * of four threads is compared, bit for bit, with the result of one. The program does not use Criterion, whose processes
+ * and threads would add reports of their own. */
+#include "core/core.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef struct job { /* what one host thread does: all cases, in contexts of its own */
+typedef struct job { /* the work of one host thread: all cases for one matrix, in contexts of its own */
     const char *spec;
     int failures;
 } job;
@@ -22,7 +24,53 @@ static lsp_status narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
 static lsp_status expand(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return lsp_csr_expand(ctx, A, LSP_SYMMETRIC, B);
 }
+static lsp_status add(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_csr T = {0};
+    lsp_status status = lsp_csr_transpose(ctx, A, &T);
+    status = status == LSP_OK ? lsp_csr_add(ctx, 2, A, -3, &T, B) : status;
+    lsp_csr_free(ctx, &T);
+    return status;
+}
+static lsp_status filter(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_csr_filter(ctx, A, &(lsp_filter){.drop = true, .tolerance = 0.25, .largest = 3}, B);
+}
+static lsp_status filter_by_mask(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_csr T = {0};
+    lsp_status status = lsp_csr_transpose(ctx, A, &T);
+    status = status == LSP_OK ? lsp_csr_filter(ctx, A, &(lsp_filter){.mask = &T, .complement = true}, B) : status;
+    lsp_csr_free(ctx, &T);
+    return status;
+}
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) { return lsp_spgemm(ctx, A, A, NULL, B, NULL); }
+static lsp_status multiply_min_plus(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.semiring = LSP_MIN_PLUS}, B, NULL);
+}
+static lsp_status multiply_plus_pair(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.semiring = LSP_PLUS_PAIR}, B, NULL);
+}
+static lsp_status multiply_masked(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.filter = {.mask = A}}, B, NULL);
+}
+static lsp_status multiply_filtered(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.filter = {.drop = true, .tolerance = 0.1, .largest = 5}}, B,
+                      NULL);
+}
+static lsp_status multiply_add(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_spgemm_add(ctx, 2, A, A, -1, A, NULL, B);
+}
+static lsp_status multiply_triple(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B);
+}
+
+/* A plan that is executed, then used again for the values. */
+static lsp_status multiply_planned(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_spgemm_plan *plan = NULL;
+    lsp_status status = lsp_spgemm_plan_create(ctx, A, A, NULL, &plan);
+    status = status == LSP_OK ? lsp_spgemm_execute(plan, A, A, B) : status;
+    status = status == LSP_OK ? lsp_spgemm_update(plan, A, A, B) : status;
+    lsp_spgemm_plan_destroy(plan);
+    return status;
+}
 static lsp_status multiply_transposed(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.transpose_b = true}, B, NULL);
 }
@@ -73,8 +121,8 @@ static lsp_status from_triples(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return status;
 }
 
-/* Written and read again, plain or compressed. */
-static lsp_status through_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, const char *suffix) {
+/* Writes A, or A*A block by block, to a file with this suffix and reads the file again. */
+static lsp_status through_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, const char *suffix, bool product) {
     char path[] = "/tmp/lsp_threads_XXXXXX", name[64];
     int file = mkstemp(path);
     if (file < 0) {
@@ -82,7 +130,8 @@ static lsp_status through_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, const
     }
     close(file);
     snprintf(name, sizeof name, "%s%s", path, suffix);
-    lsp_status status = lsp_mtx_write(ctx, name, A, NULL);
+    lsp_status status =
+        product ? lsp_spgemm_write(ctx, name, A, A, NULL, 8 << 20, NULL, NULL) : lsp_mtx_write(ctx, name, A, NULL);
     if (status == LSP_OK) {
         status = lsp_mtx_read(ctx, name, NULL, B, NULL);
     }
@@ -90,10 +139,18 @@ static lsp_status through_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, const
     unlink(path);
     return status;
 }
-static lsp_status plain_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) { return through_file(ctx, A, B, ".mtx"); }
-static lsp_status gzip_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) { return through_file(ctx, A, B, ".mtx.gz"); }
+static lsp_status plain_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return through_file(ctx, A, B, ".mtx", false);
+}
+static lsp_status gzip_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return through_file(ctx, A, B, ".mtx.gz", false);
+}
+static lsp_status product_file(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return through_file(ctx, A, B, ".mtx", true);
+}
 
-/* Rows as segments, long ones and short ones; the result stands in B as a pattern. */
+/* Sorts pseudo-random keys twice: the rows as segments, by a plan, then all keys as one segment. The sorted keys are
+ * B's columns; B is a pattern. */
 static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = lsp_csr_copy(ctx, A, &(lsp_csr_types){.drop_values = true}, B);
     if (status == LSP_OK) {
@@ -108,7 +165,10 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
                                  .key_type = LSP_I32,
                                  .keys = col,
                                  .keys_out = col};
-        status = lsp_segsort(ctx, &rows);
+        lsp_segsort_plan *plan = NULL;
+        status = lsp_segsort_plan_create(ctx, &rows, &plan);
+        status = status == LSP_OK ? lsp_segsort_execute(plan, &rows) : status;
+        lsp_segsort_plan_destroy(plan);
         int64_t whole[2] = {0, B->nnz};
         rows.segments = status == LSP_OK ? 1 : 0;
         rows.offsets = whole;
@@ -116,6 +176,86 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
         status = status == LSP_OK ? lsp_segsort(ctx, &rows) : status;
     }
     return status;
+}
+
+/* ---- the threads themselves ---- */
+
+enum { REGIONS = 500, MOST_PARTS = 64, COUNTS = 1 << 20 };
+
+typedef struct region {
+    const lsp_ctx *ctx;
+    int64_t before[MOST_PARTS], after[MOST_PARTS]; /* plain numbers: a region must order its caller and its threads */
+} region;
+
+static void inner_part(void *data, int64_t part, int thread) {
+    int64_t *found = data;
+    (void)thread;
+    found[part] = part + 1;
+}
+
+/* A region inside a region: one thread does all its parts if the outer region has several threads. */
+static void outer_part(void *data, int64_t part, int thread) {
+    region *r = data;
+    int64_t found[3] = {0};
+    (void)thread;
+    lsp_for_parts(r->ctx, 3, 3, inner_part, found);
+    r->after[part] = r->before[part] + found[0] + found[1] + found[2];
+}
+
+/* Many regions in quick succession: their threads meet the caller at every stage of sleep. The caller's own stack holds
+ * the data, so a thread that comes late would touch the data of the next region. B is a copy of A. */
+static lsp_status regions(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = lsp_csr_copy(ctx, A, NULL, B);
+    for (int i = 0; i < REGIONS && status == LSP_OK; i++) {
+        const int parts = 1 + i % MOST_PARTS;
+        region r = {.ctx = ctx};
+        for (int part = 0; part < parts; part++) {
+            r.before[part] = i + part;
+        }
+        if (i % 50 == 0) {
+            usleep(1000); /* the threads sleep by now */
+        }
+        lsp_for_parts(ctx, parts, 1 + i % 6, outer_part, &r);
+        for (int part = 0; part < parts; part++) {
+            if (r.after[part] != i + part + 6) {
+                status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "region %d: part %d is wrong", i, part);
+            }
+        }
+    }
+    return status;
+}
+
+static void take_lowest(void *data, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        if (i % 1000 == 999) {
+            lsp_lower(data, i);
+            return;
+        }
+    }
+}
+
+/* lsp_prefix_sum and lsp_for_shares with lsp_lower. B is a copy of A. */
+static lsp_status shares(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = lsp_csr_copy(ctx, A, NULL, B);
+    int64_t *offsets = malloc((COUNTS + 1) * sizeof *offsets), first = COUNTS;
+    if (status == LSP_OK && offsets) {
+        for (int64_t i = 1; i <= COUNTS; i++) {
+            offsets[i] = i % 7;
+        }
+        lsp_prefix_sum(ctx, offsets, COUNTS);
+        for (int64_t i = 0, sum = 0; i <= COUNTS; i++) {
+            sum += i % 7;
+            if (offsets[i] != sum) {
+                status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "prefix sum %lld is wrong", (long long)i);
+            }
+        }
+        lsp_for_shares(ctx, COUNTS, 1000, take_lowest, &first);
+        if (first != 999) {
+            status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "the first is %lld, not 999", (long long)first);
+        }
+    }
+    free(offsets);
+    return offsets ? status : LSP_ERR_MEMORY;
 }
 
 static lsp_status stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
@@ -127,10 +267,31 @@ static lsp_status stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
 static const struct {
     const char *name;
     operation run;
-} cases[] = {{"transpose", transpose},   {"copy", narrow},         {"expand", expand},
-             {"permute", permute},       {"sort", sort_rows},      {"from triples", from_triples},
-             {"plain file", plain_file}, {"gzip file", gzip_file}, {"segsort", segsort},
-             {"stats", stats},           {"multiply", multiply},   {"multiply transposed", multiply_transposed}};
+} cases[] = {{"transpose", transpose},
+             {"copy", narrow},
+             {"expand", expand},
+             {"permute", permute},
+             {"sort", sort_rows},
+             {"add", add},
+             {"filter", filter},
+             {"filter by a mask", filter_by_mask},
+             {"from triples", from_triples},
+             {"plain file", plain_file},
+             {"gzip file", gzip_file},
+             {"segsort", segsort},
+             {"stats", stats},
+             {"regions", regions},
+             {"shares", shares},
+             {"multiply", multiply},
+             {"multiply transposed", multiply_transposed},
+             {"multiply min-plus", multiply_min_plus},
+             {"multiply plus-pair", multiply_plus_pair},
+             {"multiply masked", multiply_masked},
+             {"multiply filtered", multiply_filtered},
+             {"multiply and add", multiply_add},
+             {"multiply by a plan", multiply_planned},
+             {"multiply into a file", product_file},
+             {"multiply three", multiply_triple}};
 
 static void *run_all(void *data) {
     job *work = data;
@@ -147,7 +308,7 @@ static void *run_all(void *data) {
         lsp_csr B = {0}, B4 = {0};
         difference = (lsp_csr_difference){0};
         if (cases[i].run(one, &A, &B) != LSP_OK || cases[i].run(four, &A, &B4) != LSP_OK ||
-            lsp_csr_compare(one, &B, &B4, &difference) != LSP_OK || !difference.same_bits) {
+            lsp_csr_compare(four, &B, &B4, &difference) != LSP_OK || !difference.same_bits) {
             fprintf(stderr, "%s of %s: four threads differ from one, or failed: %s%s\n", cases[i].name, work->spec,
                     lsp_last_error(one), lsp_last_error(four));
             work->failures++;
@@ -164,15 +325,16 @@ static void *run_all(void *data) {
 }
 
 int main(void) {
-    job jobs[] = {{.spec = "er:40000:8"}, {.spec = "web:40000:1.8:3000"}};
-    pthread_t threads[2];
+    enum { JOBS = 3 }; /* the last one is small: the library has a way of its own for small products */
+    job jobs[JOBS] = {{.spec = "er:40000:8"}, {.spec = "web:20000:1.8:1000"}, {.spec = "er:3000:5"}};
+    pthread_t threads[JOBS];
     int failures = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < JOBS; i++) {
         if (pthread_create(&threads[i], NULL, run_all, &jobs[i]) != 0) {
             return 1;
         }
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < JOBS; i++) {
         pthread_join(threads[i], NULL);
         failures += jobs[i].failures;
     }

@@ -1,12 +1,12 @@
-/* Work shared among threads; sums of counts by shares.
+/* The thread pool of a context, and prefix sums computed by it.
  *
- * A context keeps its threads (workers) from its first region of several threads to its end. Between regions they
- * sleep, after a look out for the next one that is short: regions of one call follow each other within it, and a busy
- * machine does not notice it. A worker joins a region when it wakes up, if parts are left; the caller waits for the
- * workers that joined, not for the others. So a region never waits for a thread that a busy machine has not run yet,
- * and a worker that cannot be created is only missing. OpenMP has neither property: its threads spin for each other,
- * and libgomp ends the process when it cannot create one. */
-#include "parts.h"
+ * A region is one call of lsp_for_parts by several threads. The first region creates the pool's threads (workers), and
+ * they live as long as the context. After a region a worker spins for up to 50 us, in case the next region of the same
+ * call follows, and then sleeps. A worker joins a region when it wakes up, if parts are left, and the caller waits only
+ * for workers that joined. So no region waits for a thread that a busy machine has not run yet, and a worker that
+ * cannot be created only makes the region slower. OpenMP has neither property: its threads spin for each other, and
+ * libgomp ends the process when it cannot create a thread. */
+#include "threads.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -17,28 +17,28 @@
 
 enum {
     stack_bytes = 2 << 20,
-    wake_at_once = 2, /* each thread wakes two more: all are awake after log2(threads) steps */
+    wake_at_once = 2, /* each thread wakes two others, so all are awake after log2(threads) steps */
     shares_a_thread = 4,
-    patience_ns = 50000, /* how long to look out for what comes soon before sleep: to sleep and wake takes as long */
+    patience_ns = 50000, /* how long a thread spins before it sleeps; to sleep and wake up costs as much */
 };
 
 typedef struct region {
     void (*do_part)(void *data, int64_t part, int thread);
     void *data;
-    int64_t parts, next; /* next: atomic */
+    int64_t parts, next; /* `next`: the next part to do; atomic */
 } region;
 
 struct lsp_pool {
-    pthread_mutex_t mutex; /* for all but region.next */
+    pthread_mutex_t mutex; /* guards all members below except those marked atomic */
     pthread_cond_t work, rest;
-    pid_t process; /* in which the workers live: after fork() the child has none of them */
-    int most, started;
-    int64_t patience_ns; /* 0 where threads would look out at the cost of others: they outnumber the processors */
-    bool ending, busy;
+    pid_t process;       /* the process that has the workers: after fork() the child has none of them */
+    int most, started;   /* workers: the limit, and those created so far. Only the caller's thread uses them */
+    int64_t patience_ns; /* 0 if the threads outnumber the processors: a thread that spins would stop another one */
+    bool ending, busy;   /* busy: a region runs */
     region region;
-    int wanted;          /* workers that may still join */
-    int calls;           /* regions so far. Atomic */
-    int joined, working; /* workers that joined; those of them that have not finished. working: also read atomically */
+    int wanted;          /* workers that may still join the region */
+    int calls;           /* regions so far; atomic */
+    int joined, working; /* workers that joined the region, and those still at work. working: atomic */
     pthread_t workers[];
 };
 
@@ -55,7 +55,7 @@ void lsp_pool_open(lsp_pool *pool, int threads) {
 
 void lsp_pool_close(lsp_pool *pool) {
     if (pool->process != getpid()) {
-        return; /* a child's copy: its workers are the parent's */
+        return; /* in a child made by fork(): the workers belong to the parent */
     }
     pthread_mutex_lock(&pool->mutex);
     pool->ending = true;
@@ -81,7 +81,7 @@ static void do_parts(region *r, int thread) {
 
 static bool are_left(const region *r) { return __atomic_load_n(&r->next, __ATOMIC_RELAXED) < r->parts; }
 
-/* The mutex is held. */
+/* Wakes workers; each of them wakes others. The caller holds the mutex. */
 static void wake(lsp_pool *pool) {
     for (int i = 0; i < wake_at_once && i < pool->wanted; i++) {
         pthread_cond_signal(&pool->work);
@@ -94,13 +94,13 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Until *number is another, or patience ends. False: it ended. */
-static bool look_out(const lsp_pool *pool, const int *number, int unlike) {
-    enum { looks = 32 };
+/* Spins until *number differs from `old`: true; or until patience ends: false. */
+static bool spin(const lsp_pool *pool, const int *number, int old) {
+    enum { looks = 32 }; /* between two readings of the clock */
     const int64_t end = now_ns() + pool->patience_ns;
     do {
         for (int i = 0; i < looks; i++) {
-            if (__atomic_load_n(number, __ATOMIC_ACQUIRE) != unlike) {
+            if (__atomic_load_n(number, __ATOMIC_ACQUIRE) != old) {
                 return true;
             }
 #if defined(__x86_64__)
@@ -125,21 +125,22 @@ static void *worker(void *data) {
         wake(pool);
         pthread_mutex_unlock(&pool->mutex);
         do_parts(&pool->region, thread);
-        const int call = __atomic_load_n(&pool->calls, __ATOMIC_RELAXED); /* the next region waits for this worker */
+        /* Read before the worker finishes: until then the next region cannot begin and change it. */
+        const int call = __atomic_load_n(&pool->calls, __ATOMIC_RELAXED);
         pthread_mutex_lock(&pool->mutex);
         if (__atomic_sub_fetch(&pool->working, 1, __ATOMIC_RELEASE) == 0) {
             pthread_cond_signal(&pool->rest);
         }
         pthread_mutex_unlock(&pool->mutex);
-        (void)look_out(pool, &pool->calls, call);
+        (void)spin(pool, &pool->calls, call);
         pthread_mutex_lock(&pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
-/* As many workers as are wanted or, for good, as many as the system gives. Signals are the business of the caller's
- * threads: workers take none. */
+/* Creates workers until `wanted` exist. If the system refuses one, the pool never asks for more. Workers block all
+ * signals, so that signal handlers run in the program's own threads. */
 static void start_workers(lsp_pool *pool, int wanted) {
     pthread_attr_t attributes;
     sigset_t all, before;
@@ -160,9 +161,10 @@ static void start_workers(lsp_pool *pool, int wanted) {
     pthread_attr_destroy(&attributes);
 }
 
+/* Ends the region: waits for the workers that joined, first by spinning, then asleep. */
 static void finish(lsp_pool *pool) {
     for (int working; (working = __atomic_load_n(&pool->working, __ATOMIC_ACQUIRE)) > 0;) {
-        if (!look_out(pool, &pool->working, working)) {
+        if (!spin(pool, &pool->working, working)) {
             break;
         }
     }
@@ -180,7 +182,7 @@ void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
     lsp_pool *pool = ctx->pool;
     const int wanted = (int)lsp_min(threads, lsp_min(parts, INT_MAX)) - 1;
     region alone = {.do_part = do_part, .data = data, .parts = parts};
-    if (wanted <= 0 || pool->busy || pool->process != getpid()) { /* busy: a region inside another */
+    if (wanted <= 0 || pool->busy || pool->process != getpid()) { /* busy: inside a part of another region */
         do_parts(&alone, 0);
         return;
     }
@@ -193,7 +195,7 @@ void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
     pool->wanted = (int)lsp_min(wanted, pool->started);
     wake(pool);
     pthread_mutex_unlock(&pool->mutex);
-    __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE); /* for those that look out; the mutex is free */
+    __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE); /* for workers that spin; they find the mutex free */
     do_part(data, 0, 0);
     do_parts(&pool->region, 0);
     finish(pool);
@@ -224,6 +226,8 @@ void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,
         lsp_for_parts(ctx, s.shares, threads, share_part, &s);
     }
 }
+
+/* ---- prefix sums: each share is summed by itself, then raised by the sums of the shares before it ---- */
 
 enum { most_shares = 64, least_share = 1 << 16 };
 

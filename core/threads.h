@@ -1,0 +1,13 @@
+/* The thread pool of a context. Other rooms use it by lsp_for_parts (core.h) only. */
+#ifndef LSP_CORE_THREADS_H
+#define LSP_CORE_THREADS_H
+
+#include "core.h"
+
+typedef struct lsp_pool lsp_pool;
+
+size_t lsp_pool_bytes(int threads);
+void lsp_pool_open(lsp_pool *pool, int threads); /* creates no thread yet: the first region does */
+void lsp_pool_close(lsp_pool *pool);
+
+#endif
