@@ -31,16 +31,16 @@ static void write_file(const char *path, const void *bytes, size_t count) {
     FILE *file = fopen(path, "wb");
     cr_assert(file && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
 }
-static size_t pack(const void *bytes, size_t count, unsigned char *packed, size_t room) {
+static size_t pack(const void *bytes, size_t count, unsigned char *packed, size_t capacity) {
     z_stream stream = {0};
     cr_assert(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY) == Z_OK);
     stream.next_in = (z_const Bytef *)bytes;
     stream.avail_in = (uInt)count;
     stream.next_out = packed;
-    stream.avail_out = (uInt)room;
+    stream.avail_out = (uInt)capacity;
     cr_assert(deflate(&stream, Z_FINISH) == Z_STREAM_END);
     deflateEnd(&stream);
-    return room - stream.avail_out;
+    return capacity - stream.avail_out;
 }
 
 static char folder[64];

@@ -14,14 +14,14 @@ static inline lsp_status read_text(lsp_ctx *ctx, const char *text, const lsp_mtx
 
 typedef struct long_text {
     char *start;
-    size_t bytes, room;
+    size_t bytes, capacity;
 } long_text;
 
 static inline void append(long_text *t, const char *line) {
     size_t length = strlen(line);
-    if (t->bytes + length + 1 > t->room) {
-        t->room = 2 * t->room + length + 4096;
-        t->start = realloc(t->start, t->room);
+    if (t->bytes + length + 1 > t->capacity) {
+        t->capacity = 2 * t->capacity + length + 4096;
+        t->start = realloc(t->start, t->capacity);
         cr_assert(t->start != NULL);
     }
     memcpy(t->start + t->bytes, line, length + 1);
