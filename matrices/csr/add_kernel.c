@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-enum { block = 1024 };
+enum { block = 256 }; /* entries; poisson2d:1000 takes 8.1 ms, with 512 9.5, with 1024 10.3 (EPYC, AVX2) */
 
 /* ---- equal patterns ---- */
 
