@@ -2,8 +2,8 @@
 include(CMakePackageConfigHelpers)
 set(lsp_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/libsparse)
 
-# The shared library stands alone; the static one asks for what it is made with. Two export files, so that whoever
-# wants the shared one needs nothing else.
+# The shared library needs nothing else; the static one needs its dependencies. So each has an export file of its own,
+# and a project that uses the shared one need not find them.
 foreach(kind shared static)
   set(target libsparse)
   if(kind STREQUAL "static")
@@ -36,7 +36,7 @@ list(JOIN lsp_private_libs " " lsp_private_libs)
 configure_file(cmake/libsparse.pc.in libsparse.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/libsparse.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The tools find the library beside them.
+# The installed tools find the library by a path relative to their own.
 file(RELATIVE_PATH lsp_lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 foreach(tool spgemm-cli sparse-bench)
   if(TARGET ${tool})

@@ -1,4 +1,4 @@
-# Removes what the last installation put in place (the lines of MANIFEST), and its own folders if they are then empty.
+# Removes the files of the last installation (the lines of MANIFEST), then the libsparse folders that are empty.
 if(NOT EXISTS "${MANIFEST}")
   message(FATAL_ERROR "nothing to uninstall: there is no ${MANIFEST}")
 endif()

@@ -1,4 +1,4 @@
-/* Matrices for the tests: random ones of any type, and plain serial answers to hold the library's against. */
+/* Matrices for the tests: random ones of any type, and plain serial code that computes the expected results. */
 #ifndef LSP_TESTS_MATRICES_H
 #define LSP_TESTS_MATRICES_H
 
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The combinations of types, 0 .. 15. */
+/* Combinations of the types of rowptr, col and values: 0 .. 15. */
 enum { test_combinations = 16 };
 static inline lsp_csr_types test_types(int c) {
     const lsp_type values[] = {LSP_NONE, LSP_F32, LSP_F64, LSP_C64};
@@ -26,8 +26,8 @@ static inline void test_set_value(const lsp_csr *A, int64_t k, double re, double
     }
 }
 
-/* nnz entries thrown at random places: rows unsorted, duplicates likely, some rows empty. Every fifth entry goes to row
- * 0. Values are small integers, so that sums are exact in any order and any type. */
+/* nnz entries at random places: rows are not sorted, duplicates are likely, some rows are empty. Every fifth entry is
+ * in row 0. Values are small integers, so that sums are exact in any order and any type. */
 static inline lsp_csr test_random_csr(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, lsp_csr_types types,
                                       uint64_t seed) {
     lsp_csr A;
@@ -48,7 +48,8 @@ static inline lsp_csr test_random_csr(lsp_ctx *ctx, int64_t rows, int64_t cols, 
     return A;
 }
 
-/* The sums at every place, two doubles each, row by row. A pattern counts its entries. */
+/* A as a dense matrix, row by row: two doubles (real, imaginary) for each place, the sum of its entries. In a pattern
+ * an entry counts as 1. */
 static inline double *test_dense(const lsp_csr *A) {
     double *dense = calloc((size_t)(2 * A->rows * A->cols + 1), sizeof *dense);
     for (int64_t i = 0; i < A->rows; i++) {
@@ -61,7 +62,7 @@ static inline double *test_dense(const lsp_csr *A) {
     return dense;
 }
 
-/* A and B must hold the same, bit for bit, in the same types. */
+/* A and B must have the same types, and the same entries bit for bit. */
 static inline void must_be_same(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_csr_difference d;
     must(ctx, lsp_csr_compare(ctx, A, B, &d));
@@ -70,7 +71,7 @@ static inline void must_be_same(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     cr_assert(A->rowptr_type == B->rowptr_type && A->col_type == B->col_type && A->val_type == B->val_type);
 }
 
-/* A matrix over arrays of the test: int32 indices, doubles. */
+/* A matrix whose arrays belong to the test: int32 indices, doubles. */
 #define TEST_CSR(m, n, rowptr_, col_, val_)                                                                            \
     ((lsp_csr){.rows = (m),                                                                                            \
                .cols = (n),                                                                                            \

@@ -1,13 +1,13 @@
-/* Counts of pairs beyond 2^24, where a float holds no odd numbers: the same on both devices, in every way that products
- * are made. */
+/* Counts of LSP_PLUS_PAIR above 2^24, where a float holds no odd numbers: every method must give the same bits, on both
+ * devices. */
 #ifndef LSP_TESTS_PAIRS_H
 #define LSP_TESTS_PAIRS_H
 
 #include "products.h"
 
-enum { PAIRS = 4097, ALL_PAIRS = PAIRS * PAIRS }; /* an odd number beyond 2^24 */
+enum { PAIRS = 4097, ALL_PAIRS = PAIRS * PAIRS }; /* an odd number above 2^24 */
 
-/* C has one row: at column 0 all the pairs, at column 2 (unless `alone`) as many as A has entries. */
+/* C must have one row: ALL_PAIRS in column 0 and, unless `alone`, the number of A's entries in column 2. */
 static inline void check_pairs(lsp_ctx *ctx, lsp_csr *C, lsp_type type, bool alone, const char *what) {
     lsp_csr here = *C;
     if (C->where == LSP_CUDA) {
@@ -30,7 +30,7 @@ static inline lsp_status check_rows_of_pairs(void *user, int64_t first_row, cons
     return LSP_OK;
 }
 
-/* The ways of a plan: made, made again (a GPU then remembers places), its values alone. */
+/* A plan: executed, executed again (a GPU then remembers the factors for a replay), updated. */
 static inline void check_pairs_of_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     const lsp_spgemm_options options = {.semiring = LSP_PLUS_PAIR, .types.val_type = LSP_F32};
     lsp_spgemm_plan *plan;
@@ -73,7 +73,8 @@ static inline void check_counts(lsp_ctx *ctx, lsp_where where, bool reduced) {
     if (!reduced) {
         options = (lsp_spgemm_options){.semiring = LSP_PLUS_PAIR, .types.val_type = LSP_F32};
         must(ctx, lsp_spgemm_stream(ctx, &a, &b, &options, 0, check_rows_of_pairs, ctx, NULL));
-        options.filter = (lsp_filter){.drop = true, .tolerance = (double)(float)ALL_PAIRS}; /* what is rounded goes */
+        options.filter =
+            (lsp_filter){.drop = true, .tolerance = (double)(float)ALL_PAIRS}; /* drops the rounded count */
         must(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, NULL));
         cr_assert(C.nnz == 0, "a filter saw a count before it was rounded");
         must(ctx, lsp_csr_free(ctx, &C));

@@ -1,4 +1,4 @@
-/* Matrices for the tests of products, in plain memory of the test, and their comparison bit by bit. */
+/* Matrices for the tests of products, in memory of the test, and their comparison bit by bit. */
 #ifndef LSP_TESTS_PRODUCTS_H
 #define LSP_TESTS_PRODUCTS_H
 
@@ -9,15 +9,15 @@
 
 typedef struct recipe {
     int64_t rows, cols;
-    int64_t entries; /* about so many a row */
+    int64_t entries; /* in each row, about */
     lsp_type rowptr_type, col_type, val_type;
-    bool sorted;                  /* else in any order, columns more than once */
+    bool sorted;                  /* else rows are in random order, with duplicates */
     bool wild;                    /* values: NaN, infinities, zeros of both signs, subnormals; else 1e-8 .. 1e8 */
     int64_t dense_row, dense_col; /* -1: none */
-    int64_t band;                 /* > 0: columns within so much of the diagonal */
+    int64_t band;                 /* > 0: the largest distance of a column from the diagonal */
 } recipe;
 
-/* Any type of an index; of values, or none. */
+/* A random type for indices; for values, LSP_NONE included. */
 static inline lsp_type index_type(uint64_t *state) { return test_below(state, 2) ? LSP_I32 : LSP_I64; }
 static inline lsp_type value_type(uint64_t *state) {
     static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64};
@@ -153,7 +153,7 @@ static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     same(ctx, &here, &right, what);
     must(ctx, lsp_csr_check(ctx, &here, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
     lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
-    if (!lsp_filter_drops_any(&options.filter)) { /* what is made by strips, in the other ways too */
+    if (!lsp_filter_drops_any(&options.filter)) { /* if strips of B made C, the other kernels make it again */
         lsp_spgemm_plan *plan = NULL;
         options.method = LSP_SPGEMM_AUTO;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));

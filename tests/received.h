@@ -1,15 +1,15 @@
-/* A product put together again from the blocks that lsp_spgemm_stream hands over, on the host or on a GPU. */
+/* A sink for lsp_spgemm_stream that puts the blocks together to one matrix on the host. */
 #ifndef LSP_TESTS_RECEIVED_H
 #define LSP_TESTS_RECEIVED_H
 
 #include "products.h"
 
 typedef struct received {
-    lsp_ctx *gpu; /* blocks must lie there; NULL: on the host */
-    lsp_csr C;    /* int64 indices; room for all */
+    lsp_ctx *gpu; /* blocks must be on this context's GPU; NULL: on the host */
+    lsp_csr C;    /* int64 indices; capacity for the whole product */
     int64_t blocks, rows, most_rows;
-    int64_t stop_at; /* this block is not taken; -1: none */
-    int64_t limit;   /* bytes that a block of several rows has at most; 0: any */
+    int64_t stop_at; /* the block at which the sink returns an error; -1: none */
+    int64_t limit;   /* the most bytes of a block of several rows; 0: no limit */
 } received;
 
 static inline lsp_status receive_here(void *user, int64_t first_row, const lsp_csr *block) {

@@ -44,7 +44,7 @@ static inline lsp_ctx *test_gpu_ctx_or_skip(void) {
     return ctx;
 }
 
-/* An allocator that counts what is outstanding and fails from the `fail_at`-th call on (-1: never; once only). */
+/* An allocator that counts pieces in use and fails at the `fail_at`-th call (-1: never). */
 typedef struct test_memory {
     long calls, fail_at, outstanding;
 } test_memory;
@@ -100,7 +100,7 @@ static inline uint64_t test_random(uint64_t *state) {
 }
 static inline int64_t test_below(uint64_t *state, int64_t n) { return (int64_t)(test_random(state) % (uint64_t)n); }
 
-/* Every folder of real matrices: "../shared/matrices" beside the checkout, if it is there. */
+/* A folder of real matrices beside the checkout; tests of it are skipped where it does not exist. */
 #define TEST_REAL_MATRICES LSP_SOURCE_DIR "/../shared/matrices"
 
 #endif

@@ -1,4 +1,4 @@
-# The tool as a stranger uses it: shell scripts, each a ctest, and a small helper for what a bare machine may lack.
+# spgemm-cli from a user's side: shell scripts, each a ctest, and a helper for programs that a bare machine may lack.
 if(NOT TARGET spgemm-cli)
   return()
 endif()
@@ -9,7 +9,7 @@ if(NOT LSP_BASH)
 endif()
 add_executable(cli_helper cli/helper.c)
 target_link_libraries(cli_helper PRIVATE lsp_flags)
-# preloaded before the library: it stands in for a library that errs
+# preloaded before the library: makes calls of the library fail
 add_library(cli_fake MODULE cli/fake.c)
 target_compile_definitions(cli_fake PRIVATE _GNU_SOURCE)
 target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -1,4 +1,4 @@
-# Target `coverage`: runs all tests and reports the share of lines they executed, by file, in coverage.txt and html.
+# Target `coverage`: runs all tests and reports which lines they executed, by file, in coverage.txt and html.
 if(NOT LSP_COVERAGE)
   return()
 endif()

@@ -1,4 +1,4 @@
-# Exported symbols: the library, the headers and exports.txt say the same. Whoever adds a function adds it there too.
+# The library, the headers and exports.txt must name the same functions. Add new ones to exports.txt.
 foreach(what library headers)
   set(file ${PROJECT_SOURCE_DIR}/include)
   if(what STREQUAL "library")

@@ -1,4 +1,4 @@
-# The corpus of every fuzz target is replayed always. With -DLSP_FUZZ=ON and clang libFuzzer looks further for a minute,
+# Every build replays the corpus of every fuzz target. With -DLSP_FUZZ=ON and clang libFuzzer looks further for a minute,
 # by hand, for longer: build/fuzz/tests/fuzz_mtx tests/fuzz/corpus_mtx
 foreach(target mtx)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)

@@ -1,4 +1,4 @@
-# The installed library, used by a stranger's project. Not with a sanitizer: the stranger would have to know of it.
+# The installed library, used by a project outside this tree. Not with a sanitizer, which that project would need too.
 if(LSP_SANITIZE OR LSP_COVERAGE)
   return()
 endif()

@@ -1,5 +1,5 @@
-# The library's threads under the thread sanitizer (preset tsan). A build without a sanitizer runs the same program for
-# its comparisons only; it is no test of the address sanitizer's build, which takes long as it is.
+# The library's threads under the thread sanitizer (preset tsan). Builds without a sanitizer run the same program for
+# its comparisons only. Builds with another sanitizer leave it out: they are slow enough.
 if(LSP_SANITIZE AND NOT LSP_SANITIZE MATCHES "thread")
   return()
 endif()

@@ -1,4 +1,5 @@
-/* What an unkind caller does: numbers that are no type, sizes that no memory has, names in sentences. */
+/* Wrong and unusual calls: invalid types, sizes beyond any memory, output that is input, plans that outlive contexts.
+ */
 #include "tests/matrices.h"
 #include "tests/pairs.h"
 
@@ -198,7 +199,7 @@ Test(api, a_matrix_that_is_not_the_contexts_is_not_freed) {
     lsp_ctx_destroy(ctx);
 }
 
-/* A call whose output is its input: A becomes what it would have been elsewhere, and the context holds A alone. */
+/* A call with its input as output: A becomes the result that another output would get, and nothing leaks. */
 #define REPLACED(call, elsewhere)                                                                                      \
     do {                                                                                                               \
         lsp_csr A, Z = {0};                                                                                            \
@@ -271,7 +272,7 @@ Test(api, plans_and_their_context_end_in_any_order) {
     uint32_t keys[] = {3, 1, 2};
     const lsp_segsort_args sort = {
         .n = 3, .segments = 1, .length = 3, .key_type = LSP_U32, .keys = keys, .keys_out = keys};
-    for (int order = 0; order < 16; order++) { /* bits: which are destroyed before the context; own allocator */
+    for (int order = 0; order < 16; order++) { /* bits: plans destroyed before the context; own allocator */
         test_memory memory = {.fail_at = -1};
         lsp_ctx *ctx = NULL;
         const lsp_ctx_options own = {.allocator = {test_memory_alloc, test_memory_free, &memory}};
@@ -392,7 +393,7 @@ Test(api, orders_have_a_type_of_their_own) {
     lsp_ctx_destroy(ctx);
 }
 
-typedef struct progress { /* of the phases of one call */
+typedef struct progress { /* what one call reported */
     char phase[16];
     double fraction;
     int phases;

@@ -1,4 +1,4 @@
-/* The context: options, sentences, memory that is kept, counted and bounded, and what a GPU request answers. */
+/* The context: options, sentences, memory that is kept, counted and bounded, and requests for a GPU without one. */
 #include "core/cuda.h"
 #include "core/isa.h"
 #include "core/items.h"
@@ -123,7 +123,7 @@ Test(core, memory_is_aligned_counted_kept_and_given_back) {
     must(ctx, lsp_ctx_get_info(ctx, &info));
     cr_assert_eq(info.host_peak_bytes, 8000 + 64);
     lsp_free(ctx, a);
-    lsp_free(ctx, a); /* twice, a stranger's and none: left alone */
+    lsp_free(ctx, a); /* ignored: freed twice, not the context's, NULL */
     lsp_free(ctx, &info);
     lsp_free(ctx, NULL);
     must(ctx, lsp_ctx_reset_peak(ctx));
@@ -191,7 +191,8 @@ Test(core, the_budget_is_kept_and_the_sentence_has_its_numbers) {
     void *a = NULL, *b = NULL;
     must(ctx, lsp_alloc(ctx, LSP_HOST, 1 << 19, 1, &a));
     cr_assert_eq(lsp_available_bytes(ctx, LSP_HOST), 1 << 19);
-    must_fail(ctx, LSP_ERR_MEMORY, "512.06 KiB more are needed beside 512.00 KiB in use: 1.00 MiB together, and the budget is 1.00 MiB",
+    must_fail(ctx, LSP_ERR_MEMORY,
+              "512.06 KiB more are needed beside 512.00 KiB in use: 1.00 MiB together, and the budget is 1.00 MiB",
               lsp_alloc(ctx, LSP_HOST, (1 << 19) + 64, 1, &b));
     must(ctx, lsp_alloc(ctx, LSP_HOST, 1 << 19, 1, &b));
     lsp_free(ctx, a);

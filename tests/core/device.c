@@ -1,4 +1,4 @@
-/* Matrices on the GPU: what goes there in one type and comes back in another is what it was. Skipped without a GPU. */
+/* Matrices that go to the GPU, change types there and come back must be as before. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "core/items.h"
 #include "core/scan.h"
@@ -38,7 +38,7 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
             there.val_type = mask & 1 ? LSP_F32 : LSP_F64;
             then.val_type = mask & 4 ? LSP_F32 : LSP_F64;
             go_and_return(ctx, &A, there, then);
-            then.val_type = LSP_NONE; /* a pattern gets ones here or there, and loses them at home */
+            then.val_type = LSP_NONE; /* a pattern gets ones on either device and loses them at the end */
             go_and_return(ctx, &pattern, there, then);
             there.val_type = LSP_NONE;
             then.val_type = mask & 1 ? LSP_F32 : LSP_F64;
@@ -51,7 +51,7 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
     lsp_ctx_destroy(ctx);
 }
 
-/* Whatever device is the caller's current one: here it is the first. */
+/* A context works on its own device, whichever device is current: here the first one is. */
 Test(device, a_context_on_the_second_gpu_works_there) {
     lsp_ctx *first = test_gpu_ctx_or_skip(), *ctx = NULL;
     lsp_csr A = {0}, near = {0}, there = {0}, C = {0}, back = {0};
@@ -125,7 +125,7 @@ Test(device, blocks_for_items_follow_the_chip_at_hand) {
     lsp_ctx_destroy(ctx);
 }
 
-/* Lengths around a tile of the scan, 2048, and around a chip's blocks in one step of items. */
+/* Lengths around a tile of the scan, 2048, and around the items that all blocks of a GPU take in one step. */
 #if LSP_HAVE_CUDA
 Test(device, prefix_sums_of_any_length_end_with_their_sum) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();

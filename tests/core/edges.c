@@ -1,4 +1,4 @@
-/* Memory is touched only where arrays are: here these begin or end where the machine has none. */
+/* No call touches memory outside its arrays: here the arrays begin or end at pages without access. */
 #include "core/core.h"
 #include "segsort/segsort.h"
 #include "tests/support.h"
@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* So many bytes right before a page that must not be touched, or right behind one. */
+/* `bytes` bytes right before a page without access, or right behind one. */
 typedef struct edge {
     char *pages, *memory;
     size_t length;
@@ -27,7 +27,7 @@ static void drop_edge(edge *e) { munmap(e->pages, e->length); }
 
 enum { KEYS_IN, KEYS_SORTED, VALUES_IN, VALUES_SORTED, BEGINS, ARRAYS };
 
-/* Segments of one length, those of every other call given by offsets. */
+/* Segments of one length; every other call names them by offsets. */
 static void sort_at_the_edge(lsp_ctx *ctx, int64_t length, int64_t segments, lsp_type key, size_t value, bool behind) {
     const int64_t n = length * segments;
     const size_t key_bytes = lsp_type_bytes(key),
@@ -107,7 +107,7 @@ static void edge_free(void *user, void *memory, size_t bytes, lsp_where where) {
     munmap((char *)memory + all - room - page, room + 2 * page);
 }
 
-/* Sizes are whole lines of the cache, so that arrays end exactly where their memory does. */
+/* Sizes are multiples of 64 bytes, so that arrays end exactly where their memory ends. */
 Test(edges, matrices_are_made_moved_and_multiplied_within_their_memory) {
     static const char *const kinds[] = {"er:1024:16", "er:4096:4",   "rmat:10:16", "poisson2d:32",
                                         "perm:4096",  "stencil27:8", "fem3:4",     "web:4096:1.8:64"};

@@ -1,4 +1,4 @@
-/* Threads that the system refuses, and threads that fork() leaves behind: the same bits, by fewer threads. */
+/* The thread pool: threads that the system refuses and threads lost by fork() must not change a bit of any result. */
 #include "tests/support.h"
 
 #include "core/core.h"
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Stands before libc's: from call `refuse_from` on there are no threads. */
+/* Replaces libc's function: from call `refuse_from` on it refuses to create threads. */
 static int refuse_from = -1, created;
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data) {
@@ -36,7 +36,7 @@ static void free_all(lsp_ctx *ctx, lsp_csr *matrices, int count) {
     }
 }
 
-/* Matrices by every kind of threaded work: generated, transposed, multiplied, added, written and read. */
+/* One result of each kind of threaded work: generated, transposed, multiplied, added, written and read again. */
 enum { RESULTS = 5 };
 static lsp_status make_all(lsp_ctx *ctx, lsp_csr *result) {
     lsp_status status = LSP_OK;
@@ -89,7 +89,7 @@ Test(threads, of_the_parent_are_not_missed_by_a_child) {
     int status = 0;
     must(ctx, make_all(ctx, before));
     const pid_t child = fork();
-    if (child == 0) { /* no assertions here: they speak with Criterion's own process */
+    if (child == 0) { /* no assertions in the child: they would write to Criterion's process */
         lsp_csr_difference difference;
         bool fine = make_all(ctx, after) == LSP_OK &&
                     lsp_csr_compare(ctx, &before[2], &after[2], &difference) == LSP_OK && difference.same_bits;

@@ -1,5 +1,5 @@
-/* Stands for CUDA's header of this name where kernels run on the CPU: as much of the language and of the runtime as the
- * project's device code speaks. */
+/* Replaces CUDA's header of this name in the emulated build: the part of the language and of the runtime that the
+ * project's device code uses. */
 #ifndef LSP_EMULATE_CUDA_RUNTIME_H
 #define LSP_EMULATE_CUDA_RUNTIME_H
 
@@ -88,7 +88,7 @@ static inline cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cuda
     return cudaSuccess;
 }
 
-/* A parameter whose type is the kernel's, whatever was passed. */
+/* Gives a parameter the kernel's type: arguments are converted and do not take part in template deduction. */
 template <typename T> struct emu_same { typedef T type; };
 
 template <typename... P>

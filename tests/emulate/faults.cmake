@@ -1,4 +1,4 @@
-# The emulated GPU finds what it is there to find.
+# The emulated GPU must report each of these faults by its sentence.
 add_executable(faults emulate/faults.cu)
 set_source_files_properties(emulate/faults.cu PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${LSP_EMULATE_OPTIONS}")
 target_include_directories(faults PRIVATE emulate)

@@ -1,5 +1,5 @@
-/* Kernels with one fault each: faults NAME runs one in a process of its own, which must end with a sentence. The tests
- * look for it. */
+/* Kernels with one fault each. `faults NAME` runs one of them in a process of its own, which the emulator must end with
+ * the sentence that faults.cmake expects. */
 #include "core/device.cuh"
 #include "fiber.h"
 #include <cooperative_groups.h>

@@ -8,7 +8,7 @@
 
 /* ---- stacks ---- */
 
-static const uint64_t BOTTOM = 0x5AFE57AC4B077043u; /* the lowest word of a stack, as long as it is large enough */
+static const uint64_t BOTTOM = 0x5AFE57AC4B077043u; /* in the lowest word of a stack until the stack overflows */
 static std::mutex stacks_mutex;
 static std::vector<char *> stacks;
 
@@ -19,8 +19,8 @@ char *fiber_take_stack() {
         stacks.pop_back();
         return stack;
     }
-    /* As much again lies below, so that who needs more is told and meets nobody else's memory on the way. Stacks begin
-     * at various distances from a page, else their ends would share few lines of the cache. */
+    /* The mapping is twice as large: a fiber that overflows its stack finds its own memory below, and is reported.
+     * Stacks begin at different distances from a page, because their ends would otherwise share a few cache lines. */
     enum { VARIOUS = 1 << 17 };
     static size_t taken;
     char *below = (char *)mmap(NULL, 2 * FIBER_STACK_BYTES + VARIOUS, PROT_READ | PROT_WRITE,
@@ -41,7 +41,7 @@ bool fiber_stack_holds(const char *stack) { return *(const uint64_t *)stack == B
 /* ---- the switch ---- */
 
 #if defined(__x86_64__) && !defined(LSP_EMULATE_UCONTEXT)
-/* Registers that a callee keeps go to the stack that is left and come from the one that is entered. */
+/* Saves the callee-saved registers on the stack that is left and loads those of the stack that is entered. */
 asm(R"(
 .text
 .hidden fiber_switch

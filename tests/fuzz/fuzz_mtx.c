@@ -1,5 +1,5 @@
-/* Fuzzing of the Matrix Market reader: no text may crash it, and whatever it accepts must be a matrix that is written
- * and read back to the same bits. The first byte chooses options; the rest is the file. */
+/* Fuzz target of the Matrix Market reader. No text may crash it, and every matrix that it accepts must be the same, bit
+ * for bit, after it was written and read again. The first byte of the input chooses options; the rest is the file. */
 #include "libsparse.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void require(bool condition, const char *what, const lsp_ctx *ctx) {
     }
 }
 
-/* Written and read again, A is as it was. */
+/* Writes A, reads it again and compares. */
 static void check_round_trip(lsp_ctx *ctx, const lsp_csr *A) {
     char path[64];
     lsp_csr B;

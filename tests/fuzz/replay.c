@@ -1,4 +1,4 @@
-/* Runs a fuzz target over every file of the folders and files named, without libFuzzer. */
+/* Runs a fuzz target on each file named and on each file of the folders named, without libFuzzer. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int replay(const char *path) {
     }
     size_t bytes = fread(data, 1, room, file);
     fclose(file);
-    uint8_t *exact = malloc(bytes ? bytes : 1); /* so that a sanitizer sees every byte read beyond */
+    uint8_t *exact = malloc(bytes ? bytes : 1); /* of the exact size, so that a sanitizer sees a read beyond it */
     if (exact) {
         memcpy(exact, data, bytes);
         LLVMFuzzerTestOneInput(exact, bytes);

@@ -180,7 +180,7 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
 
 /* ---- the threads themselves ---- */
 
-enum { REGIONS = 500, MOST_PARTS = 64, COUNTS = 1 << 20 };
+enum { REGIONS = 200, MOST_PARTS = 64, COUNTS = 1 << 20 };
 
 typedef struct region {
     const lsp_ctx *ctx;
