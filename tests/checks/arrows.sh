@@ -6,6 +6,7 @@
 #      include nothing of each other.
 #   3. No circle: of headers by their include lines, of source files by the functions they call.
 set -euo pipefail
+shopt -s lastpipe # complain, at the end of a pipe, sets `failed` in this shell
 source=$1 objects=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
