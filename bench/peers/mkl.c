@@ -38,7 +38,7 @@ typedef void *matrix;
     F(mkl_sparse_destroy, (matrix))
 
 static struct mkl {
-    void *library;
+    void *handle;
 #define MEMBER(name, arguments) int(*name) arguments;
     FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -55,7 +55,7 @@ typedef struct product {
 
 static const char *resolve(void) {
 #define RESOLVE(name, arguments)                                                                                       \
-    if (!(mkl.name = (int(*) arguments)(uintptr_t)dlsym(mkl.library, #name))) {                                        \
+    if (!(mkl.name = (int(*) arguments)(uintptr_t)dlsym(mkl.handle, #name))) {                                         \
         return "has no function " #name;                                                                               \
     }
     FUNCTIONS(RESOLVE)
@@ -66,20 +66,20 @@ static const char *resolve(void) {
 bool peer_mkl_load(char *why, size_t why_bytes) {
     static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
     const char *asked = getenv("LSP_BENCH_MKL"), *missing;
-    if (mkl.library) {
+    if (mkl.handle) {
         return true;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names && !mkl.library; i++) {
-        mkl.library = dlopen(asked ? asked : names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !mkl.handle; i++) {
+        mkl.handle = dlopen(asked ? asked : names[i], RTLD_NOW | RTLD_LOCAL);
     }
-    if (!mkl.library) {
+    if (!mkl.handle) {
         snprintf(why, why_bytes, "%s", asked ? dlerror() : "");
         return false;
     }
     if ((missing = resolve())) {
         snprintf(why, why_bytes, "MKL %s", missing);
-        dlclose(mkl.library);
-        mkl.library = NULL;
+        dlclose(mkl.handle);
+        mkl.handle = NULL;
         return false;
     }
     mkl.MKL_Set_Interface_Layer(MKL_INTERFACE_LP64);
@@ -91,7 +91,7 @@ bool peer_mkl_load(char *why, size_t why_bytes) {
 
 const char *peer_mkl_version(void) {
     static char version[200];
-    if (mkl.library) {
+    if (mkl.handle) {
         mkl.MKL_Get_Version_String(version, sizeof version - 1);
     }
     return version[0] ? version : NULL;
