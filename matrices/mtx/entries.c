@@ -85,7 +85,7 @@ typedef struct turns {
     int error;
 } turns;
 
-/* Writes a thread's text after the runs before it. Those were begun earlier, so the wait ends. The run's entries end at
+/* Writes a thread's text after the runs before it. They were begun earlier, so the wait ends. The run's entries end at
  * `end`; `whole` is its first fraction, or `end`. */
 static void put_run(turns *t, int64_t run, int64_t whole, int64_t end, const char *text, size_t bytes) {
     pthread_mutex_lock(&t->mutex);
@@ -173,7 +173,7 @@ lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_si
     }
     work->threads = (int)lsp_min(ctx->options.threads, runs);
     work->run_bytes = lsp_min(run_entries, A->nnz) * entry_bytes + slack_bytes;
-    if (ctx->options.max_bytes > 0) { /* within a budget, fewer threads, but at least one */
+    if (ctx->options.max_bytes > 0) { /* a budget may allow fewer threads, but at least one */
         const int64_t affordable = lsp_available_bytes(ctx, LSP_HOST) / work->run_bytes;
         work->threads = (int)lsp_max(lsp_min(work->threads, affordable), 1);
     }

@@ -1,5 +1,5 @@
-/* Does the budget of the context allow a file to be read? Asked before anything is allocated, so that the refusal can
- * say how much is needed. */
+/* Checks that the context's budget allows a file to be read, before anything is allocated: so the refusal can name the
+ * bytes needed. */
 #include "mtx.h"
 
 lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes) {

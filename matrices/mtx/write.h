@@ -1,4 +1,4 @@
-/* What the files of the Matrix Market writer share: write.c calls entries.c, integers.c and symmetry.c. */
+/* Shared by the files of the Matrix Market writer: write.c calls entries.c, integers.c and symmetry.c. */
 #ifndef LSP_MATRICES_MTX_WRITE_H
 #define LSP_MATRICES_MTX_WRITE_H
 
@@ -34,7 +34,8 @@ lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, con
 /* Can values of this type be written in this field? */
 lsp_status lsp_mtx_check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field);
 
-/* Has A, on the host, the symmetry of work->symmetry? Sets work->entries to those at and below the diagonal. */
+/* Checks that A, on the host, has the symmetry work->symmetry. Sets work->entries to the number at and below the
+ * diagonal. */
 lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work);
 
 #endif

@@ -10,7 +10,7 @@
 #include "network.cuh"
 
 enum { BUCKET_WARPS = 16 }; /* warps of a group at most */
-/* The average words of a bucket; the buckets for a lane's row of VT words. */
+/* The average number of words in a bucket; the number of buckets for a lane's row of VT words. */
 __host__ __device__ constexpr int bucket_mean(int VT) { return VT >= 24 ? 4 : 2; }
 __host__ __device__ constexpr int bucket_row(int VT) { return VT / bucket_mean(VT); }
 
@@ -29,7 +29,7 @@ template <int VT> struct bucket_memory {
         : words(shared), counters(words + G * VT), borders(counters + G * bucket_row(VT)),
           sums(borders + G / WARP * VT / 2), uneven(sums + BUCKET_WARPS) {}
 };
-/* Its bytes, a multiple of 16. The last four words hold `uneven`. */
+/* The bytes of bucket_memory, a multiple of 16. Its last four words hold `uneven`. */
 __host__ __device__ constexpr int bucket_bytes(int VT, int G) {
     return (G * VT + G * bucket_row(VT) + G / WARP * VT / 2 + BUCKET_WARPS + 4) / 4 * 16;
 }
