@@ -108,7 +108,7 @@ static void note_choice(lsp_segsort_plan *plan, const char *method, const char *
     info->method = method;
     info->longest = lsp_max(longest, 1);
     snprintf(info->reason, sizeof info->reason, "the arrays are on %s; no segment is longer than %lld, %s", place,
-             (long long)info->longest, must_search(&plan->shape) ? "as the offsets say" : "as was said");
+             (long long)info->longest, must_search(&plan->shape) ? "as the offsets say" : "as the arguments say");
 }
 
 static lsp_status plan_on_host(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
@@ -202,8 +202,8 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"length of segments", shape->length, args->length},
         {"bytes of a value", (int64_t)shape->value_bytes, (int64_t)args->value_bytes},
         {"set of flags", shape->flags, args->flags},
-        {"first bit that decides", shape->begin_bit, args->begin_bit},
-        {"end of the bits that decide", shape->end_bit, args->end_bit},
+        {"first bit compared", shape->begin_bit, args->begin_bit},
+        {"end of the bits compared", shape->end_bit, args->end_bit},
         {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
         {"presence of marks of changes", shape->change != NULL, args->change != NULL},
         {"presence of places of changes", shape->change_at != NULL, args->change_at != NULL},

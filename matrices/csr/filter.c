@@ -145,8 +145,9 @@ bool lsp_filter_drops_any(const lsp_filter *filter) {
 lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
-                "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
-    LSP_REQUIRE(filter->tolerance >= 0, LSP_ERR_ARGUMENT, "entries up to %g in size are to go: 0 or more is needed",
+                "at most %lld entries of a row are to stay: 0 (no limit) or more is needed",
+                (long long)filter->largest);
+    LSP_REQUIRE(filter->tolerance >= 0, LSP_ERR_ARGUMENT, "a tolerance of %g is given: 0 or more is needed",
                 filter->tolerance);
     LSP_REQUIRE(filter->drop || filter->tolerance == 0, LSP_ERR_ARGUMENT,
                 "a tolerance of %g is given, but drop is false: no entry would go", filter->tolerance);
@@ -163,7 +164,7 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
     LSP_TRY(lsp_filter_check_struct(ctx, filter));
     if (filter->mask != NULL) {
         LSP_TRY(lsp_csr_check_header(ctx, "the mask", filter->mask));
-        LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",
+        LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, but the matrix does not",
                     where == LSP_CUDA ? "on the host" : "on the GPU");
         LSP_TRY(lsp_csr_check_there(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
