@@ -1,4 +1,4 @@
-/* What every room may use: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
+/* For every room: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
  * knows a matrix or a sort. */
 #ifndef LSP_CORE_CORE_H
 #define LSP_CORE_CORE_H

@@ -59,7 +59,7 @@ typedef struct lsp_allocator {
     void *user;
 } lsp_allocator;
 
-/* Receives one line, without a newline, for every decision worth knowing: which method was chosen, and why. */
+/* Receives one line, without a newline, for every important decision: the method chosen, and the reason. */
 typedef void (*lsp_log_fn)(void *user, const char *message);
 
 /* Receives the progress of long operations, in the caller's thread. `phase` is "read", "multiply" or "write". A product
@@ -71,7 +71,7 @@ typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
 typedef struct lsp_ctx_options {
     lsp_where device;        /* the processor that computes */
     int ordinal;             /* number of the GPU, from 0; the caller's current device does not matter */
-    int threads;             /* most host threads, the caller's included; 0: as many as OpenMP would take. The caller
+    int threads;             /* most host threads, the caller's included; 0: as many as OpenMP would use. The caller
                                 does small work alone. The other threads start with the first large work, sleep
                                 between calls and end with the context. If the system refuses some, fewer work */
     int64_t max_bytes;       /* memory budget in bytes, for the host and for the GPU each; 0: no limit */

@@ -48,7 +48,7 @@ static void end_stores(void) {
 #endif
 }
 
-/* Are the columns begin .. end-1 the same, and in range? */
+/* Are the columns begin .. end-1 of A and B equal and in range? */
 LSP_INLINE bool same_columns(lsp_type type, const addition *s, int64_t begin, int64_t end) {
     if (type == LSP_I32) {
         const uint32_t *a = s->A->col, *b = s->B->col;
@@ -288,7 +288,7 @@ LSP_INLINE short_row load_row(int vectors, const addend *A, int64_t begin, int n
     return row;
 }
 
-/* Places the n entries of A's row: entry k goes behind k entries of its own row and those of the other row with a lower
+/* Places the n entries of A's row: entry k goes behind the k entries before it and the other row's entries with a lower
  * column. *equal collects the places where columns are equal. */
 LSP_INLINE void place_row(lsp_type type, int vectors, const addend *A, int64_t begin, int n, const short_row *other,
                           const lsp_csr *C, int64_t to, __m256i *equal) {

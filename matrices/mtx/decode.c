@@ -148,8 +148,8 @@ LSP_INLINE const char *parse_value(const char *p, lsp_mtx_field field, double *v
     return field == LSP_MTX_INTEGER ? parse_integer(p, value) : lsp_parse_double_quick(p, value);
 }
 
-/* Checks an entry against the symmetry of the file. One above the diagonal is replaced by its mirror, which only a
- * lenient reader accepts. */
+/* Checks an entry against the symmetry of the file. An entry above the diagonal is replaced by its mirror, which
+ * only a lenient reader accepts. */
 LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient, bool values, bool complex,
                                       lsp_mtx_batch *batch, int64_t k) {
     int64_t row = batch->row[k], col = batch->col[k];

@@ -27,7 +27,7 @@ lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_si
 /* The first of the entries begin .. end-1 whose value would not be printed as an integer; `end` if none. */
 int64_t lsp_mtx_whole_until(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end);
 
-/* Refuses the first such entry from `begin` on, by its place and value. */
+/* Refuses the first entry from `begin` on whose value is not whole; the message has its place and value. */
 lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
                                   int64_t begin);
 

@@ -1,5 +1,5 @@
-/* Inside the segmented sort on the CPU: what threads.c and giants.c share with the serial code that is compiled for
- * each instruction set (kernels.c). */
+/* Inside the segmented sort on the CPU: shared by threads.c, giants.c, and the serial code that is compiled for each
+ * instruction set (kernels.c). */
 #ifndef LSP_SEGSORT_CPU_CPU_H
 #define LSP_SEGSORT_CPU_CPU_H
 

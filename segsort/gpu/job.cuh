@@ -1,4 +1,4 @@
-/* What all kernels of the segmented sort share: the job, the order of keys, and the lists of segments by class.
+/* Shared by all kernels of the segmented sort: the job, the order of keys, and the lists of segments by class.
  *
  * A list holds one 64-bit entry for each segment: its begin, its length, and the arrays that hold its items (the input,
  * the output, or the temporary arrays of giants). Sorted items always go to the output. gpu/kernel_tile.cuh sorts short

@@ -52,7 +52,7 @@ static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
 }
 
 /* The longest segment that is not made a giant at once: LARGE_LONGEST if shared memory holds it, else LIST_LONGEST.
- * With few items such segments are rare, and starting their kernels in vain would cost more than they gain. */
+ * With few items such segments are rare, and starting their kernels for nothing would cost more than they gain. */
 static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int item_bytes = group_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
     const bool fit = group_bytes<32, GROUP_LARGE>(group_fewest(32, GROUP_LARGE), item_bytes) + 1024 <=
