@@ -129,8 +129,7 @@ static lsp_status write_stretch(lsp_ctx *ctx, const lsp_mtx_writing *work, const
                                   : LSP_OK;
 }
 
-/* Fetches the stretch from `begin` on of a matrix on the GPU: columns, then values, which start after `length` columns.
- */
+/* Fetches a stretch of a matrix on the GPU: columns from `begin` on, then values, behind space for `length` columns. */
 static lsp_status fetch_stretch(lsp_ctx *ctx, const lsp_csr *A, int stage, int64_t begin, int64_t length) {
     lsp_status status = LSP_OK;
     const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
