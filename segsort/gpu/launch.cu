@@ -14,8 +14,8 @@
 enum {
     TILE_SHARED_BYTES =
         27 << 10,           /* per block of the tile kernel: TILE_BLOCKS fit in a multiprocessor. Tuned on an H200 */
-    FEW_SEGMENTS = 1 << 11, /* few items: a narrow kernel sorts short segments if there are this many or more */
-    FEW_LONGEST_MEAN = 256, /* and if the mean length is at most this many items */
+    FEW_SEGMENTS = 1 << 11, /* few items: from this many segments on, a narrow kernel sorts short ones */
+    FEW_LONGEST_MEAN = 256, /* items: longest mean length of segments with which it does so */
     SCRATCH_ALIGN = 256     /* bytes */
 };
 
