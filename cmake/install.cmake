@@ -1,9 +1,9 @@
-# What is installed: the library both ways, its headers, a CMake package, a pkg-config file, the tools, the licence.
+# Installs the shared and the static library, headers, CMake package, pkg-config file, tools and licence.
 include(CMakePackageConfigHelpers)
 set(lsp_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/libsparse)
 
-# The shared library needs nothing else; the static one needs its dependencies. So each has an export file of its own,
-# and a project that uses the shared one need not find them.
+# The shared library needs no other; the static library needs its dependencies. So each has its own export file, and a
+# project that uses the shared library need not find these dependencies.
 foreach(kind shared static)
   set(target libsparse)
   if(kind STREQUAL "static")

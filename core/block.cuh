@@ -34,10 +34,10 @@ template <typename T> __device__ inline T warp_scan(T x, int lane) {
     return x;
 }
 
-/* ---- a block of WARPS whole warps, through one number a warp in shared memory; two barriers ---- */
+/* ---- a block of WARPS whole warps, through one number per warp in shared memory; two barriers ---- */
 
-/* The sum over the warps before this one, where sums[] has each warp's; *total is the sum of all. Ends with a barrier,
- * so that sums[] may be written again. */
+/* The sum of sums[w] over the warps w before this one; *total is the sum over all warps. Ends with a barrier, so that
+ * sums[] may be written again. */
 template <typename T> __device__ inline T warps_before(const T *sums, int warps, int warp, T *total) {
     T before = 0, all = 0;
     __syncthreads();

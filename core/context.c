@@ -1,4 +1,4 @@
-/* The context: options checked, created, described, changed, destroyed. */
+/* The context: checks its options; creates, describes, changes and destroys it. */
 #include "cuda.h"
 #include "isa.h"
 #include "machine.h"

@@ -1,4 +1,4 @@
-/* What every room may use: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
+/* For every room: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
  * knows a matrix or a sort. */
 #ifndef LSP_CORE_CORE_H
 #define LSP_CORE_CORE_H
@@ -29,7 +29,7 @@ typedef struct lsp_block { /* a piece of memory: in use, or kept for the next ca
 
 typedef struct lsp_space { /* bytes of one kind of memory */
     int64_t used, kept;    /* in use now; kept for the next call */
-    int64_t peak, high;    /* the largest `used` since the last reset; since the context was created */
+    int64_t peak, high;    /* the largest `used`: since the last reset; since the context was created */
 } lsp_space;
 
 /* A member of every plan, which lets plan and context be destroyed in any order. A context that is destroyed first sets
@@ -38,8 +38,8 @@ typedef struct lsp_plan_life {
     lsp_ctx **ctx; /* the plan's pointer to its context */
     void *plan;
     struct lsp_plan_life *next, **link; /* the context's list of plans; `link` is the pointer that points here */
-    lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator, */
-    size_t bytes;                       /* and the size of the plan's struct */
+    lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator */
+    size_t bytes;                       /* set together with `allocator`: the size of the plan's struct */
 } lsp_plan_life;
 
 /* Rooms that keep a table of their own in the context. */
@@ -97,7 +97,7 @@ lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t rese
 /* Memory that outlives the call (an output), not set to zero. For 0 items or items of 0 bytes *memory becomes NULL. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULL and memory that is not the context's */
-bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* is it memory of the context, in use? */
+bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context that is in use */
 
 /* Adds a plan to the context's list. `plan` comes from lsp_alloc; *ctx is its pointer to the context, already set. */
 void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);
@@ -117,8 +117,7 @@ lsp_status lsp_scratch_bytes(lsp_ctx *ctx, int64_t count, size_t item_bytes, boo
 #define LSP_SCRATCH_ZERO(ctx, count, pointer)                                                                          \
     lsp_scratch_bytes((ctx), (count), sizeof **(pointer), true, (void **)(pointer))
 
-/* Bytes that could still be taken: from the budget if the context has one, else from the machine's or the GPU's memory.
- */
+/* Bytes that can still be taken: from the budget if the context has one, else from the memory of the machine or GPU. */
 int64_t lsp_available_bytes(lsp_ctx *ctx, lsp_where where);
 
 /* ---- sizes and bits ---- */
@@ -136,7 +135,7 @@ static inline int64_t lsp_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t lsp_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t lsp_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/* Bits that hold the numbers 0 .. x. */
+/* The number of bits that hold the numbers 0 .. x. */
 static inline int lsp_bits(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
 
 /* A size for a sentence, as "1.50 GiB". */
@@ -166,19 +165,18 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
     *end = n / parts * (part + 1) + lsp_min(part + 1, n % parts);
 }
 
-/* Calls do_part(data, part, thread) once for each part. Parts are taken in ascending order by the next free one of at
- * most `threads` threads. Thread 0 is the caller, who does part 0. If the system refuses a thread or starts it late,
- * the others do its parts. So a part may wait for a lower part, but never for a higher one. A part may call
- * lsp_for_parts itself: if the outer call has several threads, the calling thread does all parts of the inner one. */
+/* Calls do_part(data, part, thread) once for each part. At most `threads` threads take the parts in ascending order.
+ * Thread 0 is the caller and does part 0. If the system refuses a thread or starts it late, the others do its parts.
+ * So a part may wait for a lower part, but never for a higher one. A part may call lsp_for_parts itself: if the outer
+ * call has several threads, the calling thread does all parts of the inner call. */
 void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
                    void (*do_part)(void *data, int64_t part, int thread), void *data);
 
-/* Calls do_share(data, begin, end) for even shares of 0 .. n-1, by as many threads as get `least` items or more each.
- */
+/* Calls do_share(data, begin, end) for even shares of 0 .. n-1, on as many threads as get at least `least` items. */
 void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,
                     void (*do_share)(void *data, int64_t begin, int64_t end), void *data);
 
-/* *first = min(*first, found), atomically: how the threads of do_share find the lowest index that all of them found. */
+/* *first = min(*first, found), atomically. Threads search their shares for an index, and *first ends as the lowest. */
 static inline void lsp_lower(int64_t *first, int64_t found) {
     int64_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
     while (found < seen &&
@@ -190,7 +188,7 @@ static inline void lsp_lower(int64_t *first, int64_t found) {
  */
 void lsp_prefix_sum(lsp_ctx *ctx, int64_t *offsets, int64_t n);
 
-/* Threads for `work` items if a thread pays from `least` items on. */
+/* The number of threads for `work` items, if a thread pays from `least` items on. */
 static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t least) {
     int64_t useful = lsp_max(work / lsp_max(least, 1), 1);
     return (int)lsp_min(useful, ctx->options.threads);

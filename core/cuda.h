@@ -1,5 +1,6 @@
-/* The GPU side of the context, in plain C: device, stream, memory, copies. cuda.c and cuda_copy.c implement it on the
- * CUDA runtime; cuda_none.c refuses in a build without CUDA. So every build links and callers need no #ifdef. */
+/* The GPU side of the context, in plain C: device, stream, memory, copies. cuda.c and cuda_copy.c implement it with the
+ * CUDA runtime; cuda_none.c refuses every call in a build without CUDA. So every build links and callers need no
+ * #ifdef. */
 #ifndef LSP_CORE_CUDA_H
 #define LSP_CORE_CUDA_H
 
@@ -58,7 +59,7 @@ lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);
 /* Around calls that use the current device, as launches do: _enter makes the context's device current, _leave restores
- * the caller's and then returns lsp_cuda_check(ctx, error, what). */
+ * the caller's device and returns lsp_cuda_check(ctx, error, what). */
 void lsp_cuda_enter(lsp_ctx *ctx);
 lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what);
 /* Lets a kernel use all the dynamic shared memory that the GPU has for a block. Only the first call asks the driver. */

@@ -1,4 +1,4 @@
-/* The GPU side of the context in a build without CUDA: every call that can fail refuses with a sentence. */
+/* The GPU side of the context in a build without CUDA: every call that can fail fails with a sentence. */
 #include "cuda.h"
 #include "items.h"
 #include "none.h"

@@ -1,5 +1,5 @@
-/* Functions for kernels that need PTX, or that CUDA C has for some architectures only. The versions at the end are for
- * the emulated GPU (LSP_CUDA=EMULATED), whose kernels the host's compiler compiles. */
+/* Device functions that need PTX, or that CUDA C offers on some architectures only. The versions at the end are for the
+ * emulated GPU (LSP_CUDA=EMULATED), whose kernels the host's compiler compiles. */
 #ifndef LSP_CORE_DEVICE_CUH
 #define LSP_CORE_DEVICE_CUH
 
@@ -25,7 +25,7 @@ __device__ inline void lsp_prefetch_border(const void *border) {
 }
 
 /* Makes the compiler compute x here, and hides the value from it afterwards. Without it the compiler may keep all
- * operands of a long sum in registers to add them in another order, or keep what it could compute again. */
+ * operands of a long sum in registers to add them in another order, or keep a value that it could compute again. */
 __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
@@ -42,7 +42,7 @@ __device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, 
         : "r"(other), "r"((unsigned)upper), "r"(one));
 }
 
-/* For kernels started with LSP_LAUNCH_BESIDE: call the first at the begin, the second at the end. */
+/* For kernels started with LSP_LAUNCH_BESIDE: call the first one at the start, the second one at the end. */
 __device__ inline void lsp_let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();

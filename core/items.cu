@@ -2,7 +2,7 @@
 #include "items.h"
 #include "launch.cuh"
 
-enum { NT = 256, VT = 4, SM_BLOCKS = 16 }; /* VT: items a thread before the grid stops growing */
+enum { NT = 256, VT = 4, SM_BLOCKS = 16 }; /* VT: items per thread until the grid reaches SM_BLOCKS per SM */
 
 static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, NT * VT, SM_BLOCKS); }
 

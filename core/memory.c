@@ -19,7 +19,7 @@ enum {
 
 /* ---- the default allocator ---- */
 
-/* Maps pages that begin at a multiple of a huge page, and cuts off what was mapped for that alignment. */
+/* Maps pages that begin at a multiple of a huge page, and unmaps the pages mapped only for that alignment. */
 static void *map_huge(size_t bytes) {
     size_t mapped = bytes + huge_page;
     char *start = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -47,7 +47,7 @@ static void format_text(char *text, size_t bytes, const char *format, va_list ar
 
 lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) {
     if (ctx) {
-        char text[sizeof ctx->error]; /* a buffer of its own: the arguments may point into ctx->error */
+        char text[sizeof ctx->error]; /* a second buffer, because the arguments may point into ctx->error */
         va_list args;
         va_start(args, format);
         format_text(text, sizeof text, format, args);

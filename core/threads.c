@@ -19,7 +19,7 @@ enum {
     stack_bytes = 2 << 20,
     wake_at_once = 2, /* each thread wakes two others, so all are awake after log2(threads) steps */
     shares_a_thread = 4,
-    patience_ns = 50000, /* how long a thread spins before it sleeps; to sleep and wake up costs as much */
+    patience_ns = 50000, /* how long a thread spins before it sleeps; sleeping and waking up takes as long */
 };
 
 typedef struct region {
@@ -195,7 +195,7 @@ void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
     pool->wanted = (int)lsp_min(wanted, pool->started);
     wake(pool);
     pthread_mutex_unlock(&pool->mutex);
-    __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE); /* for workers that spin; they find the mutex free */
+    __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE); /* ends the spin of workers; the mutex is free by now */
     do_part(data, 0, 0);
     do_parts(&pool->region, 0);
     finish(pool);
@@ -227,7 +227,7 @@ void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,
     }
 }
 
-/* ---- prefix sums: each share is summed by itself, then raised by the sums of the shares before it ---- */
+/* ---- prefix sums: each share is summed alone, then raised by the sums of the shares before it ---- */
 
 enum { most_shares = 64, least_share = 1 << 16 };
 

@@ -1,6 +1,6 @@
-/* What the files of this room share: the table of value types, the choice of types, rows shared out among threads.
- * Loops over entries are written once, as LSP_INLINE functions called with constant types: the compiler makes the
- * copies. */
+/* Shared by the files of this room: the table of value types, the choice of types, rows shared out among threads.
+ * Loops over entries are written once, as LSP_INLINE functions called with constant types: the compiler makes a copy
+ * for each type. */
 #ifndef LSP_MATRICES_MATRICES_H
 #define LSP_MATRICES_MATRICES_H
 
@@ -41,7 +41,7 @@
         ((real *)(val))[(reals) * (to) + part] += ((real *)(val))[(reals) * (k) + part];                               \
     }
 
-/* May the values of a matrix have this type? */
+/* Can the values of a matrix have this type? */
 static inline bool lsp_is_value(lsp_type type) { return type == LSP_NONE LSP_VALUE_TYPES(LSP_VALUE_IS, type); }
 
 /* lsp_type_bytes of a value type, as a constant if the type is one. */
@@ -51,7 +51,7 @@ LSP_INLINE size_t lsp_value_bytes(lsp_type type) { return LSP_VALUE_TYPES(LSP_VA
 #define LSP_WITH_VALUE(type, f, ...)                                                                                   \
     (LSP_VALUE_TYPES(LSP_VALUE_CALL, type, f, __VA_ARGS__) f(LSP_NONE, __VA_ARGS__))
 
-/* Is a user's array aligned to its items? Vector loads of another one would crash. */
+/* Is a user's array aligned to its items? Vector loads from an unaligned array would crash. */
 static inline bool lsp_aligned(const void *array, lsp_type type) {
     const size_t bytes = LSP_VALUE_TYPES(LSP_VALUE_ALIGN, type) lsp_type_bytes(type);
     return (uintptr_t)array % (bytes > 0 ? bytes : 1) == 0;
@@ -88,17 +88,16 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
 /* Converts A to `types`; NULL leaves it as it is. On failure A is unchanged. */
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 
-/* LSP_ERR_MEMORY, with the bytes, if a matrix of these sizes and resolved types does not fit the memory that is free.
- */
+/* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 
-/* *C = *made. If C is also an input, those of its arrays that belong to the context are freed first. */
+/* *C = *made. If C is also an input, its arrays are freed first, as far as they belong to the context. */
 void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
 
-/* lsp_csr_check that calls the matrix by this name in its messages. */
+/* lsp_csr_check, with this name for the matrix in its messages. */
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 
-/* lsp_csr_transpose and lsp_csr_add that call A, or B, by another name in their messages. */
+/* lsp_csr_transpose and lsp_csr_add, with this name for A, or for B, in their messages. */
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B);
 lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
                           const lsp_csr *B, lsp_csr *C);
@@ -152,14 +151,15 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
                            const lsp_csr_types *types, lsp_csr *B);
 
 /* Sums entries with equal columns in place, in their order; rows must be sorted. In a pattern they become one entry.
- * nnz shrinks, the arrays stay where they are. *merged (may be NULL): entries that went into others. On a checked
- * matrix it can only fail for lack of memory. */
+ * nnz shrinks, the arrays stay where they are. *merged (may be NULL): the number of entries added to others. On a
+ * checked matrix it can only fail for lack of memory. */
 lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged);
 
 /* The row of entry k, 0 <= k < nnz. */
 int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k);
 
-/* Threads worth starting for all of A. The rows of one share: shares have equal sums of rows and entries. */
+/* _threads: the number of threads that pays for all of A. _share: the rows begin .. end-1 of one share; shares have
+ * equal sums of rows and entries. */
 int lsp_csr_threads(const lsp_ctx *ctx, const lsp_csr *A);
 void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_t *end);
 

@@ -19,7 +19,7 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 (long long)args->max_length);
     if (args->offsets != NULL) {
         LSP_REQUIRE(args->length == 0, LSP_ERR_ARGUMENT,
-                    "offsets and a length of %lld items are given: segments have either", (long long)args->length);
+                    "offsets and a length of %lld items are given: only one may be", (long long)args->length);
         return LSP_OK;
     }
     LSP_REQUIRE(args->ends == NULL, LSP_ERR_ARGUMENT, "the ends of %lld segments are given, but their begins are NULL",
@@ -28,13 +28,13 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
         return LSP_OK;
     }
     LSP_REQUIRE(args->length > 0, LSP_ERR_ARGUMENT,
-                "the offsets of %lld segments are NULL, and they have no length in common", (long long)args->segments);
+                "the offsets of %lld segments are NULL, and no common length is given", (long long)args->segments);
     LSP_REQUIRE(args->segments == lsp_ceil_div(args->n, args->length), LSP_ERR_ARGUMENT,
                 "%lld items in segments of %lld make %lld segments, not %lld", (long long)args->n,
                 (long long)args->length, (long long)lsp_ceil_div(args->n, args->length), (long long)args->segments);
     LSP_REQUIRE(args->max_length == 0 || lsp_min(args->length, args->n) <= args->max_length, LSP_ERR_ARGUMENT,
-                "segments of %lld items, but none was to be longer than %lld",
-                (long long)lsp_min(args->length, args->n), (long long)args->max_length);
+                "segments of %lld items, but none may be longer than %lld", (long long)lsp_min(args->length, args->n),
+                (long long)args->max_length);
 done:
     return status;
 }
@@ -105,7 +105,7 @@ static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(begin >= 0 && end <= args->n, LSP_ERR_ARGUMENT,
                 "segment %lld holds the items %lld to %lld, but there are only the items 0 to %lld", (long long)bad,
                 (long long)begin, (long long)end, (long long)args->n);
-    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none was to be longer than %lld",
+    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld",
                       (long long)bad, (long long)(end - begin), (long long)longest);
 done:
     return status;
@@ -252,15 +252,15 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE((args->flags & ~(unsigned)(LSP_SORT_DESCENDING | ALL_POSITIONS)) == 0, LSP_ERR_ARGUMENT,
                 "unknown flags: 0x%x", args->flags);
     LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
-                "positions in the segment and in the array are both wanted: one of them can be had");
+                "positions in the segment and in the array are both asked for: only one kind is offered");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
                 "positions of %zu bytes: 4 or 8 are offered", args->value_bytes);
     int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_longest_bound(args);
     LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
                 "positions among %lld items do not fit 4 bytes", (long long)counted);
     LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
-                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot decide: integers of %d bits%s", begin,
-                end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
+                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot be compared: integers of %d bits%s",
+                begin, end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
     LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL) || args->offset_type != LSP_I32 ||
                     args->n <= INT32_MAX,
                 LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
@@ -281,7 +281,7 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->where == LSP_HOST || args->where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "arrays at place %d: LSP_HOST or LSP_CUDA is needed", (int)args->where);
     LSP_REQUIRE(args->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
-                "the arrays are a GPU's, but the context works on the host");
+                "the arrays are on a GPU, but the context works on the host");
     LSP_REQUIRE(args->where == LSP_HOST || (args->n <= most_on_gpu && args->segments <= most_on_gpu), LSP_ERR_ARGUMENT,
                 "%lld items in %lld segments: a GPU sorts at most %lld of either", (long long)args->n,
                 (long long)args->segments, (long long)most_on_gpu);

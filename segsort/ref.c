@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* An integer key as an unsigned number in the same order. With a range of bits, that range of the number. */
+/* An integer key as an unsigned number in the same order. With a range of bits, only these bits of the number. */
 static uint64_t integer_at(const lsp_segsort_args *args, const void *keys, int64_t i) {
     bool wide = lsp_type_bytes(args->key_type) == 8, is_signed = args->key_type == LSP_I32 || args->key_type == LSP_I64;
     uint64_t key = wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
@@ -15,7 +15,7 @@ static uint64_t integer_at(const lsp_segsort_args *args, const void *keys, int64
     return (args->end_bit < 64 ? number & (((uint64_t)1 << args->end_bit) - 1) : number) >> args->begin_bit;
 }
 
-/* Does x stand before y? NaNs stand last, in either direction; -0 is below +0. */
+/* Does x come before y? NaNs come last, in either direction; -0 is below +0. */
 static bool before_real(double x, double y, bool descending) {
     if (isnan(x) || isnan(y)) {
         return !isnan(x) && isnan(y);
@@ -25,7 +25,7 @@ static bool before_real(double x, double y, bool descending) {
     return descending ? more : less;
 }
 
-/* Does key x stand before key y? False for equal keys, so that a merge that only asks this is stable. */
+/* Does key x come before key y? False for equal keys, so a merge by this function is stable. */
 static bool before(const lsp_segsort_args *args, const void *keys, int64_t x, int64_t y) {
     bool descending = (args->flags & LSP_SORT_DESCENDING) != 0;
     if (args->key_type == LSP_F32) {
@@ -45,7 +45,7 @@ static void permute(char *to, const char *from, size_t bytes, const int64_t *pos
     }
 }
 
-/* Sorts the positions of n keys stably. `position` and `other` hold n each; returns the one with the result. */
+/* Sorts the positions of n keys stably. `position` and `other` hold n each; returns the array with the result. */
 static int64_t *sorted_positions(const lsp_segsort_args *args, const void *keys, int64_t n, int64_t *position,
                                  int64_t *other) {
     for (int64_t i = 0; i < n; i++) {
@@ -66,7 +66,8 @@ static int64_t *sorted_positions(const lsp_segsort_args *args, const void *keys,
     return position;
 }
 
-/* Writes where the n sorted keys of segment s, which begins at `begin`, change. The first key counts as a change. */
+/* Writes the places where the n sorted keys of segment s change. The segment begins at `begin`; its first key is a
+ * change. */
 static void note_changes(const lsp_segsort_args *args, const void *keys, int64_t s, int64_t begin, int64_t n,
                          const int64_t *order) {
     int64_t count = 0;

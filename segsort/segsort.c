@@ -1,4 +1,4 @@
-/* The public calls of the segmented sort: at once, or planned and then executed. Each call asks once where the arrays
+/* The public calls of the segmented sort: at once, or planned and then executed. Each call checks once where the arrays
  * are: the CPU sorts arrays on the host, the GPU those on the GPU. Scratch on the GPU belongs to the plan or, without a
  * plan, ends with the call. */
 #include "segsort.h"
@@ -8,8 +8,8 @@
 struct lsp_segsort_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
     lsp_plan_life life;
-    lsp_segsort_args shape; /* of its pointers, only whether they are NULL matters */
-    void *scratch;          /* on the GPU: sort_bytes for the sort, then sorted keys that the caller does not want */
+    lsp_segsort_args shape; /* a pointer in it only tells whether the array exists */
+    void *scratch;          /* on the GPU: sort_bytes for the sort, then spare_bytes for the sorted keys */
     int64_t sort_bytes;
     lsp_segsort_info info;
 };
@@ -29,12 +29,12 @@ done:
     return status;
 }
 
-/* Bytes for sorted keys that the caller does not want: a sort of positions still needs an array for them. */
+/* Bytes for the sorted keys if the caller does not want them: a sort of positions still needs an array for them. */
 static int64_t spare_bytes(const lsp_segsort_args *args) {
     return args->keys_out == NULL ? args->n * (int64_t)lsp_type_bytes(args->key_type) : 0;
 }
 
-/* Gives sorted keys that the caller does not want an array in scratch. */
+/* If the caller does not want the sorted keys, sorts them into an array in scratch. */
 static lsp_status add_keys_out(lsp_ctx *ctx, lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     if (args->keys_out == NULL) {
@@ -108,7 +108,7 @@ static void note_choice(lsp_segsort_plan *plan, const char *method, const char *
     info->method = method;
     info->longest = lsp_max(longest, 1);
     snprintf(info->reason, sizeof info->reason, "the arrays are on %s; no segment is longer than %lld, %s", place,
-             (long long)info->longest, must_search(&plan->shape) ? "as the offsets say" : "as was said");
+             (long long)info->longest, must_search(&plan->shape) ? "as the offsets say" : "as the arguments say");
 }
 
 static lsp_status plan_on_host(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
@@ -202,8 +202,8 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"length of segments", shape->length, args->length},
         {"bytes of a value", (int64_t)shape->value_bytes, (int64_t)args->value_bytes},
         {"set of flags", shape->flags, args->flags},
-        {"first bit that decides", shape->begin_bit, args->begin_bit},
-        {"end of the bits that decide", shape->end_bit, args->end_bit},
+        {"first bit compared", shape->begin_bit, args->begin_bit},
+        {"end of the bits compared", shape->end_bit, args->end_bit},
         {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
         {"presence of marks of changes", shape->change != NULL, args->change != NULL},
         {"presence of places of changes", shape->change_at != NULL, args->change_at != NULL},

@@ -12,14 +12,14 @@ extern "C" {
 
 __extension__ typedef unsigned __int128 lsp_u128;
 
-/* Words that every array of words must hold beyond its last word, because networks work on whole blocks of vectors. */
+/* Every array of words has room for this many more, because networks work on whole blocks of vectors. */
 enum { LSP_WORD_PAD = 256 };
 
 /* Maps the bits k of a key to an unsigned number: (k ^ (k has its sign bit ? flip : 0) ^ bias) & keep. A NaN maps to
  * all ones. */
 typedef struct lsp_key_order {
     uint64_t bias, flip;
-    uint64_t keep;      /* the bits that decide: all bits of the key, unless the caller gave a range of bits */
+    uint64_t keep;      /* the bits that are compared: all, unless the caller gave a range of bits */
     uint64_t nan_above; /* a key is a NaN if its bits without the sign bit exceed this */
     bool is_float;
 } lsp_key_order;
@@ -49,8 +49,8 @@ typedef struct lsp_key_range {
     uint64_t min, max; /* the smallest and the largest number of some keys */
 } lsp_key_range;
 
-/* Sorts n words and returns the array with the result: `words` or `scratch`, which has the same size. Words that are
- * equal from bit `low` up are in order already; bits from `high` up are equal in all words. */
+/* Sorts n words and returns the array with the result: `words` or `scratch`, which has the same size. Words with equal
+ * bits from `low` up are in order already; bits from `high` up are equal in all words. */
 typedef void *(*lsp_word_sort)(void *words, void *scratch, int64_t n, int low, int high);
 
 enum { LSP_WORD_32 = 0, LSP_WORD_64 = 1, LSP_WORD_128 = 2, LSP_WORD_KINDS = 3 };
@@ -75,7 +75,7 @@ bool lsp_segsort_cpu_bytes(const lsp_ctx *ctx, const lsp_segsort_args *args, int
 /* Refuses arguments that are wrong, with a sentence. On a GPU the offsets are not read. */
 lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-/* The limits of classes that the context of a GPU uses now. */
+/* The table of limits that a GPU's context uses now. */
 const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx);
 
 /* The scratch on the GPU for checked arguments if no segment exceeds `longest` items; false if no int64 holds it. */

@@ -52,30 +52,29 @@ LSP_API const char *lsp_version(void);
 typedef enum lsp_where { LSP_HOST = 0, LSP_CUDA = 1 } lsp_where;
 
 /* A caller's own memory. `alloc` returns `bytes` (more than 0) aligned to 64, or NULL; `where` LSP_CUDA asks for device
- * memory. `free` takes back what `alloc` returned. Both are called only from the thread that calls the library. */
+ * memory. `free` gets memory that `alloc` returned. Both are called only from the thread that calls the library. */
 typedef struct lsp_allocator {
     void *(*alloc)(void *user, size_t bytes, lsp_where where);
     void (*free)(void *user, void *memory, size_t bytes, lsp_where where);
     void *user;
 } lsp_allocator;
 
-/* Receives one line, without a newline, for every decision worth knowing: which method was chosen, and why. */
+/* Receives one line, without a newline, for every important decision: the method chosen, and the reason. */
 typedef void (*lsp_log_fn)(void *user, const char *message);
 
-/* Receives the progress of long operations, in the caller's thread. `phase` is "read", "multiply", "write" or,
- * for a product in blocks, "stream": the share of its rows handed over (lsp_spgemm_write has two such phases; the
- * phases inside a stream are not reported). `fraction` grows from 0 to 1 and, on success, ends there. */
+/* Receives the progress of long operations, in the caller's thread. `phase` is "read", "multiply" or "write". A product
+ * in blocks reports only "stream", the share of its rows handed over; lsp_spgemm_write reports this phase twice.
+ * `fraction` grows from 0 to 1; on success the last one is 1. */
 typedef void (*lsp_progress_fn)(void *user, const char *phase, double fraction);
 
-/* Options of a context. All zero: the CPU, all its threads, the library's own memory, no limit, silence. */
+/* Options of a context. All zero: the CPU, all its threads, the library's own memory, no limit, no hooks. */
 typedef struct lsp_ctx_options {
-    lsp_where device; /* what computes */
-    int ordinal;      /* which GPU, from 0, whatever the caller's current device is */
-    int threads;      /* most host threads, the caller's included; 0: as many as OpenMP would take. The caller
-                         does small work alone. The other threads start with the first large work, sleep
-                         between calls and end with the context. If the system refuses some, fewer work */
-    int64_t
-        max_bytes; /* memory budget: bytes that the context may hold, on the host and on the GPU each; 0: no limit */
+    lsp_where device;        /* the processor that computes */
+    int ordinal;             /* number of the GPU, from 0; the caller's current device does not matter */
+    int threads;             /* most host threads, the caller's included; 0: as many as OpenMP would use. The caller
+                                does small work alone. The other threads start with the first large work, sleep
+                                between calls and end with the context. If the system refuses some, fewer work */
+    int64_t max_bytes;       /* memory budget in bytes, for the host and for the GPU each; 0: no limit */
     lsp_allocator allocator; /* set both functions or neither */
     lsp_log_fn log;
     lsp_progress_fn progress;
@@ -93,9 +92,9 @@ typedef struct lsp_ctx lsp_ctx;
 LSP_API lsp_status lsp_ctx_create(lsp_ctx **ctx, const lsp_ctx_options *options, char *error, size_t error_bytes);
 
 /* Frees everything that the context holds. Matrices made with it become invalid and need no lsp_csr_free. Plans may be
- * destroyed before or after the context, each exactly once; after it every other call with them returns
- * LSP_ERR_ARGUMENT, and a caller's own allocator must outlive them. NULL does nothing. Waits for the context's stream.
- */
+ * destroyed before or after the context, each exactly once. Once the context is gone, every other call with a plan
+ * returns LSP_ERR_ARGUMENT. A caller's own allocator must outlive the plans. NULL does nothing. Waits for the context's
+ * stream. */
 LSP_API void lsp_ctx_destroy(lsp_ctx *ctx);
 
 /* Returns the sentence of the last failure, "" if there was none. Valid until the next failure or the end of the
@@ -106,7 +105,7 @@ typedef struct lsp_ctx_info {
     lsp_where device;
     int ordinal;
     int threads;
-    char device_name[128];   /* the processor's or the GPU's own name */
+    char device_name[128];   /* name of the GPU, or of the processor for a host context */
     const char *isa;         /* instruction set of the host code in use: "avx512", "avx2" or "portable" */
     int64_t max_bytes;       /* 0: no limit */
     int64_t host_bytes;      /* held now, including memory kept for reuse */
@@ -120,7 +119,7 @@ typedef struct lsp_ctx_info {
 
 LSP_API lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info);
 
-/* Starts the peaks of lsp_ctx_get_info anew from what is in use now. */
+/* Sets the peaks of lsp_ctx_get_info to the bytes in use now. */
 LSP_API lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx);
 
 /* Sets the memory budget (0: no limit). Memory that is held already stays. */
@@ -139,7 +138,7 @@ LSP_API int lsp_cuda_device_count(void);
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
 typedef enum lsp_type {
-    LSP_NONE = 0, /* no values: a pattern; where a caller chooses a type: the one that fits */
+    LSP_NONE = 0, /* of a matrix: a pattern, without values. As a type asked for: the library chooses */
     LSP_I32 = 1,
     LSP_I64 = 2,
     LSP_U32 = 3,

@@ -79,25 +79,25 @@ typedef enum lsp_symmetry {
     LSP_HERMITIAN = 3  /* A = conj(A)^T */
 } lsp_symmetry;
 
-/* B = the whole matrix of which A holds one triangle: every entry off the diagonal also appears at its mirrored place,
- * negated (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows are sorted; an entry given on both sides of the diagonal is
- * summed. Host matrices only. */
+/* B = the whole matrix, where A holds one triangle: every entry off the diagonal also appears at its mirrored place,
+ * negated (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows are sorted. If A has entries on both sides of the diagonal,
+ * entries that meet are summed. Host matrices only. */
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
-/* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones. Of
- * two patterns C is the union, whatever the factors. Entries of the same column are summed A first; a sum that is no
- * number is the quiet NaN without sign. A and B lie in one place, and C lies there too. */
+/* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones. If
+ * A and B are patterns, C is their union for any alpha and beta. Entries of the same column are summed in order, those
+ * of A first; a sum that is NaN becomes the quiet NaN without sign. A and B lie in one place, and C lies there too. */
 LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
 
-/* Which entries stay. All zero: all of them. The tests apply in the order of the fields. */
+/* Chooses the entries that stay. All zero: all entries stay. The tests apply in the order of the fields. */
 typedef struct lsp_filter {
     const lsp_csr *mask; /* not NULL: entries stay where the mask has one, whatever its value. The mask has the shape
                             of the matrix and lies in the same place */
     bool complement;     /* entries stay where the mask has none; only with a mask */
-    bool drop;           /* entries with |value| <= tolerance go */
+    bool drop;           /* entries with |value| <= tolerance are dropped */
     double tolerance;    /* 0 or more; 0 without `drop` */
-    int64_t
-        largest; /* above 0: at most this many stay in each row, those of largest |value|; of equal ones the first */
+    int64_t largest;     /* above 0: in each row at most this many entries stay, those of largest |value|; among equal
+                            ones the first stay */
     int64_t reserved[LSP_RESERVED];
 } lsp_filter;
 
@@ -130,11 +130,11 @@ typedef struct lsp_csr_stats {
     int64_t lower_bandwidth;           /* largest row - column over all entries, at least 0 */
     int64_t upper_bandwidth;           /* largest column - row over all entries, at least 0 */
     int64_t diagonal;                  /* entries on the diagonal */
-    int64_t unsorted_rows, duplicates; /* rows not ascending; entries whose place came before in the row */
+    int64_t unsorted_rows, duplicates; /* rows whose columns do not ascend; entries whose column occurred before */
     int64_t zeros, not_finite;         /* entries that are 0; entries that are NaN or infinite */
     bool square;
     bool pattern_symmetric;          /* square, and every entry has a mirror */
-    bool symmetric, skew, hermitian; /* and its value agrees exactly */
+    bool symmetric, skew, hermitian; /* and the value of every mirror agrees exactly */
     int64_t products;                /* multiplications of A*A; -1 unless square */
     int64_t product_nnz_bound;       /* sum over rows of min(products, cols): nnz(A*A) is at most this */
     int64_t reserved[LSP_RESERVED];
@@ -148,8 +148,7 @@ typedef struct lsp_csr_difference {
     bool same_pattern; /* and every rowptr and col */
     bool same_bits;    /* and every value, bit for bit */
     int64_t row, col;  /* where the pattern first differs or the relative error is largest; -1 if nowhere */
-    double
-        max_rel; /* max |a-b| / max(|a|,|b|) over the common pattern; NaN against NaN counts 0, other NaNs infinite */
+    double max_rel;    /* max |a-b| / max(|a|,|b|) over the common pattern; two NaN count 0, one NaN infinite */
 } lsp_csr_difference;
 
 /* Compares two matrices on the host, entry by entry as they are stored. */
@@ -157,8 +156,8 @@ LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
 
 /* ---- generators -------------------------------------------------------------------------------------------------- */
 
-/* Makes a matrix by name, on the host, the same on every machine for the same seed (published figures use seed 1):
- * poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E).
+/* Makes a matrix by name, on the host. It is the same on every machine for the same seed; published figures use seed 1.
+ * Names: poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E).
  * `types` may be NULL: f64, narrowest indices. LSP_ERR_ARGUMENT says what is wrong with a name.
  *     lsp_generate(ctx, "poisson2d:100", 1, NULL, &A); */
 LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);

@@ -16,13 +16,13 @@ typedef enum lsp_mtx_field {
     LSP_MTX_COMPLEX = 3
 } lsp_mtx_field;
 
-/* What a file says of itself. */
+/* Facts about a file. */
 typedef struct lsp_mtx_info {
     lsp_mtx_format format;
     lsp_mtx_field field;
     lsp_symmetry symmetry;
     int64_t rows, cols;
-    int64_t entries;    /* as announced, before symmetric expansion; of an array: the numbers stored */
+    int64_t entries;    /* as announced, before symmetric expansion; for an array file: the numbers stored */
     int64_t duplicates; /* entries summed into others */
     int64_t bytes;      /* of text, after decompression */
     bool compressed;
@@ -31,7 +31,7 @@ typedef struct lsp_mtx_info {
 
 typedef struct lsp_mtx_read_options {
     lsp_csr_types types; /* val_type LSP_NONE: a pattern stays one, complex becomes C64, all else f64 */
-    bool lenient;        /* accept entries above the diagonal of a symmetric file, as their mirrors */
+    bool lenient;        /* accept entries above the diagonal of a symmetric file, and take them as their mirrors */
     bool keep_triangle;  /* do not expand a symmetric file: keep the triangle that it stores */
     bool header_only;    /* read banner and sizes and check nothing further; *A is left as it is */
     int64_t reserved[LSP_RESERVED];
@@ -39,22 +39,22 @@ typedef struct lsp_mtx_read_options {
 
 /* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column. Duplicates are summed in
  * the order of the file. Zeros of a coordinate file stay; zeros of an array file are dropped. Malformed input gives
- * LSP_ERR_FORMAT, and the sentence is "path:line: what is wrong". Memory for entries is taken only as far as the file
- * is long enough to hold them; memory for the announced rows must fit the budget or the free memory, else
+ * LSP_ERR_FORMAT, and the sentence is "path:line: what is wrong". A short file that announces many entries
+ * takes no memory for them. Memory for the announced rows must fit the budget or the free memory, else the call returns
  * LSP_ERR_MEMORY. The caller frees A. `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
                                 lsp_mtx_info *info);
 
-/* The same from memory; `name` stands for the path in messages. */
+/* As lsp_mtx_read, from memory; `name` takes the place of the path in messages. */
 LSP_API lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name,
                                        const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info);
 
 typedef struct lsp_mtx_write_options {
-    lsp_symmetry
-        symmetry; /* not LSP_GENERAL: write the lower triangle only; A must have this symmetry exactly (checked) */
-    const char *comment; /* NULL, or lines to stand under the banner */
-    lsp_mtx_field field; /* LSP_MTX_INTEGER: write integers; the values must be whole and below 2^53, f32 2^24
-                            (checked). 0: as the values are */
+    lsp_symmetry symmetry; /* not LSP_GENERAL: write the lower triangle only. A must have this symmetry exactly, which
+                              is checked */
+    const char *comment;   /* NULL, or lines to be written below the banner */
+    lsp_mtx_field field;   /* LSP_MTX_INTEGER: write integers. Values must be whole and below 2^53 (f32: 2^24), which
+                              is checked. 0: the field that fits the values */
     int64_t reserved[LSP_RESERVED];
 } lsp_mtx_write_options;
 

@@ -10,35 +10,37 @@ extern "C" {
 
 enum {
     LSP_SORT_DESCENDING = 1,
-    LSP_SORT_POSITIONS = 2, /* argsort: values_out gets where in its segment each item came from; no values are read */
-    LSP_SORT_GLOBAL_POSITIONS = 4 /* the same, counted from the start of the array */
+    LSP_SORT_POSITIONS = 2,       /* argsort: values_out gets each item's position in its segment before the sort */
+    LSP_SORT_GLOBAL_POSITIONS = 4 /* argsort with positions counted from the start of the array */
 };
 
 /* What to sort. Segments come in one of three forms:
  *   offsets          segment s holds the items offsets[s] .. offsets[s+1]-1 (segments + 1 offsets, never falling);
  *   offsets, ends    segment s holds the items offsets[s] .. ends[s]-1, in any order, gaps allowed, never overlapping;
- *   length           offsets is NULL: every segment holds `length` items, the last one what is left of n.
- * All lie within 0 .. n. Items outside all segments stay where they are; out of place they are not written. */
+ *   length           offsets is NULL: every segment holds `length` items, the last one the rest of n.
+ * All lie within 0 .. n. Items outside all segments are not touched: in place they stay, out of place they are not
+ * written. */
 typedef struct lsp_segsort_args {
     int64_t n, segments;
     const void *offsets, *ends;
     int64_t length;
-    int64_t max_length;   /* no segment is longer; 0: not known. It saves a GPU the scratch for giant segments */
-    lsp_type offset_type; /* LSP_I32 or LSP_I64: of offsets, ends, change_at, change_count */
+    int64_t max_length;   /* no segment is longer; 0: not known. It can save the scratch for giants on a GPU */
+    lsp_type offset_type; /* of offsets, ends, change_at, change_count: LSP_I32 or LSP_I64 */
     lsp_type key_type;    /* LSP_I32 LSP_U32 LSP_F32 LSP_I64 LSP_U64 LSP_F64 */
-    size_t value_bytes;   /* 0 (keys alone), 4, 8 or 16; of a position 4 (unsigned) or 8 */
+    size_t value_bytes;   /* 0 (keys alone), 4, 8 or 16; for positions 4 (unsigned) or 8 */
     const void *keys;
     void *keys_out;         /* may be `keys`: in place. NULL: only positions are wanted */
     const void *values;     /* NULL when value_bytes is 0, and for positions */
     void *values_out;       /* may be `values` */
-    int begin_bit, end_bit; /* integer keys: only the bits begin_bit .. end_bit-1 decide; 0, 0: all */
+    int begin_bit, end_bit; /* integer keys: only the bits begin_bit .. end_bit-1 are compared; 0, 0: all */
     unsigned flags;         /* LSP_SORT_... */
-    unsigned char *change;  /* NULL, or n bytes: 1 where a sorted key differs from the one before it (is not equal as
-                               the sort compares) or is the first of its segment; 0 elsewhere in segments */
-    void *change_at;        /* NULL, or n indices: the places of those ones in the whole array. Segment s writes its
-                               own from its begin on, change_count[s] of them; what follows them is not written */
-    void *change_count;     /* NULL, or one index a segment */
-    lsp_where where;        /* where all these arrays lie */
+    unsigned char *change;  /* NULL, or n bytes: 1 where a sorted key is the first of its segment or compares unequal
+                               to the one before it; 0 elsewhere in segments */
+    void *change_at;        /* NULL, or n indices: the places of those ones, counted from the start of the array. Those
+                               of segment s start at the segment's begin; there are change_count[s] of them, and the
+                               rest of the segment is not written */
+    void *change_count;     /* NULL, or one index for each segment: its number of ones */
+    lsp_where where;        /* the place of all these arrays */
     int64_t reserved[LSP_RESERVED];
 } lsp_segsort_args;
 
@@ -65,37 +67,39 @@ typedef struct lsp_segsort_info {
 
 typedef struct lsp_segsort_plan lsp_segsort_plan;
 
-/* Prepares sorts of one shape: n, segments, types, bits, flags, and which outputs there are, as in `args`. Given
- * offsets are read for the longest segment, which waits for a GPU; max_length avoids that. The plan belongs to the
- * context and owns its scratch. */
+/* Prepares sorts of one shape: n, segments, types, bits, flags, and the set of outputs, as in `args`. If offsets are
+ * given, the call reads them to find the longest segment, and on a GPU waits for that; max_length avoids it. The plan
+ * belongs to the context and owns its scratch. */
 LSP_API lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_plan **plan);
 LSP_API void lsp_segsort_plan_destroy(lsp_segsort_plan *plan);
 LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_info *info);
 
-/* Sorts `args`, which has the plan's shape and arrays and offsets of its own. On a GPU it allocates nothing, waits for
- * nothing and can be captured in a CUDA graph. A segment longer than the plan's longest is malformed. */
+/* Sorts `args`, which must have the plan's shape; its arrays and offsets may differ from call to call. On a GPU the
+ * call allocates nothing, waits for nothing and can be captured in a CUDA graph. A segment longer than the plan's
+ * longest is malformed. */
 LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
-/* ---- tuning of a GPU's sort: which kernel sorts which lengths, in items. Never changes a result. ----------------- */
+/* ---- tuning of a GPU's sort: the kernel for each length, in items. Never changes a result. ----------------------- */
 
 enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 65536 };
 typedef struct lsp_segsort_table {
     int32_t small_items;  /* up to this many items in all are sorted by one kernel; at most LSP_SORT_SMALL_ITEMS */
-    int32_t few_items;    /* up to this many items in all are sorted by few kernels, in classes of their own */
+    int32_t few_items;    /* up to this many items in all are sorted by few kernels, in fewer classes */
     int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
-    int32_t class_longest[LSP_SORT_CLASSES]; /* never falling. Class 4k + q sorts with 2^(k+1) lanes of 20 + 4q words,
-                                                the first eight, 19 and 23 with twice the lanes of half the words; that
-                                                is the most it takes, and what the last one and class 31 must take: the
-                                                four after it are not for all segments. A class with the limit of the
-                                                one before is not used */
+    int32_t class_longest[LSP_SORT_CLASSES]; /* Class c sorts segments of class_longest[c-1] + 1 to class_longest[c]
+                                                items. Limits never fall; a class with the limit of the class before is
+                                                not used. Class 4k + q has 2^(k+1) lanes of 20 + 4q words each; classes
+                                                0 to 7, 19 and 23 have twice the lanes and half the words. No limit
+                                                exceeds lanes times words, and those of classes 31 and 35 equal it.
+                                                Classes 32 to 35 do not take all segments */
 } lsp_segsort_table;
 
-/* Returns the most items that a segment in class c can have. Classes 2, 6, 32 and 34 are not offered: they have the
- * figure of the class before and are never used. Where a GPU has too little shared memory for the
- * last four, or items are few, segments of that length are split first, as longer ones are. */
+/* Returns the most items that a segment in class c can have. Classes 2, 6, 32 and 34 are never used: the function
+ * returns the value of the class before. Segments longer than class 31 takes are split first if the GPU has too little
+ * shared memory for classes 32 to 35, or if items are few in all. */
 LSP_API int32_t lsp_segsort_class_most(int c);
 
-/* Sets the table that plans and sorts of a GPU's context use from now on. NULL: the shipped one, tuned on an H200.
+/* Sets the table for all later plans and sorts of a GPU's context. NULL: the shipped table, tuned on an H200.
  * `sparse-bench segsort --tune` measures one for the machine at hand and prints it. A plan made before is refused if
  * its scratch no longer suffices. */
 LSP_API lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table);

@@ -1,5 +1,4 @@
-/* libsparse/spgemm.h: sparse matrix times sparse matrix. Part of libsparse.h, which states the rules for all functions.
- */
+/* libsparse/spgemm.h: products of sparse matrices. Part of libsparse.h, which states the rules for all functions. */
 #ifndef LIBSPARSE_SPGEMM_H
 #define LIBSPARSE_SPGEMM_H
 
@@ -9,17 +8,17 @@
 extern "C" {
 #endif
 
-/* ---- what can be asked for --------------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------------------------- */
 
 typedef enum lsp_spgemm_method {
     LSP_SPGEMM_AUTO = 0,
     LSP_SPGEMM_REFERENCE = 1, /* the specification: one thread, one dense accumulator, no tricks */
     LSP_SPGEMM_SORT = 2,      /* expand, segmented sort, compress */
-    LSP_SPGEMM_MASK = 3       /* only the entries of options->filter.mask, which must be set, without complement */
+    LSP_SPGEMM_MASK = 3       /* computes only entries of options->filter.mask, which must be set; no complement */
 } lsp_spgemm_method;
 
-/* What stands for multiplication and addition. A sum begins with its first product. Of the products that min and max
- * choose from, a NaN wins, and of equal ones the first. */
+/* The operations that replace multiplication and addition. A sum begins with its first product. If a product is NaN,
+ * min and max give NaN; among equal products they take the first. */
 typedef enum lsp_semiring {
     LSP_PLUS_TIMES = 0,
     LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */
@@ -36,11 +35,11 @@ typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;
     lsp_semiring semiring;
     bool transpose_a, transpose_b;
-    lsp_csr_types types; /* of C; val_type LSP_NONE: the wider of A and B. Both patterns: a pattern, unless asked;
- of LSP_PLUS_PAIR counts in LSP_F64, unless drop_values.
-                            C lies where A and B do, whatever `where` says */
-    lsp_filter filter;   /* which entries of C stay; not for plans. Entries outside a mask (not its complement) are
-                            never computed, unless the mask is much larger than the product */
+    lsp_csr_types types; /* of C. val_type LSP_NONE: the wider type of A and B; if both are patterns, a pattern, but
+                            LSP_F64 for LSP_PLUS_PAIR without drop_values. C lies in the place of A and B, whatever
+                            `where` says */
+    lsp_filter filter;   /* chooses the entries of C that stay; not for plans. Entries outside a mask are not computed,
+                            unless the mask is much larger than the product or `complement` is set */
     int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_options;
 
@@ -52,8 +51,8 @@ typedef struct lsp_spgemm_info {
     int64_t nnz_bound;       /* nnz(C) is at most this */
     int64_t nnz;             /* nnz(C); -1 until executed */
     int64_t max_row_products;
-    int64_t blocks;        /* blocks of rows that the product is cut into to stay within the budget */
-    int64_t scratch_bytes; /* taken during execution, beside A, B and C */
+    int64_t blocks;        /* blocks of rows into which the product is cut to stay within the budget */
+    int64_t scratch_bytes; /* taken during execution, without A, B and C */
     int64_t bound_bytes;   /* of C at nnz_bound */
     int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_info;
@@ -89,30 +88,30 @@ LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spg
 
 /* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored: the first
  * product is rounded, the others (LSP_PLUS_TIMES) are added by fused multiply-add. So every method gives the same bits.
- * A sum that happens to be zero stays; one that is no number is the quiet NaN without sign. Values are first converted
+ * A sum that happens to be zero stays; a sum that is NaN becomes the quiet NaN without sign. Values are first converted
  * to the type of C's values; a pattern counts as ones. nnz(C) is counted before C is allocated: if C does not fit the
- * budget, LSP_ERR_MEMORY says how many bytes it needs, and nothing was multiplied. On a GPU the call waits for a look
- * at the structure and, the first time, for nnz(C); C is filled on the stream when it returns. The caller frees C. */
+ * budget, LSP_ERR_MEMORY names the bytes it needs, and nothing was multiplied. On a GPU the call waits for a check of
+ * the structure and, the first time, for nnz(C); when it returns, the stream may still fill C. The caller frees C. */
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps
- * its structure. On failure its values are lost. On a GPU the second use of a plan remembers where the factors of each
- * entry lie, if entries have few products and a quarter of the free memory holds that; from then on an update reads
- * the factors once and searches nothing. */
+ * its structure. On failure its values are lost. On a GPU the second use of a plan stores the places of the factors of
+ * each entry, if entries have few products and the places fit a quarter of the free memory. Later updates then read the
+ * factors once and search nothing. */
 LSP_API lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* ---- products larger than memory --------------------------------------------------------------------------------- */
 
-/* Takes the rows first_row, first_row + 1, ... of C: a matrix that ends with the call. A status other than LSP_OK ends
- * the product, which then returns it. */
+/* Receives the rows first_row, first_row + 1, ... of C. The matrix `rows` is valid during the call only. A status other
+ * than LSP_OK ends the product, which then returns it. */
 typedef lsp_status (*lsp_spgemm_sink)(void *user, int64_t first_row, const lsp_csr *rows);
 
 /* C = op(A)*op(B) in blocks of rows, in order, each handed to `sink` before the next begins: to count, filter, reduce
- * or write a C larger than memory. A block takes at most block_bytes before it is filtered (0: what suits the memory),
- * unless one row alone takes more. There is always one block, without rows if C has none. The bits are those of
- * lsp_spgemm. Blocks of matrices on the GPU are handed over on the GPU. Matrices on the host are multiplied on the
- * context's GPU if options->types.where is LSP_CUDA: B must fit its memory, A and C need not, and blocks come back to
- * the host. `options` and `info` may be NULL. */
+ * or write a C larger than memory. A block takes at most block_bytes before it is filtered (0: a size that suits the
+ * memory), unless one row alone takes more. There is at least one block; it has no rows if C has none. The bits are
+ * those of lsp_spgemm. If A and B are on the GPU, so is each block. If they are on the host and options->types.where is
+ * LSP_CUDA, the context's GPU multiplies: B must fit its memory, A and C need not, and blocks come back to the host.
+ * `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options, int64_t block_bytes, lsp_spgemm_sink sink,
                                      void *user, lsp_spgemm_info *info);

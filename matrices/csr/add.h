@@ -1,5 +1,6 @@
-/* C = alpha*A + beta*B on the host: what its three ways share. Equal patterns take one pass without a merge
- * (add_equal.c). Rows that ascend strictly take a short merge (add_strict.c). add.c merges all other rows. */
+/* C = alpha*A + beta*B on the host, by three methods; their common data stands here. Equal patterns take one pass
+ * without a merge (add_equal.c). Rows that ascend strictly take a short merge (add_strict.c). add.c merges all other
+ * rows. */
 #ifndef LSP_MATRICES_CSR_ADD_H
 #define LSP_MATRICES_CSR_ADD_H
 
@@ -16,7 +17,7 @@ typedef struct addition {
     lsp_isa isa;
     bool equal_rowptr; /* A and B have row pointers of the same type and value */
     bool bypass;       /* C is large: its stores bypass the cache */
-    int bad;           /* atomic: what is wrong with columns of A or B */
+    int bad;           /* atomic: the fault of columns of A or B */
 } addition;
 
 /* NaN of any kind becomes the quiet NaN without sign, as in products. Its bits are then the same everywhere. */

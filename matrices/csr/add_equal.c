@@ -1,8 +1,8 @@
-/* C = alpha*A + beta*B of equal pattern: one pass, which compares, checks and copies the columns and sums the values.
- * add_kernel.c has its inner loops; here is what the pass needs around them. */
+/* C = alpha*A + beta*B of equal pattern: one pass compares, checks and copies the columns and sums the values. Its
+ * inner loops are in add_kernel.c. */
 #include "add.h"
 
-enum { bypass_from = 4 << 20 }; /* a C of this many bytes is stored past the cache */
+enum { bypass_from = 4 << 20 }; /* bytes; a C of this size or more is stored past the cache */
 
 static void add_rows(void *data, int64_t begin, int64_t end) {
     addition *s = data;

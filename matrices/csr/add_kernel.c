@@ -41,14 +41,14 @@ LSP_INLINE void store_block(void *restrict to, const void *restrict from, size_t
     memcpy(to, from, bytes);
 }
 
-/* Stores that bypass the cache become visible to other threads. */
+/* Makes stores that bypass the cache visible to other threads. */
 static void end_stores(void) {
 #if defined(__SSE2__)
     _mm_sfence();
 #endif
 }
 
-/* Are the columns begin .. end-1 the same, and in range? */
+/* Are the columns begin .. end-1 of A and B equal and in range? */
 LSP_INLINE bool same_columns(lsp_type type, const addition *s, int64_t begin, int64_t end) {
     if (type == LSP_I32) {
         const uint32_t *a = s->A->col, *b = s->B->col;
@@ -67,7 +67,7 @@ LSP_INLINE bool same_columns(lsp_type type, const addition *s, int64_t begin, in
     return differ == 0;
 }
 
-/* How many of the columns begin .. end-1 are not above the one before? */
+/* The number of columns in begin .. end-1 that are not above the previous column. */
 LSP_INLINE int64_t falls(lsp_type type, const void *col, int64_t begin, int64_t end) {
     if (type == LSP_I32) {
         const int32_t *c = col;
@@ -175,20 +175,20 @@ LSP_INLINE float term_f32(const addend *A, int64_t k, uint32_t taken) {
     return term;
 }
 
-/* x, which the compiler no longer knows to be 0 or 1: it would turn a choice by it into a branch. */
+/* Returns x, but the compiler no longer knows that x is 0 or 1: it would turn a choice by x into a branch. */
 LSP_INLINE uint64_t opaque(uint64_t x) {
     __asm__("" : "+r"(x));
     return x;
 }
 
-/* The column at entry k of a row that ends before `end`, or the largest number past its end. Reads entry `at` = k, or
- * any other one past the end. The compiler would turn a condition into a branch. */
+/* The column at entry k of a row that ends before `end`, or the largest number past its end. Reads entry `at`: k, or
+ * past the end any entry. The compiler would turn a condition into a branch. */
 LSP_INLINE uint64_t key(const addend *A, int64_t k, int64_t at, int64_t end) {
     return A->col[at] | (uint64_t)((end - 1 - k) >> 63);
 }
 
-/* Merges row i into C from entry `to` on. Returns the entry after the last one; *bad if the row's columns do not ascend
- * strictly or are out of range: C's ascend strictly only if A's and B's do. */
+/* Merges row i into C from entry `to` on. Returns the entry after the last one. *bad is set if columns of the row do
+ * not ascend strictly or are out of range: those of C ascend strictly only if those of A and B do. */
 LSP_INLINE int64_t merge_row(lsp_type type, bool store, const addend *A, const addend *B, const lsp_csr *C, int64_t i,
                              int64_t to, int64_t cols, uint64_t *bad) {
     uint32_t *const col = C->col;
@@ -224,9 +224,9 @@ LSP_INLINE const void *chosen(const void *a, const void *b, uint64_t of_b) {
     return (const void *)((uintptr_t)a + (((uintptr_t)b - (uintptr_t)a) & (uintptr_t)-of_b));
 }
 
-/* Merges row i, which has no column in both A and B, into C from entry `to` on; false if it has one, or if its columns
- * are not as they should be. The number of steps is known before the first one, so that the processor begins the next
- * row early. Reads the entry after the row. */
+/* Merges row i into C from entry `to` on, if no column of the row is in both A and B. Returns false if one is, or if
+ * columns do not ascend strictly or are out of range. The number of steps is known before the first one, so that the
+ * processor begins the next row early. Reads the entry after the row. */
 LSP_INLINE bool merge_disjoint_row(lsp_type type, const addend *A, const addend *B, const lsp_csr *C, int64_t i,
                                    int64_t to, int64_t cols) {
     uint32_t *const col = C->col;
@@ -261,7 +261,7 @@ LSP_INLINE bool merge_disjoint_row(lsp_type type, const addend *A, const addend 
 
 enum { lanes = 8, longest_short = 2 * lanes };
 
-/* Up to 16 columns of a row; past its end the largest number, which no column is. */
+/* Up to 16 columns of a row; past its end the largest number, which is no column. */
 typedef struct short_row {
     __m256i col[2];
 } short_row;
@@ -288,8 +288,8 @@ LSP_INLINE short_row load_row(int vectors, const addend *A, int64_t begin, int n
     return row;
 }
 
-/* Places the n entries of A's row: entry k goes behind k entries of its own row and those of the other row with a lower
- * column. *equal collects where columns are equal. */
+/* Places the n entries of A's row: entry k goes behind the k entries before it and the other row's entries with a lower
+ * column. *equal collects the places where columns are equal. */
 LSP_INLINE void place_row(lsp_type type, int vectors, const addend *A, int64_t begin, int n, const short_row *other,
                           const lsp_csr *C, int64_t to, __m256i *equal) {
     const int32_t *col = (const int32_t *)A->col + begin;
@@ -313,7 +313,7 @@ LSP_INLINE void place_row(lsp_type type, int vectors, const addend *A, int64_t b
     }
 }
 
-/* merge_disjoint_row of rows of up to 8 or 16 columns each. Reads 17 columns from the row's begin on. */
+/* merge_disjoint_row for rows of up to 8 or 16 columns. Reads 17 columns from the row's begin on. */
 LSP_INLINE bool merge_short_row(lsp_type type, int vectors, const addend *A, const addend *B, const lsp_csr *C,
                                 int64_t i, int64_t to, int64_t cols) {
     const int64_t a = A->rowptr[i], b = B->rowptr[i];
@@ -328,7 +328,7 @@ LSP_INLINE bool merge_short_row(lsp_type type, int vectors, const addend *A, con
 }
 #endif
 
-/* Merges a row without a column in both by the way that fits its length. */
+/* merge_disjoint_row, by the method that suits the row's length. */
 LSP_INLINE bool merge_apart(lsp_type type, const addend *A, const addend *B, const lsp_csr *C, int64_t i, int64_t to,
                             int64_t cols) {
 #if defined(__AVX2__)
@@ -352,7 +352,7 @@ LSP_INLINE int64_t merge_rows(merge_pass pass, lsp_type type, const addition *s,
     const int64_t cols = s->A->cols;
     int64_t to = 0;
     uint64_t bad = 0;
-    bool disjoint = true; /* was the row before? Then this one is tried as such first */
+    bool disjoint = true; /* was the previous row disjoint? Then this row is first tried as one */
     for (int64_t i = begin; i < end && bad == 0; i++) {
         if (pass == FILL) {
             to = s->starts[i];

@@ -1,10 +1,10 @@
 /* C = alpha*A + beta*B where the rows of A and of B ascend strictly. One thread merges in one pass into arrays of
  * nnz(A)+nnz(B) entries and trims them if much is left over. Several threads count first, so that each knows where its
- * rows of C begin; so does one thread whose memory does not hold these arrays. */
+ * rows of C begin. One thread counts first too if these arrays do not fit the memory. */
 #include "add.h"
 
 enum {
-    asked_from = 64 << 20, /* arrays of this many bytes are compared with the memory that is free */
+    asked_from = 64 << 20, /* bytes; arrays of this size or more are first compared with the free memory */
     slack = 8,             /* up to an 8th of C's arrays may stay unused */
 };
 
@@ -19,7 +19,7 @@ static bool fits_twice(lsp_ctx *ctx, const addition *s, int64_t most) {
     return (bytes < asked_from && ctx->options.max_bytes == 0) || bytes <= lsp_available_bytes(ctx, LSP_HOST);
 }
 
-/* Moves C to arrays of its size. */
+/* Moves C to arrays of its true size. */
 static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_csr exact;

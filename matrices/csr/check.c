@@ -1,5 +1,5 @@
-/* Is it a matrix? The struct is checked first, then the row pointers, then every entry, in parallel. The message names
- * the first fault, for any number of threads. Every other function trusts a matrix that passed here. */
+/* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
+ * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -141,7 +141,7 @@ static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
     return search.first;
 }
 
-/* No column twice in a row. In sorted rows, neighbours are compared; otherwise a copy of the columns is sorted first.
+/* Checks that no row has a column twice: compares neighbours, after sorting a copy of the columns if they are unsorted.
  */
 static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;

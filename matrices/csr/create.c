@@ -4,7 +4,7 @@
 #include "core/cuda.h"
 
 enum {
-    asked_from = 64 << 20, /* from this many bytes on, the free memory is asked for first */
+    asked_from = 64 << 20, /* bytes; from this size on, the free memory is checked first */
     least_share = 1 << 16,
 };
 

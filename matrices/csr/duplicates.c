@@ -55,7 +55,7 @@ static void shift_piece(void *data, int64_t p, int thread) {
     }
 }
 
-/* Moves the entries of all pieces together, in order; returns how many there are. */
+/* Moves the entries of all pieces together, in order; returns their number. */
 static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
     size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
     int64_t to = 0;

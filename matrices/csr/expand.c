@@ -13,8 +13,8 @@ LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
     return symmetry == LSP_SKEW ? (lsp_value){-v.re, -v.im} : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im} : v;
 }
 
-/* Writes row i of B from entry `to` on, or with count_only only counts it; returns the entry after its last. Floats are
- * added in double and rounded to float, which gives the bits of an addition in float. */
+/* Writes row i of B from entry `to` on, or with count_only only counts its entries; returns the entry after its last.
+ * Floats are added in double and rounded to float, which gives the bits of an addition in float. */
 LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion *e, int64_t i, int64_t to) {
     int64_t a = lsp_csr_rowptr(e->A, i), a_stop = lsp_csr_rowptr(e->A, i + 1), last = -1;
     int64_t t_stop = lsp_csr_rowptr(e->T, i + 1), t = e->symmetry == LSP_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);

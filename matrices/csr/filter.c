@@ -1,5 +1,5 @@
-/* B = the entries of A that a filter keeps: those within a mask, larger than a tolerance, and among the largest of
- * their row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
+/* B = the entries of A that a filter keeps: entries within a mask, above a tolerance, and among the largest of their
+ * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -17,7 +17,7 @@ static uint64_t rank_of(double value) {
     return isnan(value) ? UINT64_MAX : bits;
 }
 
-/* Has M, whose rows are sorted, an entry in row i and this column? A binary search. */
+/* Does M have an entry in row i and this column? A binary search; the rows of M are sorted. */
 static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
     int64_t low = lsp_csr_rowptr(M, i), high = lsp_csr_rowptr(M, i + 1);
     const int64_t end = high;
@@ -47,7 +47,7 @@ static void mark_rows(void *data, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t count = 0;
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* a NaN is not */
+            const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* NaN is not small */
             const bool masked = filter->mask && has_entry(filter->mask, i, lsp_csr_col(A, k)) == filter->complement;
             stays[k] = !small && !masked;
             count += stays[k];
@@ -94,7 +94,7 @@ static void drop_smallest(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Sorts the rows that still have more than `largest` entries by size, stably; the first `largest` of each stay. */
+/* Sorts each row that still has more than `largest` entries by |value|, stably; its first `largest` entries stay. */
 static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -145,8 +145,9 @@ bool lsp_filter_drops_any(const lsp_filter *filter) {
 lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
-                "%lld entries of a row are to stay: none is not offered, nor less", (long long)filter->largest);
-    LSP_REQUIRE(filter->tolerance >= 0, LSP_ERR_ARGUMENT, "entries up to %g in size are to go: 0 or more is needed",
+                "at most %lld entries of a row are to stay: 0 (no limit) or more is needed",
+                (long long)filter->largest);
+    LSP_REQUIRE(filter->tolerance >= 0, LSP_ERR_ARGUMENT, "a tolerance of %g is given: 0 or more is needed",
                 filter->tolerance);
     LSP_REQUIRE(filter->drop || filter->tolerance == 0, LSP_ERR_ARGUMENT,
                 "a tolerance of %g is given, but drop is false: no entry would go", filter->tolerance);
@@ -163,7 +164,7 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
     LSP_TRY(lsp_filter_check_struct(ctx, filter));
     if (filter->mask != NULL) {
         LSP_TRY(lsp_csr_check_header(ctx, "the mask", filter->mask));
-        LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, and what it is for does not",
+        LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, but the matrix does not",
                     where == LSP_CUDA ? "on the host" : "on the GPU");
         LSP_TRY(lsp_csr_check_there(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
@@ -211,7 +212,7 @@ static void take_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* counts[] become where B's rows begin. */
+/* Turns counts[] into the begins of B's rows. */
 static lsp_status take_on_host(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
                                const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;

@@ -77,7 +77,7 @@ typedef struct order_search {
     int64_t first; /* atomic */
 } order_search;
 
-/* The first row whose columns do not ascend (`strictly`: or repeat); `end` if none. */
+/* The first row whose columns do not ascend, or with `strictly` also repeat; `end` if none. */
 LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
                             int64_t end) {
     for (int64_t i = begin; i < end; i++) {

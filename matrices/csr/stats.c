@@ -133,7 +133,7 @@ done:
 
 typedef struct column_search {
     const lsp_csr *T;
-    int64_t empty, below; /* atomic; below: minus the length of the longest */
+    int64_t empty, below; /* atomic; below: minus the length of the longest column */
 } column_search;
 
 static void take_column_share(void *data, int64_t begin, int64_t end) {
@@ -197,7 +197,7 @@ static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Compares A with T = A^T. Both have the same types, sorted rows and no place twice. */
+/* Compares A with T = A^T. Both have the same types, sorted rows and no duplicates. */
 static void take_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
     mirroring m = {.A = A, .T = T};
     lsp_csr_for_rows(ctx, A, mirror_rows_of, &m);

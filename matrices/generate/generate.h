@@ -1,4 +1,4 @@
-/* What the generators share: the parameters of a name, and random numbers that can jump ahead. */
+/* Shared by the generators: the parameters of a name, and random numbers that can jump ahead. */
 #ifndef LSP_MATRICES_GENERATE_GENERATE_H
 #define LSP_MATRICES_GENERATE_GENERATE_H
 

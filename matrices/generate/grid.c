@@ -101,6 +101,6 @@ lsp_status lsp_generate_stencil27(lsp_ctx *ctx, const lsp_parameter *p, uint64_t
     return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 3, .unknowns = 1}, A);
 }
 lsp_status lsp_generate_fem3(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    (void)seed; /* the values are random, always the same */
+    (void)seed; /* the random values do not depend on the seed */
     return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 3, .unknowns = 3}, A);
 }

@@ -1,4 +1,4 @@
-/* Is there memory for the matrix that a generator is about to make? Asked before anything is allocated. */
+/* Checks, before anything is allocated, that the matrix a generator is about to make fits the memory. */
 #include "generate.h"
 
 lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries) {

@@ -1,7 +1,7 @@
 /* The matrix of the NAS conjugate gradient benchmark: A = sum over i of w_i x_i x_i^T + (rcond - shift) I, with sparse
  * random x_i and weights w_i that fall from 1 to rcond. Row j collects the outer products of all x_i with an entry at
- * j, in the order of i; then it is sorted and summed. That is the benchmark's order of additions, so the bits are its
- * own. */
+ * j, in the order of i; then it is sorted and summed. That is the benchmark's order of additions, so the result has
+ * its bits. */
 #include "generate.h"
 
 #include <math.h>

@@ -129,8 +129,8 @@ static int64_t zipf_length(const double *cumulative, int64_t most, double u) {
     return low + 1;
 }
 
-/* The target of a link of page i: half of them are at most 200 pages away, the others favour the first pages. Takes two
- * draws. */
+/* The target of a link of page i: half of the links go at most 200 pages away, the others favour the first pages. Takes
+ * two draws. */
 static int64_t target(lsp_rng *rng, int64_t i, int64_t n) {
     if (lsp_rng_next(rng) & 1) {
         int64_t place = (i + lsp_rng_below(rng, 401) - 200) % n;

@@ -1,7 +1,7 @@
-/* Places of the numbers in an array file: column by column, in a symmetric one from the diagonal down. */
+/* Places of the numbers in an array file: column by column, in a symmetric file from the diagonal down. */
 #include "mtx.h"
 
-/* The first row that the file stores of a column. */
+/* The first row that the file stores in a column. */
 static int64_t first_row(const lsp_mtx_header *header, int64_t col) {
     return header->symmetry == LSP_GENERAL ? 0 : col + (header->symmetry == LSP_SKEW);
 }

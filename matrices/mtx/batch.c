@@ -1,4 +1,4 @@
-/* What a pass does with a batch of entries: pass 1 counts them by row, pass 2 puts each into the next free slot of its
+/* Uses a batch of entries: pass 1 counts them by row, pass 2 puts each into the next free slot of its
  * row. */
 #include "matrices/matrices.h"
 #include "mtx.h"

@@ -186,7 +186,7 @@ done:
 
 /* ---- before and after ---- */
 
-/* The least bytes of the entries, if the file holds as many as it announces. */
+/* The least bytes that the entries take, if the file holds as many as it announces. */
 static int64_t matrix_least(const lsp_mtx_reader *reader) {
     const lsp_mtx_header *header = &reader->header;
     const lsp_csr_types *types = &reader->options.types;
@@ -198,8 +198,8 @@ static int64_t matrix_least(const lsp_mtx_reader *reader) {
     return known ? header->entries * (4 + value_bytes) : 0;
 }
 
-/* Chooses the number of parts: the counts of all parts must take no more memory than the matrix, and what the parts
- * need must fit beside it. */
+/* Chooses the number of parts: the counts of all parts must take no more memory than the matrix, and the memory of
+ * the parts must fit beside it. */
 static lsp_status plan_parts(lsp_mtx_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
@@ -276,7 +276,7 @@ static void search_entries(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* True if every slot was filled: no column is -1. In a strictly ascending row only the first column can be. */
+/* True if every slot was filled: no column is -1. In a strictly ascending row only the first column can be -1. */
 static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
     gap_search search = {.A = A, .first = INT64_MAX};
     lsp_for_shares(ctx, ascending ? A->rows : A->nnz, least_rows, ascending ? search_rows : search_entries, &search);

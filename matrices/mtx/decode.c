@@ -35,7 +35,7 @@ LSP_INLINE uint64_t newline_bits(const char *p) {
 #endif
 }
 
-/* Finds the newlines among the first `bytes` of text; returns how many. May write 64 more items than that. */
+/* Finds the newlines among the first `bytes` of text and returns their number. May write 64 more items than that. */
 static int find_newlines(const char *text, int bytes, uint32_t *newlines) {
     int count = 0;
     for (int at = 0; at < bytes; at += 64) {
@@ -148,8 +148,8 @@ LSP_INLINE const char *parse_value(const char *p, lsp_mtx_field field, double *v
     return field == LSP_MTX_INTEGER ? parse_integer(p, value) : lsp_parse_double_quick(p, value);
 }
 
-/* Checks an entry against the symmetry of the file. One above the diagonal is replaced by its mirror, which only a
- * lenient reader accepts. */
+/* Checks an entry against the symmetry of the file. An entry above the diagonal is replaced by its mirror, which
+ * only a lenient reader accepts. */
 LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient, bool values, bool complex,
                                       lsp_mtx_batch *batch, int64_t k) {
     int64_t row = batch->row[k], col = batch->col[k];
@@ -169,7 +169,7 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
     return refused ? LSP_MTX_DIAGONAL : LSP_MTX_FINE;
 }
 
-typedef struct line_kind { /* what a line holds, and how much of it is read: a constant of each copy of the loop */
+typedef struct line_kind { /* the contents of a line, and the part that is read: a constant in each copy of the loop */
     bool array;
     lsp_mtx_field field;
     lsp_mtx_depth depth;

@@ -85,7 +85,7 @@ typedef struct turns {
     int error;
 } turns;
 
-/* Writes a thread's text after the runs before it. Those were begun earlier, so the wait ends. The run's entries end at
+/* Writes a thread's text after the runs before it. They were begun earlier, so the wait ends. The run's entries end at
  * `end`; `whole` is its first fraction, or `end`. */
 static void put_run(turns *t, int64_t run, int64_t whole, int64_t end, const char *text, size_t bytes) {
     pthread_mutex_lock(&t->mutex);
@@ -129,8 +129,7 @@ static lsp_status write_stretch(lsp_ctx *ctx, const lsp_mtx_writing *work, const
                                   : LSP_OK;
 }
 
-/* Fetches the stretch from `begin` on of a matrix on the GPU: columns, then values, which start after `length` columns.
- */
+/* Fetches a stretch of a matrix on the GPU: columns from `begin` on, then values, behind space for `length` columns. */
 static lsp_status fetch_stretch(lsp_ctx *ctx, const lsp_csr *A, int stage, int64_t begin, int64_t length) {
     lsp_status status = LSP_OK;
     const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
@@ -173,7 +172,7 @@ lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_si
     }
     work->threads = (int)lsp_min(ctx->options.threads, runs);
     work->run_bytes = lsp_min(run_entries, A->nnz) * entry_bytes + slack_bytes;
-    if (ctx->options.max_bytes > 0) { /* within a budget, fewer threads, but at least one */
+    if (ctx->options.max_bytes > 0) { /* a budget may allow fewer threads, but at least one */
         const int64_t affordable = lsp_available_bytes(ctx, LSP_HOST) / work->run_bytes;
         work->threads = (int)lsp_max(lsp_min(work->threads, affordable), 1);
     }

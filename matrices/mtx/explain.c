@@ -1,6 +1,4 @@
-/* Says what is wrong with a file, and in which line first: one thread decodes all lines again, in order, and counts
- * them.
- */
+/* Explains the first fault of a file, with its line: one thread decodes all lines again, in order, and counts them. */
 #include "mtx.h"
 #include "number_text.h"
 

@@ -118,7 +118,7 @@ static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_m
     header->cols = sizes[1];
     header->entries = sizes[2];
     LSP_REQUIRE(header->symmetry == LSP_GENERAL || sizes[0] == sizes[1], LSP_ERR_FORMAT,
-                "%s:%lld: a symmetric matrix of %lld rows and %lld columns cannot be", name, line, (long long)sizes[0],
+                "%s:%lld: a symmetric matrix cannot have %lld rows and %lld columns", name, line, (long long)sizes[0],
                 (long long)sizes[1]);
     LSP_REQUIRE(count == 3 || count_array(header, &header->entries), LSP_ERR_FORMAT,
                 "%s:%lld: an array of %lld rows and %lld columns has more numbers than can be counted", name, line,

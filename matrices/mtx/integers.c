@@ -44,7 +44,7 @@ done:
 lsp_status lsp_mtx_check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,
-                "the field of a file is asked for as %d: it is 0, for what the values are, or LSP_MTX_INTEGER",
+                "the field of a file is %d: 0 (the field that fits the values) or LSP_MTX_INTEGER is needed",
                 (int)field);
     LSP_REQUIRE(field == LSP_MTX_REAL || val_type == LSP_F32 || val_type == LSP_F64, LSP_ERR_ARGUMENT,
                 "a %s cannot be written as integers", val_type == LSP_C64 ? "complex matrix" : "pattern");

@@ -82,7 +82,7 @@ typedef enum lsp_mtx_fault {
     LSP_MTX_UPPER,    /* above the diagonal of a symmetric file */
     LSP_MTX_DIAGONAL, /* a diagonal entry that a skew or hermitian file cannot have */
     LSP_MTX_EXTRA,    /* more entries than announced */
-    LSP_MTX_CHANGED,  /* the second pass did not find what the first had found */
+    LSP_MTX_CHANGED,  /* the second pass found other entries than the first */
 } lsp_mtx_fault;
 
 typedef struct lsp_mtx_stream {
@@ -93,7 +93,7 @@ typedef struct lsp_mtx_stream {
     int64_t filled;      /* bytes of the buffer fetched */
     int64_t stop;        /* lines that begin here or later belong to the next part */
     bool skip;           /* the first line began before this part */
-    lsp_mtx_fault fault; /* why it ended early */
+    lsp_mtx_fault fault; /* the reason for an early end */
     int error;           /* errno of LSP_MTX_IO; 0: the file became shorter */
 } lsp_mtx_stream;
 
@@ -189,7 +189,7 @@ typedef struct lsp_mtx_job {
  * matrix, because the text changed after it was counted. Overwrites the batch. */
 bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
 
-/* LSP_ERR_MEMORY, with the bytes, if `bytes` and one thread's batch exceed the budget. */
+/* Fails with LSP_ERR_MEMORY and the bytes if `bytes` and one thread's batch exceed the budget. */
 lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);
 
 /* Reads everything after the header. */
@@ -198,7 +198,7 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader);
 /* Finds the first line at fault and fails with a sentence about it; LSP_OK if all lines are right. */
 lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_batch *batch, char *buffer);
 
-/* ---- arrays: numbers by columns; a symmetric one stores those at and below the diagonal ---- */
+/* ---- arrays: numbers by columns; a symmetric array stores the numbers at and below the diagonal ---- */
 
 typedef struct lsp_mtx_cursor {
     int64_t row, col;

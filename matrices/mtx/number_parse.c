@@ -10,7 +10,7 @@ const uint64_t lsp_powers[lsp_power_most - lsp_power_least + 1][2] = {
 #include "number_powers.inc"
 };
 
-enum { most_digits = 800 }; /* 768 decide every double; of later ones only matters whether one is not zero */
+enum { most_digits = 800 }; /* 768 decide every double; of later digits it only matters whether any is not 0 */
 
 typedef struct decimal { /* digits * 10^exponent */
     char text[most_digits + 32];

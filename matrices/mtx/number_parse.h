@@ -23,7 +23,7 @@ LSP_INLINE uint64_t lsp_eight_at(const char *p) {
     return bytes ^ 0x3030303030303030u;
 }
 
-/* 0 if all eight are digits. Otherwise the lowest bit set lies in the byte of the first that is no digit. */
+/* 0 if all eight are digits. Otherwise the lowest bit set lies in the first byte that is no digit. */
 LSP_INLINE uint64_t lsp_no_digits(uint64_t eight) {
     return ((eight + 0x7676767676767676u) | eight) & 0x8080808080808080u;
 }

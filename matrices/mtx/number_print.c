@@ -1,4 +1,4 @@
-/* Prints the shortest decimal number that reads back to the same bits, and of those the nearest (Giulietti's
+/* Prints the shortest decimal number that reads back to the same bits; among several, the nearest (Giulietti's
  * Schubfach). The number 4c * 2^(q-2) and the two midpoints to its neighbours are scaled by one power of ten, exactly
  * enough to tell which multiple of 10^k or 10^(k+1) lies between the midpoints. */
 #include "number_text.h"

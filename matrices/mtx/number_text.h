@@ -34,10 +34,10 @@ static const uint64_t lsp_tens[20] = {1u,
                                       10000000000000000000u};
 
 /* Reads one number at p: [sign] digits [. digits] [e|d [sign] digits], inf, infinity, nan, in either case. Returns
- * where it ends, or NULL if there is none. The text must go on to a newline, with 16 bytes readable after it. */
+ * the end of the number, or NULL if there is none. The text must reach a newline, with 16 bytes readable after it. */
 const char *lsp_parse_double(const char *p, double *value);
 
-/* The same, digit by digit, for numbers that the quick way does not handle. */
+/* As lsp_parse_double, digit by digit, for numbers that the quick way does not handle. */
 const char *lsp_parse_double_slow(const char *p, double *value);
 
 enum { lsp_number_bytes = 48 }; /* bytes that the printers need: they return an end within 26, but may write all 48 */

@@ -1,5 +1,5 @@
-/* Where a Matrix Market file goes: a file that appears complete or not at all, plain or compressed; or a device, a pipe
- * or standard output. */
+/* The target of a writer: a file that appears complete or not at all, plain or compressed; or a device, a pipe or
+ * standard output. */
 #ifndef LSP_MATRICES_MTX_SINK_H
 #define LSP_MATRICES_MTX_SINK_H
 

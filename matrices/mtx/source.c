@@ -1,5 +1,5 @@
 /* Gives the text of a Matrix Market file by offset. A regular file is read in place, but not mapped: if it shrinks
- * while it is read, that is an error and not a signal. Pipes and gzip are kept in memory, in pieces. */
+ * while it is read, the reader gets an error and not a signal. Pipes and gzip are kept in memory, in pieces. */
 #include "mtx.h"
 
 #include <errno.h>

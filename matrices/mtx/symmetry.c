@@ -1,4 +1,4 @@
-/* Has a matrix the symmetry that its file will declare? It is compared with its transpose, entry by entry. */
+/* Checks that a matrix has the symmetry that its file will declare: compares it with its transpose, entry by entry. */
 #include "matrices/matrices.h"
 #include "write.h"
 

@@ -1,5 +1,5 @@
-/* Inside the segmented sort on the CPU: what threads.c and giants.c share with the serial code that is compiled for
- * each instruction set (kernels.c). */
+/* Inside the segmented sort on the CPU: shared by threads.c, giants.c, and the serial code that is compiled for each
+ * instruction set (kernels.c). */
 #ifndef LSP_SEGSORT_CPU_CPU_H
 #define LSP_SEGSORT_CPU_CPU_H
 
@@ -13,9 +13,9 @@
 enum {
     SORT_NETWORK = 1 << 13, /* items; a longer segment is split by its leading digit */
     SORT_DIGIT = 9,         /* most bits of that digit */
-    SORT_FAR = 1 << 18,     /* items; a scatter of at least this many collects SORT_LINE items before each write, */
+    SORT_FAR = 1 << 18,     /* items; a scatter of at least this many collects SORT_LINE items before each write */
     SORT_LINE = 16,         /* items; of 4 bytes they fill a cache line */
-    SORT_FAR_DIGIT = 8,     /* and then the digit has at most this many bits */
+    SORT_FAR_DIGIT = 8,     /* most bits of the digit of a scatter of SORT_FAR items or more */
     SORT_NEAR = 3 << 15,    /* items that fit the cache of a core */
     SORT_BUCKET = 128,      /* items wanted in a bucket */
     SORT_LAST_DIGIT = 11    /* numbers of at most this many bits are sorted by one split */
@@ -31,8 +31,8 @@ typedef struct lsp_sort {
     int64_t giant;  /* items; kernels skip longer segments, which all threads sort together */
 } lsp_sort;
 
-/* Arrays at one item: keys and values now, their output, and spare arrays for splits. If values are NULL although
- * value_bytes > 0, the values are positions not made yet; the first one is `position`. */
+/* Pointers to one item in each array: its key and value, its output, and spare arrays for splits. If values are NULL
+ * although value_bytes > 0, the values are positions that are not written yet; the first one is `position`. */
 typedef struct lsp_sort_place {
     const char *keys, *values;
     char *keys_out, *values_out;
@@ -79,7 +79,7 @@ typedef struct lsp_sort_kernels {
     /* Sorts segments first .. last-1, except giants. */
     void (*segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first, int64_t last);
     /* Counts the changes among sorted items begin .. end-1 of the segment that begins at `segment`: items whose key
-     * differs from the previous one; the first item of a segment is one. Writes a flag for each item to `change` and
+     * differs from the previous one, and the first item of the segment. Writes a flag for each item to `change` and
      * the positions of changes to change_at[at ..]; either may be NULL. */
     int64_t (*changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end, unsigned char *change,
                        void *change_at, int64_t at);

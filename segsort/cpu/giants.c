@@ -1,6 +1,6 @@
-/* Giants: each segment of more than lsp_sort.giant items is sorted by all threads together. One split by the leading
- * digit of the key: threads count and move shares of the items. The buckets are then sorted in parallel, each by one
- * thread; a bucket that is still a giant is split again. */
+/* Giants: each segment of more than lsp_sort.giant items is sorted by all threads together. First the giant is split by
+ * the leading digit of the key: threads count and move shares of the items. Then the buckets are sorted in parallel,
+ * each by one thread; a bucket that is still a giant is split again. */
 #include "job.h"
 #include <string.h>
 
@@ -75,7 +75,7 @@ static void bucket_at(const int64_t *end, int64_t d, int64_t *begin, int64_t *n)
     *n = end[d] - *begin;
 }
 
-/* Moves a share of the items to their buckets. Parts of one thread may share its lines: a call leaves none in use. */
+/* Moves a share of the items to their buckets. A call leaves the thread's lines empty, so its next part uses them. */
 static void scatter_share(void *data, int64_t part, int thread) {
     const giant_step *step = data;
     const lsp_sort_job *job = step->job;
@@ -152,8 +152,8 @@ static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int
     }
 }
 
-/* Counts the changes in a share and sets their flags; in the second pass writes their positions behind those of the
- * sums[part] changes before. */
+/* Counts the changes in a share and sets their flags; in the second pass writes their positions behind the
+ * positions of the sums[part] changes in earlier shares. */
 static void mark_share(void *data, int64_t part, int thread) {
     const giant_step *step = data;
     const lsp_sort_job *job = step->job;

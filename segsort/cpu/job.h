@@ -1,4 +1,4 @@
-/* A segmented sort by threads: what cpu/threads.c prepares and cpu/giants.c uses. A giant is a segment so long that all
+/* A segmented sort by threads: cpu/threads.c prepares it, cpu/giants.c uses it. A giant is a segment so long that all
  * threads sort it together. */
 #ifndef LSP_SEGSORT_CPU_JOB_H
 #define LSP_SEGSORT_CPU_JOB_H

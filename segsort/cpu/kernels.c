@@ -43,7 +43,7 @@ ALWAYS void move_items(const char *from, char *to, size_t bytes, const uint32_t 
     }
 }
 
-/* Do two neighbours in words[begin - 1 .. end-1] tie: are they equal above the mask? */
+/* Do two neighbours in words[begin - 1 .. end-1] tie, which means that they are equal above the mask? */
 static bool any_tie(const uint32_t *words, int64_t begin, int64_t end, uint32_t mask) {
     uint32_t ties = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -132,8 +132,8 @@ static void *words_32(void *words, void *scratch, int64_t n, int low, int high) 
     return sort_w32(words, scratch, n, low, high);
 }
 
-/* Few enough words are sorted as 32-bit words of their leading bits and positions, in the second half of `scratch`:
- * those are read before the result overwrites them. */
+/* Up to SORT_NETWORK words are sorted as 32-bit words of their leading bits and positions. These lie in the second half
+ * of `scratch` and are read before the result overwrites them. */
 static void *words_64(void *words, void *scratch, int64_t n, int low, int high) {
 #ifdef LANES
     if (n > 1 && n <= SORT_NETWORK) {

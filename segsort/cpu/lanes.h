@@ -48,7 +48,7 @@ ALWAYS vec load_half(const uint32_t *p, uint32_t n, const uint32_t *q, uint32_t 
     __m256i high = _mm256_maskz_loadu_epi32((__mmask8)_bzhi_u32(0xFF, m), q);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-/* Copies a part of a vector to a register of its own before a masked store. Otherwise gcc stores it straight from the
+/* Copies a part of a vector to another register before a masked store. Otherwise gcc stores it straight from the
  * whole vector, with an instruction that faults on missing memory even behind lanes that the mask leaves out. */
 ALWAYS __m128i quarter_of(__m128i part) {
     __asm__("" : "+v"(part));

@@ -1,8 +1,8 @@
 /* Sorts up to a few thousand 32-bit words by a bitonic network. A block of `rows` vectors stays in registers: each lane
  * is sorted over the rows, which needs no shuffles, then lanes are merged by flip and half merges. Within a block words
  * ascend down the rows, then across the lanes; a transposition at the end makes them contiguous. Blocks are merged the
- * same way in memory. Every comparator puts the larger word behind, so comparators with a block beyond the last one,
- * which would hold pads only, are left out. */
+ * same way in memory. A block beyond the last one would hold only pads, the largest words. Every comparator puts the
+ * larger word at the higher place, so comparators with such a block change nothing and are left out. */
 
 /* Sorts the rows of each lane, which are bitonic. */
 ALWAYS void merge_rows(vec *x, int rows) {

@@ -44,7 +44,7 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
         keys_to[to] = from[i];                                                                                         \
         ((type *)(void *)values)[to] = (value);                                                                        \
     }
-/* The same, but items are collected until they fill cache lines. */
+/* As SCATTER, but collects items until they fill cache lines. */
 #define SCATTER_LINES(type, value)                                                                                     \
     for (int64_t i = 0; i < part; i++) {                                                                               \
         int64_t to = next[d[i]]++, at = d[i] * SORT_LINE + to % SORT_LINE;                                             \
@@ -298,7 +298,7 @@ ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *pl
     return single;
 }
 
-/* Sorts segments first .. last-1, PART at a time, so that the form of segments is asked once for all of them. Segments
+/* Sorts segments first .. last-1, PART at a time, so that the form of segments is tested once for all of them. Segments
  * of at most one item are copied together: all of the PART, or GROUP at a time if most are single. */
 static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first,
                                     int64_t last) {

@@ -1,5 +1,5 @@
-/* The segmented sort by threads. Threads take blocks of segments in turn; a block has about BLOCK items and segments,
- * so that all cost about the same. Each thread has a workspace of its own. Giants follow, each sorted by all threads
+/* The segmented sort by threads. Threads take blocks of segments in turn; a block has about BLOCK items plus segments,
+ * so all blocks cost about the same. Each thread has its own workspace. Giants follow, each sorted by all threads
  * (cpu/giants.c). */
 #include "core/isa.h"
 #include "core/layout.h"

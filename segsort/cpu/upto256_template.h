@@ -45,7 +45,7 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace 
     const vec column =
         SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* position of a lane's first word */
     lanes ties = AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
-                           MORE(SET(n), column)); /* nothing precedes the first word: it is compared with a pad */
+                           MORE(SET(n), column)); /* the first word has no word before it and is compared with a pad */
     UNROLLED for (int r = 1; r < rows; r++) {
         const lanes tie = NONE_OF(XOR(x[r], x[r - 1]), -rows * LANES);
         ties = OR_LANES(ties, AND_LANES(tie, MORE(SET(n - r), column)));
@@ -124,7 +124,7 @@ static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort
     KEY_NAME(sort_rows_of)(sort, workspace, place, n, 16);
 }
 
-/* Sorts two segments at once. One alone leaves half of the processor idle: each step waits for the one before. */
+/* Sorts two segments at once. One segment leaves half of the processor idle: each step waits for the previous step. */
 ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 const batch *b, int rows) {
     vec x[16];

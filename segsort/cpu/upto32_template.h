@@ -12,14 +12,14 @@ ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
     return CHOOSE(ABOVE(AND(key, SET(INT32_MAX)), order->nan_above), SET(UINT32_MAX), number);
 }
 
-/* The keys of a vector of numbers, none of them a NaN's. */
+/* The keys of a vector of numbers. No key may be NaN. */
 ALWAYS vec KEY_NAME(keys)(vec number, const lsp_key_order *order) {
     vec key = XOR(number, SET(order->bias));
     return XOR(key, AND(SIGNS(key), SET(order->flip)));
 }
 
-/* Are there no values, and does every bit of a key decide? Then numbers are sorted without positions, unless one is a
- * NaN's. */
+/* Are there no values, and does every bit of a key decide? Then numbers are sorted without positions, unless a key
+ * is NaN. */
 ALWAYS bool KEY_NAME(keys_only)(const lsp_sort *sort) {
     return sort->value_bytes == 0 && sort->order.keep == UINT32_MAX;
 }
@@ -56,7 +56,7 @@ ALWAYS unsigned KEY_NAME(sort_columns)(vec *x, vec length, bool cut, int rows) {
 }
 
 #if KEY_BITS == 32
-/* Lines of sorted words, some of which tie: compares the full numbers of their items and puts them in order. */
+/* Puts lines of sorted words with ties in order: compares the full numbers of their items. */
 ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *items, vec length, int rows) {
     vec number[32];
     UNROLLED for (int r = 0; r < rows; r++) { number[r] = items[r]; }

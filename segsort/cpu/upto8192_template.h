@@ -10,10 +10,10 @@ ALWAYS KEY KEY_NAME(number)(KEY key, const lsp_key_order *order) {
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> top));
     KEY number = (KEY)((key ^ (negative & (KEY)order->flip) ^ (KEY)order->bias) & (KEY)order->keep);
     bool nan = (key & (KEY) ~((KEY)1 << top)) > (KEY)order->nan_above;
-    return (KEY)(number | (KEY)((KEY)0 - (KEY)nan)); /* arithmetic, for the compiler makes no vectors of a branch */
+    return (KEY)(number | (KEY)((KEY)0 - (KEY)nan)); /* arithmetic, because the compiler cannot vectorize a branch */
 }
 
-/* The key of a number that is not a NaN's, if every bit of the key decides. */
+/* The key of a number, if every bit of the key is compared and the key is not NaN. */
 ALWAYS KEY KEY_NAME(key)(KEY number, const lsp_key_order *order) {
     KEY key = (KEY)(number ^ (KEY)order->bias);
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> (KEY_BITS - 1)));
@@ -58,8 +58,8 @@ static bool KEY_NAME(is_sorted)(const lsp_sort *sort, const KEY *keys, int64_t n
 }
 
 #if defined(LANES) && LANES == 16 /* pext is slow on some processors without AVX-512 */
-/* Makes words of only those bits in which numbers differ, if they are fewer than `width` bits. Returns how many bits of
- * them were cut off, or -1 if they are not fewer. */
+/* Makes words of only those bits in which numbers differ, if they are fewer than `width` bits. Returns how many of
+ * these bits were cut off, or -1 if they are not fewer. */
 static int KEY_NAME(make_dense_words)(const lsp_sort *sort, const KEY *keys, int64_t n, int width, int position_bits,
                                       uint32_t *words) {
     const lsp_key_order order = sort->order;
@@ -102,8 +102,8 @@ static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n
     return cut;
 }
 
-/* falls[i]: is the number of the item of words[begin + i] below that of the word before? Returns how many are. `end` is
- * at most begin + TIE_PART. */
+/* falls[i] = 1 if the item of words[begin + i] has a smaller number than the item of the word before, else 0. Returns
+ * their sum. `end` is at most begin + TIE_PART. */
 static int KEY_NAME(find_falls)(const lsp_sort *sort, const KEY *keys, const uint32_t *words, int64_t begin,
                                 int64_t end, uint32_t mask, unsigned char *falls) {
     const lsp_key_order order = sort->order;
@@ -133,7 +133,7 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
         int64_t end = lsp_min(part + TIE_PART, n);
         int count =
             any_tie(words, part, end, mask) ? KEY_NAME(find_falls)(sort, keys, words, part, end, mask, falls) : 0;
-        bool moved = false;                      /* the word before was moved, so falls no longer tells */
+        bool moved = false;                      /* the word before was moved, so falls[] is no longer valid */
         if (count > most / (n / TIE_PART + 1)) { /* the share of this part */
             return false;
         }
@@ -284,7 +284,7 @@ static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_workspace 
 #endif
 
 #if KEY_BITS == 32
-/* Sorts keys without values as their numbers. None of them is a NaN. */
+/* Sorts keys without values as their numbers. No key may be NaN. */
 static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n) {
     const lsp_key_order order = sort->order;

@@ -10,7 +10,7 @@
 #include "network.cuh"
 
 enum { BUCKET_WARPS = 16 }; /* warps of a group at most */
-/* Words of a bucket on average; buckets of a lane's row of VT words. */
+/* The average number of words in a bucket; the number of buckets for a lane's row of VT words. */
 __host__ __device__ constexpr int bucket_mean(int VT) { return VT >= 24 ? 4 : 2; }
 __host__ __device__ constexpr int bucket_row(int VT) { return VT / bucket_mean(VT); }
 
@@ -21,7 +21,7 @@ __host__ __device__ constexpr int bucket_full_rows(int VT) { return VT < 20 ? VT
 template <int VT> struct bucket_memory {
     uint32_t *words;    /* G * VT */
     uint32_t *counters; /* a bucket's words, then the place of its next word */
-    uint32_t *borders;  /* half a row of each warp's first lane */
+    uint32_t *borders;  /* half a row from each warp's first lane */
     uint32_t *sums;     /* the words in each warp's buckets */
     uint32_t *uneven;   /* 1: the words are left for the network */
 
@@ -29,7 +29,7 @@ template <int VT> struct bucket_memory {
         : words(shared), counters(words + G * VT), borders(counters + G * bucket_row(VT)),
           sums(borders + G / WARP * VT / 2), uneven(sums + BUCKET_WARPS) {}
 };
-/* Bytes of it, a multiple of 16: of the last four words `uneven` is one. */
+/* The bytes of bucket_memory, a multiple of 16. Its last four words hold `uneven`. */
 __host__ __device__ constexpr int bucket_bytes(int VT, int G) {
     return (G * VT + G * bucket_row(VT) + G / WARP * VT / 2 + BUCKET_WARPS + 4) / 4 * 16;
 }
@@ -118,7 +118,7 @@ template <int VT, bool MANY> __device__ inline void bucket_scan(const bucket_mem
             *memory.uneven = 1;
         }
     }
-    lsp_settle(first); /* computes places and reads counters again: there are no registers to keep them */
+    lsp_settle(first); /* computes places and reads counters again: registers are too few to keep them */
 #pragma unroll
     for (int k = 0; k < ROW; k += Q) {
         some *const at = (some *)(memory.counters + bucket_place<ROW>(first + (uint32_t)k));
@@ -133,8 +133,8 @@ template <int VT, bool MANY> __device__ inline void bucket_scan(const bucket_mem
     }
 }
 
-/* Do at least four lanes of the warp have two neighbouring words in one bucket? For even words that is unlikely;
- * counting uneven ones would be slow, because their atomic operations meet, and in vain. */
+/* Do at least four lanes of the warp have two neighbouring words in one bucket? That is unlikely if words are evenly
+ * distributed. If they are not, counting them would be useless, and slow because atomic operations collide. */
 template <int VT> __device__ inline bool bucket_clustered(const uint32_t (&w)[VT], uint32_t buckets) {
     bool together = false;
 #pragma unroll
@@ -221,7 +221,7 @@ __device__ inline bool bucket_group(uint32_t (&w)[VT], int n, int G, int t, int 
     if (*memory.uneven) {
         return false;
     }
-    const uint32_t again = (uint32_t)fresh((int)buckets); /* computes the buckets again: no registers to keep them */
+    const uint32_t again = (uint32_t)fresh((int)buckets); /* computes the buckets again: registers are too few */
     const int lanes = fresh(G);
 #pragma unroll
     for (int r0 = 0; r0 < VT; r0 += N) {
@@ -240,7 +240,7 @@ __device__ inline bool bucket_group(uint32_t (&w)[VT], int n, int G, int t, int 
         }
     }
     group_sync<MANY>(G, id);
-    /* the shifted row: the upper half of the row before, and the own lower half; the first lane wraps around */
+    /* the shifted row: the previous lane's upper half, then this lane's lower half; the first lane wraps around */
     const uint32_t row = (uint32_t)(t * VT), lower = t > 0 ? row - H : 0, upper = t > 0 ? row : (uint32_t)(G * VT - H);
     bucket_load<VT, 0>(w, memory.words, lower);
     bucket_load<VT, H>(w, memory.words, upper);

@@ -7,11 +7,11 @@
 
 /* Tuned on an H200. */
 enum {
-    GIANT_WIDTH = 4,       /* bits of a digit at least, if that many are left */
+    GIANT_WIDTH = 4,       /* least bits of a digit, unless fewer are left */
     GIANT_MERGED = 1024,   /* items: neighbouring buckets share an entry up to this length */
-    GIANT_RECOUNT = 3,     /* equal leading bits that make it worth choosing another digit and counting again */
-    GIANT_BLOCKS = 1024,   /* at most */
-    GIANT_COUNT_BITS = 28, /* bits of a number of giants in seg_counters.giants */
+    GIANT_RECOUNT = 3,     /* from this many equal leading bits on, another digit is chosen and counted */
+    GIANT_BLOCKS = 1024,   /* most blocks */
+    GIANT_COUNT_BITS = 28, /* bits of the number of giants in seg_counters.giants */
     GIANT_ROWS = 4         /* items of a thread in the shortest tiles */
 };
 
@@ -44,7 +44,7 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
 }
 
 /* Chooses the digit: buckets should have at most five eighths of LIST_LONGEST items, after as few rounds as possible,
- * with as few bits in each. */
+ * with as few bits per round as that allows. */
 __device__ inline void choose_digit(seg_split *g) {
     const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / (LIST_LONGEST / 8 * 5)));
     const int rounds = (bits + SPLIT_BITS - 1) / SPLIT_BITS;
@@ -54,12 +54,12 @@ __device__ inline void choose_digit(seg_split *g) {
 
 /* ---- sharing the work ---- */
 
-/* The tiles begin .. end-1 that a block counts, of `tiles` in the round; they belong to the giants first .. last. */
+/* A block counts the tiles begin .. end-1 out of `tiles` in the round; they belong to the giants first .. last. */
 typedef struct giant_share {
     int64_t tiles, begin, end, first, last;
 } giant_share;
 
-/* The last of `count` entries with entry.unit <= unit: a search by all lanes of a warp, 32 entries a step. */
+/* The last of `count` entries with entry.unit <= unit: a search by all lanes of a warp, 32 entries per step. */
 template <typename T> __device__ int64_t begun_by(const T *list, int64_t count, int64_t unit) {
     int64_t low = 0, high = count;
     while (high - low > 1) {
@@ -71,7 +71,7 @@ template <typename T> __device__ int64_t begun_by(const T *list, int64_t count, 
     return low;
 }
 
-/* Where the share of a block begins, and the block whose share has a unit: shares differ by one at most. */
+/* The first unit of a block's share; the block whose share has a unit. Shares differ by one unit at most. */
 __device__ inline int64_t share_begin(int64_t units, int64_t block, int64_t blocks) {
     return units / blocks * block + min(block, units % blocks);
 }
@@ -103,7 +103,7 @@ static int giants_tile(int64_t n, size_t key_bytes, size_t value_bytes, int sms)
     return (int)lsp_max(lsp_min(rows, split_items((int)key_bytes, (int)value_bytes)), GIANT_ROWS) * SPLIT_NT;
 }
 
-/* The most tiles of a round, and blocks. */
+/* The most tiles of a round; the most blocks. */
 static int64_t giants_tiles(int64_t n, int tile) { return n / tile + giants_most(n); }
 static int64_t giants_blocks(int64_t n, int tile) { return lsp_min(GIANT_BLOCKS, giants_tiles(n, tile)); }
 

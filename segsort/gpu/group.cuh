@@ -1,5 +1,5 @@
-/* The group of lanes that sorts a listed segment: what it knows of the segment, how it brings the items to shared
- * memory, and how it writes them in sorted order. */
+/* The group of lanes that sorts a listed segment: its data about the segment, its copies of items to shared memory, and
+ * its writes of the sorted items. */
 #ifndef LSP_SEGSORT_GPU_GROUP_CUH
 #define LSP_SEGSORT_GPU_GROUP_CUH
 
@@ -17,11 +17,10 @@ struct group_segment {
 
 /* Kinds of groups. Narrow: up to 16 lanes; the groups of a warp go through the same code in step. Wide, large and few:
  * 32 lanes or more; they read keys straight to registers and merge through shared memory. Few: any class below
- * LARGE_CLASS, FEW_WORDS words a lane, for inputs with few items in all. */
+ * LARGE_CLASS, with FEW_WORDS words per lane, for inputs with few items in all. */
 enum { GROUP_NARROW = 0, GROUP_WIDE, GROUP_LARGE, GROUP_FEW };
 
-/* The classes of VT words a lane are first, first + 4, ..., last; those of GROUP_FEW are first, first + 1, ..., last.
- */
+/* Classes with VT words per lane are first, first + 4, ..., last; those of GROUP_FEW first, first + 1, ..., last. */
 __host__ __device__ constexpr int classes_first(int VT, int wide) {
     int c = wide == GROUP_LARGE ? LARGE_CLASS : wide == GROUP_WIDE ? WIDE_CLASS : 0;
     while (wide != GROUP_FEW && class_words(c) != VT) {
@@ -111,7 +110,8 @@ template <int VT, int WIDE> __host__ __device__ inline int group_bytes(int G, in
 
 /* ---- the items of a lane: t, t + G, t + 2G, ... ---- */
 
-/* Which of a lane's VT items are in the segment. SURE: the first ones are in any case, so only the last need a test. */
+/* Tells which of a lane's VT items are in the segment. SURE: the first `sure` items always are, so only the last need
+ * a test. */
 template <int VT, int LANES, bool SURE> struct group_rows {
     enum { sure = !SURE ? 0 : VT < 16 ? VT - 2 : VT < 32 ? VT - 4 : VT - 8 };
     int left, lanes;
@@ -154,7 +154,7 @@ template <int VT, int WIDE, typename F> __device__ inline void with_rows(const s
 
 enum { SECTOR = 32 };
 
-/* Where the item at `from` is in shared memory once staged: at the same address modulo 16. */
+/* The place of the item at `from` in shared memory after stage(): its address is the same modulo 16. */
 template <typename T> __device__ inline T *staged(char *shared, const T *from) {
     return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
 }
@@ -216,7 +216,7 @@ __device__ inline void store_16(uint32_t *to, const uint32_t (&x)[4]) {
 __device__ inline void store_16(unsigned long long *to, const unsigned long long (&x)[2]) {
     __stcs((ulonglong2 *)to, make_ulonglong2(x[0], x[1]));
 }
-/* to[i] = items[places[i]] for a narrow group, 16 aligned bytes a lane at a time. */
+/* to[i] = items[places[i]] for a narrow group; each lane writes 16 aligned bytes at a time. */
 template <typename T>
 __device__ inline void write_out(T *to, const T *items, const uint16_t *places, int n, int t, int G) {
     enum { Q = 16 / sizeof(T) };
@@ -241,9 +241,9 @@ __device__ inline void write_out(T *to, const T *items, const uint16_t *places, 
         }
     }
 }
-/* The same for a wide group, an item a lane. Rows begin at sectors of the output (if the array does), unless that takes
- * a row more. FIRST: reads the places, which then stay in registers for the values. Items from n on have places too,
- * and are not written. */
+/* As write_out, for a wide group; each lane writes one item at a time. Rows begin at sectors of the output (if the
+ * array does), unless that takes one more row. FIRST: reads the places, which then stay in registers for the values.
+ * Items from n on have places too, but are not written. */
 template <bool FIRST, int VT, int WIDE, typename T>
 __device__ inline void write_rows(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
                                   int n) {
@@ -261,7 +261,7 @@ __device__ inline void write_rows(const segment_group<VT, WIDE> &g, T *to, const
                 if (FIRST) {
                     place[r] = places[shifted && r == 0 ? max(-first, 0) : place_at<VT, WIDE>(rows.at(r))];
                 }
-                lsp_settle(place[r]); /* keeps the compiler from keeping addresses in registers */
+                lsp_settle(place[r]); /* or the compiler would keep addresses in registers */
                 x[r - r0] = items[place[r]];
             }
 #pragma unroll

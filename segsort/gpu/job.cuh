@@ -1,4 +1,4 @@
-/* What all kernels of the segmented sort share: the job, the order of keys, and the lists of segments by class.
+/* Shared by all kernels of the segmented sort: the job, the order of keys, and the lists of segments by class.
  *
  * A list holds one 64-bit entry for each segment: its begin, its length, and the arrays that hold its items (the input,
  * the output, or the temporary arrays of giants). Sorted items always go to the output. gpu/kernel_tile.cuh sorts short
@@ -13,15 +13,15 @@
 
 enum {
     TILE_LONGEST = LSP_SORT_TILE_LONGEST, /* items: longer segments are never sorted by the tile kernel, but listed */
-    LIST_LONGEST = 8192,                  /* items: longer segments are giants, */
-    LARGE_LONGEST = 16384,                /* but up to here the class kernels try first, by buckets */
+    LIST_LONGEST = 8192,                  /* items: longer segments are giants */
+    LARGE_LONGEST = 16384,                /* items: giants up to here first go to class kernels, which try buckets */
     LIST_CLASSES = LSP_SORT_CLASSES,
-    FROM_INPUT = 0, /* which arrays hold the items of an entry */
+    FROM_INPUT = 0, /* the arrays that hold the items of an entry */
     FROM_OUTPUT = 1,
     FROM_TEMPORARY = 2
 };
 
-/* Arrays of items. values: NULL if there are none, and in the input if positions are made. */
+/* Arrays of items. values is NULL if there are none; in the input also if the kernels make positions. */
 typedef struct seg_arrays {
     void *keys, *values;
 } seg_arrays;
@@ -50,13 +50,13 @@ typedef struct seg_job {
     int large_longest;                    /* items: longer segments are giants; see large_longest() */
     int tile_longest;                     /* items: longer segments are listed */
     bool small;                           /* one kernel sorts all (gpu/kernel_small.cuh) */
-    bool few;                             /* few items in all: one class kernel sorts the lists, FEW_WORDS a lane, */
-    int few_first;                        /* and a narrow one those of the classes below this one (0: there are none) */
+    bool few;                             /* few items in all: one class kernel sorts the lists */
+    int few_first;                        /* if few: a narrow kernel sorts classes below this; 0: none */
     bool list_few;                        /* one block lists all segments (gpu/kernel_list_few.cuh) */
-    uint16_t class_longest[LIST_CLASSES]; /* items: the limit of each class; that of the class before if not used */
+    uint16_t class_longest[LIST_CLASSES]; /* items: limits of classes; an unused one has the limit before */
     const void *offsets, *ends;           /* NULL: all segments have `length` */
     bool wide_offsets;                    /* offsets, ends and the outputs of changes are int64, not int32 */
-    bool positions, global_positions;     /* values are positions: made, not read */
+    bool positions, global_positions;     /* values are positions: the kernels make them */
     int value_bytes;
     lsp_key_order order;
     network_ones ones;
@@ -83,7 +83,7 @@ __device__ inline int64_t entry_begin(unsigned long long entry) { return (int64_
 __device__ inline int entry_from(unsigned long long entry) { return (int)(entry >> 16) & 3; }
 __device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
 
-/* A class sorts a segment with class_lanes lanes of class_words words each. Short segments get few words a lane: that
+/* A class sorts a segment with class_lanes lanes of class_words words each. Short segments get few words per lane: that
  * leaves registers for more resident warps, which hide the latency that dominates there. Classes 19 and 23 get few
  * words too: their code is then half as long and stays in the instruction cache. */
 enum {
@@ -99,7 +99,7 @@ __host__ __device__ constexpr int class_words(int c) { return (5 + c % 4) * (cla
 __host__ __device__ constexpr int class_capacity(int c) { return class_lanes(c) * class_words(c); }
 
 /* If items are few in all, latency decides, and most of it is instruction cache misses: one instance sorts all classes
- * below LARGE_CLASS, FEW_WORDS words a lane, with a power of two of lanes. */
+ * below LARGE_CLASS, with FEW_WORDS words per lane and a power of two of lanes. */
 enum { FEW_WORDS = 16 };
 __host__ __device__ constexpr int few_lanes(int c) { return c < WIDE_CLASS ? (int)WARP : 4 << c / 4; }
 static_assert(few_lanes(15) * FEW_WORDS == class_capacity(15) && few_lanes(16) * FEW_WORDS == class_capacity(19) &&
@@ -116,7 +116,7 @@ __device__ inline int class_of(const seg_job &job, int length) {
     return c;
 }
 
-/* Each lane of a whole warp adds a segment to the list of its class; length 0: none. One atomic operation a class. */
+/* Each lane of a whole warp adds a segment to the list of its class; length 0: none. One atomic operation per class. */
 __device__ inline void list_together(const seg_job &job, int64_t begin, int from, int length) {
     const unsigned lane = threadIdx.x % WARP;
     const int c = length > 0 ? class_of(job, length) : (int)LIST_CLASSES;
@@ -162,8 +162,8 @@ template <typename K> __device__ inline K number_of(K key, const lsp_key_order &
     return order.is_float && (K)(key & ~((K)1 << top)) > (K)order.nan_above ? (K)-1 : number;
 }
 
-/* Kernels have two instances for each key width: PLAIN for integers whose bits all count, which need one XOR, and one
- * for all other keys. */
+/* Kernels have two instances for each key width: PLAIN for integers compared by all their bits, which need one XOR, and
+ * one for all other keys. */
 template <typename Key, bool PLAIN> struct key_kind {
     typedef Key K;
     enum { plain = PLAIN };

@@ -16,11 +16,11 @@ enum {
     CHANGE_VT = 8,                        /* items of a thread in a chunk */
     CHANGE_CHUNK = CHANGE_NT * CHANGE_VT, /* items of a chunk */
     CHANGE_BLOCKS = 8,                    /* blocks for each multiprocessor */
-    CHUNK_COUNTED = 1,                    /* a chunk has published its own changes, */
-    CHUNK_SUMMED = 2                      /* or the changes up to its end */
+    CHUNK_COUNTED = 1,                    /* a chunk has published the number of its changes */
+    CHUNK_SUMMED = 2                      /* a chunk has published the number of changes up to its end */
 };
 
-/* A segment that is cut into chunks; unit: the chunks of those listed before it. */
+/* A segment that is cut into chunks; unit: the number of chunks of the segments listed before it. */
 typedef struct long_segment {
     int64_t segment, unit;
 } long_segment;
@@ -60,8 +60,8 @@ __device__ inline unsigned sum_of_warps(unsigned x, unsigned *total) {
     return before;
 }
 
-/* rank[j] = the number of ones before this thread's item j; returns all ones of the block. Bit j of `one` is item j; a
- * warp's items are neighbours, row j behind row j - 1. */
+/* rank[j] = the number of ones before this thread's item j; returns the number of ones in the block. Bit j of `one`
+ * is item j; a warp's items are neighbours, row j behind row j - 1. */
 template <int VT> __device__ unsigned rank_ones(unsigned one, unsigned (&rank)[VT]) {
     const unsigned below = (1u << threadIdx.x % WARP) - 1;
     unsigned sum = 0, total;
@@ -189,8 +189,7 @@ __global__ void __launch_bounds__(CHANGE_NT) kernel_changes(const __grid_constan
 
 /* ---- chunks of long segments ---- */
 
-/* Publishes the changes of chunk k of a segment; returns the changes in the chunks before it. By all lanes of a warp.
- */
+/* Publishes the changes of chunk k of a segment; returns the changes in the chunks before it. For a whole warp. */
 __device__ inline int64_t look_back(unsigned long long *published, int64_t k, unsigned total) {
     const int lane = (int)(threadIdx.x % WARP);
     int64_t before = 0;

@@ -1,9 +1,9 @@
 /* Sorts the listed segments class by class, long ones first. A group of G lanes, 2 lanes to 16 warps, takes a segment,
- * VT words a lane. Each key becomes a word: the leading bits in which the segment's keys differ, above the position.
+ * VT words per lane. Each key becomes a word: the leading bits in which the segment's keys differ, above the position.
  * The words are sorted in registers; the positions go to shared memory, then fetch keys and values, which are written
  * coalesced. Where leading bits tie, short runs are sorted by their full keys. If a longer run is out of order, the
- * segment is sorted again digit by digit from the lowest digit on; a digit has all bits of a word beside the position.
- */
+ * segment is sorted again digit by digit from the lowest digit on; a digit has all bits that a word has beside the
+ * position. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
 #define LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
 
@@ -12,7 +12,7 @@
 
 enum { LONGEST_REPAIR = 12 }; /* items with equal leading bits that one thread sorts */
 
-/* Resident blocks of a multiprocessor that registers are shared out for. */
+/* Resident blocks per multiprocessor; they share its registers. */
 __host__ __device__ constexpr int group_blocks(int VT, int wide, int key_bytes) {
     return wide == GROUP_LARGE ? (key_bytes > 4 ? 1 : 2)
            : wide && VT == 16  ? 2
@@ -70,8 +70,8 @@ __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const se
     g.sync();
 }
 
-/* Makes words of the keys: from w, where find_bits left 32-bit keys, or (again, or 64-bit keys) from memory. Items from
- * n on get the largest words, with positions of their own, so they stay last. */
+/* Makes words of the keys: from w, where find_bits left 32-bit keys, or from memory, for 64-bit keys or if `again`.
+ * Items from n on get the largest words, with different positions, so they stay last. */
 template <int VT, int WIDE, typename KK>
 __device__ inline void make_words(uint32_t (&w)[VT], const seg_job &job, const segment_group<VT, WIDE> &g, int n,
                                   const typename KK::K *keys, const word_digit<typename KK::K> &digit, bool again) {
@@ -149,7 +149,7 @@ template <int VT, int WIDE, typename KK>
 __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const segment_group<VT, WIDE> &g,
                               const typename KK::K *keys, int n, const word_digit<typename KK::K> &digit, bool exact) {
     const int base = g.t * VT;
-    const int left = exact ? 0 : n - 1 - base; /* only ties 0 .. left-1 are of two items of the segment */
+    const int left = exact ? 0 : n - 1 - base; /* only ties 0 .. left-1 are between two items of the segment */
     auto leading = [&](int e) { return digit.of(KK::number(keys[g.place(e)], job.order)); };
     uint32_t next = __shfl_down_sync(~0u, w[0], 1), ties = 0;
 #pragma unroll
@@ -164,7 +164,7 @@ __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const
     if (last && left >= VT) { /* shuffles do not reach the next warp */
         ties = (ties & ~edge) | (leading(base + VT - 1) == leading(base + VT) ? edge : 0);
     }
-    int after = ones_of(__shfl_down_sync(~0u, ties, 1));     /* ties with which the next lane continues a run; */
+    int after = ones_of(__shfl_down_sync(~0u, ties, 1));     /* ties with which the next lane continues a run */
     after = after < VT ? after : (int)LONGEST_REPAIR;        /* if all its words tie, the run counts as long */
     bool begun = (__shfl_up_sync(~0u, ties, 1) & edge) != 0; /* the first run begins in the lane before */
     if (last && (ties & edge)) {
@@ -250,7 +250,7 @@ template <int VT, int WIDE, typename KK>
 __device__ inline bool sort_segment(const seg_job &job, const segment_group<VT, WIDE> &g) {
     typedef typename KK::K K;
     uint32_t w[VT];
-    int passes = 0; /* after pass 0: digits to sort by, if leading bits did not suffice */
+    int passes = 0; /* the digits to sort by after pass 0, if leading bits do not suffice */
     for (int pass = 0; pass <= passes; pass++) {
         const K *keys = WIDE ? segment_keys<K>(job, g) : stage_keys<K>(job, g);
         if (!WIDE) {
@@ -346,7 +346,7 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     g.places = (uint16_t *)(g.items + group_items_bytes(g.G, VT, item_bytes));
     const int64_t step = (int64_t)gridDim.x * groups;
     int64_t first = (int64_t)blockIdx.x * groups + group;
-    if (WIDE == GROUP_FEW) { /* spreads the entries of each class over the blocks, each class from another block on */
+    if (WIDE == GROUP_FEW) { /* spreads the entries of each class over the blocks; each class starts at another block */
         first = (int64_t)group * gridDim.x + (blockIdx.x + c * (gridDim.x / LARGE_CLASS + 1)) % gridDim.x;
     }
     if (g.t == 0) {
@@ -369,7 +369,7 @@ __device__ inline void sort_class(const seg_job &job, int c, const unsigned long
     }
 }
 
-/* Sorts the classes of VT words a lane, long segments first. */
+/* Sorts the classes with VT words per lane, long segments first. */
 template <int VT, int WIDE, typename KK>
 __global__ void __launch_bounds__(group_threads(VT, WIDE), group_blocks(VT, WIDE, sizeof(typename KK::K)))
     kernel_classes(seg_job job) {

@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job jo
         atomicAdd(&sum, items);
     }
     __syncthreads();
-    if (sum > (unsigned long long)job.n) { /* some overlap: the lists have no memory for them */
+    if (sum > (unsigned long long)job.n) { /* segments overlap: the lists have no memory for so many entries */
         *job.fault = 1;
         return;
     }

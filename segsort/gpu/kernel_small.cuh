@@ -1,8 +1,8 @@
 /* Sorts small inputs (up to 65,536 items in total) with one kernel. Their cost is launch latency and instruction cache
- * misses, so there is one launch and most loops are not unrolled. A block owns neighbouring items and ranks each among
- * its own of the same segment. Only the segments of its first and of its last item can go on outside the block: each of
- * their items outside is looked up in a search tree of the block's items, and counted where it comes. Its rank among
- * the own items plus the outside items before it is an item's place. */
+ * misses, so there is one launch and most loops are not unrolled. A block owns neighbouring items. It ranks each of
+ * them among its own items of the same segment. Only the segments of its first and its last item can continue outside
+ * the block: it looks up each outside item of these segments in a search tree of its own items, and counts it at the
+ * place before which it belongs. An item's place is its rank among the own items plus the outside items before it. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
 #define LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
 
@@ -14,11 +14,11 @@ enum {
     SMALL_ITEMS = LSP_SORT_SMALL_ITEMS, /* at most */
     SMALL_SEGMENTS = 1 << 11,           /* at most */
     SMALL_NT = 1024,
-    SMALL_BLOCKS = 128,  /* blocks that should share the items */
+    SMALL_BLOCKS = 128,  /* blocks wanted */
     SMALL_LOG_LEAST = 1, /* 2^1 to 2^5 threads rank an item together */
     SMALL_LOG_MOST = 5,
-    SMALL_OWN = SMALL_NT >> SMALL_LOG_LEAST, /* items that a block owns at most */
-    SMALL_MANY = 1 << 13                     /* items: above, a thread looks up four items at a time, not two */
+    SMALL_OWN = SMALL_NT >> SMALL_LOG_LEAST, /* the most items that a block owns */
+    SMALL_MANY = 1 << 13                     /* items in all: above, a thread looks up four items at a time, not two */
 };
 
 /* The items of a segment outside the block on one side, and the places low .. high-1 of the segment in the block. */
@@ -27,7 +27,7 @@ typedef struct small_beyond {
     int low, high;
 } small_beyond;
 
-/* Shared memory: all segments, the block's own items. */
+/* Shared memory: all segments, and the block's own items. */
 template <typename K> struct small_shared {
     int begin[SMALL_SEGMENTS], end[SMALL_SEGMENTS];
     K numbers[SMALL_OWN];                            /* of the own items, unsorted */
@@ -58,7 +58,7 @@ __device__ inline bool small_read_segments(const seg_job &job, int *begins, int 
     return wrong;
 }
 
-/* Do segments that are not in order have more than n items together? By all threads. */
+/* Do segments that are not in order have more than n items together? For all threads of the block. */
 __device__ inline bool small_overlap(const int *begins, const int *ends, int segments, int n) {
     __shared__ unsigned long long sum;
     if (threadIdx.x == 0) {
@@ -72,8 +72,7 @@ __device__ inline bool small_overlap(const int *begins, const int *ends, int seg
     return sum > (unsigned long long)n;
 }
 
-/* The segment that holds item i; an empty one if none does. sound: segments are in order, so a binary search finds it.
- */
+/* The segment that holds item i, or an empty one. sound: segments are in order, so a binary search finds it. */
 __device__ inline void small_segment(const int *begins, const int *ends, int segments, bool sound, int i, int *begin,
                                      int *end) {
     int s = 0, high = segments;
@@ -98,7 +97,7 @@ __device__ inline void small_segment(const int *begins, const int *ends, int seg
     }
 }
 
-/* By how much the items of a row are shifted in rows[]: without it, binary searches would have bank conflicts. */
+/* The shift of a row's items in rows[]. Without it binary searches would have bank conflicts. */
 __device__ inline int small_shift(int row) { return row / WARP; }
 
 /* Counts the numbers below `number`, or up to it if `equal`, in the sorted list[from .. end-1] of at most WARP. Reads
@@ -112,7 +111,7 @@ template <typename K> __device__ inline int small_until(const K *list, int from,
         const int last = at + step - 1;
         at += (last < end) & (list[last] < bound) ? step : 0;
     }
-    return bound < number ? max(end - from, 0) : at - from; /* number + 1 overflowed: all are up to it */
+    return bound < number ? max(end - from, 0) : at - from; /* number + 1 overflowed: no number is larger */
 }
 
 /* The sum over the `share` neighbouring threads that rank an item together. */
@@ -130,8 +129,8 @@ struct small_item {
     int own, o, low, high, part, share;
 };
 
-/* The rank of the item among the own items of its segment: compares it with all of its row of 32; rows are sorted then,
- * so binary searches in the other rows give the rest. */
+/* The rank of the item among the own items of its segment. The item is compared with all items of its row of 32. That
+ * sorts the rows, so binary searches in the other rows give the rest of the rank. */
 template <typename K> __device__ inline int small_rank(small_shared<K> &sh, const small_item &item, K number) {
     const int own = item.own, o = item.o, low = item.low, high = item.high, part = item.part, share = item.share;
     const int row = o & -WARP;
@@ -200,7 +199,7 @@ __device__ inline void small_look_up(const seg_job &job, small_shared<typename K
     const K last = sh.last[others.side], later = (K)others.side;
     const int levels = small_levels(beyond.high - beyond.low);
     int left = -others.side * SMALL_OWN * (int)sizeof(K), right = left + (int)sizeof(K);
-    lsp_settle(right); /* hides right == left + const: so a select instruction chooses, not an add under a predicate */
+    lsp_settle(right); /* hides that right == left + const: a select instruction is faster here than a predicated add */
 #pragma unroll 1
     while (others.at < others.items) {
         const int at = others.at;
@@ -234,7 +233,7 @@ __device__ inline void small_look_up(const seg_job &job, small_shared<typename K
 /* Counts the outside items before `place`, in a segment whose first own place is `low`. */
 template <typename K> __device__ inline int small_before(small_shared<K> &sh, int own, int low, int place) {
     const int t = (int)threadIdx.x;
-    int sum = t < own ? sh.before[t] : 0; /* prefix sums within each row of 32; a loop, as its code is shorter */
+    int sum = t < own ? sh.before[t] : 0; /* prefix sums within each row of 32; a loop, because its code is short */
 #pragma unroll 1
     for (int step = 1; step < WARP; step *= 2) {
         const int other = __shfl_up_sync(~0u, sum, step);
@@ -331,8 +330,8 @@ __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log
 
 /* ---- the host's side ---- */
 
-/* The logarithm of the threads that rank an item: as many as let SMALL_BLOCKS blocks, or all multiprocessors if there
- * are fewer, share the items. */
+/* The logarithm of the number of threads that rank an item: the largest for which the items fit SMALL_BLOCKS blocks, or
+ * one block per multiprocessor if there are fewer multiprocessors. */
 static inline int small_log_share(int64_t n, const lsp_cuda_chip *chip) {
     int log = SMALL_LOG_MOST;
     while (log > SMALL_LOG_LEAST && n > (SMALL_NT >> log) * lsp_min(SMALL_BLOCKS, chip->sms)) {

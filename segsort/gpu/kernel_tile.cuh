@@ -1,8 +1,9 @@
 /* The first kernel of most sorts: reads each segment's bounds once, sorts segments of up to 64 items, and lists longer
- * ones by class. A block takes a row of segments, a part at a time that fits in shared memory, and copies the part's
- * items there in one coalesced sweep. A segment gets 1, 2, 4 or 8 lanes of up to 8 items, so a warp sorts several. The
- * lanes leave, for each place of the output, which item belongs there; a last sweep writes the items coalesced. If
- * leading bits tie and keys are out of order, the part is sorted again digit by digit. */
+ * ones by class. A block takes a row of segments. It works on one part of the row at a time, as large as shared memory
+ * allows, and copies the part's items there in one coalesced sweep. A segment gets 1, 2, 4 or 8 lanes of up to 8 items,
+ * so a warp sorts several. For each place of the output, the lanes store the index of the item that belongs there; a
+ * last sweep writes the items coalesced. If leading bits tie and keys are out of order, the part is sorted again digit
+ * by digit. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 #define LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 
@@ -52,13 +53,13 @@ template <typename K> __device__ inline unsigned long long order_by_class(const 
     return total;
 }
 
-/* What a lane sorts: it is lane t of the G lanes of a segment of n items from `start` on. most: the largest G in its
+/* The work of a lane: it is lane t of the G lanes of a segment of n items from `start` on. most: the largest G in its
  * warp. */
 struct tile_lane {
     int start, n, t, G, most;
 };
 
-/* Lane number `at` of the `lanes` lanes that the part needs. */
+/* The work of lane number `at` out of the `lanes` lanes that the part needs. */
 template <typename K>
 __device__ inline tile_lane lane_of(const tile_row<K> &row, unsigned long long counts, int at, int lanes) {
     int log = max(3 - row.only(), 0), x = at, rank = 0;
@@ -85,7 +86,7 @@ __device__ inline tile_lane lane_of(const tile_row<K> &row, unsigned long long c
 
 /* ---- sorting in shared memory ---- */
 
-/* Loads VT items; those beyond the lane's own are any. */
+/* Loads VT items. Items beyond the lane's own have any value. */
 template <int VT, typename T> __device__ inline void lane_load(T (&x)[VT], const T *items, bool aligned) {
     if (aligned && VT * sizeof(T) >= 16) {
 #pragma unroll
@@ -176,7 +177,7 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
     int from = lane.start + lane.t * VT, m = lane.n - lane.t * VT; /* this lane's m items; none if m < 1 */
     bool full = !__any_sync(~0u, m < VT), aligned = !__any_sync(~0u, from % 4 != 0);
     bool mixed = !row.pure() && __any_sync(~0u, lane.G != lane.most);
-    int left = 0, lost = 0; /* numbers are shifted left by the equal leading bits; low bits that words do not hold */
+    int left = 0, lost = 0; /* equal leading bits, which are shifted out; low bits that words do not hold */
     K key[VT], bias = 0;
     if (digit < 0) {
         lane_load<VT>(key, row.keys + from, aligned);
@@ -227,7 +228,7 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
         }
     }
     sort_groups(w, lane.most, row.ones);
-    uint32_t nearest = ~0u; /* neighbours that differ in their positions only: their XOR - 1 is below `low` */
+    uint32_t nearest = ~0u; /* below `low` if two neighbours differ in their positions only */
     uint32_t next = __shfl_down_sync(~0u, w[0], 1);
     next = lane.t + 1 < lane.G ? next : ~w[VT - 1];
 #pragma unroll
@@ -340,7 +341,7 @@ template <typename K> __device__ inline void copy_singles(const seg_job &job, co
     }
 }
 
-/* segments, capacity: of a row. aligned: the input arrays begin at multiples of 16 bytes. */
+/* segments, capacity: those of a row. aligned: the input arrays begin at multiples of 16 bytes. */
 template <typename KK>
 __global__ void __launch_bounds__(TILE_NT, TILE_BLOCKS)
     kernel_tile(seg_job job, int segments, int capacity, bool aligned, network_ones ones) {

@@ -13,9 +13,9 @@
 
 enum {
     TILE_SHARED_BYTES =
-        27 << 10,           /* of a block of the tile kernel: TILE_BLOCKS fit in a multiprocessor. Tuned on an H200 */
-    FEW_SEGMENTS = 1 << 11, /* few items: from here on a narrow kernel sorts short segments, */
-    FEW_LONGEST_MEAN = 256, /* if the mean length is at most this many items */
+        27 << 10,           /* per block of the tile kernel: TILE_BLOCKS fit in a multiprocessor. Tuned on an H200 */
+    FEW_SEGMENTS = 1 << 11, /* few items: from this many segments on, a narrow kernel sorts short ones */
+    FEW_LONGEST_MEAN = 256, /* items: longest mean length of segments with which it does so */
     SCRATCH_ALIGN = 256     /* bytes */
 };
 
@@ -34,7 +34,7 @@ static int few_first(const lsp_segsort_args *args) {
                                                                                                  : 0;
 }
 
-/* The table for this sort. With few items, of the classes that have the same number of lanes only the last is used. */
+/* The table for this sort. If items are few, only the last of the classes with equal numbers of lanes is used. */
 static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
     const int first = few_first(args), classes = are_few(ctx, args) ? (int)LARGE_CLASS : 0;
@@ -52,7 +52,7 @@ static int class_shortest(const lsp_segsort_table *table, int c, bool giants) {
 }
 
 /* The longest segment that is not made a giant at once: LARGE_LONGEST if shared memory holds it, else LIST_LONGEST.
- * With few items such segments are rare, and starting their kernels in vain would cost more than they gain. */
+ * With few items such segments are rare, and starting their kernels for nothing would cost more than they gain. */
 static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int item_bytes = group_item_bytes((int)lsp_type_bytes(args->key_type), (int)args->value_bytes);
     const bool fit = group_bytes<32, GROUP_LARGE>(group_fewest(32, GROUP_LARGE), item_bytes) + 1024 <=
@@ -66,13 +66,14 @@ static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
 }
 
-/* Are items and segments so few that one block lists all? That is faster than a tile kernel for the few short ones. */
+/* Are there few enough items and segments for one block to list all? That is faster than a tile kernel for few short
+ * segments. */
 static bool list_few(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
     return are_few(ctx, args) && !is_small(ctx, args) && args->segments <= LIST_FEW_SEGMENTS &&
            args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
 }
 
-/* The most entries of a class. shorts: entries of segments up to tile_longest, which are listed with list_few only. */
+/* The most entries of a class. shorts: entries of segments up to tile_longest, which only list_few lists. */
 static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest,
                              int64_t shorts) {
     const bool giants = longest > LIST_LONGEST;
@@ -155,7 +156,7 @@ done:
     return status;
 }
 
-/* Starts the kernel of the classes of VT words a lane. These kernels are independent: each but the first may begin
+/* Starts the kernel of the classes with VT words per lane. These kernels are independent: each but the first may begin
  * while the one before still runs. */
 template <int VT, int WIDE, typename KK>
 static lsp_status start_kernel(lsp_ctx *ctx, const seg_job *job, bool *beside) {
@@ -174,7 +175,7 @@ done:
     return status;
 }
 
-/* Can there be segments in the classes of VT words a lane? */
+/* Can there be segments in the classes with VT words per lane? */
 static bool has_classes(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
     for (int c = classes_first(VT, wide); c <= classes_last(VT, wide); c += 4) {
         const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
@@ -195,7 +196,7 @@ static lsp_status start_classes(lsp_ctx *ctx, const seg_job *job, bool *beside) 
 template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     bool beside = false;
-    if (job->few) { /* each kernel more costs a launch */
+    if (job->few) { /* each further kernel costs a launch */
         LSP_TRY((start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside)));
         if (job->few_first > 0) {
             LSP_TRY((start_kernel<FEW_WORDS, GROUP_NARROW, KK>(ctx, job, &beside)));
@@ -218,8 +219,8 @@ done:
     return status;
 }
 
-/* Starts the kernels of the classes above LIST_LONGEST. They sort what falls evenly into buckets, and make giants of
- * the rest: so the giants' kernel comes after them. */
+/* Starts the kernels of the classes above LIST_LONGEST. They sort segments that fall evenly into buckets, and make
+ * giants of the others: so the giants' kernel comes after them. */
 template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     bool beside = false;

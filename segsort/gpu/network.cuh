@@ -9,21 +9,21 @@
 #include "core/block.cuh"
 #include <stdint.h>
 
-/* 1 and -1, hidden from the compiler: knowing them it would replace multiplications, which an idle unit does. */
+/* 1 and -1, hidden from the compiler. If it knew them, it would replace multiplications, which run on an idle unit. */
 struct network_ones {
     uint32_t plus = 1, minus = ~0u;
 };
 
 /* low, high = min, max. The unit for min and max limits throughput; the one for multiply-add is idle. So two of three
- * maxima are computed there, as low + high - min; I selects them. */
+ * maxima are computed there, as low + high - min; the index I selects these two. */
 template <int I> __device__ inline void exchange(uint32_t &low, uint32_t &high, const network_ones &ones) {
     uint32_t x = min(low, high);
     high = I % 3 == 0 ? max(low, high) : x * ones.minus + (low * ones.plus + high);
     low = x;
 }
 
-/* Returns x, but the compiler does not know that: it computes values from it again instead of keeping them, for
- * instance r * x for 32 r, in registers. */
+/* Returns x, but the compiler does not know that. So it computes values from the result again, instead of keeping them
+ * in registers (for instance r * x for 32 values of r). */
 __device__ inline int fresh(int x) {
     lsp_settle(x);
     return x;
@@ -132,8 +132,7 @@ template <int VT> __device__ inline int word_place(int e) {
     return e + e / (VT % WARP == 0 ? WARP : VT % 8 == 0 ? 8 : 4);
 }
 
-/* A barrier of the G threads of a group: of a warp or less, or barrier `id` of several warps. MANY: they are several.
- */
+/* A barrier of the G threads of a group: of a warp or less, or barrier `id` of several warps. MANY: several warps. */
 template <bool MANY = false> __device__ inline void group_sync(int G, int id) {
     if (!MANY && G <= WARP) {
         __syncwarp();
@@ -190,7 +189,7 @@ __device__ inline void halve_far(uint32_t (&w)[VT], int mask, int G, int t, int 
 template <int VT>
 __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int id, uint32_t *shared,
                                      const network_ones &ones) {
-    constexpr int stages = VT % 32 == 0 ? 5 : VT % 8 == 0 ? 3 : 2, H = VT / 2; /* steps done so: the flip and halves */
+    constexpr int stages = VT % 32 == 0 ? 5 : VT % 8 == 0 ? 3 : 2, H = VT / 2; /* steps within threads */
     int u = t & (g - 1), step = word_place<VT>(g);                             /* g is a power of 2 */
     uint32_t *row = shared + word_place<VT>(t * VT);
     uint32_t *lower = shared + word_place<VT>((t - u) * VT) + word_place<VT>(u);
@@ -238,7 +237,7 @@ __device__ inline void sort_group(uint32_t (&w)[VT], int G, int t, int id, uint3
     }
 }
 
-/* The same for a number of lanes known at compile time: without loops, so fewer moves but more code. */
+/* As sort_lanes, for a number of lanes known at compile time: no loops, so fewer moves but more code. */
 template <int MASK, int VT> __device__ inline void halve_down(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (MASK > 0) {
         halve(w, MASK, ones);

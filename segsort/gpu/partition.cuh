@@ -17,7 +17,7 @@ enum {
     SPLIT_NT = 384,
     SPLIT_BLOCKS = 2, /* resident blocks of a multiprocessor */
     SPLIT_WARPS = SPLIT_NT / WARP,
-    SPLIT_TILE_BITS = 16 /* bits of a number of items of a tile */
+    SPLIT_TILE_BITS = 16 /* bits of the number of items of a tile */
 };
 
 static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and no digit has one of the last warp");
@@ -32,7 +32,7 @@ __host__ __device__ constexpr bool split_pairs(int key_bytes, int value_bytes) {
 }
 
 /* A split of the items begin .. end-1 by bits shift .. shift+width-1 of their numbers. Bits from `high` on are equal;
- * bits below `low` do not count. */
+ * bits below `low` are not compared. */
 typedef struct seg_split {
     int64_t begin, end;
     int high, low, shift, width;
@@ -47,14 +47,14 @@ typedef struct split_tile {
     bool first; /* the first tile of its giant */
     bool again; /* the giant gets another digit: nothing moves */
     const seg_giant *giant;
-    const int64_t *totals;  /* items of each digit in the giant, */
-    const int64_t *parts;   /* in earlier parts of it (NULL: this is the first), */
-    const uint32_t *before; /* and in earlier tiles of the part */
+    const int64_t *totals;  /* items of each digit in the giant */
+    const int64_t *parts;   /* items of each digit in earlier parts of the giant; NULL: this is the first part */
+    const uint32_t *before; /* items of each digit in earlier tiles of the part */
 } split_tile;
 
 typedef struct __align__(16) split_shared {
     split_tile tile[2];            /* this tile and the next one */
-    int64_t base[SPLIT_DIGITS];    /* a digit's first place in the output, less its first place in the tile */
+    int64_t base[SPLIT_DIGITS];    /* a digit's first place in the output minus its first place in the tile */
     int64_t cut[SPLIT_DIGITS + 1]; /* where the giant's buckets begin */
     unsigned long long sums[SPLIT_WARPS];
     unsigned long long diff;
@@ -62,7 +62,7 @@ typedef struct __align__(16) split_shared {
 }
 split_shared;
 
-/* Behind it in shared memory: each warp's counters of the digits, then the items of a tile. */
+/* Shared memory behind split_shared: each warp's counters of the digits, then the items of a tile. */
 __device__ inline unsigned *counters_of(split_shared &sh) { return (unsigned *)(&sh + 1); }
 __device__ inline void *items_of(split_shared &sh) { return counters_of(sh) + SPLIT_WARPS * SPLIT_DIGITS; }
 __host__ __device__ constexpr size_t split_bytes(int key_bytes, int value_bytes) {
@@ -207,7 +207,7 @@ template <int VT, bool FULL> struct split_work {
         left_out = count - (int)threadIdx.x;
     }
     __device__ bool has(int j) const { return FULL || j * WARP < left; }
-    /* All bits set if item j is missing, else none: predicate registers are scarcer than registers. */
+    /* All ones if item j is missing, else 0. Not a bool, because predicate registers are scarcer than registers. */
     __device__ unsigned lacks(int j) const { return FULL ? 0 : (unsigned)((left - 1 - j * WARP) >> 31); }
     __device__ bool has_row(int j) const { return FULL || j < rows; }
     __device__ bool writes(int j) const { return FULL || j * SPLIT_NT < left_out; }
@@ -275,7 +275,7 @@ __device__ inline void get_values(const seg_job &job, const seg_split &g, int64_
     }
 }
 
-/* Writes them from shared memory to their places. */
+/* Writes the values from shared memory to their places. */
 template <typename T, int VT, bool FULL>
 __device__ inline void put_values(const seg_job &job, split_shared &sh, const seg_split &g,
                                   const split_work<VT, FULL> &work, int parts, int part,
@@ -308,8 +308,8 @@ __device__ inline void get_keys(const seg_job &job, const split_tile &tile, K (&
 }
 
 /* Moves a tile whose keys get_keys has read, and reads those of the next tile while this one is written. V: bytes of a
- * value. Missing items get the last digit, so they go behind all others. `meanwhile` runs while other warps rank: in it
- * the last warp, which has no digits, learns where this tile goes and which one is next. */
+ * value. Missing items get the last digit, so they go behind all others. `meanwhile` runs while other warps rank:
+ * in it the last warp, which has no digits, finds the places of this tile and chooses the next tile. */
 template <typename KK, int V, bool FULL, int VT, typename F>
 __device__ inline void move_tile(const seg_job &job, split_shared &sh, const split_tile &tile, const split_tile &next,
                                  typename KK::K (&key)[VT], F meanwhile) {

@@ -166,7 +166,7 @@ silent
 [ ! -e big.mtx ] || wrong "a file after a failure"
 expect 3 cli A.mtx --max-memory 10
 told "spgemm-cli: A.mtx: reading it needs"
-told "at least, what is in use counted, and the budget is 10 bytes"
+told ", with the memory in use, and the budget is 10 bytes"
 expect 3 cli A.mtx --max-memory 1
 told "the budget is 1 byte"
 expect 0 cli --generate er:3000:8 -q -o er.mtx

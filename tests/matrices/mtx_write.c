@@ -265,7 +265,7 @@ Test(mtx_write, integers_are_written_as_such_and_what_is_none_is_refused, .fini 
               lsp_mtx_write(ctx, in_folder("never"), &F, &integers));
     A.val_type = LSP_NONE, A.val = NULL;
     must_fail(ctx, LSP_ERR_ARGUMENT, "a pattern cannot", lsp_mtx_write(ctx, in_folder("never"), &A, &integers));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "as 2",
+    must_fail(ctx, LSP_ERR_ARGUMENT, "is 2",
               lsp_mtx_write(ctx, in_folder("never"), &A, &(lsp_mtx_write_options){.field = LSP_MTX_PATTERN}));
     cr_assert(count_files() == before, "something was left behind");
     lsp_ctx_destroy(ctx);

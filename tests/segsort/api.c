@@ -71,13 +71,13 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
             args.values_out = values + 1);
     REFUSED("multiple of 4", args.keys = (char *)keys + 2);
     /* forms of segments */
-    REFUSED("either", args.length = 2);
+    REFUSED("only one may be", args.length = 2);
     REFUSED("ends", args.offsets = NULL, args.ends = ends, args.length = 2);
     REFUSED("items 2 to 5", args.ends = one_end_beyond);
     REFUSED("segments overlap", args.ends = overlapping);
     REFUSED("segments overlap: one holds the items 0 to 3, another one the items 2 to 4", args.offsets = swapped,
             args.ends = swapped_ends);
-    REFUSED("segment 0 has 2 items, but none was to be longer than 1", args.max_length = 1);
+    REFUSED("segment 0 has 2 items, but none may be longer than 1", args.max_length = 1);
     REFUSED("negative", args.max_length = -1);
     REFUSED("negative", args.offsets = NULL, args.length = -2);
     REFUSED("make 2 segments, not 3", args.offsets = NULL, args.length = 2, args.segments = 3);
@@ -170,7 +170,7 @@ TEST_ON_BOTH(segsort_api, a_plan_sorts_other_arrays_of_its_shape_and_refuses_oth
     arrays long_ones = make_arrays(&too_long, &what), long_there = copy_arrays(ctx, &long_ones, ctx->options.device);
     args = arguments(&too_long, &what, &long_there);
     if (ctx->options.device == LSP_HOST) {
-        must_fail(ctx, LSP_ERR_ARGUMENT, "segment 0 has 3001 items, but none was to be longer than 3000",
+        must_fail(ctx, LSP_ERR_ARGUMENT, "segment 0 has 3001 items, but none may be longer than 3000",
                   lsp_segsort_execute(it.plan, &args));
     } else {
         must(ctx, lsp_segsort_execute(it.plan, &args));
