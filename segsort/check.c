@@ -180,57 +180,60 @@ typedef struct array {
     int64_t items;
     size_t item_bytes;
     bool written;
+    int pair; /* equal and not 0: an input and the output that may replace it in place */
 } array;
 
 enum { ARRAYS = 9, MOST_ALIGNMENT = 8 };
 
-/* Lists the arrays of the arguments; unused ones have 0 items. An input and the output that may replace it in place
- * are neighbours. */
-static void list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
+/* Lists the arrays that are used, and returns their number: fewer arrays are fewer pairs to compare. */
+static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
+    int count = 0;
     size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
     size_t value = args->value_bytes;
     const int64_t sorted = args->keys_out == NULL && wants_positions(args) ? 0 : args->n;
     int64_t n = args->n, outs = value > 0 ? n : 0, ins = wants_positions(args) ? 0 : outs, segments = args->segments;
     const array all[ARRAYS] = {
-        {"keys", args->keys, n, key, false},
-        {"sorted keys", args->keys_out, sorted, key, true},
-        {"values", args->values, ins, value, false},
-        {"sorted values", args->values_out, outs, value, true},
-        {"offsets", args->offsets, args->offsets ? segments + (args->ends == NULL) : 0, index, false},
-        {"ends", args->ends, args->ends ? segments : 0, index, false},
-        {"marks of changes", args->change, args->change ? n : 0, 1, true},
-        {"places of changes", args->change_at, args->change_at ? n : 0, index, true},
-        {"counts of changes", args->change_count, args->change_count ? segments : 0, index, true},
+        {"keys", args->keys, n, key, false, 1},
+        {"sorted keys", args->keys_out, sorted, key, true, 1},
+        {"values", args->values, ins, value, false, 2},
+        {"sorted values", args->values_out, outs, value, true, 2},
+        {"offsets", args->offsets, args->offsets ? segments + (args->ends == NULL) : 0, index, false, 0},
+        {"ends", args->ends, args->ends ? segments : 0, index, false, 0},
+        {"marks of changes", args->change, args->change ? n : 0, 1, true, 0},
+        {"places of changes", args->change_at, args->change_at ? n : 0, index, true, 0},
+        {"counts of changes", args->change_count, args->change_count ? segments : 0, index, true, 0},
     };
     for (int i = 0; i < ARRAYS; i++) {
-        list[i] = all[i];
+        if (all[i].items > 0) {
+            list[count++] = all[i];
+        }
     }
+    return count;
 }
 
 /* Do two arrays share a byte? */
 static bool overlap(const array *a, const array *b) {
     uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
     uintptr_t bytes = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
-    return a->items > 0 && b->items > 0 && (x < y ? y - x : x - y) < bytes;
+    return (x < y ? y - x : x - y) < bytes;
 }
 
 /* Refuses arrays that are missing, misaligned or overlap. */
 static lsp_status check_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     array list[ARRAYS];
-    list_arrays(args, list);
-    for (int i = 0; i < ARRAYS; i++) {
+    const int count = list_arrays(args, list);
+    for (int i = 0; i < count; i++) {
         const array *a = &list[i];
         size_t alignment = a->item_bytes < MOST_ALIGNMENT ? a->item_bytes : MOST_ALIGNMENT;
-        LSP_REQUIRE(a->items == 0 || a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL", a->name,
-                    (long long)a->items);
-        LSP_REQUIRE(a->items == 0 || (uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
+        LSP_REQUIRE(a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL", a->name, (long long)a->items);
+        LSP_REQUIRE((uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
                     "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
                     alignment);
         for (int j = 0; j < i; j++) {
             const array *b = &list[j];
-            bool in_place = i < 4 && i % 2 == 1 && j == i - 1 && a->memory == b->memory;
-            LSP_REQUIRE((!a->written && !b->written) || in_place || !overlap(a, b), LSP_ERR_ARGUMENT,
+            bool in_place = a->pair > 0 && a->pair == b->pair && a->memory == b->memory;
+            LSP_REQUIRE((!a->written && !b->written) || !overlap(a, b) || in_place, LSP_ERR_ARGUMENT,
                         "the %s and the %s overlap", b->name, a->name);
         }
     }

@@ -66,11 +66,22 @@ static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
 }
 
-/* Are there few enough items and segments for one block to list all? That is faster than a tile kernel for few short
- * segments. */
-static bool list_few(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
-    return are_few(ctx, args) && !is_small(ctx, args) && args->segments <= LIST_FEW_SEGMENTS &&
-           args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
+/* How a sort is done. A call finds it once: a small sort takes a few microseconds, of which the table would be a tenth.
+ */
+typedef struct sort_choice {
+    bool small, list_few;    /* one kernel sorts all; one block lists all */
+    lsp_segsort_table table; /* if `small`, without the changes of table_for: no kernel reads the limits of classes */
+} sort_choice;
+
+/* list_few: items and segments are so few that one block lists all faster than a tile kernel sorts the few short ones.
+ */
+static sort_choice choose(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+    sort_choice choice;
+    choice.small = is_small(ctx, args);
+    choice.list_few = are_few(ctx, args) && !choice.small && args->segments <= LIST_FEW_SEGMENTS &&
+                      args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
+    choice.table = choice.small ? *lsp_segsort_table_of(ctx) : table_for(ctx, args);
+    return choice;
 }
 
 /* The most entries of a class. shorts: entries of segments up to tile_longest, which only list_few lists. */
@@ -91,23 +102,23 @@ template <typename T> static T *take(lsp_layout *l, int64_t count) {
     return (T *)lsp_layout_take(l, count, (int64_t)sizeof(T));
 }
 
-static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, lsp_layout *l, seg_job *job) {
+static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest,
+                    lsp_layout *l, seg_job *job) {
     const bool giants = longest > LIST_LONGEST;
     const int64_t n = args->n;
-    const bool small = is_small(ctx, args), changes = args->change || args->change_at || args->change_count;
-    if (!small || changes) {
+    const bool changes = args->change || args->change_at || args->change_count;
+    if (!choice->small || changes) {
         job->counters = take<seg_counters>(l, 1);
     }
     if (changes) {
         job->changes = take<unsigned long long>(l, changes_words(args));
     }
-    if (small) {
+    if (choice->small) {
         return;
     }
-    const lsp_segsort_table table = table_for(ctx, args);
-    const int64_t shorts = list_few(ctx, args, longest) ? args->segments : 0;
+    const int64_t shorts = choice->list_few ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job->list[c] = take<unsigned long long>(l, class_entries(args, &table, c, longest, shorts));
+        job->list[c] = take<unsigned long long>(l, class_entries(args, &choice->table, c, longest, shorts));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
@@ -125,8 +136,9 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest,
 
 extern "C" bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
     lsp_layout l = {NULL, SCRATCH_ALIGN, 0, false};
+    const sort_choice choice = choose(ctx, args, longest);
     seg_job job;
-    lay_out(ctx, args, longest, &l, &job);
+    lay_out(ctx, args, &choice, longest, &l, &job);
     *bytes = l.bytes;
     return !l.overflow;
 }
@@ -273,21 +285,20 @@ static lsp_status start_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
     return wide ? start<key_kind<unsigned long long, false>>(ctx, job) : start<key_kind<uint32_t, false>>(ctx, job);
 }
 
-static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest) {
     seg_job job = {};
     job.n = args->n;
     job.segments = args->segments;
     job.length = args->length;
     job.longest = longest;
-    const lsp_segsort_table table = table_for(ctx, args);
-    job.small = is_small(ctx, args);
+    job.small = choice->small;
     job.few = are_few(ctx, args);
     job.few_first = few_first(args);
     job.large_longest = large_longest(ctx, args);
-    job.list_few = list_few(ctx, args, longest);
-    job.tile_longest = job.list_few ? 0 : table.tile_longest;
+    job.list_few = choice->list_few;
+    job.tile_longest = job.list_few ? 0 : choice->table.tile_longest;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job.class_longest[c] = (uint16_t)table.class_longest[c];
+        job.class_longest[c] = (uint16_t)choice->table.class_longest[c];
     }
     job.offsets = args->offsets;
     job.ends = args->ends;
@@ -310,11 +321,12 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t long
 extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
     lsp_status status = LSP_OK;
     lsp_layout l = {(char *)scratch, SCRATCH_ALIGN, 0, false};
-    seg_job job = make_job(ctx, args, longest);
+    const sort_choice choice = choose(ctx, args, longest);
+    seg_job job = make_job(ctx, args, &choice, longest);
     if (args->segments == 0) {
         return LSP_OK;
     }
-    lay_out(ctx, args, longest, &l, &job);
+    lay_out(ctx, args, &choice, longest, &l, &job);
     LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
 done:
     return status;
@@ -342,7 +354,8 @@ extern "C" lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_a
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     void *most = NULL;
-    seg_job job = make_job(ctx, args, args->n);
+    const sort_choice choice = choose(ctx, args, args->n);
+    seg_job job = make_job(ctx, args, &choice, args->n);
     const int64_t blocks = lsp_blocks_for(ctx, args->segments, LONGEST_NT, 8);
     *longest = 0;
     if (args->segments == 0) {
