@@ -9,7 +9,7 @@
 
 typedef struct recipe {
     int64_t rows, cols;
-    int64_t entries; /* in each row, about */
+    int64_t entries; /* about as many in each row */
     lsp_type rowptr_type, col_type, val_type;
     bool sorted;                  /* else rows are in random order, with duplicates */
     bool wild;                    /* values: NaN, infinities, zeros of both signs, subnormals; else 1e-8 .. 1e8 */
@@ -153,7 +153,7 @@ static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     same(ctx, &here, &right, what);
     must(ctx, lsp_csr_check(ctx, &here, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
     lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
-    if (!lsp_filter_drops_any(&options.filter)) { /* if strips of B made C, the other kernels make it again */
+    if (!lsp_filter_drops_any(&options.filter)) { /* if strips of B made C, C is made again by the other kernels */
         lsp_spgemm_plan *plan = NULL;
         options.method = LSP_SPGEMM_AUTO;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));

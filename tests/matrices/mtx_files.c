@@ -1,4 +1,5 @@
-/* Reading Matrix Market from files, pipes and gzip: what cannot be read, what changes meanwhile, and failing memory. */
+/* Reading Matrix Market from files, pipes and gzip: unreadable files, files that change while they are read, and
+ * failing memory. */
 #include "mtx_texts.h"
 
 #include <errno.h>
@@ -159,7 +160,7 @@ Test(mtx_files, standard_input_and_pipes_are_read) {
         size_t left = way == 2 ? count : strlen(text);
         pid_t child = fork();
         if (child == 0) {
-            for (; left > 0; bytes++, left--) { /* byte by byte: the first read sees half of what tells gzip */
+            for (; left > 0; bytes++, left--) { /* byte by byte: the first read gets only half of gzip's magic number */
                 if (write(ends[1], bytes, 1) != 1) {
                     _exit(1);
                 }
