@@ -55,7 +55,7 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     for (size_t k = 0; k < sizeof squares / sizeof *squares; k++) {
         char what[40];
         recipe square = squares[k];
-        if (getenv("LSP_TEST_REDUCED") != NULL) { /* fewer rows, each of as many products */
+        if (getenv("LSP_TEST_REDUCED") != NULL) { /* fewer rows, with as many products each */
             square.rows = square.cols = square.rows / 6;
             square.dense_row = square.dense_row < 0 ? -1 : square.dense_row / 6;
             square.dense_col = square.dense_col < 0 ? -1 : square.dense_col / 6;
@@ -65,7 +65,8 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
         check_product(ctx, &A, &A, (lsp_spgemm_options){0}, what);
         drop(&A);
     }
-    /* columns far apart: slot and column do not fit a word, ranges of columns are many, too many to be emulated */
+    /* columns far apart: a word cannot hold slot and column, and there are many ranges of columns; above 2^21 columns
+     * the emulated GPU would take too long */
     for (int bits = 18; bits <= (getenv("LSP_TEST_REDUCED") ? 21 : 31); bits += 3) {
         recipe a = {40, 60, 12, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
         recipe b = {60, 1000, 250, LSP_I32, LSP_I64, LSP_F64, bits != 24, false, 9, -1, 0};
@@ -78,10 +79,10 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
         drop(&A);
         a.entries = 24;
         A = make(&a, 1);
-        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide, of more products than are sorted");
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide, more products than are sorted");
         drop(&A), drop(&B);
     }
-    /* a row of A of which nearly all rows of B are empty; one that is longer than any kernel's step */
+    /* a row of A that leads almost only to empty rows of B; a row that is longer than any kernel's step */
     recipe a = {5, 100000, 4, LSP_I32, LSP_I32, LSP_F64, true, false, 2, -1, 0};
     recipe b = {100000, 300000, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 777, -1, 0};
     lsp_csr A = make(&a, 3), B = make(&b, 4);
@@ -90,7 +91,7 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     b.entries = 3, b.cols = 3000, b.dense_row = -1;
     B = make(&b, 5);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row");
-    b.cols = 1100000; /* more than are marked at a time */
+    b.cols = 1100000; /* more columns than a block marks at a time */
     drop(&B);
     B = make(&b, 6);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row, wide");
@@ -118,8 +119,8 @@ Test(device_spgemm, short_rows_with_few_or_many_repeated_columns_have_the_bits_o
     lsp_ctx_destroy(ctx);
 }
 
-/* Rows of 4097 to 8192 products, mostly, are shared out where they are few; else each is made at once: in a window, in
- * a table, or sorted in pieces. */
+/* Most rows have 4097 to 8192 products. If such rows are few, several blocks share each of them; else each is made in a
+ * window, in a hash table, or sorted in pieces. */
 Test(device_spgemm, long_rows_few_or_many_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int kind = 0; kind < 6; kind++) {
@@ -142,7 +143,7 @@ Test(device_spgemm, long_rows_few_or_many_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* So many rows that a warp takes 16 of them: all of one size, or of several. */
+/* Enough rows that a warp takes 16 of them. The rows have one size or several. */
 Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every_execution) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const char *const specs[][2] = {{"poisson2d:300", "poisson2d:12"}, {"er:90000:8", "er:300:8"},
@@ -170,8 +171,8 @@ Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every
     lsp_ctx_destroy(ctx);
 }
 
-/* So many rows that a block looks at several hundred of them more than once: of 0 to 3 entries, of which each has 0 to
- * 6 products. */
+/* Enough rows that a block inspects several hundred of them in more than one step. A row has 0 to 3 entries, and each
+ * entry has 0 to 6 products. */
 Test(device_spgemm, more_than_a_million_rows_have_the_bits_of_the_reference) {
     enum { ROWS = 1090000, INNER = 50, COLS = 40 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
@@ -266,7 +267,7 @@ Test(device_spgemm, malformed_matrices_and_mixed_places_are_refused_as_on_the_ho
     check_product(ctx, &A, &A, (lsp_spgemm_options){0}, "as it was");
     lsp_csr_free(ctx, &a);
     drop(&A);
-    char first[512]; /* of several columns that are nowhere the first one is named, in a row longer than a warp too */
+    char first[512]; /* of several columns out of range the first one is named, also in a row longer than a warp */
     r.rows = r.cols = 40, r.dense_row = 5;
     A = make(&r, 8), a = upload(ctx, &A);
     for (int64_t p = ((int32_t *)A.rowptr)[5]; p < A.nnz; p++) {
@@ -318,7 +319,7 @@ enum { cudaSuccess = 0 };
 #include <cuda_runtime_api.h>
 #endif
 
-/* An allocator of both places of which one call fails. */
+/* An allocator for the host and the GPU. One of its calls fails. */
 static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
     test_memory *memory = user;
     void *piece = NULL;
@@ -347,7 +348,7 @@ Test(device_spgemm, failing_allocations_leave_nothing_behind) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     recipe r = {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, false, false, 5, -1, 0};
     lsp_csr A = make(&r, 8);
-    for (int round = 0; round < 5; round++) { /* the last one by a mask */
+    for (int round = 0; round < 5; round++) { /* the last round uses a mask */
         lsp_spgemm_options options = {
             .transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = round & 1 ? LSP_F32 : LSP_NONE};
         lsp_status status = LSP_ERR_MEMORY;
