@@ -1,5 +1,6 @@
 /* Reading Matrix Market from files, pipes and gzip: unreadable files, files that change while they are read, and
  * failing memory. */
+#include "mtx_folder.h"
 #include "mtx_texts.h"
 
 #include <errno.h>
@@ -42,24 +43,6 @@ static size_t pack(const void *bytes, size_t count, unsigned char *packed, size_
     cr_assert(deflate(&stream, Z_FINISH) == Z_STREAM_END);
     deflateEnd(&stream);
     return capacity - stream.avail_out;
-}
-
-static char folder[64];
-static const char *in_folder(const char *name) {
-    static char path[128];
-    if (!folder[0]) {
-        strcpy(folder, "/tmp/test_mtx_XXXXXX");
-        cr_assert(mkdtemp(folder) != NULL);
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-static void remove_folder(void) {
-    if (folder[0]) {
-        char command[128];
-        snprintf(command, sizeof command, "rm -rf '%s'", folder);
-        cr_assert(system(command) == 0);
-    }
 }
 
 Test(mtx_files, failing_memory_leaves_nothing_behind, .fini = remove_folder) {

@@ -1,5 +1,5 @@
 /* Writing Matrix Market: a file reads back to the same bits, and it appears complete or not at all. */
-#include "tests/support.h"
+#include "mtx_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,26 +8,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[64];
-static const char *in_folder(const char *name) {
-    static char paths[4][128];
-    static int next;
-    if (!folder[0]) {
-        strcpy(folder, "/tmp/test_mtx_XXXXXX");
-        cr_assert(mkdtemp(folder) != NULL);
-    }
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-static void remove_folder(void) {
-    if (folder[0]) {
-        char command[128];
-        snprintf(command, sizeof command, "rm -rf '%s'", folder);
-        cr_assert(system(command) == 0);
-    }
-}
 
 /* The number of files in the folder. */
 static int count_files(void) {

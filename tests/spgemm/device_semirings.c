@@ -12,9 +12,9 @@ static bool reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL; }
 
 /* ---- values ---- */
 
-/* Kinds of values. USUAL: numbers, some of them small integers, so that some products are equal. TIES: products that
- * are zeros of both signs, of which the first must stay. WILD: a few values are NaN, infinite, or infinite as floats.
- */
+/* Kinds of values. USUAL: numbers, some of them small integers, so that some products are equal. TIES: many products
+ * are zeros of both signs, and the first of them must stay. WILD: a few values are NaN, infinite, or infinite as
+ * floats. */
 enum { USUAL, TIES, WILD, VALUES };
 
 static double value_of(int kind, bool left, uint64_t *state) {
@@ -64,8 +64,7 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
     uint64_t state = 17;
     lsp_csr a = upload(ctx, A), b = upload(ctx, B);
     for (int k = 0; k < 2 * SEMIRINGS; k++) {
-        if (reduced() &&
-            (k >= 4 || k % 2 != (k / 2 + bin) % 2)) { /* only those with kernels of their own, one type each */
+        if (reduced() && (k >= 4 || k % 2 != (k / 2 + bin) % 2)) { /* only semirings with own kernels, one type each */
             continue;
         }
         lsp_spgemm_options options = {.semiring = semirings[k / 2], .types.val_type = k % 2 ? LSP_F32 : LSP_NONE};

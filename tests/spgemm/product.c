@@ -303,33 +303,20 @@ Test(spgemm, rows_of_any_number_of_products_give_the_bits_of_the_reference) {
 
 Test(spgemm, columns_beyond_32_and_60_bits_are_ordinary) {
     lsp_ctx *ctx = test_ctx(2);
-    enum { ENTRIES = 3000 };
-    int64_t a_rows[] = {0, 3}, a_cols[] = {0, 1, 0}, b_rows[] = {0, ENTRIES, 2 * ENTRIES}, *b_cols;
-    double a_vals[] = {1, 2, 3}, *b_vals;
-    b_cols = malloc(2 * ENTRIES * sizeof *b_cols), b_vals = malloc(2 * ENTRIES * sizeof *b_vals);
     for (int bits = 40; bits <= 62; bits += 11) {
-        int64_t step = ((int64_t)1 << bits) / ENTRIES;
-        for (int k = 0; k < 2 * ENTRIES; k++) { /* the second row: the same columns, backwards */
-            b_cols[k] = step * (k < ENTRIES ? k : 2 * ENTRIES - 1 - k);
-            b_vals[k] = k;
-        }
-        lsp_csr A = {1, 2, 3, a_rows, a_cols, a_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, C = {0};
-        lsp_csr B = {2, (int64_t)1 << bits, 2 * ENTRIES, b_rows, b_cols, b_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+        far_columns *f = make_far_columns(bits);
+        lsp_csr C = {0};
         for (int budget = 0; budget < 2; budget++) {
             must(ctx, lsp_ctx_set_max_bytes(ctx, budget == 0 ? 0 : 100000));
-            must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, NULL));
-            cr_assert(C.nnz == ENTRIES && C.cols == B.cols && C.col_type == LSP_I64);
-            for (int64_t k = 0; k < ENTRIES; k++) {
-                cr_assert(((int64_t *)C.col)[k] == step * k);
-                cr_assert(((double *)C.val)[k] == (double)(4 * k + 2 * (2 * ENTRIES - 1 - k)));
-            }
+            must(ctx, lsp_spgemm(ctx, &f->A, &f->B, NULL, &C, NULL));
+            check_far_columns(f, &C);
             lsp_csr_free(ctx, &C);
         }
         must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
         must_fail(ctx, LSP_ERR_MEMORY, "",
-                  lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &C, NULL));
+                  lsp_spgemm(ctx, &f->A, &f->B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &C, NULL));
+        free(f);
     }
-    free(b_cols), free(b_vals);
     lsp_ctx_destroy(ctx);
 }
 
