@@ -1,4 +1,4 @@
-/* Chooses the kernel that makes a row of C on a GPU. Pure functions of what is known of the row, compiled for the host
+/* Chooses the kernel that makes a row of C on a GPU. Pure functions of facts about the row, compiled for the host
  * and for the GPU. */
 #ifndef LSP_SPGEMM_GPU_CHOOSE_H
 #define LSP_SPGEMM_GPU_CHOOSE_H

@@ -52,7 +52,7 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
     lsp_ctx_destroy(ctx);
 }
 
-/* A context works on its own device, whichever device is current: here the first one is. */
+/* A context works on its own device even if another one, here the first, is current. */
 Test(device, a_context_on_the_second_gpu_works_there) {
     lsp_ctx *first = test_gpu_ctx_or_skip(), *ctx = NULL;
     lsp_csr A = {0}, near = {0}, there = {0}, C = {0}, back = {0};
