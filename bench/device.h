@@ -18,7 +18,7 @@ void *bench_device_stream(const bench_device *device); /* a cudaStream_t */
 const char *bench_device_name(const bench_device *device);
 int bench_device_compute(const bench_device *device); /* compute capability: 90 means 9.0 */
 
-/* The sentence of the first failure since the last call; "": none. */
+/* The sentence of the first failure since the last call; "" if nothing failed. */
 const char *bench_device_error(bench_device *device);
 
 void *bench_device_alloc(bench_device *device, int64_t bytes); /* NULL: not enough memory */
@@ -29,11 +29,12 @@ bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes); /* se
 /* Bytes read and written a second by a copy on the device: the fastest of nine. */
 double bench_device_copy_speed(bench_device *device, bool quick);
 
-/* Time a stretch of the stream by events. `stop` waits and returns the seconds; negative: something failed. */
+/* Measure the work on the stream between `start` and `stop`. `stop` waits, and returns the seconds, or a negative
+ * number if something failed. */
 bool bench_device_start(bench_device *device);
 double bench_device_stop(bench_device *device);
 
-/* As bench_segments_fill and bench_segments_check, on arrays of the GPU; false: something failed. */
+/* Do what bench_segments_fill and bench_segments_check do, on arrays of the GPU. Return false if something failed. */
 bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws);
 bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict);
 

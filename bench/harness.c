@@ -56,7 +56,7 @@ static double quantile(const double *sorted, int n, double q) {
     return below + 1 < n ? sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]) : sorted[n - 1];
 }
 
-/* The fastest of nine is what the machine can do; a mean would measure other programs too. */
+/* Takes the fastest of nine copies, because a mean would measure other programs too. */
 double bench_copy_speed(int threads, bool quick) {
     const size_t bytes = quick ? (size_t)16 << 20 : (size_t)256 << 20;
     char *from = malloc(bytes), *to = malloc(bytes);
@@ -164,7 +164,7 @@ static bool enough(const bench_contender *c, const bench_options *options) {
     return even || stable(c);
 }
 
-/* Runs every unfinished contender once; false: all have finished. */
+/* Runs every unfinished contender once. Returns false if all have finished. */
 static bool one_round(const bench *b, bench_contender *contenders, int count) {
     bool any_ran = false;
     for (int i = 0; i < count && !bench_interrupted(); i++) {
@@ -216,7 +216,7 @@ static void progress(const char *workload, int round) {
     }
 }
 
-/* The fastest peer with a right result, among those with this `again`; NULL: none. */
+/* Returns the fastest peer with a right result, among those with this value of `again`; NULL: there is none. */
 static bench_row *best_peer(const bench *b, int first_row, bool again) {
     bench_row *best = NULL;
     for (int i = first_row; i < b->row_count; i++) {

@@ -1,9 +1,9 @@
 # Peers that are vectorised sorts. Their packages are often old, so each can be compiled from its sources instead, for
 # this machine. Nothing is downloaded, and the sources stay where they are.
-set(LSP_HIGHWAY "" CACHE PATH "Sources of Highway; sparse-bench measures their vqsort instead of the installed one")
+set(LSP_HIGHWAY "" CACHE PATH "Sources of Highway; sparse-bench measures their vqsort, not the installed one")
 set(LSP_X86_SIMD_SORT "" CACHE PATH "Sources of x86-simd-sort, which sparse-bench measures")
 
-# Sets `version` to what git describes the sources in a folder as; empty if the folder is no git repository.
+# Sets `version` to the answer of `git describe` in the folder of the sources; empty if that is no git repository.
 function(source_version folder version)
   execute_process(COMMAND git -C ${folder} describe --tags --always OUTPUT_VARIABLE described RESULT_VARIABLE failed
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

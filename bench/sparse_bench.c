@@ -139,7 +139,7 @@ static bool prepare(bench *b, const bench_subject *subject) {
     return true;
 }
 
-/* Names the CPU peers that this build lacks, and warns if other programs were busy. */
+/* Names the CPU peers that are missing from this build, and warns if other programs were busy. */
 static void print_foot(const bench *b, const bench_subject *subject) {
     static const double quiet = 0.2; /* processors; an idle system uses less */
     for (int i = 0; !b->device && subject->absent(i); i++) {

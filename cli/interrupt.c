@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char guarded[PATH_MAX + 64]; /* global, because signal handlers are */
+static char guarded[PATH_MAX + 64]; /* global, because a signal handler is given only the number of the signal */
 
 static void remove_and_end(int signal_number) {
     if (guarded[0]) {

@@ -75,7 +75,7 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 int cli_failed(cli_job *job, lsp_status status);
 int cli_failed_in(cli_job *job, const lsp_ctx *ctx, lsp_status status);
 
-/* Has the reader of standard output closed its end of the pipe? True only if the caller did not ignore SIGPIPE. */
+/* Has the reader of standard output closed its end of the pipe? Always false if the caller ignored SIGPIPE. */
 bool cli_reader_left(const cli_job *job);
 
 /* ---- the product ---- */

@@ -80,8 +80,8 @@ static int close_output(const cli_job *job, int code) {
 int main(int argc, char **argv) {
     cli_job job = {0};
     setlocale(LC_CTYPE, ""); /* pictures need the character set; LC_NUMERIC stays "C", so numbers keep their point */
-    job.pipe_ends = signal(SIGPIPE, SIG_IGN) != SIG_IGN; /* a closed pipe and a file over its limit become */
-    signal(SIGXFSZ, SIG_IGN);                            /* write errors, which are reported */
+    job.pipe_ends = signal(SIGPIPE, SIG_IGN) != SIG_IGN; /* a closed pipe is reported as a write error */
+    signal(SIGXFSZ, SIG_IGN);                            /* so is a file over its size limit */
     int code = cli_options_read(argc, argv, &job.options);
     if (code != CLI_DONE) {
         return code;

@@ -9,7 +9,7 @@ typedef enum cli_device { CLI_AUTO, CLI_CPU, CLI_CUDA } cli_device;
 typedef struct cli_options {
     const char *a, *b; /* files; a is NULL with --generate, b is NULL if A is also the second operand */
     const char *output, *generate, *spy, *device_name, *semiring_name, *mask;
-    int64_t seed, threads, max_bytes, repeat, keep; /* not given: seed < 0, others 0 */
+    int64_t seed, threads, max_bytes, repeat, keep; /* if not given: seed < 0, the others 0 */
     double drop;                                    /* < 0: not given */
     cli_device device;
     int ordinal;

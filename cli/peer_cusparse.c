@@ -156,7 +156,7 @@ static bool allocate(peer_cusparse_product *p, void **memory, int64_t bytes) {
     const cudaError_t error = cudaMallocAsync(memory, bytes > 0 ? (size_t)bytes : 1, p->c->stream);
     if (error != cudaSuccess) {
         *memory = NULL;
-        snprintf(p->why, sizeof p->why, "cuSPARSE wants %lld bytes beside %lld: %s", (long long)bytes,
+        snprintf(p->why, sizeof p->why, "cuSPARSE needs %lld bytes besides the %lld that it has: %s", (long long)bytes,
                  (long long)p->live, cudaGetErrorString(error));
         (void)cudaGetLastError();
         return false;

@@ -20,7 +20,7 @@ typedef struct peer_cusparse peer_cusparse;
 /* Opens cuSPARSE on GPU `ordinal`. Returns NULL and writes a message to `why` if it cannot be used. */
 peer_cusparse *peer_cusparse_open(int ordinal, char *why, size_t why_bytes);
 void peer_cusparse_close(peer_cusparse *c);
-int peer_cusparse_version(const peer_cusparse *c); /* 12700 for 12.7.0 */
+int peer_cusparse_version(const peer_cusparse *c); /* 12700 means 12.7.0 */
 
 /* A product C = A*B that can be run many times. A and B are on the GPU with int32 indices and values (not patterns),
  * and must stay there until _destroy. PEER_CUSPARSE_REUSE computes the structure of C here, so _run computes values

@@ -1,5 +1,5 @@
-/* Checks the output paths before anything is read. Two paths name the same file if device and inode are equal; if the
- * files do not exist yet, if folder and name are equal after links are followed. */
+/* Checks the output paths before anything is read. Two paths name the same file if device and inode are equal. Paths of
+ * files that do not exist yet name the same file if folder and name are equal after links are followed. */
 #include "places.h"
 #include "job.h"
 

@@ -14,7 +14,7 @@ int cli_info(cli_job *job);
 /* Multiplies, checks, compares and writes, as the options say. With --dry-run it plans only. */
 int cli_product(cli_job *job);
 
-/* The format of the file of C: integer if A and B are files of integers and no sum was rounded. Cost: O(nnz). */
+/* The field of C's file: integer if A and B are files of integers and no sum can be rounded. Cost: O(nnz). */
 lsp_mtx_field cli_product_field(const cli_job *job);
 
 /* --compare: multiplies by cuSPARSE and compares its C with ours. Needs the product on the host. */

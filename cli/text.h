@@ -37,7 +37,8 @@ bool cli_parse_count(const char *text, int64_t least, int64_t most, int64_t *n);
  */
 bool cli_parse_number(const char *text, double *x);
 
-/* Edit distance: letters to insert, delete, replace or swap with the next. INT_MAX if a word is longer than 63. */
+/* Edit distance: the letters to insert, delete, replace or swap with the next one. INT_MAX if a word has more than 63.
+ */
 int cli_distance(const char *a, const char *b);
 
 /* Milliseconds of a monotonic clock. */

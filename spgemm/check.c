@@ -31,7 +31,7 @@ lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *opti
     LSP_REQUIRE((unsigned)options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT, "there is no method %d",
                 (int)options->method);
     LSP_REQUIRE(options->method != LSP_SPGEMM_MASK || lsp_spgemm_masks(options), LSP_ERR_ARGUMENT,
-                "to make the entries of a mask alone one is needed that is not a complement");
+                "the method LSP_SPGEMM_MASK needs a mask that is not a complement");
     LSP_TRY(check_types(ctx, &options->types, where));
     LSP_TRY(lsp_filter_check_struct(ctx, &options->filter));
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spgemm_options", options->reserved));
@@ -53,7 +53,7 @@ lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], c
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the matrices lie on the GPU, and this context is on the host");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
-    if (A->where == LSP_HOST) { /* the arrays of matrices on the GPU are looked at by kernels, later */
+    if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
         LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
         LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
     }

@@ -10,7 +10,7 @@ int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
     return small && ctx->options.max_bytes == 0 ? SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
 }
 
-/* Bytes of scratch for a product that is sorted, and for a column of a window. */
+/* Bytes of scratch for one product of a sorted row, and for one column of a window. */
 static int64_t sort_item(const lsp_spgemm_capacity *capacity) { return 2 * (int64_t)capacity->word_bytes + 4; }
 static int64_t window_item(const lsp_spgemm_capacity *capacity) {
     return lsp_max((int64_t)capacity->value_bytes, 4) + 1;
@@ -25,7 +25,8 @@ static int64_t capacity_bytes(const lsp_spgemm_capacity *capacity) {
     return fits ? bytes / 64 * 64 : INT64_MAX; /* the share of each thread begins at a cache line */
 }
 
-/* Bytes of the reference: a place for each column, and three words for each entry of C's longest row to sort it. */
+/* Bytes of scratch of the reference: a place for each column, and three words for each entry of C's longest row, which
+ * sorting takes. */
 static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
     int64_t places, words, bytes;
     bool fits = lsp_mul(facts->cols, 8, &places) &&

@@ -47,7 +47,7 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
     LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
-                "the factors of a product of three are taken as they are: none is transposed on the way");
+                "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where)); /* all options, because the first product omits some */
     if (R == NULL && P->where == LSP_HOST) {
         LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
@@ -57,8 +57,8 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     first.filter = (lsp_filter){0}; /* only the last product is filtered */
     first.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
     first.types.rowptr_type = first.types.col_type = LSP_NONE;
-    lsp_spgemm_options by_first = first; /* R times something */
-    if (R == NULL) {                     /* on a GPU the product transposes P */
+    lsp_spgemm_options by_first = first; /* for products with R on the left */
+    if (R == NULL) {                     /* only on a GPU: the product reads P^T in place of R */
         R = P;
         by_first.transpose_a = last.transpose_a = true;
     }

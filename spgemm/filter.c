@@ -1,5 +1,5 @@
 /* C = op(A)*op(B) with a filter, which can make C much smaller than the whole product. If a mask bounds the product, it
- * is made at once; otherwise in blocks of rows, each of which is filtered before the next one is made. */
+ * is made at once. Otherwise it is made in blocks of rows, and each block is filtered before the next one is made. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "spgemm.h"
@@ -126,8 +126,8 @@ done:
     return status;
 }
 
-/* Is C before the filter small enough to be made at once? If it is made by its mask, it is no larger than the mask. If
- * the mask is much larger than the products, C is no larger than these. */
+/* Is C before the filter small enough to be made at once? A C that is made by its mask is no larger than the mask. If
+ * the mask has many more entries than there are products, C has no more entries than products. */
 static bool fits_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     enum { ENTRY_BYTES = 2 * (8 + 8) + 1, ROW_BYTES = 6 * 8, ALWAYS_FIT = 1 << 18 };
     if (A == NULL || B == NULL || A->where != B->where || !lsp_spgemm_masks(options) ||

@@ -1,5 +1,5 @@
-/* C = op(A)*op(B) by a plan: made, used, asked and destroyed; and at once, by a plan that is not kept. The device does
- * the work (device.c). */
+/* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
+ * that is not kept. The device does the work (device.c). */
 #include "matrices/matrices.h"
 #include "semiring.h"
 #include "spgemm.h"

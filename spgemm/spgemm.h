@@ -140,10 +140,11 @@ lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *opti
 /* Checks A, B and the options. `names` are those of A and B in error messages. */
 lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options);
-/* Checks that A is the matrix that was planned for, except for its values and for what a hash alone can tell. */
+/* Checks that A has the place, sizes, types and arrays of the matrix that the plan was made for. Does not check the
+ * hash of its structure. */
 lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
                                     const lsp_csr *A);
-/* Checks that C, whose values are to be made anew, is a product of this plan as far as its header tells. */
+/* Checks that C, whose values are to be computed again, has the sizes, types and arrays of this plan's product. */
 lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C);
 lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 
@@ -189,13 +190,14 @@ static inline bool lsp_spgemm_masks(const lsp_spgemm_options *options) {
            (options->method == LSP_SPGEMM_AUTO || options->method == LSP_SPGEMM_MASK);
 }
 
-/* Is that faster than making all of C and dropping entries? */
+/* Is making the mask's entries alone faster than making all of C and dropping entries? */
 static inline bool lsp_spgemm_prefers_mask(int64_t products, int64_t mask_entries) {
     enum { ENTRIES_A_PRODUCT = 8 };
     return mask_entries / ENTRIES_A_PRODUCT <= products;
 }
 
-/* Decides it for a plan that knows its products. If true, writes method, reason and scratch to the plan's info. */
+/* Decides for a plan that knows its products whether it makes the mask's entries alone. If so, writes method, reason
+ * and scratch to the plan's info. */
 bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan);
 
 /* Who takes the rows of a streamed product, and how. */
@@ -218,7 +220,8 @@ lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, l
 /* Writes the facts and the blocks of op(A)*op(B) to the plan. */
 lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 
-/* The part of it that reads every entry, by threads: the products of row i to plan->rowptr[i + 1], facts, ascending. */
+/* The part of lsp_spgemm_inspect that reads every entry, by threads. Writes the products of row i to
+ * plan->rowptr[i + 1], the facts, and `ascending`. */
 lsp_status lsp_spgemm_inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 
 /* The CPU's part of lsp_spgemm_device. */

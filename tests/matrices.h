@@ -48,8 +48,8 @@ static inline lsp_csr test_random_csr(lsp_ctx *ctx, int64_t rows, int64_t cols, 
     return A;
 }
 
-/* A as a dense matrix, row by row: two doubles (real, imaginary) for each place, the sum of its entries. In a pattern
- * an entry counts as 1. */
+/* A as a dense matrix, row by row. Each place has two doubles (real, imaginary): the sum of the entries there. An entry
+ * of a pattern counts as 1. */
 static inline double *test_dense(const lsp_csr *A) {
     double *dense = calloc((size_t)(2 * A->rows * A->cols + 1), sizeof *dense);
     for (int64_t i = 0; i < A->rows; i++) {

@@ -30,7 +30,7 @@ static inline lsp_status check_rows_of_pairs(void *user, int64_t first_row, cons
     return LSP_OK;
 }
 
-/* A plan: executed, executed again (a GPU then remembers the factors for a replay), updated. */
+/* Executes a plan, executes it again (a GPU then remembers the factors for a replay), and updates the values. */
 static inline void check_pairs_of_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     const lsp_spgemm_options options = {.semiring = LSP_PLUS_PAIR, .types.val_type = LSP_F32};
     lsp_spgemm_plan *plan;
@@ -62,7 +62,7 @@ static inline void check_counts(lsp_ctx *ctx, lsp_where where, bool reduced) {
     options.filter.mask = &m;
     must(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, NULL));
     check_pairs(ctx, &C, LSP_F32, true, "a mask");
-    for (int way = 0; !reduced && way < 3; way++) { /* f32, a pattern only if asked for, counts in f64 */
+    for (int way = 0; !reduced && way < 3; way++) { /* f32; a pattern, if it is asked for; counts in f64 */
         const lsp_type types[] = {LSP_F32, LSP_NONE, LSP_F64};
         options = (lsp_spgemm_options){.semiring = LSP_PLUS_PAIR};
         options.types.val_type = way == 0 ? LSP_F32 : LSP_NONE;

@@ -9,7 +9,7 @@
 
 typedef struct recipe {
     int64_t rows, cols;
-    int64_t entries; /* in each row, about */
+    int64_t entries; /* about as many in each row */
     lsp_type rowptr_type, col_type, val_type;
     bool sorted;                  /* else rows are in random order, with duplicates */
     bool wild;                    /* values: NaN, infinities, zeros of both signs, subnormals; else 1e-8 .. 1e8 */
@@ -153,7 +153,7 @@ static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     same(ctx, &here, &right, what);
     must(ctx, lsp_csr_check(ctx, &here, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
     lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
-    if (!lsp_filter_drops_any(&options.filter)) { /* if strips of B made C, the other kernels make it again */
+    if (!lsp_filter_drops_any(&options.filter)) { /* if strips of B made C, C is made again by the other kernels */
         lsp_spgemm_plan *plan = NULL;
         options.method = LSP_SPGEMM_AUTO;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
@@ -169,6 +169,58 @@ static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &a);
     if (A != B) {
         lsp_csr_free(ctx, &b);
+    }
+}
+
+/* A*A must be refused when its bytes exceed the budget, by a sentence that has the bytes. The budget holds all of C but
+ * its row pointers, and stays set. A has int32 indices and doubles. Returns the number of C's entries. */
+static inline int64_t check_refusal_by_budget(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_csr C = {.rows = 4711}, whole = {0};
+    char needed[40];
+    lsp_spgemm_info info;
+    must(ctx, lsp_spgemm(ctx, A, A, NULL, &whole, &info));
+    snprintf(needed, sizeof needed, "%lld bytes", 4 * (long long)(A->rows + 1) + 12LL * info.nnz);
+    lsp_csr_free(ctx, &whole);
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_reset_peak(ctx));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 12 * info.nnz));
+    must_fail(ctx, LSP_ERR_MEMORY, needed, lsp_spgemm(ctx, A, A, NULL, &C, NULL));
+    cr_assert(C.rows == 4711);
+    return info.nnz;
+}
+
+/* Factors whose product has columns up to 2^bits, all int64_t. A is one row {1, 2, 3} that leads to rows 0, 1 and 0 of
+ * B. Both rows of B have the same FAR_ENTRIES columns, the second one backwards. */
+enum { FAR_ENTRIES = 3000 };
+typedef struct far_columns {
+    int64_t a_rows[2], a_cols[3], b_rows[3], b_cols[2 * FAR_ENTRIES], step;
+    double a_vals[3], b_vals[2 * FAR_ENTRIES];
+    lsp_csr A, B;
+} far_columns;
+
+static inline far_columns *make_far_columns(int bits) {
+    far_columns *f = malloc(sizeof *f);
+    cr_assert(f != NULL);
+    *f = (far_columns){.a_rows = {0, 3},
+                       .a_cols = {0, 1, 0},
+                       .b_rows = {0, FAR_ENTRIES, 2 * FAR_ENTRIES},
+                       .step = ((int64_t)1 << bits) / FAR_ENTRIES,
+                       .a_vals = {1, 2, 3}};
+    for (int k = 0; k < 2 * FAR_ENTRIES; k++) {
+        f->b_cols[k] = f->step * (k < FAR_ENTRIES ? k : 2 * FAR_ENTRIES - 1 - k);
+        f->b_vals[k] = k;
+    }
+    f->A = (lsp_csr){1, 2, 3, f->a_rows, f->a_cols, f->a_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+    f->B = (lsp_csr){
+        2, (int64_t)1 << bits, 2 * FAR_ENTRIES, f->b_rows, f->b_cols, f->b_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+    return f;
+}
+
+static inline void check_far_columns(const far_columns *f, const lsp_csr *C) {
+    cr_assert(C->nnz == FAR_ENTRIES && C->cols == f->B.cols && C->col_type == LSP_I64);
+    for (int64_t k = 0; k < FAR_ENTRIES; k++) {
+        cr_assert(((int64_t *)C->col)[k] == f->step * k);
+        cr_assert(((double *)C->val)[k] == (double)(4 * k + 2 * (2 * FAR_ENTRIES - 1 - k)));
     }
 }
 

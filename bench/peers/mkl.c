@@ -1,6 +1,6 @@
 /* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
- * functions it calls, with 32-bit indices. C = A*A by mkl_sparse_spmm and mkl_sparse_order. With the structure of C
- * known, only new values by mkl_sparse_sp2m. */
+ * functions it calls, with 32-bit indices. C = A*A is made by mkl_sparse_spmm and mkl_sparse_order. Where the structure
+ * of C is known, mkl_sparse_sp2m computes new values alone. */
 #include "mkl.h"
 #include <dlfcn.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ typedef struct matrix_descr {
 } matrix_descr;
 typedef void *matrix;
 
-/* Each function: its name, then the types of its arguments. Those of mkl_sparse return 0 if they went well. */
+/* Each function: its name, then the types of its arguments. The functions of mkl_sparse return 0 on success. */
 #define FUNCTIONS(F)                                                                                                   \
     F(MKL_Set_Threading_Layer, (int))                                                                                  \
     F(MKL_Set_Interface_Layer, (int))                                                                                  \

@@ -38,7 +38,7 @@ typedef struct peer_gpu_product {
     void (*view)(void *self, lsp_csr *C);
     void (*release)(void *self);
     void (*destroy)(void *self);
-    const char *(*why)(void *self); /* what went wrong */
+    const char *(*why)(void *self); /* a sentence about the failure */
     int64_t (*peak)(void *self);    /* peak of memory in bytes, with C */
     const char *version;            /* by the peer's headers; NULL: known only at run time */
 } peer_gpu_product;

@@ -105,7 +105,7 @@ static void put_axes(const figure *f, FILE *out) {
     fprintf(out, "<text x=\"%d\" y=\"%d\">items in a segment</text>\n</g>\n", LEFT + WIDE / 2, TOP + HIGH + 46);
 }
 
-/* Draws the curves, the library last and so on top, and the legend at the top right, where falling curves are not. */
+/* Draws the curves, the library's last, so that it is on top. The legend is at the top right, because curves fall. */
 static void put_series(const figure *f, FILE *out) {
     static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c564b", "#7f7f7f"};
     for (int i = f->count - 1; i >= 0; i--) {

@@ -125,8 +125,8 @@ static void tune_tile(tuner *t) {
     }
 }
 
-/* Finds the largest inputs for which few kernels are faster (with 100 and with 1000 segments), and for which one kernel
- * is faster (with one segment). */
+/* Finds the largest number of items for which few kernels are faster (with 100 and with 1000 segments), and the largest
+ * number for which one kernel is faster (with one segment). */
 static void tune_sizes(tuner *t) {
     const lsp_segsort_table many = t->table;
     for (int32_t n = 1 << 20; n >= 1 << 14; n /= 2) {

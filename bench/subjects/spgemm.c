@@ -43,7 +43,7 @@ static bool check_there(bench_contender *c) {
     lsp_csr_free(c->ctx, &here);
     return same;
 }
-/* A plan that updates must be right at its second run too, and all of five runs on a GPU. */
+/* Checks the result. A plan that updates must be right at its second run too; on a GPU five runs must be right. */
 static bool check_ours(bench_contender *c) {
     const spgemm_entrant *e = c->state;
     if (!e->race->on_gpu) {

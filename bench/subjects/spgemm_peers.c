@@ -146,7 +146,7 @@ static void enter_cusparse(spgemm_race *r) {
         fprintf(stderr, "sparse-bench: %s\n", why);
         return;
     }
-    const int version = peer_cusparse_version(r->cusparse); /* 12700 of 12.7.0 */
+    const int version = peer_cusparse_version(r->cusparse); /* 12700 means 12.7.0 */
     snprintf(cusparse_version, sizeof cusparse_version, "cuSPARSE %d.%d.%d", version / 1000, version / 100 % 10,
              version % 100);
     for (int way = 0; way < PEER_CUSPARSE_WAYS; way++) {

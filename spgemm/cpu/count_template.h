@@ -82,7 +82,7 @@ static bool COL_NAME(find_repeats)(const lsp_csr *B, int64_t first, int64_t last
 /* Does row i of C repeat the row above? It does if all its rows of B repeat those of the row above, shifted by one
  * distance. */
 static bool COL_NAME(repeats_above)(const lsp_spgemm_pass *pass, int64_t i) {
-    enum { FAR = 8 }; /* rows of B */
+    enum { FAR = 8 }; /* the most rows of B between the two rows that are compared */
     const lsp_spgemm_job *job = pass->job;
     row_extent above, row;
     entries_of(job, i - 1, &above);
@@ -164,8 +164,8 @@ static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_
     return bytes;
 }
 
-/* How many entries of A from e on, at most three, are multiplied by rows of B with the same columns? They are done
- * together: C is then read and written once for all of them. */
+/* Counts the entries of A from e on, at most three, whose rows of B have the same columns. They are added together, so
+ * that C is read and written once for all of them. */
 static inline int COL_NAME(together_at)(const lsp_spgemm_pass *pass, int64_t e, int64_t end) {
     const lsp_csr *A = &pass->job->A;
     int together = 1;

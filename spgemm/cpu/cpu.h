@@ -13,7 +13,7 @@
 /* How a row of C is made, as bits. */
 enum {
     LSP_WAY_WINDOW = 1, /* in a window; otherwise it is sorted */
-    LSP_WAY_REPEAT = 2, /* repeats the row above in the same block, and uses the ranks that one has */
+    LSP_WAY_REPEAT = 2, /* repeats the row above, which lies in the same block, and uses its ranks */
     LSP_WAY_KEPT = 4,   /* its ranks are kept */
     LSP_WAY_RANK = 8    /* times log2 of the bytes of a rank */
 };

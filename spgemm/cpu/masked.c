@@ -69,7 +69,7 @@ bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan) {
     info->method = LSP_SPGEMM_MASK;
     info->scratch_bytes = c.bytes;
     info->blocks = plan->where == LSP_CUDA ? 1 : info->blocks;
-    snprintf(info->reason, sizeof info->reason, "%s%lld products look for their places among %lld of the mask%s",
+    snprintf(info->reason, sizeof info->reason, "%s%lld products are looked up among the mask's %lld entries%s",
              asked ? "asked for; " : "", (long long)plan->facts.products, (long long)mask->nnz,
              plan->where == LSP_CUDA ? ", on the GPU" : "");
     return true;

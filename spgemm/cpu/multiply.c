@@ -1,5 +1,5 @@
 /* C = op(A)*op(B) on the CPU by a plan, in two passes: the first counts the entries of every row, then C is allocated,
- * and the second fills it. Of a masked product there is one pass. */
+ * and the second fills it. A masked product takes one pass. */
 #include "matrices/matrices.h"
 #include "small.h"
 
@@ -59,7 +59,7 @@ void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type,
     lsp_for_shares(ctx, A->nnz, 1 << 16, convert_share, &(conversion){.A = A, .type = type, .val = val});
 }
 
-/* Brings B's values to the type of the arithmetic: in scratch, unless they have it. */
+/* Copies B's values to scratch in the type of the arithmetic, unless they have it already. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
     lsp_status status = LSP_OK;
     void *val;

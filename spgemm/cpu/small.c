@@ -1,5 +1,5 @@
-/* C = A*B with few products: decides if a product is small, shares its rows among threads, joins their parts to C. For
- * plans, it computes the values of a known C again. */
+/* C = A*B with few products: decides if a product is small, shares its rows among threads, and joins their parts to C.
+ * For plans, it computes the values of a known C again. */
 #include "small.h"
 #include "core/isa.h"
 
@@ -24,7 +24,7 @@ typedef struct product {
 /* Words that hold a row of B as bits. */
 static int64_t words_of(const lsp_csr *B) { return (B->cols + 511) / 512 * 8; }
 
-/* Are B's rows so long, for their width, that the union of their bits costs little beside their products? */
+/* Are B's rows nearly dense? Then the union of their bits costs little beside their products. */
 static bool is_dense(const lsp_csr *B) { return B->nnz / 4 >= B->rows * words_of(B); }
 
 /* Are C's rows long and their columns near each other? Measured on 16 rows, as products for each block of 64 columns.

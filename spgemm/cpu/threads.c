@@ -78,7 +78,7 @@ lsp_status lsp_spgemm_inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, cons
         PARTS = 16,
         LEAST_PART = 256,
         USEFUL = 8
-    }; /* parts a thread; one row of so many must be like the one above */
+    }; /* parts a thread; rows of a part; one row in USEFUL must repeat the row above */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->rowptr};

@@ -1,4 +1,4 @@
-/* Chooses the kernel that makes a row of C on a GPU. Pure functions of what is known of the row, compiled for the host
+/* Chooses the kernel that makes a row of C on a GPU. Pure functions of facts about the row, compiled for the host
  * and for the GPU. */
 #ifndef LSP_SPGEMM_GPU_CHOOSE_H
 #define LSP_SPGEMM_GPU_CHOOSE_H
@@ -157,10 +157,10 @@ LSP_BOTH_SIDES static inline bool lsp_has_many(int bin, uint32_t entries) {
     return bin >= LSP_BIN_COUNT_256 && entries > LSP_MANY_ENTRIES;
 }
 
-/* If rows of many products are few, one warp or block a row would leave the GPU idle: so many blocks share each of
- * them. Returns the limit: rows with more products or entries of A than that are shared. `bins` says how many rows each
- * bin counts, `many` how many of these have many entries. Rows are shared only if a quarter of them have many entries;
- * others, as in small finite-element matrices, are faster without. */
+/* If few rows have many products, one warp or block a row would leave most of the GPU idle, so several blocks share
+ * each of these rows. Returns the limit: rows with more products or entries of A are shared. `bins` says how many rows
+ * each bin counts, `many` how many of these have many entries. Rows are shared only if a quarter of them have many
+ * entries; others, as in small finite-element matrices, are faster without sharing. */
 static inline uint32_t lsp_shared_from(const uint32_t *bins, const uint32_t many[LSP_MANY_BINS]) {
     uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG];
     uint64_t with_many =

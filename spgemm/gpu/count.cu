@@ -7,7 +7,7 @@
 #include "kernel_window_count.cuh"
 #include "long_launch.cuh"
 
-/* Counts the rows in LSP_BIN_LONG, and those that other kernels gave up, at most `more`. */
+/* Counts the rows in LSP_BIN_LONG, and the rows that other kernels gave up, at most `more`. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
                              uint32_t more, spg_counting *counting) {
     lsp_status status = LSP_OK;
@@ -118,7 +118,8 @@ done:
 static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    /* at most so many rows together that enough warps are left; a multiple of four, which are made together */
+    /* most rows of a group: few enough to give every warp work, and a multiple of 4, because 4 rows are made together
+     */
     const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);
     if (!plan->gpu.repeats) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.repeats, (void **)&plan->gpu.repeats));

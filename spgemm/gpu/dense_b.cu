@@ -10,7 +10,7 @@ static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
 
 /* Allocates both tables, unless that would leave too little memory for C. */
 static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer the free memory is not asked for, which is slow */
+    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_dense_b *kept = &plan->gpu.dense_b;

@@ -179,8 +179,8 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     spg_facts here, *report;
     LSP_TRY(check_sizes(ctx, plan->names[0], A, true));
     LSP_TRY(check_sizes(ctx, plan->names[1], B, options->transpose_b));
-    LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED, "a product of %lld rows is more than a GPU is offered",
-                (long long)rows);
+    LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED,
+                "a product of %lld rows is too large for a GPU: at most 2^31 - 2", (long long)rows);
     plan->facts.rows = rows;
     LSP_TRY(take_memory(plan, rows));
     report = &report_of(plan)->facts;

@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(DENSE_B_NT) kernel_dense_b_index(spg_ma
     }
 }
 
-/* Makes the table of C and counts its rows, 2^log_share warps a row. C's strip is the union of B's. */
+/* Makes the table of C and counts its rows, 2^log_share warps a row. A strip of C is the union of strips of B. */
 static __global__ void __launch_bounds__(DENSE_B_NT)
     kernel_dense_b_count(spg_job job, spg_dense_b dense_b, int log_share) {
     __shared__ uint32_t columns[DENSE_B_WARPS][WARP];

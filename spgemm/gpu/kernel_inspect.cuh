@@ -54,7 +54,7 @@ __device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t 
                                                does not overflow */
 }
 
-/* The block's rows of many entries. A warp counts the products of one, the whole block those of rows with very many.
+/* The block's rows of many entries. A warp counts the products of one such row; the whole block counts a longer row.
  * Hubs often come first in a matrix: then one block has hundreds of these rows. */
 struct inspect_long {
     uint32_t rows[INSPECT_NT], count;
@@ -147,7 +147,7 @@ __device__ inline void tell(const spg_facts *facts, spg_facts *told) {
     }
 }
 
-/* Of the rows of one warp: products, a bound of nnz in C, the most products of a row. */
+/* Sums of the rows of one warp: products, a bound of their nnz in C, the most products of a row. */
 struct inspect_sums {
     ull products, bound, most;
     uint32_t repeats;
@@ -245,7 +245,7 @@ __device__ inline int64_t step_row(const short_layout &layout, int step) {
     return warp * layout.rows_each;
 }
 
-/* Count: notes the row's products and returns the bin that counts it. Reports what the host must know of it. */
+/* Notes the row's products and returns the bin that counts the row. Reports what the host must know of it. */
 __device__ inline int note_row(const spg_job &job, const spg_row &mine, uint32_t *products, spg_facts *facts) {
     const int bin = lsp_count_bin(mine.products, mine.entries);
     *products = mine.products;

@@ -23,7 +23,7 @@ enum {
  * columns are kept. */
 typedef struct long_job {
     spg_list list;
-    bool valued;                 /* C has values; else columns are all there is to do */
+    bool valued;                 /* C has values; else only its columns are written */
     uint32_t stripe, stripes;    /* columns of a stripe, stripes of a row */
     uint32_t range, chunk;       /* most columns and most entries of a piece that is added */
     uint32_t count_range;        /* columns that are marked at a time; no stripe crosses this border */

@@ -5,7 +5,7 @@
 
 #include "long_parts.cuh"
 
-/* Threads that a multiprocessor must hold: all it can. Some chips can hold only 1536. */
+/* Threads that a multiprocessor must hold: as many as it can. Some chips can hold only 1536. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 #define LONG_THREADS 1536
 #else

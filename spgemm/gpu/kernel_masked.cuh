@@ -117,7 +117,7 @@ template <typename V, typename K, typename Group>
 __device__ inline void mask_add(const spg_job &job, Group &group, uint32_t t, const mask_product<K, V> &p) {
     group.touched[t] = 1;
     if constexpr (value_kind<V>::valued) {
-        /* copies, for conditions on members of a struct would become branches */
+        /* copies, because conditions on members of a struct would become branches */
         const V a = p.a, b = p.b;
         const K x = p.column;
         const uint32_t q = p.at, end = p.end;

@@ -27,9 +27,9 @@ template <typename V> struct merge_shared {
     V a[LSP_MERGE_MOST], b[LSP_MERGE_MOST];
 };
 
-/* Of the other products: */
+/* Numbers of the other products. */
 struct merge_others {
-    uint32_t columns, news; /* distinct columns; those that the long row does not have */
+    uint32_t columns, news; /* their distinct columns; those of these that the long row does not have */
     uint32_t ahead;         /* products that come before the long row's in the order of A's entries */
 };
 

@@ -14,8 +14,8 @@ enum {
     REPLAY_CHUNK = 256,               /* products in a warp's shared memory at a time */
     REPLAY_LARGE = 10 * REPLAY_GROUP, /* products of a group; with more, each lane reads the pairs of its own entries */
     REPLAY_AHEAD = 4,                 /* pairs that a lane then loads together */
-    REPLAY_OWN = 256,                 /* products of an entry; with more, all lanes of the warp read them, */
-    REPLAY_EACH = 16,   /* unless the longest entry has fewer products than 16 times the number of these entries */
+    REPLAY_OWN = 256,   /* most products of an entry that one lane reads; longer ones are read by all lanes, */
+    REPLAY_EACH = 16,   /* unless the longest has fewer than 16 products for each of them */
     REPLAY_MOST = 65535 /* products of one entry, at most */
 };
 

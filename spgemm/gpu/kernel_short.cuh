@@ -167,7 +167,8 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
 
 enum { SINGLE_TILES = 4 /* tiles a block, so that each thread loads this many rows together */ };
 
-/* Fills a C whose rows have at most one product, as A or B is a permutation or diagonal. Needs 32 rows a warp. */
+/* Fills a C whose rows have at most one product, because A or B is a permutation or a diagonal matrix. Needs 32 rows a
+ * warp. */
 template <typename V>
 __global__ void __launch_bounds__(SHORT_NT)
     kernel_single(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {

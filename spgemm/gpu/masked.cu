@@ -27,7 +27,7 @@ done:
 template <typename K, typename V>
 static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *sums, uint8_t *touched,
                            int64_t *counts) {
-    enum { LONG = 16 }; /* products an entry of A: from here on a whole warp a row is faster than a quarter of one */
+    enum { LONG = 16 }; /* products an entry of A; with as many or more, a warp a row is faster than 8 lanes a row */
     mask_job<K> mask = {sums->rowptr, sums->rowptr_type == LSP_I64, (const K *)sums->col, NULL, sums->val, touched,
                         counts};
     return plan->facts.products / LONG >= job->A.nnz ? (start<WARP, K, V>(plan->ctx, job, &mask, sums->nnz))

@@ -21,13 +21,13 @@ void lsp_spgemm_gpu_describe(lsp_spgemm_plan *plan) {
         return;
     }
     snprintf(plan->info.reason, sizeof plan->info.reason,
-             "on the GPU; %lld rows sorted by a warp or less, %lld of more products, %lld of very many", (long long)few,
-             (long long)more, (long long)bins[LSP_BIN_LONG]);
+             "on the GPU; %lld rows sorted by a warp or less, %lld of more products, %lld of very many products",
+             (long long)few, (long long)more, (long long)bins[LSP_BIN_LONG]);
 }
 
 /* Allocates C, if it and the scratch of the second pass fit. Its row pointers are not written yet. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: for less, the free memory is not asked for */
+    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;

@@ -81,8 +81,7 @@ done:
     return status;
 }
 
-/* Takes the values to multiply, as the semiring's product wants them: as they are, ones and zeros, or ones, which
- * patterns stand for. */
+/* Takes the values that the semiring's product multiplies: A's own, ones and zeros, or ones (a pattern). */
 static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
     lsp_status status = LSP_OK;
     const lsp_product product = lsp_semiring_product(semiring);

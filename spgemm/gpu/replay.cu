@@ -5,10 +5,10 @@
 #include "kernel_replay.cuh"
 #include "launch.cuh"
 
-/* Products an entry of C, up to which reading their pairs is faster than making rows anew. */
+/* Limits up to which reading the pairs is faster than making the rows anew. */
 enum {
-    REPLAY_WORTH = 16,
-    REPLAY_DENSE_B = 5 /* the same, where B is nearly dense: products of an entry of A in a strip */
+    REPLAY_WORTH = 16, /* products an entry of C */
+    REPLAY_DENSE_B = 5 /* if B is nearly dense: products of an entry of A in a strip */
 };
 
 static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, REPLAY_BLOCK) * (REPLAY_BLOCK / REPLAY_GROUP); }

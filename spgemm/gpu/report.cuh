@@ -7,8 +7,8 @@
 /* What the check of a matrix found. All zero before. */
 typedef struct spg_check {
     ull start_wrong, stop_wrong; /* 1 if rowptr[0] is not 0; if rowptr[rows] is not nnz */
-    ull falls;                   /* ~ the first row that ends before it starts; 0: none */
-    ull outside;                 /* ~ the first entry whose column is out of range; 0: none */
+    ull falls;                   /* complement (~) of the first row that ends before it starts; 0: none */
+    ull outside;                 /* complement (~) of the first entry whose column is out of range; 0: none */
     ull descents, duplicates;    /* pairs of neighbours in a row whose second column is smaller; is equal */
 } spg_check;
 

@@ -68,7 +68,7 @@ __device__ inline short_repeat_row short_repeat_read(const spg_job &job, int its
     return row;
 }
 
-/* By how much the columns of this lane's row exceed that row's, if it is a repeat. */
+/* The difference between the columns of this lane's row and that row's, if it is a repeat. */
 __device__ inline uint32_t short_repeat_shift(uint32_t lane, int its_lane) { return lane - (uint32_t)its_lane; }
 
 /* Does the lane's row repeat that row, shifted? Lanes whose rows do not repeat load from that row instead: loads under

@@ -140,7 +140,7 @@ struct sort_output {
 template <int G, int VT, typename V, bool PLAIN>
 __device__ inline void copy_out(const spg_job &job, const sort_output &out, uint32_t low,
                                 const sort_shared<G, VT, V> &shared) {
-    /* copies, for two conditions below on members of a struct would become two branches */
+    /* copies, because two conditions below on members of a struct would become two branches */
     const int64_t at = out.at;
     const int first = out.first, end = out.end, t = out.lane, step = out.lanes;
     uint32_t *const col = (uint32_t *)job.col + at;

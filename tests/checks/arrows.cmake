@@ -1,4 +1,4 @@
-# Arrows between files go down only: see arrows.sh. The object files say who calls whom, so every kind of build adds its own.
+# Arrows between files go down only: see arrows.sh. It reads object files, so every kind of build adds its own.
 find_program(LSP_BASH bash)
 if(LSP_BASH AND NOT LSP_SANITIZE AND NOT LSP_COVERAGE)
   set(objects ${lsp_all_objects})

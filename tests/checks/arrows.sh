@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # arrows.sh SOURCE OBJECTS: arrows between files go down only. OBJECTS names a file with the paths of all object files,
-# one a line. Three rules, each told with the lines that break it:
-#   1. A room includes, and takes functions from, only itself and the rooms below it (`below`).
-#   2. Of another room it includes ROOM/ROOM.h, or a header that the room's README lists as exported. cpu/ and gpu/
-#      include nothing of each other.
-#   3. No circle: of headers by their include lines, of source files by the functions they call.
+# one a line. There are three rules; a broken rule is printed with the lines that break it:
+#   1. A room includes headers and calls functions of itself and of the rooms below it only (`below`).
+#   2. From another room it includes ROOM/ROOM.h, or a header that the room's README lists as exported. cpu/ and gpu/
+#      include nothing from each other.
+#   3. Headers that include each other form no circle. Neither do source files that call each other.
 set -euo pipefail
 shopt -s lastpipe # complain, at the end of a pipe, sets `failed` in this shell
 source=$1 objects=$2

@@ -19,7 +19,7 @@ function(bench code pattern)
   endif()
 endfunction()
 
-# must(<condition>...): the test fails if the condition is false.
+# must(<condition>...) fails the test if the condition is false.
 macro(must)
   if(NOT (${ARGN}))
     message(FATAL_ERROR "${file}: not so: ${ARGN}")
@@ -57,7 +57,7 @@ function(check_json file first_name)
   endforeach()
 endfunction()
 
-# Each of these peers that has a row has a version too.
+# Each of these peers must have a version if it has a row.
 function(check_versions file)
   file(READ ${FOLDER}/${file} json)
   foreach(peer ${ARGN})

@@ -19,7 +19,7 @@ while read -r page; do
         fi
     done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//')
     case $page in docs/measurements/* | CHANGELOG.md) continue ;; esac
-    while read -r name; do # the end of some file's path; * stands for any letters, words in capitals for a name
+    while read -r name; do # the end of a file's path; * and words in capitals stand for any letters
         pattern=$(sed 's/\./\\./g; s/\*/[^\/]*/g' <<<"${name#../}")
         grep -qE "(^|/)$pattern\$" <<<"$files" || complain "$page" "there is no file '$name'"
     done < <(grep -oE '`[^` ]+\.(c|h|cu|cuh|cpp|cmake|sh|md|txt|json|map|bash|svg)`' "$page" | tr -d '`' |

@@ -1,5 +1,5 @@
-# Every build replays the corpus of every fuzz target. With -DLSP_FUZZ=ON and clang libFuzzer looks further for a minute,
-# by hand, for longer: build/fuzz/tests/fuzz_mtx tests/fuzz/corpus_mtx
+# Every build replays the corpus of every fuzz target. With -DLSP_FUZZ=ON and clang, libFuzzer also searches for one
+# minute. To search longer, run: build/fuzz/tests/fuzz_mtx tests/fuzz/corpus_mtx
 foreach(target mtx)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   add_test(NAME replay_${target} COMMAND replay_${target} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus_${target})
@@ -12,7 +12,7 @@ foreach(target mtx)
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/found_${target})
     add_test(NAME fuzz_${target} COMMAND fuzz_${target} -max_total_time=60 -timeout=20 -rss_limit_mb=4096
              -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/ ${CMAKE_CURRENT_BINARY_DIR}/found_${target}
-             ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus_${target}) # the first folder takes what is new
+             ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus_${target}) # new inputs go to the first folder
     set_tests_properties(fuzz_${target} PROPERTIES LABELS slow TIMEOUT 300)
   endif()
   foreach(program IN LISTS fuzz_programs)

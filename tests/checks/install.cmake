@@ -1,4 +1,5 @@
-# The installed library, used by a project outside this tree. Not with a sanitizer, which that project would need too.
+# Tests the installed library with a project outside this tree. A build with a sanitizer skips these tests, because that
+# project would need the sanitizer too.
 if(LSP_SANITIZE OR LSP_COVERAGE)
   return()
 endif()

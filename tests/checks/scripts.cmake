@@ -1,4 +1,4 @@
-# The README's two commands, with stand-ins for cmake and ctest; and a build with a user's own compiler flags.
+# Tests the README's two commands with stand-ins for cmake and ctest, and a build with a user's compiler flags.
 find_program(LSP_BASH bash)
 if(LSP_BASH AND TARGET spgemm-cli AND CMAKE_GENERATOR STREQUAL "Ninja" AND NOT LSP_SANITIZE)
   foreach(part no_tests presets demo flags)

@@ -38,7 +38,7 @@ presets) # the release preset has the tests, whatever an earlier configuration o
         grep -q "^$line$" build/CMakeCache.txt || fail "the release preset leaves no $line:" "$(grep LSP_ build/CMakeCache.txt)"
     done
     ;;
-demo) # it shows each command before what it prints, where the program is, and what to try next
+demo) # it prints each command before its output, the path of the program, and further commands to try
     copy_scripts
     stand_in cmake <<<"mkdir -p build/demo/cli && cp '$CLI' build/demo/cli/ && echo the output of the build"
     LD_LIBRARY_PATH=$(dirname "$CLI")/.. scripts/demo >out 2>err || fail "$(cat out err)"

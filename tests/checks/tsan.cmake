@@ -1,5 +1,5 @@
-# The library's threads under the thread sanitizer (preset tsan). Builds without a sanitizer run the same program for
-# its comparisons only. Builds with another sanitizer leave it out: they are slow enough.
+# Runs the library's threads under the thread sanitizer (preset tsan). Builds without a sanitizer run the same program
+# only to compare results. Builds with another sanitizer skip it, because they are slow already.
 if(LSP_SANITIZE AND NOT LSP_SANITIZE MATCHES "thread")
   return()
 endif()

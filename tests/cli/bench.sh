@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The manual and the completion of sparse-bench know every option that the help lists.
-# shellcheck disable=SC2013,SC2034,SC2154
+# shellcheck disable=SC2013,SC2154
 . "$(dirname "$0")/lib.sh"
 manual=$SOURCE/bench/sparse-bench.1 completion=$SOURCE/bench/sparse-bench.bash
 # shellcheck source=/dev/null
@@ -17,28 +17,11 @@ for column in spread MB/s Gitem/s Gflop/s copy 'best peer is'; do
     grep -qF "$column" help || wrong "the help does not explain the column $column"
     grep -qF "$column" "$manual" || wrong "the manual does not explain the column $column"
 done
-if command -v groff >/dev/null; then
-    expect 0 groff -mandoc -Tutf8 -ww -z "$manual"
-    calm
-fi
-if command -v mandoc >/dev/null; then
-    expect 0 mandoc -Tlint -Wwarning "$manual"
-    silent
-fi
-expect 0 bash -n "$completion"
+well_formed "$manual" "$completion"
 
 touch A.mtx B.json C.svg notes.txt
 mkdir folder
 : >"$err"
-offers() { # "wanted, sorted and separated by blanks" words...
-    case="completion of ${*:2}"
-    cases=$((cases + 1))
-    COMP_WORDS=("${@:2}")
-    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-    COMPREPLY=()
-    _sparse_bench 2>>"$err"
-    is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
-}
 offers "mtx plot segsort spgemm" sparse-bench ""
 offers "segsort spgemm" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Words that bash offers when the tab key is pressed.
-# shellcheck disable=SC2034,SC2154
+# shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$SOURCE/cli/spgemm-cli.bash"
 touch A.mtx 'B 1.mtx.gz' notes.txt C.svg
@@ -8,16 +8,6 @@ mkdir folder
 : >"$out"
 : >"$err"
 
-# Completes the last word. The words are split as bash splits them: at = and :.
-offers() { # "wanted, sorted and separated by blanks" words...
-    case="completion of ${*:2}"
-    cases=$((cases + 1))
-    COMP_WORDS=("${@:2}")
-    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-    COMPREPLY=()
-    _spgemm_cli 2>>"$err"
-    is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
-}
 offers "--threads --transpose-a --transpose-b" spgemm-cli --t
 offers "--transpose-a --transpose-b" spgemm-cli A.mtx --tr
 offers "--semiring" spgemm-cli --sem

@@ -51,6 +51,31 @@ product() { # "entries" arguments...
     is "$(entries C.out | tr '\n' /)" "$wanted"
 }
 
+# Checks the syntax of a manual, with groff and mandoc if they are installed, and of a completion.
+well_formed() { # manual completion
+    if command -v groff >/dev/null; then
+        expect 0 groff -mandoc -Tutf8 -ww -z "$1"
+        calm
+    fi
+    if command -v mandoc >/dev/null; then
+        expect 0 mandoc -Tlint -Wwarning "$1"
+        silent
+    fi
+    expect 0 bash -n "$2"
+}
+
+# Completes the last word by the function of the program: _spgemm_cli for spgemm-cli. The words are split as bash splits
+# them: at = and :.
+offers() { # "wanted, sorted and separated by blanks" program words...
+    case="completion of ${*:2}"
+    cases=$((cases + 1))
+    COMP_WORDS=("${@:2}")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    "_${2//-/_}" 2>>"$err"
+    is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
+}
+
 finish() {
     printf '%d cases, %d failed\n' "$cases" "$failures"
     [ "$failures" = 0 ] && [ "$cases" -gt 0 ]

@@ -35,15 +35,7 @@ for name in poisson2d stencil27 fem3 er rmat web perm nascg plus-times min-plus 
         grep -qF "$name" "$where" || wrong "$name is not in $where"
     done
 done
-if command -v groff >/dev/null; then
-    expect 0 groff -mandoc -Tutf8 -ww -z "$SOURCE/cli/spgemm-cli.1"
-    calm
-fi
-if command -v mandoc >/dev/null; then
-    expect 0 mandoc -Tlint -Wwarning "$SOURCE/cli/spgemm-cli.1"
-    silent
-fi
-expect 0 bash -n "$SOURCE/cli/spgemm-cli.bash"
+well_formed "$SOURCE/cli/spgemm-cli.1" "$SOURCE/cli/spgemm-cli.bash"
 expect 0 cli -h
 same "$out" help
 expect 0 cli A.mtx --help

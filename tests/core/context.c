@@ -123,7 +123,7 @@ Test(core, memory_is_aligned_counted_kept_and_given_back) {
     must(ctx, lsp_ctx_get_info(ctx, &info));
     cr_assert_eq(info.host_peak_bytes, 8000 + 64);
     lsp_free(ctx, a);
-    lsp_free(ctx, a); /* ignored: freed twice, not the context's, NULL */
+    lsp_free(ctx, a); /* these calls do nothing: freed twice; not from the context; NULL */
     lsp_free(ctx, &info);
     lsp_free(ctx, NULL);
     must(ctx, lsp_ctx_reset_peak(ctx));

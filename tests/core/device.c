@@ -1,4 +1,4 @@
-/* Matrices that go to the GPU, change types there and come back must be as before. Skipped without a GPU. */
+/* A matrix that goes to the GPU, changes its types there and comes back must be as before. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "core/items.h"
 #include "core/scan.h"
@@ -30,7 +30,8 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         lsp_csr A = {0}, single = {0}, pattern = {0};
         must(ctx, lsp_generate(ctx, specs[s], 1, &(lsp_csr_types){.val_type = LSP_F32}, &single));
-        must(ctx, lsp_csr_copy(ctx, &single, &(lsp_csr_types){.val_type = LSP_F64}, &A)); /* f64 that fit f32 */
+        must(ctx, lsp_csr_copy(ctx, &single, &(lsp_csr_types){.val_type = LSP_F64},
+                               &A)); /* f64 values that f32 holds exactly */
         must(ctx, lsp_csr_copy(ctx, &single, &(lsp_csr_types){.drop_values = true}, &pattern));
         for (int mask = 0; mask < 16; mask++) {
             lsp_csr_types there = {.rowptr_type = indices[mask & 1], .col_type = indices[mask >> 1 & 1]};
@@ -51,7 +52,7 @@ Test(device, a_matrix_returns_from_the_gpu_as_it_went_whatever_its_types_there) 
     lsp_ctx_destroy(ctx);
 }
 
-/* A context works on its own device, whichever device is current: here the first one is. */
+/* A context works on its own device even if another one, here the first, is current. */
 Test(device, a_context_on_the_second_gpu_works_there) {
     lsp_ctx *first = test_gpu_ctx_or_skip(), *ctx = NULL;
     lsp_csr A = {0}, near = {0}, there = {0}, C = {0}, back = {0};
@@ -85,7 +86,7 @@ Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
     double val[] = {1, 2};
     lsp_csr A = {1, (int64_t)1 << 34, 2, rowptr, col, val, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, there = {0}, out = {0};
     must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.col_type = LSP_I64, .where = LSP_CUDA}, &there));
-    there.cols = 6; /* now the header fits 32 bits and the entries do not */
+    there.cols = 6; /* now 32 bits hold the header's sizes but not the entries */
     must_fail(ctx, LSP_ERR_OVERFLOW, "32 bits",
               lsp_csr_copy(ctx, &there, &(lsp_csr_types){.col_type = LSP_I32, .where = LSP_CUDA}, &out));
     cr_assert_null(out.rowptr);
@@ -125,7 +126,8 @@ Test(device, blocks_for_items_follow_the_chip_at_hand) {
     lsp_ctx_destroy(ctx);
 }
 
-/* Lengths around a tile of the scan, 2048, and around the items that all blocks of a GPU take in one step. */
+/* Lengths near a tile of the scan, 2048 items, and near the number of items that all blocks of a GPU take in one step.
+ */
 #if LSP_HAVE_CUDA
 Test(device, prefix_sums_of_any_length_end_with_their_sum) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();

@@ -29,7 +29,7 @@ struct dim3 {
     dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/* Vectors are aligned to their size, as the GPU's loads and stores of them are. */
+/* Vectors are aligned to their size, as on the GPU. */
 #define EMU_VECTOR2(type, name)                                                                                        \
     struct alignas(2 * sizeof(type)) name {                                                                            \
         type x, y;                                                                                                     \

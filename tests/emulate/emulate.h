@@ -3,7 +3,7 @@
  * emulator can see it, the program ends with a sentence.
  *
  * With LSP_EMULATE_ORDER=<seed> in the environment the threads of a block run in a new random order each time: that
- * shows races which one fixed order hides. */
+ * shows races that one fixed order hides. */
 #ifndef LSP_EMULATE_H
 #define LSP_EMULATE_H
 
@@ -48,7 +48,7 @@ char *emu_shared();
 const unsigned long long *emu_collect(const char *name, unsigned mask, unsigned long long value);
 /* Named barrier `id` of `threads` threads. */
 void emu_barrier(int id, int threads);
-/* Barrier of all threads of the block that have not ended. True if the predicate of any of them is. */
+/* Barrier of all threads of the block that have not ended. Returns true if the predicate of one of them is true. */
 bool emu_vote(bool predicate);
 /* Barrier of all threads of all blocks. */
 void emu_grid_barrier();

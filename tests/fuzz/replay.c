@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* 1 if the file could be run, 0 if not. */
+/* Returns 1 if the file could be run, 0 if not. */
 static int replay(const char *path) {
     FILE *file = fopen(path, "rb");
     size_t room = 1 << 24;

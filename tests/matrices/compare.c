@@ -1,4 +1,4 @@
-/* Matrices compared: which place differs, and how much. */
+/* Comparison of matrices: which place differs, and by how much. */
 #include "tests/matrices.h"
 
 Test(compare, a_comparison_says_where_and_how_much) {
@@ -18,7 +18,7 @@ Test(compare, a_comparison_says_where_and_how_much) {
     B.val = val2;
     DIFFERENCE(true, false, 0, 3, 0.2);
     val2[1] = 2;
-    DIFFERENCE(true, false, -1, -1, 0); /* -0 and 0 are equal, not in their bits */
+    DIFFERENCE(true, false, -1, -1, 0); /* -0 and 0 are equal but have different bits */
     val2[2] = 7;
     DIFFERENCE(true, false, 2, 1, INFINITY);
     val[2] = -INFINITY, val2[2] = INFINITY;
@@ -33,7 +33,7 @@ Test(compare, a_comparison_says_where_and_how_much) {
     DIFFERENCE(false, false, 1, 1, 0);
     B = A, B.val = NULL, B.val_type = LSP_NONE;
     val[2] = 0.5, val[3] = 1;
-    DIFFERENCE(true, false, 0, 3, 0.5); /* a pattern stands for ones; the first of the furthest */
+    DIFFERENCE(true, false, 0, 3, 0.5); /* a pattern counts as ones; of equal differences the first is reported */
     B = A, B.cols = 5;
     must(ctx, lsp_csr_compare(ctx, &A, &B, &d));
     cr_assert(!d.same_shape && !d.same_pattern && !d.same_bits && d.row == -1 && d.max_rel == INFINITY);

@@ -1,5 +1,5 @@
-/* Matrices copied, transposed, permuted and made of triples, against plain dense answers; and every conversion with
- * memory that fails. */
+/* Copies, transposes, permutations and matrices from triples, compared with plain dense results. Every conversion also
+ * runs with failing memory. */
 #include "tests/matrices.h"
 
 static const int64_t sizes[][3] = {{0, 0, 0},   {0, 7, 0},    {7, 0, 0},       {4, 4, 0},
@@ -78,7 +78,7 @@ Test(convert, a_transpose_by_hand) {
     lsp_ctx_destroy(ctx);
 }
 
-/* Row by row of A, appended to the rows of B: what a transpose must be. */
+/* The transpose by definition: appends the entries of A's rows, in order, to the rows of B. */
 static lsp_csr transpose_plainly(lsp_ctx *ctx, const lsp_csr *A) {
     lsp_csr B;
     size_t bytes = lsp_type_bytes(A->val_type);
@@ -106,7 +106,7 @@ Test(convert, a_transpose_keeps_equal_places_in_order_whatever_the_threads) {
     for (int c = 0; c < size_count; c++) {
         for (int t = 0; t < test_combinations; t++) {
             if (sizes[c][1] * sizes[c][2] > 5000000) {
-                continue; /* too slow to do plainly */
+                continue; /* the plain transpose is too slow */
             }
             lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 2);
             lsp_csr plain = transpose_plainly(ctx, &A);
@@ -230,7 +230,7 @@ Test(convert, triples_become_rows_whatever_their_types_and_the_threads) {
             for (int t = 0; t < test_combinations; t += 2) {
                 lsp_csr_types types = test_types(t);
                 lsp_csr R = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], types, 8), B, C;
-                /* The entries of R in a random order: a stable sum must add them in that order. */
+                /* The entries of R in a random order. A stable sum must add them in that order. */
                 int64_t *order = random_order(R.nnz, LSP_I64, 9);
                 size_t index_bytes = lsp_type_bytes(R.col_type), val_bytes = lsp_type_bytes(R.val_type);
                 char *row = malloc((size_t)R.nnz * index_bytes + 1), *col = malloc((size_t)R.nnz * index_bytes + 1);
@@ -308,7 +308,7 @@ typedef struct inputs {
     int64_t n, nnz;
 } inputs;
 
-/* Everything in this file, one after the other, on a matrix large enough for several threads. */
+/* Runs all conversions of this file on a matrix large enough for several threads. */
 static lsp_status convert_everything(lsp_ctx *ctx, void *data) {
     const inputs *in = data;
     int64_t *row = malloc((size_t)in->nnz * sizeof *row), *col = malloc((size_t)in->nnz * sizeof *col);

@@ -1,9 +1,9 @@
-/* Matrices on the GPU sorted, added, filtered, and products in blocks, sums with products and of three: what the host
- * gives, bit by bit. Skipped without a GPU. */
+/* On the GPU: sorted, added and filtered matrices, products in blocks, sums with products, products of three matrices.
+ * All must have the bits of the host's results. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "tests/received.h"
 
-/* A matrix of the GPU, fetched and freed, against one of the host. */
+/* Copies a matrix from the GPU, frees it there, and compares it with one of the host. */
 static void same_there(lsp_ctx *ctx, const lsp_csr *right, lsp_csr *there, const char *what) {
     lsp_csr here = download(ctx, there);
     cr_assert(right->rowptr_type == here.rowptr_type && right->col_type == here.col_type, "%s: types", what);
@@ -12,10 +12,10 @@ static void same_there(lsp_ctx *ctx, const lsp_csr *right, lsp_csr *there, const
     lsp_csr_free(ctx, there);
 }
 
-/* Every how many-th kind is tried. */
+/* The tests run every pace()-th kind. */
 static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 7 : 1; }
 
-/* Matrices of every kind: types, order, odd values, a long row, nothing at all. */
+/* Kinds of matrices: each type, sorted or not, wild values, a long row, no entries. */
 static recipe kind_of(int kind, int64_t rows, int64_t cols) {
     return (recipe){.rows = rows,
                     .cols = cols,
@@ -120,7 +120,7 @@ Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_
     must(ctx, lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, NULL, &C));
     same_there(ctx, &right, &C, "2*A*A - D");
     lsp_csr_free(ctx, &right);
-    for (int wide = 0; wide < 2; wide++) { /* either order of the three is the cheaper one */
+    for (int wide = 0; wide < 2; wide++) { /* in turn the left and the right product is the cheaper first one */
         of_p.cols = wide ? 900 : 12;
         of_p.entries = wide ? 9 : 2;
         lsp_csr P = make(&of_p, 3), p = upload(ctx, &P), R, r;
@@ -141,7 +141,7 @@ Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_
 
 Test(device_matrices, files_are_those_of_the_host) {
     static const lsp_type values[] = {LSP_F64, LSP_NONE, LSP_F32, LSP_C64};
-    /* nothing, a little, what comes in one piece, and what comes in several */
+    /* no entries; a few; as many as one piece holds; several pieces */
     static const char *const kinds[] = {"er:9:0", "er:300:5", "er:20000:8", "er:130000:12"};
     for (int kind = 0; kind < 16; kind++) {
         const lsp_type index = kind % 3 ? LSP_I32 : LSP_I64, type = values[kind % 4];

@@ -1,4 +1,4 @@
-/* Symmetric matrices expanded, against plain dense answers. */
+/* Expanded symmetric matrices, compared with plain dense results. */
 #include "tests/matrices.h"
 
 Test(expand, an_expansion_mirrors_what_is_off_the_diagonal) {

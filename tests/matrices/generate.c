@@ -1,12 +1,12 @@
-/* Matrices by name: the expected counts of the workloads, plain serial makers for small ones, and the benchmark's own
- * verification for the NAS matrices. LSP_SLOW_TESTS=1 adds classes B and C. */
+/* Matrices by name: the expected counts of the workloads, plain serial generators for small matrices, and the NAS
+ * benchmark's own verification. LSP_SLOW_TESTS=1 adds classes B and C. */
 #include "generate_plainly.h"
 
 /* ---- counts ---- */
 
 typedef struct expected {
     const char *spec;
-    int64_t rows, nnz, products; /* products: multiplications of A*A; 0: not looked at */
+    int64_t rows, nnz, products; /* products: multiplications of A*A; 0: not checked */
 } expected;
 
 static int64_t products_of(const lsp_csr *A) {

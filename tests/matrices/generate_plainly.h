@@ -1,5 +1,5 @@
-/* The generators of the workloads as their definitions read, one draw after the other: the specification that the
- * library's jumping, threaded ones are held against. */
+/* The generators of the workloads, written as their definitions read, with one draw after the other. They are the
+ * specification of the library's threaded generators. */
 #ifndef LSP_TESTS_MATRICES_GENERATE_PLAINLY_H
 #define LSP_TESTS_MATRICES_GENERATE_PLAINLY_H
 
@@ -21,7 +21,7 @@ static inline int64_t plain_below(plain_rng *r, int64_t n) {
     return (int64_t)((high + (low >> 32)) >> 32); /* n < 2^32 */
 }
 
-typedef struct plain_rows { /* one byte a place: small matrices only */
+typedef struct plain_rows { /* dense, one byte a place: for small matrices only */
     int64_t n;
     char *there;
 } plain_rows;
@@ -86,7 +86,8 @@ static inline void plain_perm(plain_rows *p, plain_rng *r) {
     free(order);
 }
 
-/* Grids: nodes are neighbours when no coordinate differs by more than 1 (and, on a square, only one differs). */
+/* A grid. Two nodes are neighbours if no coordinate differs by more than 1; on a square, if only one coordinate does.
+ */
 static inline void plain_grid(plain_rows *p, int64_t k, bool square, int64_t unknowns) {
     int64_t nodes = p->n / unknowns;
     for (int64_t a = 0; a < nodes; a++) {
@@ -106,7 +107,7 @@ static inline double plain_value(const char *spec, bool diagonal, plain_rng *val
                                           : 0.5 + plain_u(values);
 }
 
-/* The matrix of a well-formed name, in 32-bit indices and doubles. */
+/* The matrix of a valid name, with 32-bit indices and doubles. */
 static inline lsp_csr plain_matrix(lsp_ctx *ctx, const char *spec, uint64_t seed) {
     char *rest;
     int64_t a = strtol(strchr(spec, ':') + 1, &rest, 10);

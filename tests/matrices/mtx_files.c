@@ -1,4 +1,6 @@
-/* Reading Matrix Market from files, pipes and gzip: what cannot be read, what changes meanwhile, and failing memory. */
+/* Reading Matrix Market from files, pipes and gzip: unreadable files, files that change while they are read, and
+ * failing memory. */
+#include "mtx_folder.h"
 #include "mtx_texts.h"
 
 #include <errno.h>
@@ -41,24 +43,6 @@ static size_t pack(const void *bytes, size_t count, unsigned char *packed, size_
     cr_assert(deflate(&stream, Z_FINISH) == Z_STREAM_END);
     deflateEnd(&stream);
     return capacity - stream.avail_out;
-}
-
-static char folder[64];
-static const char *in_folder(const char *name) {
-    static char path[128];
-    if (!folder[0]) {
-        strcpy(folder, "/tmp/test_mtx_XXXXXX");
-        cr_assert(mkdtemp(folder) != NULL);
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-static void remove_folder(void) {
-    if (folder[0]) {
-        char command[128];
-        snprintf(command, sizeof command, "rm -rf '%s'", folder);
-        cr_assert(system(command) == 0);
-    }
 }
 
 Test(mtx_files, failing_memory_leaves_nothing_behind, .fini = remove_folder) {
@@ -159,7 +143,7 @@ Test(mtx_files, standard_input_and_pipes_are_read) {
         size_t left = way == 2 ? count : strlen(text);
         pid_t child = fork();
         if (child == 0) {
-            for (; left > 0; bytes++, left--) { /* byte by byte: the first read sees half of what tells gzip */
+            for (; left > 0; bytes++, left--) { /* byte by byte: the first read gets only half of gzip's magic number */
                 if (write(ends[1], bytes, 1) != 1) {
                     _exit(1);
                 }

@@ -1,11 +1,11 @@
-/* Reading Matrix Market: what is accepted and what it gives. */
+/* Reading Matrix Market: the accepted texts and their matrices. */
 #include "core/isa.h"
 #include "mtx_texts.h"
 
 #include <math.h>
 #include <unistd.h>
 
-/* The matrix of a text is `dense`, by rows (values; NAN: no entry there). */
+/* Reads the text and compares its matrix with `dense`, row by row (NAN: no entry there). */
 static void reads_as(const char *text, const lsp_mtx_read_options *options, int rows, int cols, const double *dense) {
     for (int threads = 1; threads < 4; threads++) {
         lsp_ctx *ctx = test_ctx(threads);
@@ -195,7 +195,7 @@ Test(mtx_read, info_and_header_only_say_what_the_file_says) {
     lsp_ctx_destroy(ctx);
 }
 
-/* Indices and numbers of every length and form, with each instruction set: as the C library reads them. */
+/* Each instruction set must read indices and numbers of every length and form as the C library does. */
 Test(mtx_read, every_instruction_set_reads_alike) {
     enum { n = 60000 };
     static const int64_t sizes[] = {9, 99, 12345, 9999999, 99999999, 5000000000, INT64_MAX};
@@ -239,8 +239,8 @@ Test(mtx_read, every_instruction_set_reads_alike) {
     }
 }
 
-/* Random entries, some at the same place, of every kind of file: the same bits for any number of threads, and the same
- * as through lsp_coo_to_csr and lsp_csr_expand. */
+/* Files of every kind with random entries, some at the same place. Every number of threads must give the bits that
+ * lsp_coo_to_csr and lsp_csr_expand give. */
 Test(mtx_read, large_files_agree_with_the_plain_way) {
     enum { n = 120000, size = 3000 };
     static const char *const banners[] = {"real general", "real symmetric", "pattern symmetric", "complex hermitian",

@@ -1,4 +1,4 @@
-/* Reading Matrix Market: every rejection, with its line and its reason, and texts too large for anything. */
+/* Reading Matrix Market: every rejection with its line and its reason, and texts with sizes beyond any memory. */
 #include "mtx_texts.h"
 
 typedef struct rejection {
@@ -127,7 +127,7 @@ Test(mtx_reject, every_rejection_names_its_line) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_mtx_read_memory(ctx, "x", 1, "t", NULL, NULL, NULL));
     must_fail(ctx, LSP_ERR_FORMAT, "t.mtx:1:", lsp_mtx_read_memory(ctx, NULL, 0, "t.mtx", NULL, &A, NULL));
     cr_assert(lsp_mtx_read(NULL, "x", NULL, &A, NULL) == LSP_ERR_ARGUMENT);
-    char nul[] = REAL "1 1 1\n1 1 1\0002\n"; /* a byte that is no text */
+    char nul[] = REAL "1 1 1\n1 1 1\0002\n"; /* a NUL byte */
     must_fail(ctx, LSP_ERR_FORMAT, "t.mtx:3:", lsp_mtx_read_memory(ctx, nul, sizeof nul - 1, "t.mtx", NULL, &A, NULL));
     lsp_ctx_destroy(ctx);
 }
@@ -150,7 +150,8 @@ Test(mtx_reject, the_first_fault_is_reported_whatever_the_threads) {
             line++;
             if (array) {
                 snprintf(entry, sizeof entry, k == first || k == second ? "0.5 x\n" : "%d.25\n", (int)k);
-            } else if (k == first) { /* an index that the first pass sees, or a value that the second one sees */
+            } else if (k == first) { /* a wrong index, which the first pass finds, or a wrong value, which the second
+                                        one finds */
                 snprintf(entry, sizeof entry, trial % 2 ? "1001 5 1\n" : "5 1001 1\n");
             } else if (k == second) {
                 snprintf(entry, sizeof entry, trial % 3 ? "5 5 1x\n" : "0 5 1\n");

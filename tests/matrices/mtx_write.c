@@ -1,5 +1,5 @@
-/* Writing Matrix Market: what was written reads back to the same bits, and a file appears complete or not at all. */
-#include "tests/support.h"
+/* Writing Matrix Market: a file reads back to the same bits, and it appears complete or not at all. */
+#include "mtx_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,27 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
-static const char *in_folder(const char *name) {
-    static char paths[4][128];
-    static int next;
-    if (!folder[0]) {
-        strcpy(folder, "/tmp/test_mtx_XXXXXX");
-        cr_assert(mkdtemp(folder) != NULL);
-    }
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-static void remove_folder(void) {
-    if (folder[0]) {
-        char command[128];
-        snprintf(command, sizeof command, "rm -rf '%s'", folder);
-        cr_assert(system(command) == 0);
-    }
-}
-
-/* Files in the folder. */
+/* The number of files in the folder. */
 static int count_files(void) {
     int count = 0;
     DIR *directory = opendir(folder);
@@ -90,7 +70,7 @@ Test(mtx_write, the_text_is_as_specified, .fini = remove_folder) {
     lsp_ctx_destroy(ctx);
 }
 
-/* A random matrix of a type; bits of every kind of number. */
+/* A random matrix of a type, with numbers of every kind. */
 static lsp_csr random_matrix(lsp_ctx *ctx, lsp_type index, lsp_type type, int64_t rows, uint64_t *state) {
     lsp_csr A;
     int64_t cols = 1 + test_below(state, 5000), nnz = 0;
@@ -285,7 +265,7 @@ Test(mtx_write, a_file_appears_complete_or_not_at_all, .fini = remove_folder) {
     cr_assert(symlink("a", in_folder("link")) == 0 && symlink("later", in_folder("dangling")) == 0);
     A.val_type = LSP_NONE;
     A.val = NULL;
-    must(ctx, lsp_mtx_write(ctx, in_folder("link"), &A, NULL)); /* the link stays, what it points to is replaced */
+    must(ctx, lsp_mtx_write(ctx, in_folder("link"), &A, NULL)); /* the link stays, its target is replaced */
     cr_assert(lstat(in_folder("link"), &about) == 0 && S_ISLNK(about.st_mode));
     content_is(in_folder("a"), "%%MatrixMarket matrix coordinate pattern general\n3 3 4\n1 1\n1 3\n3 2\n3 1\n");
     must(ctx, lsp_mtx_write(ctx, in_folder("dangling"), &A, NULL));
@@ -307,7 +287,7 @@ Test(mtx_write, a_file_appears_complete_or_not_at_all, .fini = remove_folder) {
         A = small();
         must_fail(ctx, LSP_ERR_IO, "No space left", lsp_mtx_write(ctx, "/dev/full", &A, NULL));
     }
-    /* a disk that becomes full on the way */
+    /* the disk becomes full during the call */
     must(ctx, lsp_generate(ctx, "er:20000:8", 1, NULL, &large));
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {1 << 20, RLIM_INFINITY};

@@ -1,4 +1,4 @@
-/* Numbers to text and back: the same bits as the C library's, and no digit more than needed. */
+/* Numbers to text and back: the same bits as by the C library, and the fewest digits. */
 #include "matrices/mtx/number_text.h"
 #include "tests/support.h"
 
@@ -13,7 +13,7 @@ static double from_bits(uint64_t bits) {
 
 static bool same(double a, double b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
 
-/* Both ways of reading agree with strtod, in value and in where the number ends. */
+/* Both ways of reading must give the value and the end of the number that strtod gives. */
 static void check_text(const char *text) {
     char line[4096], *end;
     int length = snprintf(line, sizeof line, "%s\n                ", text);
@@ -31,7 +31,7 @@ static void refuse_text(const char *text) {
     cr_assert(lsp_parse_double(line, &value) == NULL && value == -1, "'%s' was read as %g", text, value);
 }
 
-/* Printed, it reads back to the same bits; with one digit less, no number does. */
+/* The printed number must read back to the same bits, and no number with one digit less may do so. */
 static void check_double(double value) {
     char text[lsp_number_bytes + 1], shorter[64], line[128];
     char *end = lsp_print_double(text, value);
@@ -82,7 +82,7 @@ Test(number, the_table_holds_the_powers_of_ten) {
             cr_assert(power[0] == UINT64_C(1) << 63 && power[1] == 0);
             continue;
         }
-        /* Ten times the one below, 1.25 or 0.625 of it once normalised, but for the last bits. */
+        /* A power is ten times the one below: once normalised, 1.25 or 0.625 of it, except for the last bits. */
         const uint64_t *below = power - 2;
         if (q > lsp_power_least) {
             unsigned __int128 m = (unsigned __int128)below[0] << 64 | below[1], got;
@@ -99,7 +99,7 @@ Test(number, the_table_holds_the_powers_of_ten) {
             }
             cr_assert(q > 19 || (power[0] == value << __builtin_clzll(value) && power[1] == 0), "10^%d", q);
         }
-        /* And against the C library: the leading 53 bits of 10^q, rounded down. */
+        /* Compares with the C library: the leading 53 bits of 10^q, rounded down. */
         if (q >= -300 && q <= 308) {
             char text[16];
             snprintf(text, sizeof text, "1e%d", q);
@@ -194,13 +194,13 @@ Test(number, adversarial_texts_read_as_the_c_library_reads_them) {
     double value = 0;
     cr_assert(lsp_parse_double(line, &value) == line + 6 && value == 1000);
     cr_assert(lsp_parse_double_slow(line, &value) == line + 6 && value == 1000);
-    strcpy(line, "0x10\n               "); /* no hexadecimal: the 0 is read, the rest is not */
+    strcpy(line, "0x10\n               "); /* hexadecimal is not read: the number ends after the 0 */
     cr_assert(lsp_parse_double(line, &value) == line + 1 && value == 0);
     strcpy(line, "1234567890123456789012345d-20\n               ");
     cr_assert(lsp_parse_double(line, &value) == line + 29 && value == 12345.67890123456789012345);
 }
 
-/* The midpoint between two neighbours, in full, and a hair to each side of it. */
+/* The midpoint between two neighbours with all its digits, and numbers just below and just above it. */
 Test(number, halfway_cases_round_to_even) {
     uint64_t state = 7;
     char text[1200];
@@ -208,7 +208,8 @@ Test(number, halfway_cases_round_to_even) {
         int64_t exponent = i % 4 == 0 ? 0 : 1 + test_below(&state, 2045);
         double value = from_bits((uint64_t)exponent << 52 | test_random(&state) >> 12),
                next = nextafter(value, INFINITY);
-        if (exponent > 900 && exponent < 1200) { /* exact in the long double of most machines, else just near */
+        if (exponent > 900 &&
+            exponent < 1200) { /* the long double of most machines holds it exactly, others only nearly */
             long double middle = (long double)value + ((long double)next - (long double)value) / 2;
             snprintf(text, sizeof text, "%.800Lg", middle);
             check_text(text);
@@ -220,14 +221,14 @@ Test(number, halfway_cases_round_to_even) {
             check_text(text);
         }
     }
-    long double least = 0x1p-1074L; /* of the subnormals: multiples of half the least one */
+    long double least = 0x1p-1074L; /* subnormals: multiples of half the least one */
     for (int i = 1; i < 2000; i += 2) {
         snprintf(text, sizeof text, "%.1100Lg", least * (long double)i / 2);
         check_text(text);
         text[strlen(text) / 2] = (char)(text[strlen(text) / 2] == '9' ? '8' : text[strlen(text) / 2] + 1);
         check_text(text);
     }
-    memset(text, '7', 1000); /* more digits than any buffer is meant for */
+    memset(text, '7', 1000); /* more digits than any buffer holds */
     strcpy(text + 1000, "e-900");
     check_text(text);
     memset(text, '0', 900);
@@ -241,7 +242,7 @@ Test(number, random_numbers_read_and_print_exactly) {
     char text[64];
     for (int i = 0; i < 700000; i++) {
         uint64_t bits = test_random(&state);
-        if (i % 3 == 1) { /* of everyday size */
+        if (i % 3 == 1) { /* of usual size */
             bits = (bits & 0x800fffffffffffff) | (uint64_t)(1003 + test_below(&state, 60)) << 52;
         }
         if (i % 7 == 3) { /* few bits */

@@ -37,7 +37,7 @@ Test(stats, of_matrices_with_nothing_in_them) {
     lsp_ctx_destroy(ctx);
 }
 
-/* The statistics counted entry by entry over a dense table of places. */
+/* Counts the statistics entry by entry in a dense table of places. */
 static lsp_csr_stats count_plainly(const lsp_csr *A) {
     lsp_csr_stats s = {.min_row = INT64_MAX, .square = A->rows == A->cols, .products = 0};
     int64_t *places = calloc((size_t)(A->rows * A->cols), sizeof *places);
@@ -116,7 +116,8 @@ Test(stats, agree_with_a_plain_count_whatever_the_threads) {
     }
 }
 
-/* One triangle expanded must be found to be what it was expanded to, and one changed value must be noticed. */
+/* A triangle is expanded to each symmetry. The statistics must find that symmetry, and must lose it when one value
+ * changes. */
 Test(stats, symmetry_is_exact) {
     for (int threads = 1; threads <= 4; threads += 3) {
         lsp_ctx *ctx = test_ctx(threads);
@@ -174,7 +175,7 @@ Test(stats, symmetry_of_unsorted_rows_zeros_and_nan) {
     A.val = val3;
     must(ctx, lsp_csr_get_stats(ctx, &A, &s));
     cr_assert(s.pattern_symmetric && s.skew && !s.symmetric && !s.hermitian);
-    double diagonal[] = {1, 2, 1, 3}; /* complex: a diagonal that is not real is not Hermitian */
+    double diagonal[] = {1, 2, 1, 3}; /* complex: a matrix whose diagonal is not real is not Hermitian */
     A = TEST_CSR(2, 2, ((int32_t[]){0, 1, 2}), ((int32_t[]){0, 1}), diagonal);
     A.val_type = LSP_C64;
     must(ctx, lsp_csr_get_stats(ctx, &A, &s));

@@ -1,5 +1,5 @@
-/* The segmented sort's arguments and plans: what is refused and with which sentence, what a plan tells of itself,
- * allocations that fail, several contexts. */
+/* The arguments and plans of the segmented sort: refusals and their sentences, the information about a plan, failing
+ * allocations, several contexts. */
 #include "cases.h"
 #include <pthread.h>
 

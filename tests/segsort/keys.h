@@ -21,8 +21,7 @@ typedef enum key_fill {
     FILL_NARROW,    /* within 1000 of each other, far from 0 */
     FILL_LOW_BITS,  /* equal above the lower 12 bits (of 32) or 32 bits (of 64) */
     FILL_HIGH_BITS, /* equal below the upper 8 bits */
-    FILL_ONE_LARGE, /* below 64, but for one largest key in each segment: the leading bits do not tell the others apart
-                     */
+    FILL_ONE_LARGE, /* below 64, except one largest key in each segment: the others have equal leading bits */
     FILL_TIES,      /* long runs with equal leading bits and descending lower bits */
     FILL_TWO_HEADS, /* one of two random leading bits, random bits far below */
     FILL_LONG_TIES, /* 14 neighbours have equal leading bits and descending lowest bits */

@@ -1,8 +1,8 @@
-/* C = A*B on the GPU where B is nearly dense, and is made strip by strip of 32 columns; and where no row has two
- * products. Skipped without a GPU. */
+/* C = A*B on the GPU where B is nearly dense, so C is made in strips of 32 columns; and where no row has two products.
+ * Skipped without a GPU. */
 #include "tests/products.h"
 
-/* Is the product made so? */
+/* Is the product made in strips? */
 static bool is_dense_b(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options) {
     lsp_csr a = upload(ctx, A), b = upload(ctx, B);
     lsp_spgemm_plan *plan = NULL;
@@ -73,12 +73,12 @@ Test(device_dense_b, have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* All lengths of rows of A about the 16 and 32 entries that are looked at together; some lead to empty rows of B, or to
- * rows that lack a strip. */
+/* Rows of A of 0 to 100 entries, on both sides of the 16 and 32 entries that a step takes. Some lead to empty rows of
+ * B, or to rows of B without a strip. */
 Test(device_dense_b, of_rows_of_any_length_have_the_bits_of_the_reference) {
     enum { LENGTHS = 101, COLS = 70 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    for (int kind = 0; kind < 3; kind++) { /* all of B's rows have entries; a third has none; a third lacks a strip */
+    for (int kind = 0; kind < 3; kind++) { /* all rows of B have entries; a third has none; a third lacks a strip */
         static int32_t a_rowptr[LENGTHS + 1], a_col[LENGTHS * LENGTHS], b_rowptr[LENGTHS + 1], b_col[LENGTHS * COLS];
         static double a_val[LENGTHS * LENGTHS], b_val[LENGTHS * COLS];
         int32_t a_nnz = 0, b_nnz = 0;
@@ -105,7 +105,7 @@ Test(device_dense_b, of_rows_of_any_length_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* The tables are left out where memory has room for C alone. */
+/* If memory is short, C is made without the tables. */
 Test(device_dense_b, are_not_kept_where_memory_is_short) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const recipe left = {300, 40, 4, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
@@ -141,8 +141,8 @@ Test(device_dense_b, are_not_kept_where_memory_is_short) {
     lsp_ctx_destroy(ctx);
 }
 
-/* So many rows that a warp takes 32 of them. An entry of B in one column a row, or none; A leads to one such row at
- * most, but for entries that lead to nothing. */
+/* Enough rows that a warp takes 32 of them. A row of B has one entry or none. Each row of A leads to at most one row of
+ * B with an entry; its other entries lead to empty rows. */
 Test(device_dense_b, rows_of_one_product_have_the_bits_of_the_reference) {
     enum { ROWS = 170001, INNER = 5000, COLS = 900 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
@@ -150,7 +150,7 @@ Test(device_dense_b, rows_of_one_product_have_the_bits_of_the_reference) {
     static double a_val[2 * ROWS], b_val[INNER];
     int32_t a_nnz = 0, b_nnz = 0;
     uint64_t state = 2;
-    for (int k = 0; k < INNER; k++) { /* every third row has nothing */
+    for (int k = 0; k < INNER; k++) { /* every third row is empty */
         if (k % 3 < 2) {
             b_val[b_nnz] = test_value(true, &state);
             b_col[b_nnz++] = (int32_t)test_below(&state, COLS);

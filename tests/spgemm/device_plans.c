@@ -1,5 +1,5 @@
-/* Plans of C = A*B on the GPU that are used again: they serve changed values and refuse a changed structure; a
- * replay, kept or not, never shows in C. Skipped without a GPU. */
+/* Plans of C = A*B on the GPU that are used again: they serve changed values and refuse a changed structure. C has the
+ * same bits with and without a replay. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "tests/products.h"
 
@@ -8,7 +8,8 @@ static void copy_values(lsp_ctx *ctx, const lsp_csr *there, const lsp_csr *here)
                             here->nnz * (int64_t)lsp_type_bytes(here->val_type)));
 }
 
-/* Other values, of A and of B, the same in every run; `wild`: some are none, or endless, as are long sums then. */
+/* Replaces A's values, here and on the GPU, by pseudo-random ones. `wild`: some are NaN or infinite, and so are long
+ * sums. */
 static void change(lsp_ctx *ctx, lsp_csr *A, const lsp_csr *a, bool wild, uint64_t *state) {
     for (int64_t i = 0; i < A->nnz; i++) {
         const double value = test_value(wild && test_below(state, 50) == 0, state);
@@ -21,7 +22,7 @@ static void change(lsp_ctx *ctx, lsp_csr *A, const lsp_csr *a, bool wild, uint64
     copy_values(ctx, a, A);
 }
 
-/* Execute, update, and both again, by replay now; each time with other values. */
+/* Executes and updates a plan, then does both again by replay, each time with other values. */
 static void use_again(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, lsp_spgemm_options options, bool kept, const char *what) {
     lsp_csr a = upload(ctx, A), b = A == B ? a : upload(ctx, B), C = {0};
     lsp_spgemm_options reference = options;
@@ -64,7 +65,7 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
         {200, 200, 8, LSP_I32, LSP_I32, LSP_F64, false, true, -1, -1, 9},   /* the same with duplicates */
         {260, 260, 16, LSP_I32, LSP_I64, LSP_F64, true, true, -1, -1, 0},   /* rows of C in two blocks */
         {600, 600, 3, LSP_I32, LSP_I32, LSP_F64, false, false, 500, 11, 0}, /* and in three */
-        {600, 600, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 300, 17, 0},  /* most rows are empty, or of one entry */
+        {600, 600, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 300, 17, 0},  /* most rows have at most one entry */
         {1, 1, 1, LSP_I32, LSP_I32, LSP_F64, true, false, 0, -1, 0},
         {200, 200, 25, LSP_I32, LSP_I32, LSP_F64, true, true, -1, -1, 0}, /* strips first */
     };
@@ -93,7 +94,7 @@ Test(device_plans, of_all_kinds_of_rows_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* A, and as many more rows and columns, with one entry each that shares none of them. */
+/* A with `more` further rows and columns. Each further row has one entry, in a column of its own. */
 static lsp_csr with_singles(const lsp_csr *A, int64_t more) {
     lsp_csr S = *A;
     S.rows += more, S.cols += more, S.nnz += more;
@@ -109,7 +110,7 @@ static lsp_csr with_singles(const lsp_csr *A, int64_t more) {
     return S;
 }
 
-/* Products are few for the entries of C in the mean, and many for some neighbours. */
+/* The entries of C have few products on average, but some neighbouring entries have many. */
 Test(device_plans, of_entries_of_very_many_products_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const recipe a = {6, 200, 150, LSP_I32, LSP_I32, LSP_F64, true, true, -1, -1, 0};
@@ -192,7 +193,7 @@ Test(device_plans, refuse_to_update_what_they_have_not_made) {
 
 Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    for (int turned = 0; turned < 4; turned++) { /* B transposed; unsorted; by strips, B being nearly dense */
+    for (int turned = 0; turned < 4; turned++) { /* as they are; B transposed; unsorted; B nearly dense, so in strips */
         const bool strips = turned == 3;
         recipe r = {400, 400, 6, LSP_I32, LSP_I32, LSP_F64, turned != 2, false, -1, -1, 0};
         r = strips ? (recipe){99, 99, 50, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0} : r;
@@ -225,7 +226,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_execute(plan, &a, &b, &C));
         must_fail(ctx, LSP_ERR_ARGUMENT, "GPU", lsp_spgemm_execute(plan, &A, &b, &C));
         cr_assert(C.rowptr == NULL);
-        col[B.nnz - 1] ^= 1; /* an update may have begun before it is noticed, with columns that are nowhere */
+        col[B.nnz - 1] ^= 1; /* an update may start before the change is found; columns are then out of range */
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
         must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
         cr_assert((strips ? plan->gpu.dense_b.C : plan->gpu.replay.pairs) != NULL);

@@ -55,7 +55,7 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     for (size_t k = 0; k < sizeof squares / sizeof *squares; k++) {
         char what[40];
         recipe square = squares[k];
-        if (getenv("LSP_TEST_REDUCED") != NULL) { /* fewer rows, each of as many products */
+        if (getenv("LSP_TEST_REDUCED") != NULL) { /* fewer rows, with as many products each */
             square.rows = square.cols = square.rows / 6;
             square.dense_row = square.dense_row < 0 ? -1 : square.dense_row / 6;
             square.dense_col = square.dense_col < 0 ? -1 : square.dense_col / 6;
@@ -65,7 +65,8 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
         check_product(ctx, &A, &A, (lsp_spgemm_options){0}, what);
         drop(&A);
     }
-    /* columns far apart: slot and column do not fit a word, ranges of columns are many, too many to be emulated */
+    /* columns far apart: a word cannot hold slot and column, and there are many ranges of columns; above 2^21 columns
+     * the emulated GPU would take too long */
     for (int bits = 18; bits <= (getenv("LSP_TEST_REDUCED") ? 21 : 31); bits += 3) {
         recipe a = {40, 60, 12, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
         recipe b = {60, 1000, 250, LSP_I32, LSP_I64, LSP_F64, bits != 24, false, 9, -1, 0};
@@ -78,10 +79,10 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
         drop(&A);
         a.entries = 24;
         A = make(&a, 1);
-        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide, of more products than are sorted");
+        check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "wide, more products than are sorted");
         drop(&A), drop(&B);
     }
-    /* a row of A of which nearly all rows of B are empty; one that is longer than any kernel's step */
+    /* a row of A that leads almost only to empty rows of B; a row that is longer than any kernel's step */
     recipe a = {5, 100000, 4, LSP_I32, LSP_I32, LSP_F64, true, false, 2, -1, 0};
     recipe b = {100000, 300000, 0, LSP_I32, LSP_I32, LSP_F64, true, false, 777, -1, 0};
     lsp_csr A = make(&a, 3), B = make(&b, 4);
@@ -90,7 +91,7 @@ Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     b.entries = 3, b.cols = 3000, b.dense_row = -1;
     B = make(&b, 5);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row");
-    b.cols = 1100000; /* more than are marked at a time */
+    b.cols = 1100000; /* more columns than a block marks at a time */
     drop(&B);
     B = make(&b, 6);
     check_product(ctx, &A, &B, (lsp_spgemm_options){0}, "a long row, wide");
@@ -118,8 +119,8 @@ Test(device_spgemm, short_rows_with_few_or_many_repeated_columns_have_the_bits_o
     lsp_ctx_destroy(ctx);
 }
 
-/* Rows of 4097 to 8192 products, mostly, are shared out where they are few; else each is made at once: in a window, in
- * a table, or sorted in pieces. */
+/* Most rows have 4097 to 8192 products. If such rows are few, several blocks share each of them; else each is made in a
+ * window, in a hash table, or sorted in pieces. */
 Test(device_spgemm, long_rows_few_or_many_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int kind = 0; kind < 6; kind++) {
@@ -142,7 +143,7 @@ Test(device_spgemm, long_rows_few_or_many_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* So many rows that a warp takes 16 of them: all of one size, or of several. */
+/* Enough rows that a warp takes 16 of them. The rows have one size or several. */
 Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every_execution) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const char *const specs[][2] = {{"poisson2d:300", "poisson2d:12"}, {"er:90000:8", "er:300:8"},
@@ -170,8 +171,8 @@ Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every
     lsp_ctx_destroy(ctx);
 }
 
-/* So many rows that a block looks at several hundred of them more than once: of 0 to 3 entries, of which each has 0 to
- * 6 products. */
+/* Enough rows that a block inspects several hundred of them in more than one step. A row has 0 to 3 entries, and each
+ * entry has 0 to 6 products. */
 Test(device_spgemm, more_than_a_million_rows_have_the_bits_of_the_reference) {
     enum { ROWS = 1090000, INNER = 50, COLS = 40 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
@@ -206,29 +207,15 @@ Test(device_spgemm, more_than_a_million_rows_have_the_bits_of_the_reference) {
 
 Test(device_spgemm, columns_beyond_31_bits_are_ordinary) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    enum { ENTRIES = 3000 };
-    int64_t a_rows[] = {0, 3}, a_cols[] = {0, 1, 0}, b_rows[] = {0, ENTRIES, 2 * ENTRIES}, *b_cols;
-    double a_vals[] = {1, 2, 3}, *b_vals;
-    b_cols = malloc(2 * ENTRIES * sizeof *b_cols), b_vals = malloc(2 * ENTRIES * sizeof *b_vals);
     for (int bits = 32; bits <= 62; bits += 10) {
-        int64_t step = ((int64_t)1 << bits) / ENTRIES;
-        for (int k = 0; k < 2 * ENTRIES; k++) { /* the second row: the same columns, backwards */
-            b_cols[k] = step * (k < ENTRIES ? k : 2 * ENTRIES - 1 - k);
-            b_vals[k] = k;
-        }
-        lsp_csr A = {1, 2, 3, a_rows, a_cols, a_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
-        lsp_csr B = {2, (int64_t)1 << bits, 2 * ENTRIES, b_rows, b_cols, b_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
-        lsp_csr a = upload(ctx, &A), b = upload(ctx, &B), C = {0};
+        far_columns *f = make_far_columns(bits);
+        lsp_csr a = upload(ctx, &f->A), b = upload(ctx, &f->B), C = {0};
         must(ctx, lsp_spgemm(ctx, &a, &b, NULL, &C, NULL));
         lsp_csr here = download(ctx, &C);
-        cr_assert(here.nnz == ENTRIES && here.cols == B.cols && here.col_type == LSP_I64);
-        for (int64_t k = 0; k < ENTRIES; k++) {
-            cr_assert(((int64_t *)here.col)[k] == step * k);
-            cr_assert(((double *)here.val)[k] == (double)(4 * k + 2 * (2 * ENTRIES - 1 - k)));
-        }
+        check_far_columns(f, &here);
         lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
+        free(f);
     }
-    free(b_cols), free(b_vals);
     lsp_ctx_destroy(ctx);
 }
 
@@ -266,7 +253,7 @@ Test(device_spgemm, malformed_matrices_and_mixed_places_are_refused_as_on_the_ho
     check_product(ctx, &A, &A, (lsp_spgemm_options){0}, "as it was");
     lsp_csr_free(ctx, &a);
     drop(&A);
-    char first[512]; /* of several columns that are nowhere the first one is named, in a row longer than a warp too */
+    char first[512]; /* of several columns out of range the first one is named, also in a row longer than a warp */
     r.rows = r.cols = 40, r.dense_row = 5;
     A = make(&r, 8), a = upload(ctx, &A);
     for (int64_t p = ((int32_t *)A.rowptr)[5]; p < A.nnz; p++) {
@@ -284,24 +271,15 @@ Test(device_spgemm, malformed_matrices_and_mixed_places_are_refused_as_on_the_ho
 Test(device_spgemm, a_product_beyond_the_budget_is_refused_with_its_bytes) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     recipe r = {2000, 2000, 20, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
-    lsp_csr A = make(&r, 4), C = {.rows = 4711}, a = upload(ctx, &A), whole = {0};
-    char needed[40];
-    lsp_spgemm_info info;
-    must(ctx, lsp_spgemm(ctx, &a, &a, NULL, &whole, &info));
-    snprintf(needed, sizeof needed, "%lld bytes", 4LL * 2001 + 12LL * info.nnz);
-    lsp_csr_free(ctx, &whole);
-    must(ctx, lsp_ctx_trim(ctx));
-    must(ctx, lsp_ctx_reset_peak(ctx));
-    must(ctx, lsp_ctx_set_max_bytes(ctx, 12 * info.nnz));
-    must_fail(ctx, LSP_ERR_MEMORY, needed, lsp_spgemm(ctx, &a, &a, NULL, &C, NULL));
-    cr_assert(C.rows == 4711);
+    lsp_csr A = make(&r, 4), a = upload(ctx, &A), whole = {0};
+    const int64_t nnz = check_refusal_by_budget(ctx, &a);
     lsp_ctx_info held;
     must(ctx, lsp_ctx_get_info(ctx, &held));
-    cr_assert(held.cuda_peak_bytes <= 12 * info.nnz);
+    cr_assert(held.cuda_peak_bytes <= 12 * nnz);
     must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
     must(ctx, lsp_spgemm(ctx, &a, &a, NULL, &whole, NULL));
     must(ctx, lsp_ctx_get_info(ctx, &held));
-    const int64_t product = 4 * 2001 + 12 * info.nnz, given = 4 * 2001 + 12 * A.nnz;
+    const int64_t product = 4 * 2001 + 12 * nnz, given = 4 * 2001 + 12 * A.nnz;
     cr_assert(held.cuda_peak_bytes <= given + product + product / 5 + (1 << 16), "%lld bytes at a time for %lld of C",
               (long long)held.cuda_peak_bytes, (long long)product);
     lsp_csr_free(ctx, &whole), lsp_csr_free(ctx, &a);
@@ -318,7 +296,7 @@ enum { cudaSuccess = 0 };
 #include <cuda_runtime_api.h>
 #endif
 
-/* An allocator of both places of which one call fails. */
+/* An allocator for the host and the GPU. One of its calls fails. */
 static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
     test_memory *memory = user;
     void *piece = NULL;
@@ -347,7 +325,7 @@ Test(device_spgemm, failing_allocations_leave_nothing_behind) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     recipe r = {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, false, false, 5, -1, 0};
     lsp_csr A = make(&r, 8);
-    for (int round = 0; round < 5; round++) { /* the last one by a mask */
+    for (int round = 0; round < 5; round++) { /* the last round uses a mask */
         lsp_spgemm_options options = {
             .transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = round & 1 ? LSP_F32 : LSP_NONE};
         lsp_status status = LSP_ERR_MEMORY;

@@ -1,9 +1,10 @@
-/* C = A*B on the GPU where rows repeat: grids and their like, of which neighbours have the same columns or all of them
- * shifted. Skipped without a GPU. */
+/* C = A*B on the GPU where rows repeat, as on grids: neighbouring rows have the same columns, or all of them shifted.
+ * Skipped without a GPU. */
 #include "core/cuda.h"
 #include "tests/products.h"
 
-/* A grid, each node joined to those at most `reach` away, with so many unknowns; columns `step` apart. */
+/* A grid. Each node is joined to the nodes at most `reach` away in x and in y, and has `unknowns` rows. Columns are
+ * `step` apart. */
 static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unknowns, int64_t step, lsp_type type) {
     const int64_t nodes = wide * high, most = (2 * reach + 1) * (2 * reach + 1) * unknowns, rows = nodes * unknowns;
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * most) * 4), nnz = 0;
@@ -43,7 +44,7 @@ Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
                  {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64},
                  {700, 1, 25, 1, 1, LSP_F64}};
     for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
-        for (int change = 0; change < 4; change++) { /* none; rows unlike; a row without entries; a column twice */
+        for (int change = 0; change < 4; change++) { /* no change; two rows differ; an empty row; a column twice */
             char what[40];
             lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, grids[k].type);
             lsp_csr B = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, grids[k].step,
@@ -74,8 +75,8 @@ Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* Groups of 64 rows whose columns are one more in each, between rows without entries. Some rows are unlike: they lack
- * the last entry, have it in another column, or have one more. */
+/* Groups of 64 rows, with empty rows between them. In a group, each row has the columns of the row before plus one.
+ * Some rows differ: they lack the last entry, have it in another column, or have one entry more. */
 static lsp_csr make_neighbours(int64_t rows, int64_t cols, const int32_t (*steps)[12], int kinds, int apart, int jump,
                                lsp_type type) {
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows / apart + 64) * 12 * 4), nnz = 0;
@@ -103,7 +104,7 @@ static lsp_csr make_neighbours(int64_t rows, int64_t cols, const int32_t (*steps
     return (lsp_csr){rows, cols, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
 }
 
-/* Enough rows on this chip that a warp takes 32 of them, or (fewer) 16. */
+/* Enough rows for this chip that a warp takes 32 of them; with `fewer` rows it takes 16. */
 Test(device_repeats, rows_that_are_their_neighbours_shifted_have_the_bits_of_the_reference) {
     enum { INNER = 2000, KINDS = 6 };
     static const int32_t steps[KINDS][12] = {{0, 1, 2, -1},
@@ -112,12 +113,13 @@ Test(device_repeats, rows_that_are_their_neighbours_shifted_have_the_bits_of_the
                                              {0, 9, 70, 90, 110, 200, 310, 500, 700, 800, -1},
                                              {0, -1},
                                              {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}};
-    static const int32_t b_steps[][1][12] = {{{0, 1, 2, 3, 4, -1}},
-                                             {{0, 30, 31, -1}},
-                                             {{7, 5, 5, 0, -1}}, /* in no order, a column twice */
-                                             {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}},
-                                             {{0, 50, 90, 300, 310, 400, -1}},
-                                             {{0, 1, 1, 1, 1, 1, -1}}}; /* a row goes on as the next one begins */
+    static const int32_t b_steps[][1][12] = {
+        {{0, 1, 2, 3, 4, -1}},
+        {{0, 30, 31, -1}},
+        {{7, 5, 5, 0, -1}}, /* unsorted, a column twice */
+        {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1}},
+        {{0, 50, 90, 300, 310, 400, -1}},
+        {{0, 1, 1, 1, 1, 1, -1}}}; /* the last column of a row is the first one of the next row */
     static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_NONE, LSP_F64, LSP_F64, LSP_F64};
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const int64_t sms = lsp_cuda_get_chip(ctx)->sms, rows = 1288 * sms, fewer = 758 * sms;

@@ -1,5 +1,5 @@
-/* Products on the GPU in other semirings than that of numbers: the bits of the reference on the host, in every bin of
- * rows, for values that are hard to choose from. Skipped without a GPU. */
+/* Products on the GPU in semirings other than plus-times: the bits of the reference on the host, in every bin of rows,
+ * also for values with ties and NaN. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "spgemm/gpu/choose.h"
 #include "tests/pairs.h"
@@ -12,8 +12,9 @@ static bool reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL; }
 
 /* ---- values ---- */
 
-/* Numbers, some of them small integers, so that some products are the same; zeros of both signs, and what is multiplied
- * to such: the one that comes first stays; numbers among which a few are none, or infinite, or become so as floats. */
+/* Kinds of values. USUAL: numbers, some of them small integers, so that some products are equal. TIES: many products
+ * are zeros of both signs, and the first of them must stay. WILD: a few values are NaN, infinite, or infinite as
+ * floats. */
 enum { USUAL, TIES, WILD, VALUES };
 
 static double value_of(int kind, bool left, uint64_t *state) {
@@ -38,8 +39,8 @@ static void set_values(lsp_csr *A, int kind, bool left, uint64_t *state) {
 
 /* ---- every bin ---- */
 
-/* A has so many entries a row, B so many a row in some of `distinct` columns, which are `step` apart: about all of
- * these are columns of C. */
+/* A has `a_entries` a row. B has `b_entries` a row, in `distinct` columns that are `step` apart; nearly all of these
+ * are columns of C. */
 typedef struct shape {
     int bin;
     int64_t a_entries, b_entries, distinct, step;
@@ -57,13 +58,13 @@ static lsp_csr make_rows(int64_t rows, int64_t entries, int64_t choice, int64_t 
                      LSP_I32, LSP_I32,       LSP_F64, LSP_HOST};
 }
 
-/* Products by plans in every semiring, values changed in between. `bin`: some rows must be made there, unless it is
- * LSP_BIN_NONE. */
+/* Multiplies by a plan in every semiring, with new values for each product. Unless `bin` is LSP_BIN_NONE, some rows
+ * must be in that bin. */
 static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const char *what) {
     uint64_t state = 17;
     lsp_csr a = upload(ctx, A), b = upload(ctx, B);
     for (int k = 0; k < 2 * SEMIRINGS; k++) {
-        if (reduced() && (k >= 4 || k % 2 != (k / 2 + bin) % 2)) { /* one type each of those that have own kernels */
+        if (reduced() && (k >= 4 || k % 2 != (k / 2 + bin) % 2)) { /* only semirings with own kernels, one type each */
             continue;
         }
         lsp_spgemm_options options = {.semiring = semirings[k / 2], .types.val_type = k % 2 ? LSP_F32 : LSP_NONE};
@@ -97,7 +98,7 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
 
 Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    static const shape shapes[] = {{LSP_BIN_SORT_1, 1, 1, 9, 1}, /* products that are alone */
+    static const shape shapes[] = {{LSP_BIN_SORT_1, 1, 1, 9, 1}, /* one product a row */
                                    {LSP_BIN_SORT_1, 2, 3, 4, 1},
                                    {LSP_BIN_SORT_4, 4, 5, 9, 1},
                                    {LSP_BIN_SORT_8, 5, 10, 20, 7},
@@ -107,17 +108,17 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
                                    {LSP_BIN_SORT_128, 20, 40, 3000, 1},
                                    {LSP_BIN_SORT_256, 20, 52, 5000, 3},
                                    {LSP_BIN_SORT_512, 40, 52, 1000, 1},
-                                   {LSP_BIN_SORT_128, 100, 10, 10, 6000}, /* sums of very many products */
+                                   {LSP_BIN_SORT_128, 100, 10, 10, 6000}, /* sums of 100 products */
                                    {LSP_BIN_SORT_512, 120, 25, 25, 3000},
                                    {LSP_BIN_NARROW_128, 20, 30, 100, 1},
                                    {LSP_BIN_NARROW_512, 20, 50, 300, 10},
                                    {LSP_BIN_WIDE_128, 20, 30, 100, 300},
                                    {LSP_BIN_WIDE_512, 20, 50, 200, 150},
-                                   {LSP_BIN_HASH_64_512, 20, 50, 50, 100000}, /* too many columns to be sorted */
+                                   {LSP_BIN_HASH_64_512, 20, 50, 50, 100000}, /* columns too far apart to be sorted */
                                    {LSP_BIN_HASH_512_512, 20, 50, 200, 30000},
-                                   {LSP_BIN_LONG, 200, 22, 3000, 60}, /* pieces that are sorted */
+                                   {LSP_BIN_LONG, 200, 22, 3000, 60}, /* its pieces are sorted */
                                    {LSP_BIN_LONG, 60, 70, 3000, 1},
-                                   {LSP_BIN_LONG, 92, 92, 520, 100}}; /* and not */
+                                   {LSP_BIN_LONG, 92, 92, 520, 100}}; /* its pieces are added */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const shape s = shapes[k];
         uint64_t state = k + 1;
@@ -129,7 +130,7 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         lsp_csr B = make_rows(2 * s.a_entries, s.b_entries, s.distinct, s.step, &state);
         snprintf(what, sizeof what, "shape %zu", k);
         check_products(ctx, &A, &B, s.bin, what);
-        if (s.bin >= LSP_BIN_SORT_512) { /* a column twice, which those to come add at once */
+        if (s.bin >= LSP_BIN_SORT_512) { /* with a column twice in a row of B */
             ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0];
             check_products(ctx, &A, &B, LSP_BIN_NONE, what);
         }
@@ -138,8 +139,8 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
-/* B has one row of `length` columns, `step` apart, others of `each` columns, of which about half are of the long row
- * too; a row of A has the long row and `others` of these. */
+/* B has one long row of `length` columns, `step` apart. Its other rows have `each` columns, and about half of these are
+ * columns of the long row too. A row of A leads to the long row and to `others` of the other rows. */
 static lsp_csr make_long_row(int64_t rows, int64_t length, int64_t step, int64_t each, uint64_t *state) {
     const int64_t nnz = length + (rows - 1) * each, cols = length * step;
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)nnz * 4), at = 0;
@@ -157,7 +158,8 @@ static lsp_csr make_long_row(int64_t rows, int64_t length, int64_t step, int64_t
 static lsp_csr make_with_long_row(int64_t rows, int64_t inner, int64_t others, uint64_t *state) {
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * (others + 1)) * 4), at = 0;
     for (int64_t i = 0; i < rows; i++) {
-        int64_t before = test_below(state, lsp_min(others, inner / 2) + 1); /* of the others */
+        int64_t before =
+            test_below(state, lsp_min(others, inner / 2) + 1); /* entries before the one that leads to the long row */
         before = lsp_max(before, others - (inner - inner / 2 - 1));
         for (int64_t k = 0; k <= others; k++) {
             col[at++] = (int32_t)(k < before ? k : inner / 2 + k - before);
@@ -184,7 +186,7 @@ Test(device_semirings, rows_nearly_of_one_row_of_B_have_the_bits_of_the_referenc
         lsp_csr A = make_with_long_row(reduced() ? 2 : 9, B.rows, kinds[k].others, &state);
         snprintf(what, sizeof what, "kind %zu", k);
         check_products(ctx, &A, &B, kinds[k].bin, what);
-        ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0]; /* perhaps a column twice */
+        ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0]; /* a column twice, if the row has two entries */
         check_products(ctx, &A, &B, LSP_BIN_NONE, what);
         drop(&A), drop(&B);
     }
@@ -283,7 +285,7 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
         must(ctx, lsp_spgemm_write(ctx, path_there, &a, &a, &options, 1000,
                                    &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);
-        lsp_spgemm_options how = options; /* factors of the host, multiplied there */
+        lsp_spgemm_options how = options; /* the factors lie on the host, the GPU multiplies */
         how.types.where = LSP_CUDA;
         must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000,
                                    &(lsp_mtx_write_options){.comment = "a product"}, NULL));

@@ -1,4 +1,4 @@
-/* C = A*B: hand-made answers, an oracle that is dense and naive, then the fast code against the reference, bit by bit.
+/* C = A*B: results worked out by hand, a dense and naive oracle, then the fast code against the reference, bit by bit.
  */
 #include "tests/products.h"
 
@@ -68,7 +68,7 @@ Test(spgemm, both_methods_give_known_answers) {
         cr_assert(strcmp(info.method_name, method == LSP_SPGEMM_REFERENCE ? "reference" : "sort") == 0);
         lsp_csr_free(ctx, &C);
     }
-    /* the order of a sum: (1e16 + 1) - 1e16 is 0 in order, 1 otherwise; -0 * 1 stays -0; a sum of 0 stays */
+    /* (1e16 + 1) - 1e16 is 0 in this order and 1 in others; -0 * 1 is -0; an entry whose sum is 0 stays */
     int32_t one_row[] = {0, 3}, three[] = {0, 1, 2}, heads[] = {0, 1, 2, 3}, zeros[] = {0, 0, 0};
     double ones[] = {1, 1, 1}, order[] = {1e16, 1, -1e16}, negative[] = {-0.0, -0.0, -0.0};
     lsp_csr row = {1, 3, 3, one_row, three, ones, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
@@ -153,7 +153,7 @@ Test(spgemm, small_products_equal_the_naive_oracle_in_every_type) {
     }
 }
 
-/* The reference's product, then the sort's on every instruction set, thread count and budget given. */
+/* Compares the sort's product with the reference's, for every instruction set, thread count and given budget. */
 static void check_everywhere(const lsp_csr *A, const lsp_csr *B, const int64_t *budgets, int budget_count) {
     static const int threads[] = {1, 2, 3, 5};
     lsp_ctx *plain = test_ctx(1);
@@ -166,7 +166,7 @@ static void check_everywhere(const lsp_csr *A, const lsp_csr *B, const int64_t *
                 lsp_csr C = {0};
                 char what[80];
                 ctx->isa = (lsp_isa)lsp_min(isa, (int)ctx->isa);
-                /* beside C: the plan's pointers and blocks, and what the allocator rounds up */
+                /* C, the plan's pointers and blocks, and the bytes that the allocator adds by rounding up */
                 int64_t bytes = 16 * (A->rows + 1) + right.nnz * 16 + 8 * 1100 + 4096;
                 must(ctx, lsp_ctx_set_max_bytes(ctx, budgets[b] == 0 ? 0 : bytes + budgets[b]));
                 snprintf(what, sizeof what, "isa %d, %d threads, budget %lld", isa, threads[t], (long long)budgets[b]);
@@ -198,7 +198,7 @@ Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_refer
         check_everywhere(&A, &A, budgets, 3);
         drop(&A);
     }
-    /* few rows, columns far apart: wide words, and too many windows to walk through one by one */
+    /* few rows, columns far apart: wide words, and too many windows to try one after the other */
     recipe a = {40, 60, 12, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
     recipe b = {60, (int64_t)1 << 50, 25, LSP_I64, LSP_I64, LSP_F64, false, false, -1, -1, 0};
     b.cols = 1 << 20;
@@ -207,7 +207,7 @@ Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_refer
     drop(&A), drop(&B);
 }
 
-/* Row i asks for the columns `offset` beyond i / dof * step, in blocks of dof, as far as there are such. */
+/* Row i has the blocks of dof columns at i / dof * step + offset[..], except those outside the matrix. */
 typedef struct stencil {
     int64_t rows, cols, step, dof;
     const int64_t *offset;
@@ -263,7 +263,7 @@ Test(spgemm, rows_that_repeat_others_give_the_bits_of_the_reference) {
         check_everywhere(&A, &A, budgets, 2);
         drop(&A);
     }
-    /* rows of A that go 7 to 10 rows of B further, and rows of B that are moved by 252 to 256 columns */
+    /* rows of A lead to rows of B that are 7 to 10 further; rows of B are shifted by 252 to 256 columns */
     for (int64_t step = 7; step <= 10; step++) {
         for (int64_t distance = 252; distance <= 256; distance++) {
             const stencil a = {120, 1300, step, 1, line, 3, LSP_I32, LSP_F64, false};
@@ -275,7 +275,7 @@ Test(spgemm, rows_that_repeat_others_give_the_bits_of_the_reference) {
     }
 }
 
-/* Two rows of A, each the sum of one row of B in halves of n products: all sizes around the limits of the ways. */
+/* Each row of C has n products, from two rows of B of half of them each. n is near every limit of a method. */
 Test(spgemm, rows_of_any_number_of_products_give_the_bits_of_the_reference) {
     static const int64_t limits[] = {1, 8, 16, 32, 64, 256, 1024, 8192, 65536}, budgets[] = {0};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
@@ -303,33 +303,20 @@ Test(spgemm, rows_of_any_number_of_products_give_the_bits_of_the_reference) {
 
 Test(spgemm, columns_beyond_32_and_60_bits_are_ordinary) {
     lsp_ctx *ctx = test_ctx(2);
-    enum { ENTRIES = 3000 };
-    int64_t a_rows[] = {0, 3}, a_cols[] = {0, 1, 0}, b_rows[] = {0, ENTRIES, 2 * ENTRIES}, *b_cols;
-    double a_vals[] = {1, 2, 3}, *b_vals;
-    b_cols = malloc(2 * ENTRIES * sizeof *b_cols), b_vals = malloc(2 * ENTRIES * sizeof *b_vals);
     for (int bits = 40; bits <= 62; bits += 11) {
-        int64_t step = ((int64_t)1 << bits) / ENTRIES;
-        for (int k = 0; k < 2 * ENTRIES; k++) { /* the second row: the same columns, backwards */
-            b_cols[k] = step * (k < ENTRIES ? k : 2 * ENTRIES - 1 - k);
-            b_vals[k] = k;
-        }
-        lsp_csr A = {1, 2, 3, a_rows, a_cols, a_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, C = {0};
-        lsp_csr B = {2, (int64_t)1 << bits, 2 * ENTRIES, b_rows, b_cols, b_vals, LSP_I64, LSP_I64, LSP_F64, LSP_HOST};
+        far_columns *f = make_far_columns(bits);
+        lsp_csr C = {0};
         for (int budget = 0; budget < 2; budget++) {
             must(ctx, lsp_ctx_set_max_bytes(ctx, budget == 0 ? 0 : 100000));
-            must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, NULL));
-            cr_assert(C.nnz == ENTRIES && C.cols == B.cols && C.col_type == LSP_I64);
-            for (int64_t k = 0; k < ENTRIES; k++) {
-                cr_assert(((int64_t *)C.col)[k] == step * k);
-                cr_assert(((double *)C.val)[k] == (double)(4 * k + 2 * (2 * ENTRIES - 1 - k)));
-            }
+            must(ctx, lsp_spgemm(ctx, &f->A, &f->B, NULL, &C, NULL));
+            check_far_columns(f, &C);
             lsp_csr_free(ctx, &C);
         }
         must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
         must_fail(ctx, LSP_ERR_MEMORY, "",
-                  lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &C, NULL));
+                  lsp_spgemm(ctx, &f->A, &f->B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &C, NULL));
+        free(f);
     }
-    free(b_cols), free(b_vals);
     lsp_ctx_destroy(ctx);
 }
 

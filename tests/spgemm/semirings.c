@@ -38,7 +38,8 @@ Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
         lsp_ctx_destroy(ctx);
     }
     lsp_ctx *ctx = test_ctx(1);
-    int32_t rows[] = {0, 2, 4, 6}, cols[] = {1, 2, 0, 2, 0, 1}; /* a triangle; the way 0 to 2 is shorter by 1 */
+    int32_t rows[] = {0, 2, 4, 6},
+            cols[] = {1, 2, 0, 2, 0, 1}; /* a triangle; the path from 0 to 2 by way of 1 is shorter */
     double lengths[] = {1, 5, 1, 2, 5, 2};
     lsp_csr A = {3, 3, 6, rows, cols, lengths, LSP_I32, LSP_I32, LSP_F64, LSP_HOST}, C;
     const struct {
@@ -59,7 +60,8 @@ Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
         lsp_csr_free(ctx, &C);
     }
     int32_t one_row[] = {0, 2}, places[] = {0, 1}, column[] = {0, 0}, starts[] = {0, 1, 2};
-    float zeros[] = {-0.0F, 1e-30F}, factors[] = {1, 1e-30F}; /* the products are zeros as floats: the first stays */
+    float zeros[] = {-0.0F, 1e-30F},
+          factors[] = {1, 1e-30F}; /* the products round to zeros as floats, and the first one stays */
     lsp_csr X = {1, 2, 2, one_row, places, zeros, LSP_I32, LSP_I32, LSP_F32, LSP_HOST};
     lsp_csr Y = {2, 1, 2, starts, column, factors, LSP_I32, LSP_I32, LSP_F32, LSP_HOST};
     for (int method = LSP_SPGEMM_REFERENCE; method <= LSP_SPGEMM_SORT; method++) {

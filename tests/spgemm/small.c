@@ -33,7 +33,7 @@ Test(spgemm, small_products_have_the_bits_of_the_reference) {
     }
 }
 
-/* Beyond LSP_SMALL_PRODUCTS: long rows of near columns, nearly dense rows as bits, and what is neither. */
+/* More than LSP_SMALL_PRODUCTS products: long rows with near columns, nearly dense rows as bits, and other rows. */
 Test(spgemm, long_and_nearly_dense_rows_of_few_columns_have_the_bits_of_the_reference) {
     static const struct {
         int64_t rows, inner, cols, a_entries, b_entries;
@@ -76,7 +76,7 @@ Test(spgemm, long_and_nearly_dense_rows_of_few_columns_have_the_bits_of_the_refe
     }
 }
 
-/* A plan's first use makes all of C, the next ones values alone, of one type and size of window or another. */
+/* A plan's first use makes all of C, later uses compute the values alone. Tried with several types and window sizes. */
 Test(spgemm, replayed_values_have_the_bits_of_the_reference) {
     for (uint64_t k = 0; k < 16; k++) {
         const lsp_type type = k & 1 ? LSP_F32 : LSP_F64;

@@ -151,7 +151,7 @@ static bool masked(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_
     return M && there == filter->complement;
 }
 
-/* Does entry k of row i stay? Asked of all others in the row. */
+/* Does entry k of row i stay? Compares it with all other entries of the row. */
 static bool stays(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t k) {
     int64_t before = 0;
     const double size = size_at(A, k);

@@ -75,7 +75,7 @@ static lsp_status multiply_transposed(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B
     return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.transpose_b = true}, B, NULL);
 }
 
-/* Columns reversed, which leaves every row to be sorted. */
+/* Reverses the columns, so that every row has to be sorted. */
 static lsp_status permute(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     int32_t *order = malloc((size_t)A->cols * sizeof *order);
     if (!order) {
