@@ -67,19 +67,29 @@ static void NAME(runs)(void *restrict to, const void *restrict tmp, const uint16
 }
 
 #ifdef T
-/* Writes the items of a bin's packets. */
+/* Writes the items of a bin's packets, chunk by chunk. Meanwhile the bin that follows is called into the cache. */
 #define UNPACK(L, suffix)                                                                                              \
-    static void NAME(unpack_##suffix)(void *restrict to, const void *restrict packets, int64_t n) {                    \
-        enum { ITEMS = PACKET_ITEMS(T, L) };                                                                           \
-        const char *packet = packets;                                                                                  \
-        for (; n >= ITEMS; n -= ITEMS, packet += PACKET_BYTES) {                                                       \
-            const L *local = (const void *)(packet + ITEMS * sizeof(T));                                               \
+    static void NAME(unpack_##suffix)(void *restrict to, const lsp_packet_job *job, int64_t bin, const char *ahead) {  \
+        enum { ITEMS = PACKET_ITEMS(T, L), LOCAL_AT = ITEMS * sizeof(T) };                                             \
+        const char *packets = job->packets, *packet = packets + bin * LSP_GATHER_CHUNK * PACKET_BYTES;                 \
+        const char *end = packets + job->next[bin] * PACKET_BYTES;                                                     \
+        for (int64_t chunk = bin, left = LSP_GATHER_CHUNK; packet != end; packet += PACKET_BYTES) {                    \
+            const L *local = (const void *)(packet + LOCAL_AT);                                                        \
+            __builtin_prefetch(ahead, 1);                                                                              \
+            __builtin_prefetch(ahead + 64, 1);                                                                         \
+            ahead += 128;                                                                                              \
             for (int k = 0; k < ITEMS; k++) {                                                                          \
                 MOVE(to, local[k], packet, k);                                                                         \
             }                                                                                                          \
+            if (--left == 0) {                                                                                         \
+                left = LSP_GATHER_CHUNK;                                                                               \
+                chunk = job->link[chunk];                                                                              \
+                packet = packets + (chunk * LSP_GATHER_CHUNK - 1) * PACKET_BYTES;                                      \
+            }                                                                                                          \
         }                                                                                                              \
-        const L *local = (const void *)(packet + ITEMS * sizeof(T));                                                   \
-        for (int k = 0; k < n; k++) {                                                                                  \
+        const L *local = (const void *)(packet + LOCAL_AT);                                                            \
+        const int filled = *(const uint16_t *)(const void *)(packet + PACKET_FILLED_AT);                               \
+        for (int k = 0; k < filled; k++) {                                                                             \
             MOVE(to, local[k], packet, k);                                                                             \
         }                                                                                                              \
     }
