@@ -13,7 +13,7 @@ enum { LSP_PLACE_I32, LSP_PLACE_I64, LSP_PLACE_U16, LSP_PLACE_U32, LSP_PLACES };
 
 /* A share of positions is cut into bins of 2^shift elements of the indexed array. The items of a bin go to packets of
  * 128 bytes, which hold elements and their places inside the bin. Packets lie in chunks; bin b starts with chunk b. */
-enum { LSP_GATHER_PACKET_BYTES = 128, LSP_GATHER_CHUNK = 16 };
+enum { LSP_GATHER_PACKET_BYTES = 128, LSP_GATHER_CHUNK = 32 };
 typedef struct lsp_packet_job {
     const void *from, *index; /* of the share */
     int64_t n, extent;

@@ -67,30 +67,36 @@ static void NAME(runs)(void *restrict to, const void *restrict tmp, const uint16
 }
 
 #ifdef T
-/* Writes the items of a bin's packets, chunk by chunk. Meanwhile the bin that follows is called into the cache. */
+/* Writes the items of a bin's packets, chunk by chunk. Meanwhile the next chunk and the bin that follows are called
+ * into the cache: no prefetcher of a processor knows where they are. */
 #define UNPACK(L, suffix)                                                                                              \
     static void NAME(unpack_##suffix)(void *restrict to, const lsp_packet_job *job, int64_t bin, const char *ahead) {  \
-        enum { ITEMS = PACKET_ITEMS(T, L), LOCAL_AT = ITEMS * sizeof(T) };                                             \
-        const char *packets = job->packets, *packet = packets + bin * LSP_GATHER_CHUNK * PACKET_BYTES;                 \
-        const char *end = packets + job->next[bin] * PACKET_BYTES;                                                     \
-        for (int64_t chunk = bin, left = LSP_GATHER_CHUNK; packet != end; packet += PACKET_BYTES) {                    \
-            const L *local = (const void *)(packet + LOCAL_AT);                                                        \
-            __builtin_prefetch(ahead, 1);                                                                              \
-            __builtin_prefetch(ahead + 64, 1);                                                                         \
-            ahead += 128;                                                                                              \
-            for (int k = 0; k < ITEMS; k++) {                                                                          \
-                MOVE(to, local[k], packet, k);                                                                         \
+        enum {                                                                                                         \
+            ITEMS = PACKET_ITEMS(T, L),                                                                                \
+            LOCAL_AT = ITEMS * sizeof(T),                                                                              \
+            CHUNK_BYTES = LSP_GATHER_CHUNK * PACKET_BYTES                                                              \
+        };                                                                                                             \
+        const int64_t last = job->next[bin] / LSP_GATHER_CHUNK, rest = job->next[bin] % LSP_GATHER_CHUNK;              \
+        for (int64_t chunk = bin;;) {                                                                                  \
+            const int64_t full = chunk == last ? rest : LSP_GATHER_CHUNK;                                              \
+            const int64_t following = chunk == last ? chunk : job->link[chunk];                                        \
+            const char *packet = job->packets + chunk * CHUNK_BYTES, *later = job->packets + following * CHUNK_BYTES;  \
+            for (int64_t p = 0; p < full; p++, packet += PACKET_BYTES) {                                               \
+                unpack_ahead(later + p * PACKET_BYTES, &ahead);                                                        \
+                const L *local = (const void *)(packet + LOCAL_AT);                                                    \
+                for (int k = 0; k < ITEMS; k++) {                                                                      \
+                    MOVE(to, local[k], packet, k);                                                                     \
+                }                                                                                                      \
             }                                                                                                          \
-            if (--left == 0) {                                                                                         \
-                left = LSP_GATHER_CHUNK;                                                                               \
-                chunk = job->link[chunk];                                                                              \
-                packet = packets + (chunk * LSP_GATHER_CHUNK - 1) * PACKET_BYTES;                                      \
+            if (chunk == last) {                                                                                       \
+                const L *local = (const void *)(packet + LOCAL_AT);                                                    \
+                const int filled = *(const uint16_t *)(const void *)(packet + PACKET_FILLED_AT);                       \
+                for (int k = 0; k < filled; k++) {                                                                     \
+                    MOVE(to, local[k], packet, k);                                                                     \
+                }                                                                                                      \
+                return;                                                                                                \
             }                                                                                                          \
-        }                                                                                                              \
-        const L *local = (const void *)(packet + LOCAL_AT);                                                            \
-        const int filled = *(const uint16_t *)(const void *)(packet + PACKET_FILLED_AT);                               \
-        for (int k = 0; k < filled; k++) {                                                                             \
-            MOVE(to, local[k], packet, k);                                                                             \
+            chunk = following;                                                                                         \
         }                                                                                                              \
     }
 UNPACK(uint16_t, u16)
