@@ -54,11 +54,13 @@ PAIRS(int64_t, i64)
 
 static void NAME(runs)(void *restrict to, const void *restrict tmp, const uint16_t *place, const int64_t *begin,
                        const int64_t *end, int64_t n, size_t bytes) {
-    enum { AHEAD = 8 }; /* runs whose first line is asked for early: no prefetcher sees where they are */
+    enum { AHEAD = 8 }; /* runs that are called into the cache early: no prefetcher knows where they are */
     (void)bytes;
     for (int64_t r = 0; r < n; r++) {
         if (r + AHEAD < n) {
             LOOK(tmp, begin[r + AHEAD]);
+            LOOK(tmp, (begin[r + AHEAD] + end[r + AHEAD]) / 2);
+            LOOK(tmp, end[r + AHEAD]);
         }
         for (int64_t k = begin[r]; k < end[r]; k++) {
             MOVE(to, *place++, tmp, k);
