@@ -71,8 +71,8 @@ template <typename I> static lsp_status count_bins(lsp_ctx *ctx, const part_job 
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(p->begin, 0, ((size_t)p->bins + 1) * sizeof *p->begin,
                                                (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->n, PART_CHUNK, shared > 96 << 10 ? 1 : 2), PART_NT, shared,
-                       *p));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->n, PART_CHUNK, shared > 96 << 10 ? 1 : 2), PART_NT, shared, *p));
     LSP_TRY(lsp_cuda_scan_there(ctx, p->begin + 1, p->bins, NULL));
 done:
     return status;

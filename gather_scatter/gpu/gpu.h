@@ -73,6 +73,15 @@ gather_order gather_order_for(const lsp_gather_job *job, int64_t divisor, int po
 lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
                            const gather_order *order);
 
+/* Positions in the order of the block of the indexed array that their index is in, and the indices in that order; both
+ * of the indices' type. A block fits the L2 cache. */
+typedef struct gather_sorted {
+    void *index, *position; /* n each, given */
+} gather_sorted;
+bool lsp_gather_sorts(const lsp_gather_job *job); /* false: positions do not fit the indices' type */
+lsp_status lsp_gather_sort_by_block(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
+                                    const gather_sorted *sorted);
+
 /* ---- sum.cu ---- */
 
 /* to[d] += the sum of from[position[k]] over all k with keys[k] == d, in ascending order of k. By an order with divisor

@@ -18,9 +18,9 @@ __device__ inline int64_t sum_key(const sum_job &s, int64_t k) {
     return s.wide_keys ? ((const int64_t *)s.keys)[k] : ((const uint32_t *)s.keys)[k];
 }
 template <typename T> __device__ inline T sum_element(const sum_job &s, const T *from, int64_t k) {
-    return s.position == NULL ? from[k]
-                              : from[s.wide_positions ? ((const int64_t *)s.position)[k]
-                                                      : (int64_t)((const uint32_t *)s.position)[k]];
+    return s.position == NULL
+               ? from[k]
+               : from[s.wide_positions ? ((const int64_t *)s.position)[k] : (int64_t)((const uint32_t *)s.position)[k]];
 }
 
 /* The warp adds to `sum` the elements with the key from k on, in order. */
@@ -37,8 +37,7 @@ template <typename T> __device__ inline T sum_by_warp(const sum_job &s, const T 
     return sum;
 }
 
-template <typename T>
-static __global__ void __launch_bounds__(SUM_NT) kernel_sum(sum_job s, const T *from, T *to) {
+template <typename T> static __global__ void __launch_bounds__(SUM_NT) kernel_sum(sum_job s, const T *from, T *to) {
     const int lane = (int)threadIdx.x % WARP;
     const int64_t stride = (int64_t)gridDim.x * SUM_NT;
     for (int64_t first = (int64_t)blockIdx.x * SUM_NT + threadIdx.x - lane; first < s.n; first += stride) {
@@ -51,8 +50,8 @@ static __global__ void __launch_bounds__(SUM_NT) kernel_sum(sum_job s, const T *
         const bool goes_on = begins && k < s.n && sum_key(s, k) == key;
         for (unsigned left = __ballot_sync(~0u, goes_on); left != 0; left &= left - 1) {
             const int who = __ffs((int)left) - 1;
-            const T all = sum_by_warp(s, from, __shfl_sync(~0u, key, who), __shfl_sync(~0u, k, who),
-                                      __shfl_sync(~0u, sum, who));
+            const T all =
+                sum_by_warp(s, from, __shfl_sync(~0u, key, who), __shfl_sync(~0u, k, who), __shfl_sync(~0u, sum, who));
             sum = lane == who ? all : sum;
         }
         if (begins) {

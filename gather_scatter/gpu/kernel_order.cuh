@@ -50,8 +50,8 @@ static __global__ void __launch_bounds__(ORDER_NT)
 
 /* keys[k] = index[k] / divisor, or `outside`. */
 template <typename I, typename K>
-static __global__ void __launch_bounds__(ORDER_NT) kernel_keys(const I *index, int64_t n, int64_t extent,
-                                                               int64_t divisor, K outside, K *keys, long long *fault) {
+static __global__ void __launch_bounds__(ORDER_NT)
+    kernel_keys(const I *index, int64_t n, int64_t extent, int64_t divisor, K outside, K *keys, long long *fault) {
     int64_t bad = -1;
     for (int64_t k = order_first(); k < n; k += order_stride()) {
         const int64_t i = __ldcs(index + k);

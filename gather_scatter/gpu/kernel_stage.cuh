@@ -105,8 +105,8 @@ static __global__ void __launch_bounds__(STAGE_NT)
 
 /* Puts the elements begin .. end-1 of the order (bin, tile) in their places. */
 template <typename U, bool MARKS>
-__device__ inline void stage_place(const gather_stage &s, const U *staged, U *bin, unsigned char *written, int64_t begin,
-                                   int64_t end) {
+__device__ inline void stage_place(const gather_stage &s, const U *staged, U *bin, unsigned char *written,
+                                   int64_t begin, int64_t end) {
     for (int64_t first = begin + threadIdx.x; first < end; first += (int64_t)STAGE_VT * blockDim.x) {
         unsigned slot[STAGE_VT], place[STAGE_VT];
         U value[STAGE_VT];

@@ -4,10 +4,10 @@
 #include "kernel_stage.cuh"
 
 enum {
-    STEP = 64,              /* elements: sizes of tiles and bins are multiples */
+    STEP = 64,               /* elements: sizes of tiles and bins are multiples */
     MOST_ELEMENTS = 1 << 16, /* places have 16 bits */
-    STATIC_BYTES = 1024,    /* room for a kernel's own shared memory, and what the system takes of each block */
-    GOOD_RUN = 8            /* elements of a run that make it good enough. Tuned on an H200 */
+    STATIC_BYTES = 1024,     /* room for a kernel's own shared memory, and what the system takes of each block */
+    GOOD_RUN = 8             /* elements of a run that make it good enough. Tuned on an H200 */
 };
 
 gather_cut gather_cut_by(unsigned size) {
@@ -60,9 +60,7 @@ static bool choose_sizes(lsp_ctx *ctx, gather_stage *stage, size_t most_bytes) {
     return true;
 }
 
-static int64_t runs_bytes(const gather_stage *stage) {
-    return 8 * stage->tiles + 2 * (int64_t)stage->sizes.bin;
-}
+static int64_t runs_bytes(const gather_stage *stage) { return 8 * stage->tiles + 2 * (int64_t)stage->sizes.bin; }
 
 bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t moved, size_t most_bytes,
                            gather_stage *stage) {

@@ -1,8 +1,7 @@
 /* Starts the kernel that adds in order, for each type of element. */
 #include "kernel_add.cuh"
 
-template <typename T>
-static lsp_status start(lsp_ctx *ctx, const sum_job *job, const lsp_column *column) {
+template <typename T> static lsp_status start(lsp_ctx *ctx, const sum_job *job, const lsp_column *column) {
     return LSP_LAUNCH(ctx, kernel_sum<T>, lsp_min(lsp_ceil_div(job->n, SUM_NT), INT32_MAX), SUM_NT, 0, *job,
                       (const T *)column->from, (T *)column->to);
 }
