@@ -22,6 +22,8 @@ long long *lsp_cuda_fault(lsp_ctx *ctx);
 typedef struct lsp_cuda_chip {
     int compute; /* compute capability times 10: 90 for 9.0 */
     int sms, shared_sm_bytes, shared_block_bytes;
+    int cache_bytes;                 /* the L2 cache */
+    int memory_khz, memory_bus_bits; /* two transfers a clock; 0 where the driver does not tell */
 } lsp_cuda_chip;
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx);
 /* Blocks of a kernel with a grid-stride loop over `items`: one per `block_items` items, at least 1, and at most

@@ -111,7 +111,8 @@ typedef struct lsp_cache_prediction {
     int64_t reserved[LSP_RESERVED];
 } lsp_cache_prediction;
 
-/* Predicts one call. It measures nothing; the same input gives the same prediction. */
+/* Predicts one call. It measures nothing; the same input gives the same prediction. `figures` NULL, here and below: the
+ * context's. */
 LSP_API lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                            lsp_cache_prediction *prediction);
 

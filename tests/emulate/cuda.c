@@ -7,7 +7,11 @@
 #include <string.h>
 
 static const int64_t memory_bytes = (int64_t)8 << 30; /* the largest allocation */
-static const lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES};
+static const lsp_cuda_chip chip = {.compute = 90,
+                                   .sms = EMU_SMS,
+                                   .shared_sm_bytes = EMU_SHARED_BYTES + 1024,
+                                   .shared_block_bytes = EMU_SHARED_BYTES,
+                                   .cache_bytes = 32 << 20};
 
 /* ctx->cuda points to the fault word; the note and the stages follow it. */
 static const size_t state_bytes =
