@@ -3,6 +3,8 @@
 #include "core/cuda.h"
 #include "model.h"
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,13 +59,28 @@ static double system_bytes(int name, double otherwise) {
     return bytes > 0 ? (double)bytes : otherwise;
 }
 
+/* The cache of a level as this processor sees it: "32768K". sysconf may add up all those of a chip. */
+static double cache_bytes(int level, int name, double otherwise) {
+    char path[80], text[32] = "";
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", level);
+    FILE *file = fopen(path, "re");
+    long long size = 0;
+    if (file) {
+        char *end = text;
+        size = fgets(text, sizeof text, file) ? strtoll(text, &end, 10) : 0;
+        size = size > 0 && size < 1 << 30 ? size << (*end == 'M' ? 20 : *end == 'K' ? 10 : 0) : 0;
+        fclose(file);
+    }
+    return size > 0 ? (double)size : system_bytes(name, otherwise);
+}
+
 static void cpu_figures(lsp_cache_figures *f) {
-    const double own = fmax(system_bytes(_SC_LEVEL2_CACHE_SIZE, MB(1)), MB(0.125));
-    const double last = fmax(system_bytes(_SC_LEVEL3_CACHE_SIZE, MB(32)), 8 * own);
+    const double own = fmin(fmax(cache_bytes(2, _SC_LEVEL2_CACHE_SIZE, MB(1)), MB(0.125)), MB(64));
+    const double last = fmin(fmax(cache_bytes(3, _SC_LEVEL3_CACHE_SIZE, MB(32)), 4 * own), MB(4096));
     const double threads = fmax(f->threads, 1);
     f->start_seconds = threads > 1 ? 5e-6 : 2e-7;
     f->copy_rate = fmin(core_copy * threads, machine_copy);
-    f->line_bytes = f->sector_bytes = fmax(system_bytes(_SC_LEVEL1_DCACHE_LINESIZE, 64), 16);
+    f->line_bytes = f->sector_bytes = fmin(fmax(system_bytes(_SC_LEVEL1_DCACHE_LINESIZE, 64), 16), 1024);
     f->cache_bytes = last;
     f->stage_bytes = own;
     f->points = sizeof core / sizeof *core;

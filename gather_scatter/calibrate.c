@@ -14,6 +14,13 @@ void lsp_cache_set_footprints(lsp_cache_figures *f, double most_bytes) {
     }
 }
 
+/* A disturbance only slows, and a larger footprint is never faster. */
+static void smooth(double *rates, int points) {
+    for (int i = points - 2; i >= 0; i--) {
+        rates[i] = fmax(rates[i], rates[i + 1]);
+    }
+}
+
 lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures) {
     lsp_status status = LSP_OK;
     lsp_cache_figures found;
@@ -27,6 +34,9 @@ lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures) {
     } else {
         LSP_TRY(lsp_cache_calibrate_cpu(ctx, &found));
     }
+    smooth(found.reads, found.points);
+    smooth(found.writes, found.points);
+    smooth(found.writes32, found.points);
     LSP_TRY(lsp_cache_check_figures(ctx, &found));
     *figures = found;
 done:
