@@ -24,15 +24,15 @@ static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
     }
 }
 
-/* May AUTO take it? Where positions decide, a GPU's calls without a plan have one way only, which `direct` names; sums
- * cannot be inverted, because several elements go to one place. */
+/* May AUTO take it? Sums have one way on a GPU without a plan, which `direct` names, and cannot be inverted, because
+ * several elements go to one place. */
 static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
-    const bool ordered = job->scatter && job->args.rule != LSP_SCATTER_DISTINCT;
+    const bool adds = job->scatter && job->args.rule == LSP_SCATTER_ADD;
     if (strategy == LSP_STRATEGY_DIRECT) {
         return true;
     }
-    return is_offered(job, strategy) && !(ordered && !job->planned && job->args.where == LSP_CUDA) &&
-           !(strategy == LSP_STRATEGY_INVERT && job->scatter && job->args.rule == LSP_SCATTER_ADD);
+    return is_offered(job, strategy) && !(adds && !job->planned && job->args.where == LSP_CUDA) &&
+           !(strategy == LSP_STRATEGY_INVERT && adds);
 }
 
 static lsp_cache_case case_of(const lsp_gather_job *job) {

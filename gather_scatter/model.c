@@ -29,6 +29,8 @@ static lsp_status check_pattern(lsp_ctx *ctx, const lsp_cache_pattern *p) {
                     "at most 1",
                     w, p->sectors[w], p->lines[w]);
     }
+    LSP_REQUIRE(p->kind != LSP_PATTERN_SAMPLE || p->regions >= 1, LSP_ERR_ARGUMENT,
+                "a window of the pattern touches %g regions: a sample has 1 or more", p->regions);
     LSP_REQUIRE(p->kind != LSP_PATTERN_SAMPLE || p->touched_bytes > 0, LSP_ERR_ARGUMENT,
                 "the pattern touches %lld bytes: a sample has more than 0", (long long)p->touched_bytes);
 done:
@@ -55,23 +57,13 @@ done:
 
 /* ---- one pass, several passes ---- */
 
-/* Bytes of sectors of which one pass of P uses something, when an array of n elements is used in P parts: all sectors
- * if a sector has many elements, since few are passed over whole. */
-static double touched_in_pass(const lsp_cache_figures *f, double n, double bytes, int passes) {
-    const double elements = fmax(f->sector_bytes / bytes, 1);
-    return n * bytes * (1 - pow(1 - 1.0 / passes, elements));
-}
-
 /* The corrected equation 11. In P passes the footprint shrinks as well as the accesses; the indices are read P times;
  * the array in order is touched in parts of sectors, and a part that is written is filled first. */
 static double rescan_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, int passes) {
     const double n = (double)what->n, indices = n * (double)what->index_bytes;
     const lsp_access a = lsp_access_of(f, what, passes);
-    double ordered = touched_in_pass(f, n, (double)what->element_bytes, passes);
-    if (passes > 1 && !what->scatter && (double)what->element_bytes < f->sector_bytes) {
-        ordered *= 2;
-    }
-    return passes * (f->start_seconds + lsp_access_seconds(f, &a) + (indices + ordered) / f->copy_rate);
+    const double ordered = lsp_phases_in_parts(f, n * (double)what->element_bytes, what, passes);
+    return passes * (f->start_seconds + lsp_access_seconds(f, &a) + indices / f->copy_rate) + ordered / f->copy_rate;
 }
 
 /* ---- the choice ---- */

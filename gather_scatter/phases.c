@@ -4,37 +4,52 @@
 #include "model.h"
 #include <math.h>
 
-/* What a device reaches, fitted to measured phases. GPU: one H200, n = 2^22 .. 2^28, elements of 8 bytes; CPU: two
- * cores of a Zen 4 EPYC. `sparse-bench gather` and `scatter` print predicted and measured times to fit them again. */
+enum { window = 16384, region_bytes = 128 << 10 }; /* of lsp_cache_pattern.regions */
+
+/* What a device reaches. GPU: one H200; CPU: two cores of a Zen 4 EPYC, 2026-11-24. `sparse-bench gather` and `scatter`
+ * print predicted and measured times, to fit the terms again. */
 typedef struct terms {
-    double tile_share;  /* of stage_bytes: the elements of a tile or bin */
-    double most_tile;   /* elements: places in a tile have 16 bits */
-    double contiguous;  /* share of the copy rate: a phase that reads and writes contiguously, */
-    double runs;        /* one that reads runs, */
-    double ranked;      /* and one that ranks items by bin, on top of what it reads and writes */
-    double block_items; /* items among which a partition makes its runs */
-    double most_bins;   /* of one level of a partition */
-    double plan_bytes;  /* moved to make a stage plan, an element */
-    double run_seconds; /* of a thread, to begin a run: loop and misprediction; 0 on a GPU */
+    double tile_share;   /* of stage_bytes: a tile or bin at most */
+    double most_tile;    /* elements: places in a tile have 16 bits */
+    double contiguous;   /* share of the copy rate: a phase that reads and writes contiguously, */
+    double runs;         /* one that reads runs, */
+    double ranked;       /* one that ranks items by bin, and waits for each rank */
+    double block_items;  /* items among which a partition makes its runs */
+    double one_level;    /* bins that a partition tells apart at once */
+    double block_bytes;  /* strategy partition: a block, as a share of the last cache */
+    double item_seconds; /* of one thread, an element and phase: instructions that no memory hides; 0 on a GPU */
+    double sort_bytes;   /* moved to sort the positions by block, an element */
+    double stage_bytes;  /* moved to make a stage plan, an element */
+    double plan_starts;  /* kernels of a plan */
 } terms;
 static const terms device_terms[] = {
-    [LSP_HOST] = {0.5, 1 << 16, 0.75, 0.75, 0.4, 1 << 16, 1 << 11, 250, 4e-9},
-    [LSP_CUDA] = {0.85, 1 << 16, 0.88, 0.82, 0.85, 14336, 1 << 12, 340, 0},
+    [LSP_HOST] = {0.5, 1 << 16, 0.8, 0.8, 0.6, 1 << 20, 1 << 12, 0.125, 1.0e-9, 150, 150, 4},
+    [LSP_CUDA] = {0.99, 1 << 16, 0.88, 0.82, 0.85, 4096, 256, 0.25, 0, 170, 60, 20},
 };
 
 static const terms *terms_of(const lsp_cache_figures *f) { return &device_terms[f->where]; }
 
-static double tile_of(const lsp_cache_figures *f, double bytes) {
-    return fmax(fmin(terms_of(f)->tile_share * f->stage_bytes / bytes, terms_of(f)->most_tile), 1);
+/* Seconds of instructions for `count` items, shared by the threads of a CPU. */
+static double work(const lsp_cache_figures *f, double count) {
+    return count * terms_of(f)->item_seconds / fmax(f->threads, 1);
 }
 
-/* How many of `parts` parts of the indexed array `items` neighbours touch, and so into how many runs they fall. */
-static double parts_touched(const lsp_cache_case *what, const lsp_access *a, double parts, double items) {
+/* ---- runs ---- */
+
+/* How many of `parts` parts of the indexed array `items` neighbours touch. */
+static double parts_touched(const lsp_cache_case *what, double parts, double items) {
+    const double bytes = fmax((double)what->extent, 1) * (double)what->element_bytes;
     const double all = lsp_cache_distinct(parts, items);
+    double regions = HUGE_VAL;
     if (what->pattern.kind == LSP_PATTERN_PARTITIONS) {
-        return lsp_cache_distinct(fmin((double)what->pattern.partitions, parts), items);
+        regions = (double)what->pattern.partitions;
+    } else if (what->pattern.kind == LSP_PATTERN_SAMPLE) {
+        regions = what->pattern.regions * fmax(items / window, 1) * fmax(region_bytes / (bytes / parts), 1);
+        regions = what->pattern.regions > 0.5 * lsp_cache_distinct(fmax(bytes / region_bytes, 1), window)
+                      ? HUGE_VAL /* everywhere, as random ones */
+                      : regions;
     }
-    return fmax(1, all * (1 - a->dense)); /* dense accesses are near each other */
+    return fmax(1, fmin(all, lsp_cache_distinct(fmax(regions, 1), items)));
 }
 
 /* Bytes that runs of `run` bytes fetch in units, a byte used: a run begins anywhere. */
@@ -42,79 +57,91 @@ static double waste(double run, double unit, double bytes) {
     return run >= 64 * unit ? 1 : (run + fmax(unit - bytes, 0)) / run;
 }
 
-/* Planned, two phases: tile[src] -> between, contiguous; between in runs -> bin[dst]. 4 elements and 8 bytes of plan
- * move for each element. */
-static double staged(const lsp_cache_figures *f, const lsp_cache_case *what, const lsp_access *a) {
+double lsp_phases_in_parts(const lsp_cache_figures *f, double bytes, const lsp_cache_case *what, double parts) {
+    const double element = (double)what->element_bytes;
+    const double unit = what->scatter || f->where == LSP_HOST ? f->line_bytes : f->sector_bytes;
+    const double elements = fmax(unit / element, 1), touched = 1 - pow(1 - 1 / parts, elements);
+    const double fill = !what->scatter && parts > 1 && elements > 1 ? 2 : 1;
+    return bytes * parts * touched * fill;
+}
+
+/* ---- stage ---- */
+
+static double tile_of(const lsp_cache_figures *f, double bytes, double share) {
+    return fmax(fmin(share * terms_of(f)->tile_share * f->stage_bytes / bytes, terms_of(f)->most_tile), 1);
+}
+
+/* Planned: tile[src] -> between, contiguous; between in runs -> bin[dst]. 4 elements and 8 bytes of plan move for each
+ * element. On a GPU two blocks share a multiprocessor, with half the tile each, while their runs are long enough. */
+static double staged(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const terms *t = terms_of(f);
-    const double n = (double)what->n, bytes = (double)what->element_bytes, tile = tile_of(f, bytes);
-    const double tiles = ceil((double)what->extent / tile);
-    const double run = fmax(fmin(n, tile) / parts_touched(what, a, tiles, fmin(n, tile)), 1);
+    const double n = (double)what->n, bytes = (double)what->element_bytes, total = fmax(n, (double)what->extent);
+    const double half = tile_of(f, bytes, 0.5);
+    const double tile = f->where == LSP_HOST || half * half / 8 < total ? tile_of(f, bytes, 1) : half;
+    const double items = fmin(n, tile);
+    const double run = fmax(items / parts_touched(what, ceil((double)what->extent / tile), items), 1);
+    const double plan = f->where == LSP_CUDA ? 4 : 0; /* positions one by one; a CPU keeps the starts of runs */
     const double contiguous = n * (2 * bytes + 2) / (f->copy_rate * t->contiguous);
     const double in_runs =
-        n * (bytes * waste(run * bytes, f->line_bytes, bytes) + bytes + 6) / (f->copy_rate * t->runs);
-    return contiguous + in_runs + n / run * t->run_seconds / fmax(f->threads, 1) + 2 * f->start_seconds;
+        n * (bytes * waste(run * bytes, f->line_bytes, bytes) + bytes + 2 + plan) / (f->copy_rate * t->runs);
+    return contiguous + in_runs + work(f, 2 * n + 8 * n / run) + 2 * f->start_seconds;
 }
 
-/* One level of a partition of (index, element) pairs into bins. */
-static double partition_level(const lsp_cache_figures *f, const lsp_cache_case *what, double bins, double touched) {
+/* One level of a partition of (place, element) pairs into `bins` bins, each block of items in runs. */
+static double partition_level(const lsp_cache_figures *f, const lsp_cache_case *what, double bins) {
     const terms *t = terms_of(f);
-    const double n = (double)what->n, bytes = (double)what->element_bytes, index = (double)what->index_bytes;
-    const double items = fmin(t->block_items, n), run = fmax(items / fmin(touched, bins), 1);
+    const double n = (double)what->n, bytes = (double)what->element_bytes, place = 4;
+    const double items = fmin(t->block_items, n), run = fmax(items / parts_touched(what, bins, items), 1);
     const double sectors = n / run *
                            ((run * bytes + f->sector_bytes - fmin(bytes, f->sector_bytes)) / f->sector_bytes +
-                            (run * index + f->sector_bytes - index) / f->sector_bytes);
-    const double moved = 2 * n * (bytes + index) / f->copy_rate;
-    return (moved + sectors / f->writes[0]) / t->ranked + 2 * f->start_seconds;
+                            (run * place + f->sector_bytes - place) / f->sector_bytes);
+    const double moved = 2 * n * (bytes + place) / f->copy_rate;
+    const double written = f->where == LSP_CUDA ? sectors / f->writes[0] : 0; /* a CPU collects lines first */
+    return (moved + written) / t->ranked + work(f, 3 * n) + f->start_seconds;
 }
 
-/* One call of a scatter: count the bins, partition by bin (two levels if there are very many), place and write each. */
-static double partitioned(const lsp_cache_figures *f, const lsp_cache_case *what, const lsp_access *a, double bin) {
+/* One call of a scatter: count the bins, partition by bin, place and write each bin. */
+static double binned(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const terms *t = terms_of(f);
-    const double n = (double)what->n, index = (double)what->index_bytes;
-    const double bins = ceil(fmax((double)what->extent, 1) / bin);
-    const double levels = fmax(1, ceil(log2(bins) / log2(t->most_bins) - 1e-9));
-    const double fan_out = ceil(pow(bins, 1 / levels));
-    const double touched = parts_touched(what, a, fan_out, fmin(t->block_items, n));
-    const double count = n * index / (f->copy_rate * 0.8) + f->start_seconds;
-    return count + levels * partition_level(f, what, fan_out, touched);
-}
-
-static double placed(const lsp_cache_figures *f, const lsp_cache_case *what) {
-    const double n = (double)what->n, bytes = (double)what->element_bytes;
-    return n * (2 * bytes + (double)what->index_bytes) / (0.95 * f->copy_rate) + f->start_seconds;
+    const double n = (double)what->n, bytes = (double)what->element_bytes, index = (double)what->index_bytes;
+    const double bin = tile_of(f, f->where == LSP_CUDA ? bytes + 1 : bytes, f->where == LSP_CUDA ? 0.5 : 1);
+    const double bins = ceil((double)what->extent / bin);
+    const double levels = bins <= t->one_level || f->where == LSP_HOST ? 1 : 2, fan = ceil(pow(bins, 1 / levels));
+    const double count = n * index / (f->copy_rate * t->contiguous) + work(f, n);
+    const double placed = n * (2 * bytes + 2) / (f->copy_rate * t->contiguous) + work(f, n);
+    return count + levels * partition_level(f, what, fan) + placed + (2 + levels) * f->start_seconds;
 }
 
 lsp_phases lsp_phases_stage(const lsp_cache_figures *f, const lsp_cache_case *what) {
-    const lsp_access a = lsp_access_of(f, what, 1);
-    const double bin = tile_of(f, (double)what->element_bytes);
+    const terms *t = terms_of(f);
     if (what->planned) {
-        return (lsp_phases){staged(f, what, &a),
-                            (double)what->n * terms_of(f)->plan_bytes / f->copy_rate + 20 * f->start_seconds};
+        const double plan = (double)what->n * t->stage_bytes / f->copy_rate + t->plan_starts * f->start_seconds;
+        return (lsp_phases){staged(f, what), plan};
     }
-    return what->scatter ? (lsp_phases){partitioned(f, what, &a, bin) + placed(f, what), 0} : (lsp_phases){0, 0};
+    return (lsp_phases){what->scatter ? binned(f, what) : 0, 0};
 }
 
-/* By blocks that fit the cache: the accesses of a block all hit. A plan keeps the order, one index more an element. */
+/* ---- partition ---- */
+
+/* In the order of blocks that fit the cache: accesses of a block hit; the array in order is visited once for each
+ * block, and so in parts. An order costs one index and one position an element. */
 lsp_phases lsp_phases_partition(const lsp_cache_figures *f, const lsp_cache_case *what) {
-    const double n = (double)what->n, bytes = (double)what->element_bytes, index = (double)what->index_bytes;
-    const lsp_access a = lsp_access_of(f, what, 1);
-    const double block = fmax(f->cache_bytes / 4 / bytes, 1);
-    const double blocks = ceil(fmax((double)what->extent, 1) / block);
-    lsp_cache_case inside = *what;
-    inside.pattern.kind = LSP_PATTERN_UNIFORM;
-    inside.planned = false;
-    const lsp_access hits = lsp_access_of(f, &inside, blocks);
-    const double ordered = partitioned(f, what, &a, block);
-    const double random = blocks * lsp_access_seconds(f, &hits);
-    if (!what->planned) {
-        return what->scatter ? (lsp_phases){ordered + random + n * (bytes + index) / f->copy_rate + f->start_seconds, 0}
-                             : (lsp_phases){0, 0};
+    const terms *t = terms_of(f);
+    if (!what->planned && what->scatter && f->where == LSP_HOST) {
+        return (lsp_phases){binned(f, what), 0};
     }
-    /* both sides are visited in the order of blocks: one of them in runs of block_items / blocks elements */
-    const double run = fmax(terms_of(f)->block_items / blocks, 1);
-    const double stream = n * (bytes * waste(run * bytes, f->line_bytes, bytes) + 2 * index) / f->copy_rate;
-    return (lsp_phases){random + stream + f->start_seconds, ordered + f->start_seconds};
+    const double n = (double)what->n, bytes = (double)what->element_bytes, index = (double)what->index_bytes;
+    const double indexed = fmax((double)what->extent, 1) * bytes;
+    const double block = fmin(f->where == LSP_HOST ? 4 << 20 : t->block_bytes * f->cache_bytes, indexed);
+    const double parts = parts_touched(what, ceil(indexed / block), window);
+    const double random = n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, block) + indexed / f->copy_rate;
+    const double ordered = lsp_phases_in_parts(f, n * bytes, what, parts) / f->copy_rate;
+    const double call = random + ordered + 2 * n * index / f->copy_rate + work(f, n) + f->start_seconds;
+    const double sort = n * t->sort_bytes / f->copy_rate + work(f, 8 * n) + t->plan_starts * f->start_seconds;
+    return what->planned ? (lsp_phases){call, sort} : (lsp_phases){call + sort, 0};
 }
+
+/* ---- invert ---- */
 
 /* A scatter with distinct indices as the gather by the inverted map. */
 lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *what) {
@@ -126,7 +153,7 @@ lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *w
     positions.element_bytes = what->index_bytes;
     const double n = (double)what->n, index = (double)what->index_bytes;
     const lsp_access reads = lsp_access_of(f, &gather, 1), writes = lsp_access_of(f, &positions, 1);
-    const double streams = n * ((double)what->element_bytes + index) / f->copy_rate;
+    const double streams = (n * index + (double)what->extent * (double)what->element_bytes) / f->copy_rate;
     const double making = lsp_access_seconds(f, &writes) + n * index / f->copy_rate;
     return (lsp_phases){lsp_access_seconds(f, &reads) + streams + f->start_seconds, making + 2 * f->start_seconds};
 }

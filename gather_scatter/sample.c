@@ -5,16 +5,24 @@
 #include "model.h"
 #include <math.h>
 
-enum { spread = 6, window_bits = 14, window = 1 << window_bits, slot_bits = 17, slots = 1 << slot_bits, measured = 4 };
+enum {
+    spread = 6,
+    window_bits = 14,
+    region_bytes = 128 << 10,
+    window = 1 << window_bits,
+    slot_bits = 17,
+    slots = 1 << slot_bits,
+    measured = 4
+};
 
 /* A hash table of blocks by number, with the access that touched each last. At most 98304 of 131072 slots are used. */
-typedef struct seen {
+typedef struct seen_table {
     int64_t *blocks; /* number + 1; 0: free */
     int32_t *last;
-} seen;
+} seen_table;
 
 /* Returns the access before that touched the block, -1: none; notes this one. */
-static int32_t touch(seen *s, int64_t block, int32_t access) {
+static int32_t touch(seen_table *s, int64_t block, int32_t access) {
     uint64_t slot = (uint64_t)block * 0x9E3779B97F4A7C15u >> (64 - slot_bits);
     while (s->blocks[slot] != 0 && s->blocks[slot] != block + 1) {
         slot = (slot + 1) % slots;
@@ -25,7 +33,7 @@ static int32_t touch(seen *s, int64_t block, int32_t access) {
     return before;
 }
 
-static lsp_status make_seen(lsp_ctx *ctx, seen *s) {
+static lsp_status make_seen(lsp_ctx *ctx, seen_table *s) {
     lsp_status status = LSP_OK;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, slots, &s->blocks));
     LSP_TRY(LSP_SCRATCH(ctx, slots, &s->last));
@@ -72,6 +80,7 @@ done:
 typedef struct counts {
     int64_t accesses, sectors[measured], lines[measured];
     int64_t window_lines, distinct_lines; /* new to their window of 16384; new in all */
+    int64_t window_regions;
     int windows;
 } counts;
 
@@ -88,7 +97,7 @@ static void count_access(counts *c, int32_t access, int32_t sector_before, int32
 }
 
 static void count_all(const void *index, lsp_type type, int64_t n, double element, const lsp_cache_figures *f,
-                      seen *sectors, seen *lines, counts *c) {
+                      seen_table *seen, counts *c) {
     const int64_t bytes = (int64_t)element, sector = (int64_t)f->sector_bytes, line = (int64_t)f->line_bytes;
     for (int v = 0; v < spread; v++) {
         int64_t count;
@@ -100,8 +109,9 @@ static void count_all(const void *index, lsp_type type, int64_t n, double elemen
             if (found < 0 || found > INT64_MAX / 2 / bytes) {
                 continue; /* outside: the call itself will refuse it */
             }
-            const int32_t sector_before = touch(sectors, found * bytes / sector, access);
-            count_access(c, access, sector_before, touch(lines, found * bytes / line, access));
+            const int32_t sector_before = touch(&seen[0], found * bytes / sector, access);
+            count_access(c, access, sector_before, touch(&seen[1], found * bytes / line, access));
+            c->window_regions += touch(&seen[2], found * bytes / region_bytes, access) < v * window;
         }
     }
 }
@@ -132,6 +142,7 @@ static void conclude(const counts *c, int64_t n, const lsp_cache_figures *f, lsp
         const double windows = (double)n / window;
         touched = chance > 1e-9 ? each * -expm1(windows * log1p(-fmin(chance, 1 - 1e-9))) / chance : each * windows;
     }
+    p->regions = fmax((double)c->window_regions / fmax(c->windows, 1), 1);
     p->touched_bytes = (int64_t)fmax(fmin(touched * f->line_bytes, 9e18), 1);
 }
 
@@ -144,7 +155,7 @@ lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type inde
     }
     mark = lsp_scratch_mark(ctx);
     const lsp_cache_figures *f;
-    seen sectors, lines;
+    seen_table seen[3]; /* of sectors, lines, regions */
     counts c = {0};
     void *copy;
     LSP_REQUIRE(pattern, LSP_ERR_ARGUMENT, "the place for the pattern is NULL");
@@ -161,11 +172,12 @@ lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type inde
     LSP_REQUIRE(where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: indices cannot be read there");
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
-    LSP_TRY(make_seen(ctx, &sectors));
-    LSP_TRY(make_seen(ctx, &lines));
+    for (int i = 0; i < 3; i++) {
+        LSP_TRY(make_seen(ctx, &seen[i]));
+    }
     LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)spread * window, lsp_type_bytes(index_type), false, &copy));
     LSP_TRY(read_windows(ctx, index, index_type, n, where, copy));
-    count_all(copy, index_type, n, (double)element_bytes, f, &sectors, &lines, &c);
+    count_all(copy, index_type, n, (double)element_bytes, f, seen, &c);
     conclude(&c, n, f, pattern);
 done:
     lsp_scratch_release(ctx, mark);
