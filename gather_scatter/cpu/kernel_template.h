@@ -7,7 +7,7 @@
 #define MOVE(to, t, from, f) copy_words(ELEMENT(to, t), CONST_ELEMENT(from, f), bytes)
 #define LOOK(from, f) __builtin_prefetch(CONST_ELEMENT(from, f))
 #else
-#define MOVE(to, t, from, f) OP(((T *)(to))[t], ((const T *)(from))[f])
+#define MOVE(to, t, from, f) OP(((T *)(to))[t], ((const T *)(const void *)(from))[f])
 #define LOOK(from, f) __builtin_prefetch((const T *)(from) + (f))
 #endif
 
@@ -65,6 +65,28 @@ static void NAME(runs)(void *restrict to, const void *restrict tmp, const uint16
         }
     }
 }
+
+#ifdef T
+/* Writes the items of a bin's packets. */
+#define UNPACK(L, suffix)                                                                                              \
+    static void NAME(unpack_##suffix)(void *restrict to, const void *restrict packets, int64_t n) {                    \
+        enum { ITEMS = PACKET_ITEMS(T, L) };                                                                           \
+        const char *packet = packets;                                                                                  \
+        for (; n >= ITEMS; n -= ITEMS, packet += PACKET_BYTES) {                                                       \
+            const L *local = (const void *)(packet + ITEMS * sizeof(T));                                               \
+            for (int k = 0; k < ITEMS; k++) {                                                                          \
+                MOVE(to, local[k], packet, k);                                                                         \
+            }                                                                                                          \
+        }                                                                                                              \
+        const L *local = (const void *)(packet + ITEMS * sizeof(T));                                                   \
+        for (int k = 0; k < n; k++) {                                                                                  \
+            MOVE(to, local[k], packet, k);                                                                             \
+        }                                                                                                              \
+    }
+UNPACK(uint16_t, u16)
+UNPACK(uint32_t, u32)
+#undef UNPACK
+#endif
 
 #undef GATHER
 #undef SCATTER

@@ -45,6 +45,20 @@ int64_t lsp_gather_first_outside(const lsp_gather_args *args, int64_t begin, int
     return INT64_MAX;
 }
 
+void lsp_gather_count(const lsp_gather_args *args, int64_t begin, int64_t end, int shift, int64_t *count) {
+    if (args->index_type == LSP_I32) {
+        const int32_t *index = args->index;
+        for (int64_t i = begin; i < end; i++) {
+            count[(uint32_t)index[i] >> shift]++;
+        }
+    } else {
+        const int64_t *index = args->index;
+        for (int64_t i = begin; i < end; i++) {
+            count[(uint64_t)index[i] >> shift]++;
+        }
+    }
+}
+
 /* ---- all elements of a block of positions, whose indices are inside ---- */
 
 static void gather_block(const scan *s, const lsp_column *column, int64_t begin, int64_t end) {

@@ -49,15 +49,7 @@ static void count_block(void *data, int64_t block, int thread) {
     const int64_t begin = block * m->items, end = lsp_min(begin + m->items, args->n);
     (void)thread;
     memset(count, 0, (size_t)m->ranges * sizeof *count);
-    if (args->index_type == LSP_I32) {
-        for (int64_t i = begin; i < end; i++) {
-            count[((const int32_t *)args->index)[i] >> m->shift]++;
-        }
-    } else {
-        for (int64_t i = begin; i < end; i++) {
-            count[((const int64_t *)args->index)[i] >> m->shift]++;
-        }
-    }
+    lsp_gather_count(args, begin, end, m->shift, count);
 }
 
 /* Turns counts into starts: range by range, inside a range block by block. Row `blocks` becomes the ends. */
