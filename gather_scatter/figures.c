@@ -51,9 +51,9 @@ lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *f) {
     const struct {
         const char *name;
         double value, low, high;
-    } numbers[] = {{"start_seconds", f->start_seconds, 0, 1},  {"copy_rate", f->copy_rate, 1e6, 1e16},
-                   {"line_bytes", f->line_bytes, 8, 4096},     {"sector_bytes", f->sector_bytes, 8, 4096},
-                   {"cache_bytes", f->cache_bytes, 1e3, 1e13}, {"stage_bytes", f->stage_bytes, 1e3, 1e12}};
+    } numbers[] = {{"start_seconds", f->start_seconds, 0, 1}, {"copy_rate", f->copy_rate, 1e6, 1e16},
+                   {"line_bytes", f->line_bytes, 8, 4096},    {"sector_bytes", f->sector_bytes, 8, 4096},
+                   {"cache_bytes", f->cache_bytes, 64, 1e13}, {"stage_bytes", f->stage_bytes, 1e3, 1e12}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         LSP_REQUIRE(between(numbers[i].value, numbers[i].low, numbers[i].high), LSP_ERR_ARGUMENT,
                     "%s is %g: it must lie between %g and %g", numbers[i].name, numbers[i].value, numbers[i].low,

@@ -46,7 +46,7 @@ done:
 /* Where window v begins, and how many indices it has. */
 static int64_t begin_of(int64_t n, int v, int64_t *count) {
     const int64_t wanted = lsp_min(n, (int64_t)spread * window), each = window;
-    const int64_t begin = n == wanted ? v * each : (n - each) / (spread - 1) * v;
+    const int64_t begin = n == wanted ? v * each : (n - each) / (spread - 1) / 64 * 64 * v; /* whole lines */
     *count = lsp_max(lsp_min(each, n - begin), 0);
     return begin;
 }
