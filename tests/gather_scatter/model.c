@@ -390,11 +390,14 @@ static int32_t *make_index(const char *pattern) {
         next[p] = p * (SAMPLED / 32);
     }
     for (int i = 0; i < SAMPLED; i++) {
-        const int p = (int)test_below(&state, 32);
+        int p = (int)test_below(&state, 32);
+        while (next[p] == (p + 1) * (SAMPLED / 32)) { /* this partition is full */
+            p = (p + 1) % 32;
+        }
         index[i] = pattern[0] == 's'   ? i
                    : pattern[0] == 'r' ? (int32_t)test_below(&state, SAMPLED)
                    : pattern[0] == 'c' ? 7
-                                       : next[p]++ % SAMPLED;
+                                       : next[p]++;
     }
     return index;
 }
