@@ -137,8 +137,8 @@ static __global__ void __launch_bounds__(PART_NT, 2) kernel_partition(part_job p
     V *const elements = (V *)shared;
     unsigned *const locations = (unsigned *)(elements + PART_CHUNK), *const starts = locations + PART_CHUNK;
     const gather_cut cut = LEVEL == PART_FIRST ? p.group : p.bin;
-    unsigned location[PART_VT], rank[PART_VT];
-    V element[PART_VT];
+    unsigned location[PART_VT], rank[PART_VT] = {};
+    V element[PART_VT] = {};
     if (gate_is_closed(p.gate)) {
         return;
     }

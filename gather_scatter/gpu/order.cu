@@ -28,10 +28,10 @@ lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long 
         LSP_TRY(fill(ctx, owner, 0xFF, job->args.extent, lsp_type_bytes(gather_list_type(job->args.n))));
     }
     if (job->args.n > 0) {
-        LSP_TRY(few      ? narrow ? start_owner<int32_t, int>(ctx, job, fault, owner)
-                                  : start_owner<long long, int>(ctx, job, fault, owner)
-                     : narrow ? start_owner<int32_t, long long>(ctx, job, fault, owner)
-                         : start_owner<long long, long long>(ctx, job, fault, owner));
+        LSP_TRY((few      ? narrow ? start_owner<int32_t, int>(ctx, job, fault, owner)
+                                   : start_owner<long long, int>(ctx, job, fault, owner)
+                      : narrow ? start_owner<int32_t, long long>(ctx, job, fault, owner)
+                          : start_owner<long long, long long>(ctx, job, fault, owner)));
     }
 done:
     return status;
@@ -104,10 +104,10 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     if (job->args.n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(few      ? narrow ? start_keys<int32_t, unsigned>(ctx, job, index.at, fault, order)
-                              : start_keys<long long, unsigned>(ctx, job, index.at, fault, order)
-                 : narrow ? start_keys<int32_t, unsigned long long>(ctx, job, index.at, fault, order)
-                     : start_keys<long long, unsigned long long>(ctx, job, index.at, fault, order));
+    LSP_TRY((few      ? narrow ? start_keys<int32_t, unsigned>(ctx, job, index.at, fault, order)
+                               : start_keys<long long, unsigned>(ctx, job, index.at, fault, order)
+                  : narrow ? start_keys<int32_t, unsigned long long>(ctx, job, index.at, fault, order)
+                      : start_keys<long long, unsigned long long>(ctx, job, index.at, fault, order)));
     sort.n = sort.length = job->args.n;
     sort.segments = 1;
     sort.key_type = few ? LSP_U32 : LSP_U64;
