@@ -9,7 +9,8 @@
 
 #define SIZES_CPU(pattern)                                                                                             \
     pattern "/n16/b8", pattern "/n18/b8", pattern "/n20/b8", pattern "/n22/b8", pattern "/n24/b8", pattern "/n26/b8"
-#define SIZES_GPU(pattern) pattern "/n20/b8", pattern "/n22/b8", pattern "/n24/b8", pattern "/n26/b8", pattern "/n28/b8"
+#define SIZES_GPU(pattern) pattern "/n20/b8", pattern "/n22/b8", pattern "/n24/b8", pattern "/n26/b8"
+#define DEEP "random/n28/b8", "permutation/n28/b8", "sequential/n28/b8"
 #define WIDTHS(pattern) pattern "/n24/b4", pattern "/n24/b16"
 #define ALL(sizes)                                                                                                     \
     sizes("random"), sizes("permutation"), sizes("sequential"), sizes("local"), sizes("parts5"), sizes("parts11"),     \
@@ -22,11 +23,11 @@
         "passes/n17/b8"
 
 static const char *const gather_workloads[] = {ALL(SIZES_CPU), SIZES_CPU("zipf"), WIDE, PASSES_CPU, NULL};
-static const char *const gather_gpu_workloads[] = {ALL(SIZES_GPU), SIZES_GPU("zipf"), WIDE, PASSES_GPU, NULL};
+static const char *const gather_gpu_workloads[] = {ALL(SIZES_GPU), SIZES_GPU("zipf"), DEEP, WIDE, PASSES_GPU, NULL};
 static const char *const gather_quick[] = {QUICK, "zipf/n17/b8", NULL};
 static const char *const scatter_workloads[] = {ALL(SIZES_CPU), WIDE, PASSES_CPU,
                                                 NULL}; /* zipf: its indices are not distinct */
-static const char *const scatter_gpu_workloads[] = {ALL(SIZES_GPU), WIDE, PASSES_GPU, NULL};
+static const char *const scatter_gpu_workloads[] = {ALL(SIZES_GPU), DEEP, WIDE, PASSES_GPU, NULL};
 static const char *const scatter_quick[] = {QUICK, NULL};
 static const char *const file_variants[] = {NULL};
 
