@@ -143,3 +143,10 @@ double lsp_access_seconds(const lsp_cache_figures *f, const lsp_access *a) {
     const double miss = moved + (alone - moved) * (1 - a->dense);
     return a->n * a->sectors * near + lsp_access_misses(f, a) * miss;
 }
+
+double lsp_stream_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, double bytes) {
+    static const double cached = 0.25; /* of the time from memory, if a processor's cache holds all arrays */
+    const double element = (double)what->element_bytes;
+    const double all = (double)what->n * (element + (double)what->index_bytes) + (double)what->extent * element;
+    return bytes / f->copy_rate * (f->where == LSP_HOST ? fmax(lsp_access_miss(f, false, all), cached) : 1);
+}

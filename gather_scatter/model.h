@@ -56,6 +56,9 @@ double lsp_access_misses(const lsp_cache_figures *figures, const lsp_access *acc
 /* access.c: the seconds of the accesses alone, without indices and the other array. */
 double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *access);
 
+/* access.c: the seconds for bytes that are read or written in order. */
+double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
+
 /* phases.c: strategies that move the elements more than once, through shared memory or a cache; 0: not offered. They
  * set the seconds of a call and of its plan. */
 typedef struct lsp_phases {
