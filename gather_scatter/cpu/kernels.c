@@ -34,6 +34,15 @@ static inline void stream_packet(void *to, const void *packet) {
 #endif
 }
 
+/* Asks for a packet that is read later, and for two lines of the bin that is written later. */
+static inline void unpack_ahead(const char *packet, const char **bin) {
+    __builtin_prefetch(packet);
+    __builtin_prefetch(packet + 64);
+    __builtin_prefetch(*bin, 1);
+    __builtin_prefetch(*bin + 64, 1);
+    *bin += 128;
+}
+
 void lsp_gather_stream(void *to, const void *from, size_t bytes) {
     const size_t head = bytes < 64 ? bytes : (64 - (uintptr_t)to % 64) % 64, lines = (bytes - head) / 64;
     memcpy(to, from, head);
