@@ -121,7 +121,7 @@ __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bi
 #pragma unroll
         for (int r = 0; r < STAGE_VT; r++) {
             if (first + r * (int64_t)blockDim.x < end) {
-                value[r] = staged[slot[r]];
+                value[r] = s.slot ? lsp_read_around(staged + slot[r]) : __ldcs(staged + slot[r]);
             }
         }
 #pragma unroll
@@ -151,9 +151,32 @@ __device__ inline void stage_place_units(const gather_stage &s, const U *staged,
     }
 }
 
+/* Each place gets the highest of its positions, or -1. */
+static __global__ void __launch_bounds__(STAGE_NT, 1) kernel_own(gather_stage s, const unsigned *position, int *owner) {
+    LSP_DYNAMIC_SHARED(shared);
+    int *const bin = (int *)shared;
+    const int64_t first = (int64_t)blockIdx.x * s.sizes.bin;
+    const unsigned count = (unsigned)min((int64_t)s.sizes.bin, s.dests - first);
+    if (gate_is_closed(s.gate)) {
+        return;
+    }
+    for (unsigned d = threadIdx.x; d < count; d += blockDim.x) {
+        bin[d] = -1;
+    }
+    __syncthreads();
+    const int64_t begin = s.bin_begin[blockIdx.x], end = s.bin_begin[blockIdx.x + 1];
+#pragma unroll 4
+    for (int64_t j = begin + threadIdx.x; j < end; j += blockDim.x) {
+        atomicMax(bin + __ldcs(s.place_in_bin + j), (int)__ldcs(position + j));
+    }
+    __syncthreads();
+    stage_store(owner + first, bin, count);
+}
+
 /* MARKS: a byte for each place tells whether it is written; the others stay as they are in `to`. */
 template <typename U, bool ONE, bool MARKS>
-static __global__ void __launch_bounds__(STAGE_NT, 1) kernel_bins(gather_stage s, const U *staged, U *to, unsigned units) {
+static __global__ void __launch_bounds__(STAGE_NT, 1)
+    kernel_bins(gather_stage s, const U *staged, U *to, unsigned units) {
     LSP_DYNAMIC_SHARED(shared);
     U *const bin = (U *)shared;
     const unsigned w = ONE ? 1 : units;

@@ -109,21 +109,47 @@ static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gathe
 
 /* ---- rules of a scatter ---- */
 
-/* The highest position owns its destination; the others are left out. */
+/* The owners of all destinations: through shared memory where that is wanted and possible, else by atomics. */
+static lsp_status find_owners(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, void *owner) {
+    lsp_status status = LSP_OK;
+    gather_bins bins = {job->args.n, job->args.extent, index, lsp_cuda_fault(ctx), {}, 4};
+    gather_gate below = {};
+    if (job->choice.strategy != LSP_STRATEGY_STAGE || !lsp_gather_bins_fit(ctx, &bins)) {
+        return lsp_gather_owners(ctx, job, bins.fault, below, owner);
+    }
+    if (must_sample(job)) {
+        LSP_TRY(sample(ctx, job, index, &bins.gate));
+        below = bins.gate;
+        below.above = false;
+        LSP_TRY(lsp_gather_owners(ctx, job, bins.fault, below, owner));
+    }
+    LSP_TRY(lsp_gather_bins_owners(ctx, &bins, (int *)owner));
+done:
+    return status;
+}
+
+/* The highest position owns its destination. Then destinations fetch from their owners: random reads are twice as fast
+ * as random writes. With far more destinations than positions the owners write instead. */
 static lsp_status run_last(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
     lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
     const lsp_gather_args *args = &job->args;
+    const gather_list owners = {NULL, gather_list_type(args->n)};
+    gather_move move = {};
     void *owner = NULL, *winners = NULL;
     LSP_TRY(refuse_recording(ctx));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->n, lsp_type_bytes(index.type), &winners));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
-    LSP_TRY(lsp_gather_owners(ctx, job, lsp_cuda_fault(ctx), owner));
-    LSP_TRY(lsp_gather_winners(ctx, job, owner, winners));
-    index.at = winners;
-    LSP_TRY(run_by_strategy(ctx, job, index, NULL));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->extent, lsp_type_bytes(owners.type), &owner));
+    LSP_TRY(find_owners(ctx, job, index, owner));
+    if (args->extent / 2 <= args->n) {
+        move.n = args->extent;
+        move.index = gather_list{owner, owners.type};
+        move.high = move.extent = args->n;
+    } else {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->n, lsp_type_bytes(index.type), &winners));
+        LSP_TRY(lsp_gather_winners(ctx, job, owner, winners));
+        move = gather_whole_move(ctx, job, gather_list{winners, index.type}, false);
+    }
+    LSP_TRY(move_columns(ctx, job, &move));
 done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 

@@ -109,6 +109,16 @@ done:
     return status;
 }
 
+/* The inverted map, by the faster way. */
+static lsp_status find_owners(lsp_gather_plan *plan, void *owner) {
+    const lsp_gather_args *args = &plan->job.args;
+    const gather_bins bins = {args->n, args->extent, gather_list{args->index, args->index_type}, NULL, {}, 4};
+    const bool beyond_cache = args->extent * 4 > lsp_cuda_get_chip(plan->ctx)->l2_bytes / 2;
+    return beyond_cache && args->n >= args->extent / 4 && lsp_gather_bins_fit(plan->ctx, &bins)
+               ? lsp_gather_bins_owners(plan->ctx, &bins, (int *)owner)
+               : lsp_gather_owners(plan->ctx, &plan->job, NULL, gather_gate{}, owner);
+}
+
 /* owner: the inverted map, on the GPU. Takes it over by setting *owner to NULL. */
 static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *done_so) {
     lsp_status status = LSP_OK;
@@ -148,7 +158,7 @@ static lsp_status prepare_scatter(lsp_gather_plan *plan) {
     void *owner = NULL;
     if (last || strategy == LSP_STRATEGY_STAGE || strategy == LSP_STRATEGY_INVERT) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
-        LSP_TRY(lsp_gather_owners(ctx, &plan->job, NULL, owner));
+        LSP_TRY(find_owners(plan, owner));
         LSP_TRY(prepare_inverted(plan, &owner, &prepared));
     }
     if (!prepared) {
