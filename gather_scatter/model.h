@@ -59,6 +59,10 @@ double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *ac
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
 
+/* sample.c: as lsp_cache_model_sample with fewer or more windows of 16384 indices; the arguments are checked. */
+lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
+                            lsp_cache_pattern *pattern);
+
 /* phases.c: strategies that move the elements more than once, through shared memory or a cache; 0: not offered. They
  * set the seconds of a call and of its plan. */
 typedef struct lsp_phases {
