@@ -123,7 +123,7 @@ static bool looks_sequential(const lsp_gather_args *a, size_t bytes) {
     return near > places * steps * 3 / 4;
 }
 
-/* One call on the host: direct without a sample if the array fits the last cache, or if it is read in order. */
+/* One call on the host: direct without a sample if the array fits half of the last cache, or if it is read in order. */
 static lsp_status is_plain_on_host(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
     lsp_status status = LSP_OK;
     const lsp_cache_figures *f;
@@ -132,7 +132,7 @@ static lsp_status is_plain_on_host(lsp_ctx *ctx, const lsp_gather_job *job, bool
         return LSP_OK;
     }
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
-    *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes ||
+    *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes / 2 ||
              looks_sequential(&job->args, job->most_bytes);
 done:
     return status;

@@ -71,6 +71,8 @@ typedef struct lsp_phases {
 /* Bytes that move in all if `bytes` bytes in order are used in P parts, each taking every P-th element or so: a line of
  * which one element is read comes whole; a sector of which a part is written is filled first. */
 double lsp_phases_in_parts(const lsp_cache_figures *figures, double bytes, const lsp_cache_case *what, double parts);
+/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
+double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_partition(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);

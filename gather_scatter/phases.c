@@ -65,6 +65,10 @@ double lsp_phases_in_parts(const lsp_cache_figures *f, double bytes, const lsp_c
     return bytes * parts * touched * fill;
 }
 
+double lsp_phases_scan(const lsp_cache_figures *f, double n, int passes) {
+    return passes > 1 ? work(f, n * (0.7 * passes + 6)) : 0;
+}
+
 /* ---- stage ---- */
 
 static double tile_of(const lsp_cache_figures *f, double bytes, double share) {
@@ -137,7 +141,8 @@ lsp_phases lsp_phases_partition(const lsp_cache_figures *f, const lsp_cache_case
     const double random =
         n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, block) + lsp_stream_seconds(f, what, indexed);
     const double streams = lsp_phases_in_parts(f, n * bytes, what, parts) + 2 * n * index;
-    const double call = random + lsp_stream_seconds(f, what, streams) + work(f, n) + f->start_seconds;
+    const double call =
+        random + lsp_stream_seconds(f, what, streams) + work(f, parts > 1 ? 6 * n : n) + f->start_seconds;
     const double sort = n * t->sort_bytes / f->copy_rate + work(f, 8 * n) + t->plan_starts * f->start_seconds;
     return what->planned ? (lsp_phases){call, sort} : (lsp_phases){call + sort, 0};
 }
