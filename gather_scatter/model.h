@@ -9,9 +9,9 @@
 
 /* figures.c: the figures that the context uses. Fails only if there is no memory. */
 lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures);
-/* figures.c: refuses figures that no device has, with a sentence. */
+/* check_figures.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-/* figures.c: the device's name and place alone; everything else is zero. */
+/* check_figures.c: the device's name and place alone; everything else is zero. */
 lsp_status lsp_cache_name_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* builtin.c: the figures without a calibration. */
 lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
@@ -22,7 +22,7 @@ bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* cpu/ and gpu/: measure everything but the names. */
 lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
 lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* calibrate.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
+/* builtin.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
 void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
 
 /* ---- formulas ---- */
