@@ -5,6 +5,8 @@
  *     libsparse/matrix.h    matrices by rows: made, checked, converted, compared, generated
  *     libsparse/mtx.h       Matrix Market files
  *     libsparse/segsort.h   segmented sort
+ *     libsparse/cache_model.h     the time of indexed reads and writes, predicted
+ *     libsparse/gather_scatter.h  indexed reads and writes of whole arrays
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
  *
  * Rules that hold for every function:
@@ -22,7 +24,9 @@
 #ifndef LIBSPARSE_H
 #define LIBSPARSE_H
 
+#include "libsparse/cache_model.h"
 #include "libsparse/core.h"
+#include "libsparse/gather_scatter.h"
 #include "libsparse/matrix.h"
 #include "libsparse/mtx.h"
 #include "libsparse/segsort.h"

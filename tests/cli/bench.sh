@@ -22,8 +22,8 @@ well_formed "$manual" "$completion"
 touch A.mtx B.json C.svg notes.txt
 mkdir folder
 : >"$err"
-offers "mtx plot segsort spgemm" sparse-bench ""
-offers "segsort spgemm" sparse-bench s
+offers "calibrate gather mtx plot scatter segsort spgemm" sparse-bench ""
+offers "scatter segsort spgemm" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t
 offers "cpu cuda" sparse-bench segsort --device ""
 offers "cpu" sparse-bench segsort --device = cp
