@@ -23,7 +23,8 @@ typedef enum lsp_hash_kind {
 } lsp_hash_kind;
 enum { LSP_HASH_BEGIN_BITS = 40 }; /* of a run; its number of values stands above */
 #define LSP_HASH_BEGIN_MASK ((UINT64_C(1) << LSP_HASH_BEGIN_BITS) - 1)
-#define LSP_HASH_MANY (UINT64_MAX >> LSP_HASH_BEGIN_BITS) /* values or more: the run's begin is the key's number instead */
+#define LSP_HASH_MANY                                                                                                  \
+    (UINT64_MAX >> LSP_HASH_BEGIN_BITS) /* values or more: the run's begin is the key's number instead */
 
 typedef struct lsp_hash_narrow {
     uint32_t key, value;
@@ -156,6 +157,11 @@ static inline LSP_BOTH_SIDES lsp_hash_match lsp_hash_beyond(const lsp_hash_view 
     return none;
 }
 
+/* A cursor of the caller's, among `count` matches. */
+static inline LSP_BOTH_SIDES int64_t lsp_hash_cursor(int64_t cursor, int64_t count) {
+    return cursor < 0 ? 0 : cursor > count ? count : cursor;
+}
+
 /* ---- cpu/hash.c and gpu/hash.cu ---- */
 
 typedef struct lsp_hash_backend {
@@ -178,6 +184,9 @@ typedef struct lsp_hash_backend {
     lsp_status (*some)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
 } lsp_hash_backend;
 extern const lsp_hash_backend lsp_hash_cpu, lsp_hash_cuda;
+static inline const lsp_hash_backend *lsp_hash_backend_of(lsp_where where) {
+    return where == LSP_CUDA ? &lsp_hash_cuda : &lsp_hash_cpu;
+}
 
 /* Sorted keys are counted by tiles. */
 enum { LSP_HASH_TILE = 2048 };

@@ -1,6 +1,6 @@
 /* Chooses how often an array is partitioned before its parts are sorted, and by how many bits: the sum of the predicted
- * times of the phases is the least. More partitions a phase mean fewer phases, but shorter runs of neighbours, which are
- * written in whole sectors. */
+ * times of the phases is the least. More partitions a phase mean fewer phases, but shorter runs of neighbours, which
+ * are written in whole sectors. */
 #include "core/cuda.h"
 #include "radix_sort.h"
 #include <stdio.h>
@@ -17,7 +17,9 @@ lsp_radix_device lsp_radix_device_of(lsp_ctx *ctx, const lsp_segsort_args *segme
     }
     return (lsp_radix_device){.copy_rate = 4e12, /* an H200's. Only relations to phase_seconds matter */
                               .phase_seconds = 1.2e-5,
-                              .tile_items = wide ? 3072 : segment->value_bytes > 4 ? 4608 : 6144,
+                              .tile_items = wide                       ? 3072
+                                            : segment->value_bytes > 4 ? 4608
+                                                                       : 6144,
                               .finished_items = 1 << 14};
 }
 
@@ -35,8 +37,8 @@ void lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_c
     }
     for (int phases = (bits + LSP_SPLIT_MOST - 1) / LSP_SPLIT_MOST; phases <= bits; phases++) {
         const int each = (int)lsp_max((bits + phases - 1) / phases, LSP_SPLIT_LEAST);
-        /* A tile of the array is written as one run for each partition: each run wastes a part of a sector for keys, and
-         * one for values. Keys are read twice, to count and to move. */
+        /* A tile of the array is written as one run for each partition: each run wastes a part of a sector for keys,
+         * and one for values. Keys are read twice, to count and to move. */
         const double run = (double)device.tile_items / (double)(1 << each);
         const double waste = (segment->value_bytes > 0 ? 2.0 : 1.0) * SECTOR / run;
         const double bytes = (double)(key + 2 * item) + waste;
