@@ -52,7 +52,8 @@ __device__ inline void choose_digit(const seg_job &job, seg_split *g) {
     g->shift = g->high - g->width;
 }
 
-static_assert(LSP_SPLIT_MOST == SPLIT_BITS && LSP_SPLIT_WANTED == LIST_LONGEST / 8 * 5, "segsort.h tells these");
+static_assert((int)LSP_SPLIT_MOST == (int)SPLIT_BITS && (int)LSP_SPLIT_WANTED == LIST_LONGEST / 8 * 5,
+              "segsort.h tells these");
 
 /* ---- sharing the work ---- */
 
