@@ -7,33 +7,44 @@
 
 enum { SECTOR = 32 }; /* bytes: a run of neighbours is written in whole sectors */
 
-lsp_radix_device lsp_radix_device_of(lsp_ctx *ctx, const lsp_segsort_args *segment) {
+/* What the choice must know of a device. */
+typedef struct radix_device {
+    double copy_rate;       /* bytes per second, read and written */
+    double phase_seconds;   /* a phase costs at least this */
+    int64_t tile_items;     /* items that are ordered in shared memory, or in the cache, before they are written */
+    int64_t finished_items; /* arrays up to this length are sorted without a partition */
+} radix_device;
+
+static lsp_status look_at_device(lsp_ctx *ctx, const lsp_segsort_args *segment, radix_device *device) {
+    lsp_status status = LSP_OK;
     const bool wide = lsp_type_bytes(segment->key_type) > 4;
+    lsp_cache_figures figures;
+    LSP_TRY(lsp_cache_model_figures(ctx, &figures));
+    *device = (radix_device){.copy_rate = figures.copy_rate, .phase_seconds = 3 * figures.start_seconds};
     if (segment->where == LSP_HOST) { /* a core collects whole lines for each partition, so no run is short */
-        return (lsp_radix_device){.copy_rate = 2e10 * ctx->options.threads,
-                                  .phase_seconds = 1e-5,
-                                  .tile_items = 1 << 18,
-                                  .finished_items = 1 << 13};
+        device->tile_items = 1 << 18;
+        device->finished_items = 1 << 13;
+    } else { /* the tiles of the segmented sort's giants */
+        device->tile_items = wide ? 3072 : segment->value_bytes > 4 ? 4608 : 6144;
+        device->finished_items = 1 << 14;
     }
-    return (lsp_radix_device){.copy_rate = 4e12, /* an H200's. Only relations to phase_seconds matter */
-                              .phase_seconds = 1.2e-5,
-                              .tile_items = wide                       ? 3072
-                                            : segment->value_bytes > 4 ? 4608
-                                                                       : 6144,
-                              .finished_items = 1 << 14};
+done:
+    return status;
 }
 
-void lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_choice *choice) {
-    const lsp_radix_device device = lsp_radix_device_of(ctx, segment);
+lsp_status lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_choice *choice) {
+    lsp_status status = LSP_OK;
+    radix_device device;
     const int64_t key = (int64_t)lsp_type_bytes(segment->key_type), item = key + (int64_t)segment->value_bytes;
     const int width = segment->end_bit > 0 ? segment->end_bit - segment->begin_bit : 8 * (int)key;
     const int wanted = lsp_bits((uint64_t)((lsp_max(segment->n, 1) - 1) / LSP_SPLIT_WANTED));
     const int bits = (int)lsp_min(wanted, width);
+    LSP_TRY(look_at_device(ctx, segment, &device));
     *choice = (lsp_radix_choice){.bits = LSP_SPLIT_MOST};
     if (segment->n <= device.finished_items || bits == 0) {
         snprintf(choice->reason, sizeof choice->reason, "%lld items are sorted without a partition",
                  (long long)segment->n);
-        return;
+        return LSP_OK;
     }
     for (int phases = (bits + LSP_SPLIT_MOST - 1) / LSP_SPLIT_MOST; phases <= bits; phases++) {
         const int each = (int)lsp_max((bits + phases - 1) / phases, LSP_SPLIT_LEAST);
@@ -52,4 +63,6 @@ void lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_c
     snprintf(choice->reason, sizeof choice->reason,
              "%d bits make partitions of at most %d items: %d phases of at most %d bits take least, %.3g ms", bits,
              (int)LSP_SPLIT_WANTED, choice->phases, choice->bits, 1e3 * choice->seconds);
+done:
+    return status;
 }

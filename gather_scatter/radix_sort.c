@@ -43,7 +43,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_seg
     *segment = as_segment(args);
     LSP_TRY(lsp_segsort_check(ctx, segment));
     *bytes = 0;
-    lsp_radix_choose(ctx, segment, choice);
+    LSP_TRY(lsp_radix_choose(ctx, segment, choice));
     LSP_REQUIRE(args->where == LSP_HOST || lsp_segsort_cuda_bytes(ctx, segment, lsp_max(args->n, 1), bytes),
                 LSP_ERR_MEMORY, "%lld items need more scratch than can be addressed", (long long)args->n);
     *bytes = lsp_ceil_div(*bytes, 64) * 64; /* aligns the spare keys behind it */

@@ -16,18 +16,8 @@ typedef struct lsp_radix_choice {
     char reason[160];
 } lsp_radix_choice;
 
-/* What the choice must know of a device. */
-typedef struct lsp_radix_device {
-    double copy_rate;       /* bytes per second, read and written */
-    double phase_seconds;   /* a phase costs at least this */
-    int64_t tile_items;     /* items that are ordered in shared memory, or in the cache, before they are written */
-    int64_t finished_items; /* arrays up to this length are sorted without a partition */
-} lsp_radix_device;
-
-/* radix_choose.c: from the cache model's figures. */
-lsp_radix_device lsp_radix_device_of(lsp_ctx *ctx, const lsp_segsort_args *segment);
-
-void lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_choice *choice);
+/* radix_choose.c: by a prediction from the cache model's figures. */
+lsp_status lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_choice *choice);
 
 /* Where the buckets begin in n sorted numbers. The bucket of a number is (number >> shift) & mask. */
 typedef struct lsp_bucket_search {

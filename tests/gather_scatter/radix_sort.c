@@ -195,7 +195,7 @@ Test(radix_sort, the_choice_of_phases_follows_the_length) {
         lsp_segsort_args segment = {
             .n = INT64_C(1) << log, .key_type = LSP_U32, .value_bytes = 4, .keys = &key, .where = LSP_CUDA};
         lsp_radix_choice choice;
-        lsp_radix_choose(ctx, &segment, &choice);
+        must(ctx, lsp_radix_choose(ctx, &segment, &choice));
         const int bits = log > 14 ? lsp_bits((uint64_t)(segment.n - 1) / LSP_SPLIT_WANTED) : 0;
         cr_assert(choice.phases * choice.bits >= bits, "2^%d items: %d phases of %d bits", log, choice.phases,
                   choice.bits);
