@@ -79,6 +79,10 @@ bool bench_device_upload(bench_device *d, void *to, const void *from, int64_t by
     return WENT(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice, d->stream)) &&
            WENT(cudaStreamSynchronize(d->stream));
 }
+bool bench_device_download(bench_device *d, void *to, const void *from, int64_t bytes) {
+    return WENT(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToHost, d->stream)) &&
+           WENT(cudaStreamSynchronize(d->stream));
+}
 bool bench_device_wipe(bench_device *d, void *memory, int64_t bytes) {
     return WENT(cudaMemsetAsync(memory, 0xFF, (size_t)bytes, d->stream)) && WENT(cudaStreamSynchronize(d->stream));
 }

@@ -24,6 +24,7 @@ const char *bench_device_error(bench_device *device);
 void *bench_device_alloc(bench_device *device, int64_t bytes); /* NULL: not enough memory */
 void bench_device_free(bench_device *device, void *memory);
 bool bench_device_upload(bench_device *device, void *to, const void *from, int64_t bytes);
+bool bench_device_download(bench_device *device, void *to, const void *from, int64_t bytes);
 bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes); /* sets all bits to 1 */
 
 /* Bytes read and written a second by a copy on the device: the fastest of nine. */

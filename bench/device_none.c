@@ -16,6 +16,9 @@ void bench_device_free(bench_device *device, void *memory) { (void)device, (void
 bool bench_device_upload(bench_device *device, void *to, const void *from, int64_t bytes) {
     return (void)device, (void)to, (void)from, (void)bytes, false;
 }
+bool bench_device_download(bench_device *device, void *to, const void *from, int64_t bytes) {
+    return (void)device, (void)to, (void)from, (void)bytes, false;
+}
 bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes) {
     return (void)device, (void)memory, (void)bytes, false;
 }

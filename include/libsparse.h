@@ -7,6 +7,8 @@
  *     libsparse/segsort.h   segmented sort
  *     libsparse/cache_model.h     the time of indexed reads and writes, predicted
  *     libsparse/gather_scatter.h  indexed reads and writes of whole arrays
+ *     libsparse/radix_sort.h  the sort of a whole array, and its partition into buckets
+ *     libsparse/hash.h      tables of keys that are searched
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
  *
  * Rules that hold for every function:
@@ -27,8 +29,10 @@
 #include "libsparse/cache_model.h"
 #include "libsparse/core.h"
 #include "libsparse/gather_scatter.h"
+#include "libsparse/hash.h"
 #include "libsparse/matrix.h"
 #include "libsparse/mtx.h"
+#include "libsparse/radix_sort.h"
 #include "libsparse/segsort.h"
 #include "libsparse/spgemm.h"
 

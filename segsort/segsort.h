@@ -82,6 +82,9 @@ const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx);
 bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes);
 /* Sorts checked arguments on the GPU, with scratch of lsp_segsort_cuda_bytes. Puts work on the stream, never waits. */
 lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch);
+/* The same, but giants are split by at most `bits` bits in a round, LSP_SPLIT_LEAST .. LSP_SPLIT_MOST. */
+enum { LSP_SPLIT_LEAST = 4, LSP_SPLIT_MOST = 8, LSP_SPLIT_WANTED = 5120 /* items of a bucket, at most */ };
+lsp_status lsp_segsort_cuda_split(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch, int bits);
 /* The length of the longest well-formed segment. Waits for the GPU. */
 lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest);
 

@@ -86,6 +86,28 @@ typedef struct peer_move {
     const char *version;
 } peer_move;
 
+/* A table of 32-bit keys with 32-bit values, and what is searched in it. All arrays lie where the peer works. */
+typedef struct peer_hash_job {
+    int64_t n, probes; /* keys; searched ones */
+    const uint32_t *keys, *values, *searched;
+    uint32_t *found;  /* find: a value for each probe, all ones if there is none; all: values of all matches */
+    int64_t *offsets; /* all: probes + 1 */
+    int threads;
+    void *stream; /* a cudaStream_t */
+} peer_hash_job;
+
+/* Hash search, half of the slots taken. A call on the GPU puts its work on the stream. Each returns NULL or a
+ * complaint. */
+typedef struct peer_hash {
+    void *(*prepare)(const peer_hash_job *job); /* NULL: not enough memory */
+    const char *(*build)(void *self);
+    const char *(*find)(void *self);
+    const char *(*all)(void *self);
+    void (*destroy)(void *self);
+    const char *version;
+} peer_hash;
+
+extern const peer_hash peer_plain_hash, peer_plain_hash_gpu;
 extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
 extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;

@@ -79,6 +79,7 @@ typedef struct race {
     int32_t *offsets;     /* on the host, even if the arrays are on the GPU */
     int64_t longest;      /* segment, in items */
     int threads;
+    bool whole; /* the subject radix_sort: one segment, by lsp_radix_sort */
 } race;
 
 typedef struct entrant {
@@ -97,14 +98,27 @@ static bool stop_clock(bench_contender *c, bench_device *device) {
     return c->elapsed >= 0 || bench_why(c, "%s", bench_device_error(device));
 }
 
+static lsp_status sort(lsp_ctx *ctx, const race *r) {
+    const lsp_segsort_args *a = &r->args;
+    return r->whole ? lsp_radix_sort(ctx, &(lsp_radix_sort_args){.n = a->n,
+                                                                 .key_type = a->key_type,
+                                                                 .value_bytes = a->value_bytes,
+                                                                 .keys = a->keys,
+                                                                 .keys_out = a->keys_out,
+                                                                 .values = a->values,
+                                                                 .values_out = a->values_out,
+                                                                 .where = a->where})
+                    : lsp_segsort(ctx, a);
+}
+
 static bool run_ours(bench_contender *c) {
     const entrant *e = c->state;
     const race *r = e->race;
     if (!r->device) {
-        return bench_must(c, c->ctx, lsp_segsort(c->ctx, &r->args));
+        return bench_must(c, c->ctx, sort(c->ctx, r));
     }
     const bool began = bench_device_start(r->device);
-    const bool sorted = bench_must(c, c->ctx, lsp_segsort(c->ctx, &r->args));
+    const bool sorted = bench_must(c, c->ctx, sort(c->ctx, r));
     return stop_clock(c, r->device) && began && sorted;
 }
 
@@ -240,7 +254,11 @@ static bool make_arrays(race *r, const char *workload, bool is_quick) {
     a->key_type = t >= 3 ? LSP_U64 : shape && strcmp(shape, "/f32") == 0 ? LSP_F32 : LSP_U32;
     a->value_bytes = value[t];
     a->n = INT64_C(1) << (is_quick ? 18 : r->device ? 27 : 24);
-    r->offsets = bench_segments_make(workload, &a->n, &a->segments, &draws);
+    char one[64] = ""; /* "n20/kv32" of radix_sort is one segment of 2^20 items */
+    if (r->whole) {
+        snprintf(one, sizeof one, "small_%lld_1/", 1LL << strtol(workload + 1, NULL, 10));
+    }
+    r->offsets = bench_segments_make(r->whole ? one : workload, &a->n, &a->segments, &draws);
     if (!r->offsets) {
         return false;
     }
@@ -267,7 +285,7 @@ static bool make_arrays(race *r, const char *workload, bool is_quick) {
 static int enter_gpu_peers(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
     for (int k = 0; k < GPU_PEERS; k++) {
         const peer_gpu_segments *peer = gpu_peers[k].peer;
-        if (!peer || !peer->offers(&r->args)) {
+        if (!peer || !peer->offers(&r->args) || (r->whole && peer != PEER_CUB(peer_cub_radix))) {
             continue;
         }
         bench_contender *c = contenders + count;
@@ -319,9 +337,8 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
     return count;
 }
 
-static void run(bench *b, const char *workload, const char *file) {
-    race r = {.device = b->device, .threads = b->threads};
-    (void)file;
+static void run_race(bench *b, const char *workload, bool whole) {
+    race r = {.device = b->device, .threads = b->threads, .whole = whole};
     if (make_arrays(&r, workload, b->options.quick)) {
         bench_contender contenders[MOST_ENTRANTS];
         entrant entrants[MOST_ENTRANTS];
@@ -341,6 +358,15 @@ static void run(bench *b, const char *workload, const char *file) {
     lsp_ctx_trim(b->ours);
 }
 
+static void run(bench *b, const char *workload, const char *file) {
+    (void)file;
+    run_race(b, workload, false);
+}
+static void run_whole(bench *b, const char *workload, const char *file) {
+    (void)file;
+    run_race(b, workload, true);
+}
+
 const bench_subject bench_segsort = {.name = "segsort",
                                      .what = "sorts segments of keys, with or without values",
                                      .workloads = workloads,
@@ -351,3 +377,23 @@ const bench_subject bench_segsort = {.name = "segsort",
                                      .version = version,
                                      .min_time = 0.25,
                                      .on_gpu = true};
+
+#define WHOLE(n) n "/k32", n "/kv32", n "/k32v64", n "/k64v32", n "/k64", n "/kv64"
+static const char *const whole_workloads[] = {"n10/kv32", "n12/kv32", "n14/kv32", "n16/kv32",   "n17/kv32",
+                                              "n18/kv32", "n20/kv32", "n22/kv32", WHOLE("n24"), NULL};
+static const char *const whole_gpu_workloads[] = {"n10/kv32", "n12/kv32", "n14/kv32",   "n16/kv32",
+                                                  "n17/kv32", "n18/kv32", "n20/kv32",   "n22/kv32",
+                                                  "n24/kv32", "n26/kv32", WHOLE("n27"), NULL};
+static const char *const whole_quick[] = {WHOLE("n18"), "n12/kv32", NULL};
+
+const bench_subject bench_radix_sort = {.name = "radix_sort",
+                                        .what = "sorts an array of keys, with or without values",
+                                        .workloads = whole_workloads,
+                                        .gpu_workloads = whole_gpu_workloads,
+                                        .quick = whole_quick,
+                                        .file_variants = file_variants,
+                                        .run = run_whole,
+                                        .absent = absent,
+                                        .version = version,
+                                        .min_time = 0.25,
+                                        .on_gpu = true};

@@ -70,7 +70,7 @@ __device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_gia
     enum { VT = split_items(sizeof(K), V) };
     seg_split g = giant_load(job, giants + which);
     const giant_place place = place_of(sh.share, giants + which);
-    choose_digit(&g);
+    choose_digit(job, &g);
     const seg_digit at_digit = digit_at(job, g);
     const K *keys = (const K *)job.arrays[g.from].keys, head = KK::number(keys[g.begin], job.order);
     const int64_t from = max(place.first, sh.share.begin), to = min(place.end, sh.share.end);
@@ -143,7 +143,7 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
     if (place.whole) {
         return;
     }
-    choose_digit(&g);
+    choose_digit(job, &g);
     const int64_t first_block = share_of(sh.share.tiles, place.first, gridDim.x);
     const int64_t parts = share_of(sh.share.tiles, place.end - 1, gridDim.x) - first_block + 1;
     const int64_t from = parts * warp / SPLIT_WARPS, to = parts * (warp + 1) / SPLIT_WARPS;

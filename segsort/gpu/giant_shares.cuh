@@ -7,12 +7,12 @@
 
 /* Tuned on an H200. */
 enum {
-    GIANT_WIDTH = 4,       /* least bits of a digit, unless fewer are left */
-    GIANT_MERGED = 1024,   /* items: neighbouring buckets share an entry up to this length */
-    GIANT_RECOUNT = 3,     /* from this many equal leading bits on, another digit is chosen and counted */
-    GIANT_BLOCKS = 1024,   /* most blocks */
-    GIANT_COUNT_BITS = 28, /* bits of the number of giants in seg_counters.giants */
-    GIANT_ROWS = 4         /* items of a thread in the shortest tiles */
+    GIANT_WIDTH = LSP_SPLIT_LEAST, /* least bits of a digit, unless fewer are left */
+    GIANT_MERGED = 1024,           /* items: neighbouring buckets share an entry up to this length */
+    GIANT_RECOUNT = 3,             /* from this many equal leading bits on, another digit is chosen and counted */
+    GIANT_BLOCKS = 1024,           /* most blocks */
+    GIANT_COUNT_BITS = 28,         /* bits of the number of giants in seg_counters.giants */
+    GIANT_ROWS = 4                 /* items of a thread in the shortest tiles */
 };
 
 __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
@@ -45,12 +45,15 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
 
 /* Chooses the digit: buckets should have at most five eighths of LIST_LONGEST items, after as few rounds as possible,
  * with as few bits per round as that allows. */
-__device__ inline void choose_digit(seg_split *g) {
-    const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / (LIST_LONGEST / 8 * 5)));
-    const int rounds = (bits + SPLIT_BITS - 1) / SPLIT_BITS;
+__device__ inline void choose_digit(const seg_job &job, seg_split *g) {
+    const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / LSP_SPLIT_WANTED));
+    const int rounds = (bits + job.split_bits - 1) / job.split_bits;
     g->width = min(max((bits + rounds - 1) / rounds, (int)GIANT_WIDTH), g->high - g->low);
     g->shift = g->high - g->width;
 }
+
+static_assert((int)LSP_SPLIT_MOST == (int)SPLIT_BITS && (int)LSP_SPLIT_WANTED == LIST_LONGEST / 8 * 5,
+              "segsort.h tells these");
 
 /* ---- sharing the work ---- */
 

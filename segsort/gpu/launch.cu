@@ -318,11 +318,13 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_c
     return job;
 }
 
-extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
+extern "C" lsp_status lsp_segsort_cuda_split(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch,
+                                             int bits) {
     lsp_status status = LSP_OK;
     lsp_layout l = {(char *)scratch, SCRATCH_ALIGN, 0, false};
     const sort_choice choice = choose(ctx, args, longest);
     seg_job job = make_job(ctx, args, &choice, longest);
+    job.split_bits = bits;
     if (args->segments == 0) {
         return LSP_OK;
     }
@@ -330,6 +332,10 @@ extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *arg
     LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
 done:
     return status;
+}
+
+extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
+    return lsp_segsort_cuda_split(ctx, args, longest, scratch, SPLIT_BITS);
 }
 
 /* ---- the longest segment ---- */

@@ -1,0 +1,157 @@
+/* The searches in a table. All matches take the four steps of the paper: the bucket of each probe, the number of its
+ * matches, their prefix sums, and the values gathered. The first match, and matches in blocks, need no prefix sum. */
+#include "core/cuda.h"
+#include "hash.h"
+#include <string.h>
+
+/* An array of a search. */
+typedef struct array {
+    const char *name;
+    const void *memory;
+    int64_t items;
+    size_t item_bytes;
+    bool wanted; /* may not be NULL */
+} array;
+
+/* Refuses arrays that are missing, misaligned or overlap. */
+static lsp_status check_arrays(lsp_ctx *ctx, const array *arrays, int count) {
+    lsp_status status = LSP_OK;
+    for (int i = 0; i < count; i++) {
+        const array *a = &arrays[i];
+        const size_t alignment = a->item_bytes < 8 ? a->item_bytes : 8;
+        int64_t bytes;
+        LSP_REQUIRE(!a->wanted || a->items == 0 || a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL",
+                    a->name, (long long)a->items);
+        LSP_REQUIRE(lsp_mul(a->items, (int64_t)a->item_bytes, &bytes), LSP_ERR_ARGUMENT, "%lld %s cannot be in memory",
+                    (long long)a->items, a->name);
+        LSP_REQUIRE(a->item_bytes == 0 || (uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
+                    "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
+                    alignment);
+        for (int j = 0; j < i; j++) {
+            const array *b = &arrays[j];
+            const uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
+            const uintptr_t span = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
+            LSP_REQUIRE(x == 0 || y == 0 || bytes == 0 || b->items == 0 || b->item_bytes == 0 ||
+                            (x < y ? y - x : x - y) >= span,
+                        LSP_ERR_ARGUMENT, "the %s and the %s overlap", b->name, a->name);
+        }
+    }
+done:
+    return status;
+}
+
+typedef enum search_kind { FIND, COUNT, ALL, SOME } search_kind;
+
+static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, search_kind kind) {
+    lsp_status status = LSP_OK;
+    if (table == NULL || table->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = table->ctx;
+    const size_t value = table->info.value_bytes;
+    LSP_REQUIRE(probes != NULL, LSP_ERR_ARGUMENT, "the probes are NULL");
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_hash_probes", probes->reserved));
+    LSP_REQUIRE(probes->n >= 0 && probes->n < INT64_MAX / 32, LSP_ERR_ARGUMENT, "%lld probes cannot be searched",
+                (long long)probes->n);
+    LSP_REQUIRE(kind != SOME || (probes->cap >= 1 && probes->cap <= INT32_MAX), LSP_ERR_ARGUMENT,
+                "at most %lld values of a probe: 1 to %d are offered", (long long)probes->cap, INT32_MAX);
+    LSP_REQUIRE(kind != ALL || probes->capacity >= 0, LSP_ERR_ARGUMENT, "a capacity of %lld values is negative",
+                (long long)probes->capacity);
+    int64_t values = kind == COUNT ? 0 : kind == ALL ? probes->capacity : probes->n;
+    LSP_REQUIRE(kind != SOME || lsp_mul(probes->n, probes->cap, &values), LSP_ERR_ARGUMENT,
+                "%lld probes with %lld values each cannot be in memory", (long long)probes->n, (long long)probes->cap);
+    const bool lists = kind == COUNT || kind == ALL;
+    const array arrays[] = {
+        {"keys", probes->keys, probes->n, table->view.wide_keys ? 8 : 4, true},
+        {"values", probes->values, value > 0 ? values : 0, value, true},
+        {"marks of what was found", probes->found, kind == FIND ? probes->n : 0, 1, false},
+        {"offsets", probes->offsets, lists ? probes->n + 1 : 0, 8, true},
+        {"cursors", probes->cursors, kind == SOME ? probes->n : 0, 8, true},
+        {"counts", probes->counts, kind == SOME ? probes->n : 0, 4, true},
+        {"matches left", probes->left, kind == SOME, 8, false},
+    };
+    LSP_TRY(check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
+    LSP_REQUIRE(!lists || table->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: matches cannot be counted there");
+done:
+    return status;
+}
+
+lsp_status lsp_hash_find(lsp_hash *table, const lsp_hash_probes *probes) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(check_probes(table, probes, FIND));
+    LSP_TRY(probes->n > 0 ? lsp_hash_backend_of(table->where)->find(table->ctx, &table->view, probes) : LSP_OK);
+done:
+    return status;
+}
+
+lsp_status lsp_hash_count(lsp_hash *table, const lsp_hash_probes *probes) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(check_probes(table, probes, COUNT));
+    LSP_TRY(lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL));
+done:
+    return status;
+}
+
+/* The number of all matches, on the host. */
+static lsp_status read_total(const lsp_hash *table, const int64_t *last, int64_t *total) {
+    if (table->where == LSP_CUDA) {
+        return lsp_cuda_read(table->ctx, total, last, sizeof *total);
+    }
+    *total = *last;
+    return LSP_OK;
+}
+
+static lsp_status copy_offsets(const lsp_hash *table, int64_t *to, const int64_t *from, int64_t count) {
+    if (table->where == LSP_CUDA) {
+        return lsp_cuda_copy(table->ctx, to, LSP_CUDA, from, LSP_CUDA, count * (int64_t)sizeof *to);
+    }
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return LSP_OK;
+}
+
+/* Steps three and four: the number of all matches, and their values. Offsets and `at` are scratch for the probes. */
+static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, int64_t *offsets, uint64_t *at,
+                               int64_t *total) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = table->ctx;
+    const lsp_hash_backend *backend = lsp_hash_backend_of(table->where);
+    int64_t all = 0;
+    LSP_TRY(backend->count(ctx, &table->view, probes, offsets, at));
+    LSP_TRY(read_total(table, offsets + probes->n, &all));
+    if (total != NULL) {
+        *total = all;
+    }
+    LSP_REQUIRE(all <= probes->capacity || table->info.value_bytes == 0, LSP_ERR_OVERFLOW,
+                "%lld matches do not fit an array for %lld", (long long)all, (long long)probes->capacity);
+    if (all > 0 && table->info.value_bytes > 0) {
+        LSP_TRY(backend->gather(ctx, &table->view, probes, offsets, at, all));
+    }
+    LSP_TRY(copy_offsets(table, probes->offsets, offsets, probes->n + 1));
+done:
+    return status;
+}
+
+lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
+    lsp_status status = check_probes(table, probes, ALL);
+    if (status != LSP_OK) {
+        return status;
+    }
+    lsp_ctx *ctx = table->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    void *offsets, *at;
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
+    LSP_TRY(list_matches(table, probes, offsets, at, total));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(check_probes(table, probes, SOME));
+    LSP_TRY(lsp_hash_backend_of(table->where)->some(table->ctx, &table->view, probes));
+done:
+    return status;
+}

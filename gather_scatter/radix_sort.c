@@ -1,0 +1,185 @@
+/* The sort of a whole array is a segmented sort of one segment, which splits a long segment by leading bits, phase by
+ * phase, and sorts the parts in shared memory or in the cache. The number of phases is chosen here. */
+#include "radix_sort.h"
+#include "core/cuda.h"
+#include <stdio.h>
+
+struct lsp_radix_sort_plan {
+    lsp_ctx *ctx; /* NULL once the context is destroyed */
+    lsp_plan_life life;
+    lsp_radix_sort_args shape; /* of its pointers, only whether they are NULL matters */
+    lsp_radix_choice choice;
+    void *scratch; /* on the GPU: sort_bytes for the sort, then sorted keys that the caller does not want */
+    int64_t sort_bytes;
+    lsp_radix_sort_info info;
+};
+
+/* ---- the sort ---- */
+
+/* The same request as a segmented sort of one segment. */
+static lsp_segsort_args as_segment(const lsp_radix_sort_args *args) {
+    return (lsp_segsort_args){.n = args->n,
+                              .segments = args->n > 0,
+                              .length = args->n,
+                              .key_type = args->key_type,
+                              .value_bytes = args->value_bytes,
+                              .keys = args->keys,
+                              .keys_out = args->keys_out,
+                              .values = args->values,
+                              .values_out = args->values_out,
+                              .begin_bit = args->begin_bit,
+                              .end_bit = args->end_bit,
+                              .flags = args->flags,
+                              .where = args->where};
+}
+
+/* Refuses wrong arguments; sets the segmented sort that does the work, and on a GPU its bytes of scratch and the choice
+ * of phases. */
+static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_segsort_args *segment, int64_t *bytes,
+                          lsp_radix_choice *choice) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the radix sort are NULL");
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_radix_sort_args", args->reserved));
+    *segment = as_segment(args);
+    LSP_TRY(lsp_segsort_check(ctx, segment));
+    *bytes = 0;
+    LSP_TRY(lsp_radix_choose(ctx, segment, choice));
+    LSP_REQUIRE(args->where == LSP_HOST || lsp_segsort_cuda_bytes(ctx, segment, lsp_max(args->n, 1), bytes),
+                LSP_ERR_MEMORY, "%lld items need more scratch than can be addressed", (long long)args->n);
+    *bytes = lsp_ceil_div(*bytes, 64) * 64; /* aligns the spare keys behind it */
+done:
+    return status;
+}
+
+/* Bytes for sorted keys that the caller does not want: the sort needs an array for them. */
+static int64_t spare_bytes(const lsp_segsort_args *segment) {
+    return segment->keys_out == NULL ? segment->n * (int64_t)lsp_type_bytes(segment->key_type) : 0;
+}
+
+/* Sorts on the GPU with scratch of `bytes` bytes and, behind it, the spare ones. */
+static lsp_status sort_on_gpu(lsp_ctx *ctx, lsp_segsort_args segment, int bits, void *scratch, int64_t bytes) {
+    if (segment.keys_out == NULL) {
+        segment.keys_out = (char *)scratch + bytes;
+    }
+    return segment.n == 0 ? LSP_OK : lsp_segsort_cuda_split(ctx, &segment, segment.n, scratch, bits);
+}
+
+lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args) {
+    lsp_status status = LSP_OK;
+    lsp_segsort_args segment;
+    lsp_radix_choice choice;
+    int64_t bytes;
+    void *scratch;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
+    if (args->where == LSP_HOST) {
+        return lsp_segsort(ctx, &segment);
+    }
+    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: only a plan made before can sort there");
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(&segment), 1, &scratch));
+    LSP_TRY(sort_on_gpu(ctx, segment, choice.bits, scratch, bytes));
+done:
+    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
+    return status;
+}
+
+/* ---- plans ---- */
+
+lsp_status lsp_radix_sort_plan_create(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_radix_sort_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_radix_sort_plan *made = NULL;
+    lsp_segsort_args segment;
+    lsp_radix_choice choice;
+    int64_t bytes;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_radix_sort_plan){.ctx = ctx, .shape = *args, .choice = choice, .sort_bytes = bytes};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    made->info = (lsp_radix_sort_info){.phases = choice.phases, .bits = choice.bits, .seconds = choice.seconds};
+    snprintf(made->info.reason, sizeof made->info.reason, "%s", choice.reason);
+    if (args->where == LSP_CUDA) {
+        made->info.scratch_bytes = bytes + spare_bytes(&segment);
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
+    }
+    lsp_log(ctx, "radix sort: %lld items, %d phases: %s", (long long)args->n, choice.phases, choice.reason);
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_radix_sort_plan_destroy(made);
+    }
+    return status;
+}
+
+void lsp_radix_sort_plan_destroy(lsp_radix_sort_plan *plan) {
+    if (plan != NULL) {
+        if (plan->ctx != NULL) {
+            lsp_free(plan->ctx, plan->scratch);
+        }
+        lsp_plan_free(&plan->life);
+    }
+}
+
+lsp_status lsp_radix_sort_plan_get_info(const lsp_radix_sort_plan *plan, lsp_radix_sort_info *info) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
+        return plan == NULL ? LSP_ERR_ARGUMENT
+                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
+    }
+    *info = plan->info;
+    return LSP_OK;
+}
+
+/* Refuses arguments whose shape differs from the plan's, and names the first difference. */
+static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, const lsp_radix_sort_args *args) {
+    const struct {
+        const char *what;
+        int64_t planned, given;
+    } parts[] = {
+        {"place of the arrays", shape->where, args->where},
+        {"number of items", shape->n, args->n},
+        {"type of the keys", shape->key_type, args->key_type},
+        {"bytes of a value", (int64_t)shape->value_bytes, (int64_t)args->value_bytes},
+        {"set of flags", shape->flags, args->flags},
+        {"first bit that decides", shape->begin_bit, args->begin_bit},
+        {"end of the bits that decide", shape->end_bit, args->end_bit},
+        {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].planned != parts[i].given) {
+            return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", parts[i].what,
+                            (long long)parts[i].given, (long long)parts[i].planned);
+        }
+    }
+    return LSP_OK;
+}
+
+lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sort_args *args) {
+    lsp_status status = LSP_OK;
+    lsp_segsort_args segment;
+    lsp_radix_choice choice;
+    int64_t bytes;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the radix sort are NULL");
+    LSP_TRY(check_shape(ctx, &plan->shape, args));
+    LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
+    if (args->where == LSP_HOST) {
+        return lsp_segsort(ctx, &segment);
+    }
+    LSP_REQUIRE(bytes <= plan->sort_bytes, LSP_ERR_ARGUMENT,
+                "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the plan "
+                "has %lld",
+                (long long)bytes, (long long)plan->sort_bytes);
+    LSP_TRY(sort_on_gpu(ctx, segment, plan->choice.bits, plan->scratch, plan->sort_bytes));
+done:
+    return status;
+}
