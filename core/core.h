@@ -56,7 +56,7 @@ struct lsp_ctx {
     void *cuda;               /* owned by core/cuda.c; NULL for a host context */
     struct lsp_pool *pool;    /* host threads, owned by core/threads.c */
     void *tables[LSP_TABLES]; /* each is read and written by its room alone. Memory from lsp_alloc, or NULL */
-    bool in_stream;           /* lsp_progress reports the phase "stream" only, not the phases of its blocks */
+    const char *only_phase;   /* unless NULL, lsp_progress reports this phase alone */
     lsp_plan_life *plans;     /* plans that are not destroyed yet */
     char error[1024];
 };
@@ -71,7 +71,7 @@ lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) LS
 /* Sends one line to the log hook, if the context has one. */
 void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
 
-/* Calls the progress hook, if the context has one; see ctx->in_stream. Only thread 0, the caller's, may call it. */
+/* Calls the progress hook, if the context has one; see ctx->only_phase. Only thread 0, the caller's, may call it. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */

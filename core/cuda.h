@@ -1,5 +1,5 @@
-/* The GPU side of the context, in plain C: device, stream, memory, copies. core/cuda.c implements it on the CUDA
- * runtime, core/cuda_none.c refuses in a build without CUDA. So every build links and callers need no #ifdef. */
+/* The GPU side of the context, in plain C: device, stream, memory, copies. cuda.c and cuda_copy.c implement it on the
+ * CUDA runtime; cuda_none.c refuses in a build without CUDA. So every build links and callers need no #ifdef. */
 #ifndef LSP_CORE_CUDA_H
 #define LSP_CORE_CUDA_H
 

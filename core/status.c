@@ -69,7 +69,7 @@ void lsp_log(lsp_ctx *ctx, const char *format, ...) {
 }
 
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
-    if (ctx->options.progress && (!ctx->in_stream || strcmp(phase, "stream") == 0)) {
+    if (ctx->options.progress && (ctx->only_phase == NULL || strcmp(phase, ctx->only_phase) == 0)) {
         ctx->options.progress(ctx->options.hook_user, phase, fraction);
     }
 }

@@ -198,13 +198,19 @@ static inline bool lsp_spgemm_prefers_mask(int64_t products, int64_t mask_entrie
 /* Decides it for a plan that knows its products. If true, writes method, reason and scratch to the plan's info. */
 bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan);
 
-/* lsp_spgemm_stream, and its checks. If `stays_there`, the sink gets blocks that were made on a GPU in GPU memory,
- * wherever A and B lie. */
+/* Who takes the rows of a streamed product, and how. */
+typedef struct lsp_spgemm_receiver {
+    lsp_spgemm_sink sink;
+    void *user;
+    int64_t block_bytes; /* most bytes of a block; 0: chosen */
+    bool stays_there;    /* the sink gets blocks that were made on a GPU in GPU memory, wherever A and B lie */
+} lsp_spgemm_receiver;
+
+/* lsp_spgemm_stream, and its checks. */
 lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    int64_t block_bytes);
 lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
-                                lsp_spgemm_info *info);
+                                const lsp_spgemm_receiver *to, lsp_spgemm_info *info);
 
 /* Makes C's entries in the mask, on the CPU. */
 lsp_status lsp_spgemm_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);

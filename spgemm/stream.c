@@ -17,11 +17,9 @@ typedef struct streaming {
     lsp_spgemm_options product; /* nothing transposed */
     lsp_csr mask;               /* a sorted copy of the filter's mask, if that was not sorted */
     lsp_csr mask_rows;          /* the row pointers of the filter's mask, on the host */
-    int64_t block_bytes;        /* most bytes of a block of C, by the bound; a single row may have more */
+    lsp_spgemm_receiver to;     /* block_bytes: by the bound; a single row may have more */
     int64_t known_from;         /* known[k]: the most entries of row known_from + k */
     int64_t known[ROWS_KNOWN];
-    lsp_spgemm_sink sink;
-    void *user;
     lsp_spgemm_info info;
 } streaming;
 
@@ -67,7 +65,7 @@ static int64_t block_end(streaming *s, int64_t first) {
             lsp_for_parts(s->ctx, parts, (int)lsp_min(s->ctx->options.threads, parts), know_rows, s);
         }
         bytes += s->known[end - s->known_from] * entry_bytes + row_bytes;
-        if (bytes > s->block_bytes && end > first) {
+        if (bytes > s->to.block_bytes && end > first) {
             break;
         }
         end++;
@@ -176,7 +174,7 @@ static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
     LSP_TRY(make_block(s, &rows, first, &C, &info));
     add_info(&s->info, &info, C.nnz);
     ctx->error[0] = 0;
-    status = s->sink(s->user, first, &C);
+    status = s->to.sink(s->to.user, first, &C);
     if (status != LSP_OK && ctx->error[0] == 0) {
         lsp_fail(ctx, status, "whoever takes the product's rows stopped at the rows %lld to %lld", (long long)first,
                  (long long)(end - 1));
@@ -299,19 +297,18 @@ static void drop_operands(streaming *s) {
 }
 
 lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                int64_t block_bytes, bool stays_there, lsp_spgemm_sink sink, void *user,
-                                lsp_spgemm_info *info) {
+                                const lsp_spgemm_receiver *to, lsp_spgemm_info *info) {
     const int64_t usual_block = (int64_t)1 << 30; /* bytes; four times as many if blocks stay on the GPU */
     lsp_status status = LSP_OK;
-    streaming s = {.ctx = ctx, .product = *options, .sink = sink, .user = user, .known_from = -ROWS_KNOWN};
+    streaming s = {.ctx = ctx, .product = *options, .to = *to, .known_from = -ROWS_KNOWN};
     size_t mark = lsp_scratch_mark(ctx);
-    const bool within = ctx->in_stream;
+    const char *only_phase = ctx->only_phase;
     s.product.transpose_a = s.product.transpose_b = false;
-    LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes));
+    LSP_REQUIRE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
     s.given_there = A->where == LSP_CUDA;
     s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
-    s.stays_there = s.on_gpu && (s.given_there || stays_there);
+    s.stays_there = s.on_gpu && (s.given_there || to->stays_there);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
     LSP_TRY(take_operands(&s, A, B, options));
     LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
@@ -319,10 +316,10 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
                 (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
     LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
     LSP_TRY(take_mask(&s, where));
-    s.block_bytes = block_bytes > 0
-                        ? block_bytes
-                        : lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
-    ctx->in_stream = true;
+    if (to->block_bytes == 0) {
+        s.to.block_bytes = lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
+    }
+    ctx->only_phase = "stream";
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
         LSP_TRY(do_block(&s, first, end));
@@ -335,7 +332,7 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
         *info = s.info;
     }
 done:
-    ctx->in_stream = within;
+    ctx->only_phase = only_phase;
     drop_operands(&s);
     lsp_scratch_release(ctx, mark);
     return status;
@@ -344,7 +341,7 @@ done:
 lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                              int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
     const lsp_spgemm_options defaults = {0};
+    const lsp_spgemm_receiver to = {.sink = sink, .user = user, .block_bytes = block_bytes};
     return ctx == NULL ? LSP_ERR_ARGUMENT
-                       : lsp_spgemm_stream_to(ctx, A, B, options != NULL ? options : &defaults, block_bytes, false,
-                                              sink, user, info);
+                       : lsp_spgemm_stream_to(ctx, A, B, options != NULL ? options : &defaults, &to, info);
 }

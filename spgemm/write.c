@@ -38,6 +38,8 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     lsp_spgemm_options pattern = *options;
     counting count = {0};
     filing file = {.ctx = ctx, .sink = {.fd = -1}};
+    const lsp_spgemm_receiver counter = {count_entries, &count, block_bytes, true};
+    const lsp_spgemm_receiver writer = {write_rows, &file, block_bytes, true};
     if (!options->filter.drop && options->filter.largest == 0) { /* counting needs no values */
         pattern.types.val_type = LSP_NONE;
         pattern.types.drop_values = true;
@@ -45,13 +47,13 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* all options, because the count omits some */
     LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
-    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, &pattern, block_bytes, true, count_entries, &count, NULL));
+    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, &pattern, &counter, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = count.nnz,
                            .val_type = lsp_spgemm_result_type(A, B, options)};
     LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
-    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, options, block_bytes, true, write_rows, &file, info));
+    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, options, &writer, info));
     LSP_TRY(lsp_mtx_sink_finish(&file.sink));
 done:
     lsp_mtx_sink_drop(&file.sink);

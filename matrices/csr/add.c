@@ -26,22 +26,30 @@ LSP_INLINE int64_t column_at(lsp_type index, const lsp_csr *A, cursor at) {
     return at.k < at.end ? column : INT64_MAX;
 }
 
+/* A row of either addend. Which of them have entries is constant where these are inlined. */
+typedef struct row_pair {
+    cursor a, b;
+    bool a_has, b_has;
+} row_pair;
+
+LSP_INLINE int64_t entries_of(row_pair rows) { return rows.a.end - rows.a.k + rows.b.end - rows.b.k; }
+
 /* Takes the lower of two columns, A's of equal ones. Is it B's? */
-LSP_INLINE bool step(lsp_type index, const addition *s, cursor *a, cursor *b, bool a_has, bool b_has, int64_t *column) {
-    const int64_t x = a_has ? column_at(index, s->A, *a) : INT64_MAX;
-    const int64_t y = b_has ? column_at(index, s->B, *b) : INT64_MAX;
-    const bool from_b = !a_has || (b_has && y < x);
+LSP_INLINE bool step(lsp_type index, const addition *s, row_pair *rows, int64_t *column) {
+    const int64_t x = rows->a_has ? column_at(index, s->A, rows->a) : INT64_MAX;
+    const int64_t y = rows->b_has ? column_at(index, s->B, rows->b) : INT64_MAX;
+    const bool from_b = !rows->a_has || (rows->b_has && y < x);
     *column = from_b ? y : x;
-    a->k += !from_b;
-    b->k += from_b;
+    rows->a.k += !from_b;
+    rows->b.k += from_b;
     return from_b;
 }
 
 /* Entries of a row of C. */
-LSP_INLINE int64_t count_row(lsp_type index, const addition *s, int *bad, cursor a, cursor b, bool a_has, bool b_has) {
+LSP_INLINE int64_t count_row(lsp_type index, const addition *s, int *bad, row_pair rows) {
     int64_t count = 0, last = -1, column;
-    for (int64_t steps = a.end - a.k + b.end - b.k; steps > 0; steps--) {
-        step(index, s, &a, &b, a_has, b_has, &column);
+    for (int64_t steps = entries_of(rows); steps > 0; steps--) {
+        step(index, s, &rows, &column);
         *bad |= (column < last ? UNSORTED : 0) | ((uint64_t)column >= (uint64_t)s->A->cols ? OUTSIDE : 0);
         count += column != last;
         last = column;
@@ -51,9 +59,9 @@ LSP_INLINE int64_t count_row(lsp_type index, const addition *s, int *bad, cursor
 
 /* The merge of a row by a loop of its own where one side is empty. */
 #define ROW(f, ...)                                                                                                    \
-    (a.k == a.end   ? f(__VA_ARGS__, a, b, false, true)                                                                \
-     : b.k == b.end ? f(__VA_ARGS__, a, b, true, false)                                                                \
-                    : f(__VA_ARGS__, a, b, true, true))
+    (a.k == a.end   ? f(__VA_ARGS__, (row_pair){a, b, false, true})                                                    \
+     : b.k == b.end ? f(__VA_ARGS__, (row_pair){a, b, true, false})                                                    \
+                    : f(__VA_ARGS__, (row_pair){a, b, true, true}))
 
 LSP_INLINE void count_rows_of(lsp_type index, addition *s, int64_t begin, int64_t end) {
     int bad = 0;
@@ -84,15 +92,14 @@ LSP_INLINE double term(lsp_type type, lsp_type val_type, const void *val, int64_
 }
 
 /* Row i of C. `type` of values: that of C and, unless LSP_C64, which stands for any, that of A and B. */
-LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64_t i, cursor a, cursor b, bool a_has,
-                         bool b_has) {
+LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64_t i, row_pair rows) {
     const bool any = type == LSP_C64;
     const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
     int64_t to = s->starts[i], last = -1, column;
     double sum = 0;
-    for (int64_t steps = a.end - a.k + b.end - b.k; steps > 0; steps--) {
-        const int64_t a_k = a.k, b_k = b.k;
-        const bool from_b = step(index, s, &a, &b, a_has, b_has, &column), again = column == last;
+    for (int64_t steps = entries_of(rows); steps > 0; steps--) {
+        const int64_t a_k = rows.a.k, b_k = rows.b.k;
+        const bool from_b = step(index, s, &rows, &column), again = column == last;
         to -= again;
         lsp_index_set(s->C->col, col_type, to, column);
         if (of_c != LSP_NONE) {

@@ -6,7 +6,7 @@
 #ifndef LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 #define LSP_SEGSORT_GPU_KERNEL_TILE_CUH
 
-#include "tile_row.cuh"
+#include "tile_copy.cuh"
 
 /* ---- the part: lanes for its segments ---- */
 

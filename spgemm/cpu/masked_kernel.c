@@ -132,9 +132,17 @@ ALWAYS void add_candidates(lsp_type col_type, lsp_type type, bool plus_times, co
     c->n = 0;
 }
 
+typedef struct row_part { /* entries p .. end-1 of B, in one row */
+    const void *col;
+    int64_t p, end;
+} row_part;
+
 /* For a short row of the mask: searches its columns in B's row, which ascends, and adds the products found. */
 ALWAYS void look_for_each(lsp_type col_type, lsp_type type, bool plus_times, const lsp_csr *mask, const mask_row *row,
-                          const void *col, int64_t p, int64_t end, const joining *j) {
+                          row_part of_b, const joining *j) {
+    const void *col = of_b.col;
+    const int64_t end = of_b.end;
+    int64_t p = of_b.p;
     for (int64_t t = 0, before = -1; t < row->entries && p < end; t++) {
         const int64_t column = lsp_index_at(mask->col, mask->col_type, row->begin + t);
         for (int64_t n = end - p;
@@ -213,7 +221,7 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
         if (pass->job->ascending && is_short(row->entries, end - p)) {
             add_candidates(col_type, type, plus_times, pass, row, &j, &c);
             j.a = a;
-            look_for_each(col_type, type, plus_times, pass->mask, row, B->col, p, end, &j);
+            look_for_each(col_type, type, plus_times, pass->mask, row, (row_part){B->col, p, end}, &j);
             continue;
         }
         for (int64_t next; p < end; p = next) {

@@ -197,18 +197,24 @@ __device__ inline void rank_groups(const spg_job &job, hash_shared<BITS, N, V> &
     __syncwarp();
 }
 
-/* Adds the lane's product, A's value a times b of B's entry q in the row begin .. end-1, to its sum, if it has one. Of
- * entries of B with the same column, the first one adds all. */
+/* A lane's product: A's value a times b, the value of B's entry q in the row begin .. end-1; if it has one. */
+template <typename V> struct hash_product {
+    bool some;
+    uint32_t column;
+    V a, b;
+    uint32_t q, begin, end;
+};
+
+/* Adds the lane's product to its sum. Of entries of B with the same column, the first one adds all. */
 template <int BITS, int N, typename V>
-__device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &shared, bool some, uint32_t column, V a,
-                                   V b, uint32_t q, uint32_t begin, uint32_t end) {
-    if (some && !(job.duplicates && q > begin && __ldg(job.B.col + (q - 1)) == column)) {
+__device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &shared, const hash_product<V> &p) {
+    if (p.some && !(job.duplicates && p.q > p.begin && __ldg(job.B.col + (p.q - 1)) == p.column)) {
         hash_group group;
-        const uint32_t place = shared.table.find(column / 32, &group), below = (1u << (column % 32)) - 1;
+        const uint32_t place = shared.table.find(p.column / 32, &group), below = (1u << (p.column % 32)) - 1;
         V *sum = &shared.sums[shared.before[place] + __popc(group.marks & below)];
-        V x = add_times(job, a, b, *sum);
-        for (uint32_t k = q + 1; job.duplicates && k < end && __ldg(job.B.col + k) == column; k++) {
-            x = add_times(job, a, value_at<V>(job.B, k), x);
+        V x = add_times(job, p.a, p.b, *sum);
+        for (uint32_t k = p.q + 1; job.duplicates && k < p.end && __ldg(job.B.col + k) == p.column; k++) {
+            x = add_times(job, p.a, value_at<V>(job.B, k), x);
         }
         *sum = x;
     }
@@ -239,9 +245,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
         for (uint32_t p = begin; p < end; p += WARP) {
             const entry_pack pack = read_pack(job, p + lane, end);
             const V value = p + lane < end ? value_at<V>(job.A, p + lane) : V{};
-            uint32_t column = 0, at = 0, first = 0, last = 0;
-            V a = V{}, b = V{};
-            bool some = false;
+            hash_product<V> product = {};
             for (uint32_t e = 0; e < min(end - p, (uint32_t)WARP); e++) {
                 const uint32_t from = __shfl_sync(~0u, pack.at, e), until = from + __shfl_sync(~0u, pack.length, e);
                 const V factor = value_of_lane(value, e);
@@ -249,11 +253,11 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_lis
                     const bool more = q + lane < until; /* loads the next product before it adds the last one */
                     const uint32_t next = more ? __ldg(job.B.col + (q + lane)) : 0;
                     const V next_b = more ? value_at<V>(job.B, q + lane) : V{};
-                    add_product(job, shared, some, column, a, b, at, first, last);
-                    some = more, column = next, a = factor, b = next_b, at = q + lane, first = from, last = until;
+                    add_product(job, shared, product);
+                    product = {more, next, factor, next_b, q + lane, from, until};
                 }
             }
-            add_product(job, shared, some, column, a, b, at, first, last);
+            add_product(job, shared, product);
         }
         for (uint32_t k = lane; k < n; k += WARP) {
             put_value<V>(job, to + k, canonical(shared.sums[k]));

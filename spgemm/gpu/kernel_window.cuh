@@ -50,6 +50,15 @@ template <typename V> struct alignas(16) window_factors { V of[WINDOW_TOGETHER];
 struct window_rows {
     uint32_t begin, entries; /* of the group's first row, in A */
     uint32_t first, count;   /* rows first .. first+count-1 of the group */
+    uint32_t n;              /* entries of each row of C */
+    int64_t to;              /* where the group begins in C */
+};
+
+/* Shared memory of a warp: A's values of a pack; sums, up to `most`. */
+template <typename V> struct window_memory {
+    window_factors<V> *factors;
+    V *sums;
+    uint32_t most;
 };
 
 /* How many of n repeats are made together: up to three; four are made two and two, which is faster than three and one.
@@ -143,14 +152,13 @@ __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEX
     }
 }
 
-/* Makes the warp's share of R rows of a group, n entries each, which begins at entry `to` of C. If fewer rows are left,
- * rows.count says so, and the surplus repeats the last one. */
+/* Makes the warp's share of R rows of a group. If fewer rows are left, rows.count says so, and the surplus repeats the
+ * last one. */
 template <typename V, int R, bool NEXT, int WARPS>
 __device__ inline void window_make(const spg_job &job, const window &w, const window_part &part,
-                                   const window_rows &rows, int64_t to, uint32_t n, window_factors<V> *factors,
-                                   V *memory) {
+                                   const window_rows &rows, const window_memory<V> &memory) {
     const uint32_t lane = threadIdx.x % WARP, end = rows.begin + rows.entries;
-    const window_sums<V, R> sums = {memory + R * part.first, part.n};
+    const window_sums<V, R> sums = {memory.sums + R * part.first, part.n};
     __syncwarp();
     for (uint32_t k = lane; k < R * part.n; k += WARP) {
         sums.at[k] = value_kind<V>::nothing(job);
@@ -162,17 +170,18 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
 #pragma unroll
             for (uint32_t r = 0; r < R; r++) {
                 const uint32_t row = rows.first + min(r, rows.count - 1);
-                factors[lane].of[r] = value_at<V>(job.A, p + lane + row * rows.entries);
+                memory.factors[lane].of[r] = value_at<V>(job.A, p + lane + row * rows.entries);
             }
         }
         __syncwarp();
         const uint32_t count = min(end - p, (uint32_t)WARP);
-        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, factors, sums);
+        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, memory.factors,
+                                           sums);
         __syncwarp();
     }
     for (uint32_t r = 0; r < rows.count; r++) {
         for (uint32_t k = lane; k < part.n; k += WARP) {
-            put_value<V>(job, to + (int64_t)(rows.first + r) * n + part.first + k, canonical(*sums.of(r, k)));
+            put_value<V>(job, rows.to + (int64_t)(rows.first + r) * rows.n + part.first + k, canonical(*sums.of(r, k)));
         }
     }
 }
@@ -208,28 +217,27 @@ __device__ inline void window_make_duplicates(const spg_job &job, const window &
     }
 }
 
-/* Makes the warp's share of a group of `repeats` rows, n entries each, from entry `to` of C on. If `next`, each row's
- * columns are those of the row before plus one; else they are the same. Shared memory holds `most` sums. */
+/* Makes the warp's share of a group of `repeats` rows. If `next`, each row's columns are those of the row before plus
+ * one; else they are the same. */
 template <typename V, int WARPS>
 __device__ inline void window_make_repeats(const spg_job &job, const window &w, const window_part &part, bool next,
-                                           uint32_t repeats, uint32_t most, window_rows rows, int64_t to, uint32_t n,
-                                           window_factors<V> *factors, V *sums) {
+                                           uint32_t repeats, window_rows rows, const window_memory<V> &memory) {
     for (; rows.first < repeats; rows.first += rows.count) {
         const uint32_t left = repeats - rows.first;
-        if (next && left > 2 && 4 * n <= most) {
+        if (next && left > 2 && 4 * rows.n <= memory.most) {
             rows.count = min(left, 4u);
-            window_make<V, 4, true, WARPS>(job, w, part, rows, to, n, factors, sums);
+            window_make<V, 4, true, WARPS>(job, w, part, rows, memory);
         } else if (next) {
             rows.count = min(left, 2u);
-            window_make<V, 2, true, WARPS>(job, w, part, rows, to, n, factors, sums);
+            window_make<V, 2, true, WARPS>(job, w, part, rows, memory);
         } else {
-            rows.count = 3 * n <= most ? window_share(left) : min(left, 2u);
+            rows.count = 3 * rows.n <= memory.most ? window_share(left) : min(left, 2u);
             if (rows.count == 3) {
-                window_make<V, 3, false, WARPS>(job, w, part, rows, to, n, factors, sums);
+                window_make<V, 3, false, WARPS>(job, w, part, rows, memory);
             } else if (rows.count == 2) {
-                window_make<V, 2, false, WARPS>(job, w, part, rows, to, n, factors, sums);
+                window_make<V, 2, false, WARPS>(job, w, part, rows, memory);
             } else {
-                window_make<V, 1, false, WARPS>(job, w, part, rows, to, n, factors, sums);
+                window_make<V, 1, false, WARPS>(job, w, part, rows, memory);
             }
         }
         window_sync<WARPS>(); /* the next rows' sums have another layout */
@@ -278,8 +286,8 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_S
                 window_make_duplicates<V>(job, w, begin, end, to, n, sums);
             }
         } else {
-            window_make_repeats<V, WARPS>(job, w, part, next, repeats, shape.sums, {begin, end - begin, 0, 0}, to, n,
-                                          (window_factors<V> *)(sums + shape.sums) + warp * WARP, sums);
+            const window_memory<V> shared = {(window_factors<V> *)(sums + shape.sums) + warp * WARP, sums, shape.sums};
+            window_make_repeats<V, WARPS>(job, w, part, next, repeats, {begin, end - begin, 0, 0, n, to}, shared);
         }
     }
     lsp_end_after_previous();

@@ -126,7 +126,7 @@ lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
 }
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     lsp_status status = LSP_OK;
-    void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* overwrites the note, as core/cuda.c does */
+    void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* overwrites the note, as cuda_copy.c does */
     LSP_TRY(lsp_cuda_copy(ctx, by, LSP_HOST, from, LSP_CUDA, bytes));
     memmove(to, by, (size_t)bytes);
 done:

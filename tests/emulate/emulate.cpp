@@ -1,20 +1,17 @@
-#include "emulate.h"
+/* A block: its threads, and what they do together: barriers, collectives of a warp, asynchronous copies. */
 #include "cuda_runtime.h"
 #include "fiber.h"
+#include "launch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <thread>
 #include <vector>
 
-enum { WARP = 32, BARRIERS = 16, ALL = BARRIERS, GRID, WORKERS = 2, PATIENCE_S = 300 };
+enum { WARP = 32, BARRIERS = 16, ALL = BARRIERS, GRID, PATIENCE_S = 300 };
 enum wait_kind { READY, AT_BARRIER, IN_WARP, ENDED };
 
 /* A copy that was started but not waited for; `group`: the number of its group in its thread. */
@@ -48,13 +45,6 @@ struct barrier {
     unsigned arrived;
     int expected;
     bool any, voted;
-};
-
-struct grid {
-    std::mutex mutex;
-    std::condition_variable moved;
-    unsigned blocks, arrived = 0, passed = 0;
-    bool together;
 };
 
 struct block {
@@ -316,7 +306,7 @@ static void live() {
     suspend();
 }
 
-static void run_block(unsigned id, unsigned threads, size_t shared, const std::function<void()> &thread, grid *all) {
+void run_block(unsigned id, unsigned threads, size_t shared, const std::function<void()> &thread, grid *all) {
     static const char *seed = getenv("LSP_EMULATE_ORDER");
     block b = {};
     unsigned long long state = seed ? strtoull(seed, NULL, 0) * 2 + 1 + ((unsigned long long)id << 32) : 0;
@@ -351,60 +341,4 @@ static void run_block(unsigned id, unsigned threads, size_t shared, const std::f
         fiber_give_stack(ended.stack);
     }
     free(b.shared);
-}
-
-/* ---- launches ---- */
-
-static std::mutex allowed_mutex;
-static std::map<const void *, size_t> allowed;
-
-extern "C" int emu_allow_shared(const void *kernel, int bytes) {
-    std::lock_guard<std::mutex> lock(allowed_mutex);
-    if (bytes < 0 || bytes > EMU_SHARED_BYTES) {
-        return cudaErrorInvalidValue;
-    }
-    allowed[kernel] = (size_t)bytes;
-    return cudaSuccess;
-}
-
-static size_t shared_most(const void *kernel) {
-    std::lock_guard<std::mutex> lock(allowed_mutex);
-    const auto found = allowed.find(kernel);
-    return found == allowed.end() || found->second < EMU_SHARED_USUAL_BYTES ? (size_t)EMU_SHARED_USUAL_BYTES
-                                                                            : found->second;
-}
-
-static thread_local bool is_current;
-extern "C" void emu_set_current(bool current) { is_current = current; }
-
-int emu_launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared, bool together,
-               const std::function<void()> &thread) {
-    if (!is_current) {
-        return cudaErrorInvalidResourceHandle;
-    } else if (blocks == 0 || threads == 0 || threads > EMU_THREADS || blocks > INT32_MAX) {
-        return cudaErrorInvalidConfiguration;
-    } else if (shared > shared_most(kernel)) {
-        return cudaErrorInvalidValue;
-    } else if (together && blocks > EMU_BLOCKS) {
-        return cudaErrorCooperativeLaunchTooLarge;
-    }
-    grid all;
-    all.blocks = blocks;
-    all.together = together;
-    std::atomic<unsigned> next{0};
-    auto work = [&] {
-        gridDim = {blocks, 1, 1};
-        blockDim = {threads, 1, 1};
-        for (unsigned id = next++; id < blocks; id = next++) {
-            run_block(id, threads, shared, thread, &all);
-        }
-    };
-    std::vector<std::thread> workers;
-    for (unsigned w = 0; w < blocks && (together || w < WORKERS); w++) {
-        workers.emplace_back(work);
-    }
-    for (std::thread &worker : workers) {
-        worker.join();
-    }
-    return cudaSuccess;
 }

@@ -1,4 +1,4 @@
-/* Operations on matrices that lie on the context's GPU: csr/gpu/rows.cu, or csr/gpu/none.c in a build without CUDA. */
+/* Operations on matrices that lie on the context's GPU: the files of this folder; none.c in a build without CUDA. */
 #ifndef LSP_MATRICES_CSR_GPU_GPU_H
 #define LSP_MATRICES_CSR_GPU_GPU_H
 

@@ -1,0 +1,164 @@
+/* Copies between host and GPU on the CUDA runtime. Pageable host memory goes through two stages of pinned memory:
+ * threads fill or empty one while the other is on the bus. */
+#include "cuda_state.h"
+
+#include <string.h>
+
+enum { part_bytes = 512 << 10 }; /* of a copy into or out of a stage: what one thread takes at a time */
+
+static bool is_pinned(const void *memory) {
+    struct cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+static lsp_status make_stages(lsp_ctx *ctx) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    for (int s = 0; s < stages && !state->stage[s]; s++) {
+        void *memory = NULL;
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming),
+                               "no event could be made"));
+        status = lsp_cuda_check(ctx, (int)cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault),
+                                "no pinned memory for copies");
+        if (status != LSP_OK) {
+            (void)cudaEventDestroy(state->idle[s]);
+            goto done;
+        }
+        state->stage[s] = memory;
+    }
+done:
+    return status;
+}
+
+static lsp_status copy_async(lsp_ctx *ctx, void *to, const void *from, size_t bytes) {
+    return lsp_cuda_check(ctx, (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state_of(ctx)->stream),
+                          "a copy failed");
+}
+
+typedef struct span {
+    char *to;
+    const char *from;
+    size_t bytes;
+} span;
+
+static void copy_part(void *data, int64_t part, int thread) {
+    const span *all = data;
+    const size_t begin = (size_t)part * part_bytes;
+    (void)thread;
+    memcpy(all->to + begin, all->from + begin, all->bytes - begin < part_bytes ? all->bytes - begin : part_bytes);
+}
+
+/* Copies into or out of a stage by all threads: one thread is slower than the bus, above all on pages that were never
+ * touched. */
+static void copy_here(const lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+    span all = {to, from, bytes};
+    const int64_t parts = (int64_t)((bytes + part_bytes - 1) / part_bytes);
+    lsp_for_parts(ctx, parts, (int)lsp_min(ctx->options.threads, parts), copy_part, &all);
+}
+
+/* Copies pageable host memory to the device: fills one stage while the other one is on its way. */
+static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    for (size_t done = 0, s = 0; done < bytes; done += stage_bytes, s = (s + 1) % stages) {
+        size_t piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state->idle[s]), "a copy to the GPU failed"));
+        copy_here(ctx, state->stage[s], from + done, piece);
+        LSP_TRY(copy_async(ctx, to + done, state->stage[s], piece));
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[s], state->stream), "a copy to the GPU failed"));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    const int before = enter(ctx);
+    LSP_TRY(make_stages(ctx));
+    LSP_TRY(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
+done:
+    leave(ctx, before);
+    return status;
+}
+
+lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
+    *memory = state_of(ctx)->stage[stage];
+    return lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->idle[stage]), "a copy from the GPU failed");
+}
+
+/* Copies from the device to pageable host memory: empties one stage while the other one is on its way. */
+static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+    lsp_status status = LSP_OK;
+    size_t pieces = (bytes + stage_bytes - 1) / stage_bytes;
+    for (size_t p = 0; p <= pieces; p++) { /* piece p leaves the device, piece p-1 leaves its stage */
+        if (p < pieces) {
+            size_t piece = p + 1 < pieces ? stage_bytes : bytes - p * stage_bytes;
+            LSP_TRY(lsp_cuda_fetch(ctx, (int)(p % stages), 0, from + p * stage_bytes, (int64_t)piece));
+        }
+        if (p > 0) {
+            size_t last = p - 1, piece = last + 1 < pieces ? stage_bytes : bytes - last * stage_bytes;
+            const void *stage;
+            LSP_TRY(lsp_cuda_fetched(ctx, (int)(last % stages), &stage));
+            copy_here(ctx, to + last * stage_bytes, stage, piece);
+        }
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    if (bytes > note_bytes) {
+        return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
+    }
+    int before = enter(ctx);
+    LSP_TRY(copy_async(ctx, state->note, from, (size_t)bytes));
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state->stream), "work on the GPU failed"));
+    memcpy(to, state->note, (size_t)bytes);
+done:
+    leave(ctx, before);
+    return status;
+}
+
+lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
+    return lsp_cuda_check(ctx, (int)cudaEventRecord(state_of(ctx)->noted, state_of(ctx)->stream),
+                          "a report of the GPU cannot be waited for");
+}
+
+lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->noted), "work on the GPU failed"));
+    memcpy(to, state_of(ctx)->note, (size_t)bytes);
+done:
+    return status;
+}
+
+lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
+                         int64_t bytes) {
+    lsp_status status = LSP_OK;
+    int before = enter(ctx);
+    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
+    if (bytes == 0) {
+        goto done;
+    }
+    const void *host = to_where == LSP_HOST ? to : from_where == LSP_HOST ? from : NULL;
+    if (to_where == from_where || is_pinned(host)) {
+        LSP_TRY(copy_async(ctx, to, from, (size_t)bytes));
+    } else {
+        LSP_TRY(make_stages(ctx));
+        LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, to, from, (size_t)bytes) : copy_down(ctx, to, from, (size_t)bytes));
+    }
+    if (host) {
+        LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
+    }
+done:
+    leave(ctx, before);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* The CUDA runtime's side of a context: what cuda.c keeps and cuda_copy.c uses. Nobody else includes this. */
+#ifndef LSP_CORE_CUDA_STATE_H
+#define LSP_CORE_CUDA_STATE_H
+
+#include "cuda.h"
+
+#include <cuda_runtime_api.h>
+
+enum {
+    stage_bytes = LSP_CUDA_STAGE_BYTES,
+    stages = LSP_CUDA_STAGES,
+    note_bytes = LSP_CUDA_NOTE_BYTES,
+    kernels_kept = 128 /* entries of the hash table `allowed`; two kernels in one entry only cost a second request */
+};
+
+typedef struct lsp_cuda_state {
+    cudaStream_t stream;
+    bool own_stream;
+    char *stage[stages]; /* pinned; made by the first copy that needs them */
+    cudaEvent_t idle[stages];
+    long long *fault, *fault_there;    /* one word of mapped host memory: its address on the host, on the device */
+    char *note;                        /* pinned memory behind that word */
+    cudaEvent_t noted;                 /* recorded by lsp_cuda_end_note */
+    const void *allowed[kernels_kept]; /* kernels that lsp_cuda_allow_shared has prepared; a hash table by address */
+    int outer;                         /* the caller's device, from lsp_cuda_enter to lsp_cuda_leave */
+    lsp_cuda_chip chip;
+} lsp_cuda_state;
+
+/* Makes the context's device current and returns the caller's, for leave. */
+static inline int enter(const lsp_ctx *ctx) {
+    int before = 0;
+    (void)cudaGetDevice(&before);
+    if (before != ctx->options.ordinal) {
+        (void)cudaSetDevice(ctx->options.ordinal);
+    }
+    return before;
+}
+static inline void leave(const lsp_ctx *ctx, int before) {
+    if (before != ctx->options.ordinal) {
+        (void)cudaSetDevice(before);
+    }
+}
+
+static inline lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
+
+#endif

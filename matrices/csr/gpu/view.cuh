@@ -1,0 +1,55 @@
+/* What all kernels of this folder share: a matrix as they see it, of any index and value type, and how a grid walks
+ * over its rows or its entries. */
+#ifndef LSP_MATRICES_CSR_GPU_VIEW_CUH
+#define LSP_MATRICES_CSR_GPU_VIEW_CUH
+
+#include "core/launch.cuh"
+
+typedef unsigned long long ull;
+enum { NT = 256, WARPS = NT / 32 };
+
+/* A matrix as the kernels see it. */
+typedef struct gpu_csr {
+    const void *rowptr, *col, *val;
+    int64_t rows, cols, nnz;
+    bool wide_rowptr, wide_col;
+    lsp_type val_type;
+} gpu_csr;
+
+static inline gpu_csr view(const lsp_csr *A) {
+    gpu_csr v = {};
+    v.rowptr = A->rowptr, v.col = A->col, v.val = A->val;
+    v.rows = A->rows, v.cols = A->cols, v.nnz = A->nnz;
+    v.wide_rowptr = A->rowptr_type == LSP_I64;
+    v.wide_col = A->col_type == LSP_I64;
+    v.val_type = A->val_type;
+    return v;
+}
+
+static inline __device__ int64_t index_at(const void *array, bool wide, int64_t i) {
+    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+static inline __device__ void index_set(void *array, bool wide, int64_t i, int64_t x) {
+    if (wide) {
+        ((int64_t *)array)[i] = x;
+    } else {
+        ((int32_t *)array)[i] = (int32_t)x;
+    }
+}
+static inline __device__ int64_t rowptr_at(const gpu_csr &A, int64_t i) { return index_at(A.rowptr, A.wide_rowptr, i); }
+static inline __device__ int64_t col_at(const gpu_csr &A, int64_t k) { return index_at(A.col, A.wide_col, k); }
+static inline __device__ double value_at(const gpu_csr &A, int64_t k) {
+    return A.val_type == LSP_F64 ? ((const double *)A.val)[k] : A.val_type == LSP_F32 ? ((const float *)A.val)[k] : 1;
+}
+
+/* A warp takes every row whose number is its own modulo the warps of the grid. */
+static inline int64_t blocks_for_rows(int64_t rows) { return lsp_max(lsp_min(lsp_ceil_div(rows, WARPS), 1 << 16), 1); }
+static inline int64_t blocks_for_items(int64_t items) {
+    return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), 1 << 14), 1);
+}
+#define EACH_ROW(i, rows)                                                                                              \
+    for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < (rows); i += (int64_t)gridDim.x * WARPS)
+#define EACH_ITEM(i, n) for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < (n); i += (int64_t)gridDim.x * NT)
+static inline __device__ int lane_of(void) { return (int)threadIdx.x % 32; }
+
+#endif
