@@ -112,7 +112,8 @@ static lsp_status read_chip(lsp_ctx *ctx) {
                  {cudaDevAttrComputeCapabilityMinor, &minor},
                  {cudaDevAttrMultiProcessorCount, &chip->sms},
                  {cudaDevAttrMaxSharedMemoryPerMultiprocessor, &chip->shared_sm_bytes},
-                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, &chip->shared_block_bytes}};
+                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, &chip->shared_block_bytes},
+                 {cudaDevAttrL2CacheSize, &chip->l2_bytes}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         LSP_TRY(lsp_cuda_check(ctx,
                                (int)cudaDeviceGetAttribute(asked[i].value, asked[i].attribute, ctx->options.ordinal),
@@ -180,9 +181,7 @@ lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed"));
     long long fault = __atomic_exchange_n(state_of(ctx)->fault, 0, __ATOMIC_ACQ_REL);
-    LSP_REQUIRE(fault == 0, LSP_ERR_ARGUMENT,
-                "segment %lld begins or ends outside the array, ends before it begins, or is longer than was said",
-                fault - 1);
+    LSP_TRY(lsp_cuda_tell_fault(ctx, fault));
 done:
     return status;
 }

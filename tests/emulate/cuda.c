@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const int64_t memory_bytes = (int64_t)8 << 30; /* the largest allocation */
-static const lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES};
+/* Not const: a test may take a part of the chip away, to see how kernels do with less. */
+static lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES, EMU_L2_BYTES};
 
 /* ctx->cuda points to the fault word; the note and the stages follow it. */
 static const size_t state_bytes =
@@ -67,9 +68,7 @@ void lsp_cuda_close(lsp_ctx *ctx) {
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     long long fault = __atomic_exchange_n(lsp_cuda_fault(ctx), 0, __ATOMIC_ACQ_REL);
-    LSP_REQUIRE(fault == 0, LSP_ERR_ARGUMENT,
-                "segment %lld begins or ends outside the array, ends before it begins, or is longer than was said",
-                fault - 1);
+    LSP_TRY(lsp_cuda_tell_fault(ctx, fault));
 done:
     return status;
 }

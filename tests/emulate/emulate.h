@@ -14,6 +14,7 @@ enum {
     EMU_SMS = 24,
     EMU_BLOCKS = 2 * EMU_SMS, /* the most blocks of a cooperative kernel */
     EMU_SHARED_BYTES = 227 << 10,
+    EMU_L2_BYTES = 1 << 20,
     EMU_SHARED_USUAL_BYTES = 48 << 10, /* dynamic shared memory of a kernel without emu_allow_shared */
     EMU_THREADS = 1024,
     EMU_PATTERN = 0xA5 /* the byte in memory that was never written */

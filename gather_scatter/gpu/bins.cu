@@ -1,0 +1,190 @@
+/* A scatter through shared memory in one call: counts the elements of each bin, partitions them into bins, in one level
+ * or two, and fills the bins as a plan does. */
+#include "core/scan.h"
+#include "kernel_partition.cuh"
+
+enum {
+    BIN_BLOCKS = 2,      /* of the kernel that fills bins, on a multiprocessor */
+    ONE_LEVEL_BINS = 256 /* up to this many bins are told apart at once: their runs have 16 elements and more */
+};
+
+static size_t part_shared(const part_job *p, size_t element_bytes) {
+    const unsigned digits = p->groups > 0 ? (unsigned)lsp_max(p->groups, p->fan) : p->bins;
+    return PART_CHUNK * (element_bytes + 4) + (size_t)digits * 8;
+}
+
+/* Chooses bins and levels. False: the chip has too little shared memory, or numbers are too large. */
+static bool cut_bins(lsp_ctx *ctx, const gather_bins *bins, part_job *p) {
+    const unsigned most = gather_most_elements(ctx, bins->most_bytes + 1, BIN_BLOCKS);
+    const int64_t shared = lsp_cuda_get_chip(ctx)->shared_block_bytes - 1024;
+    *p = part_job{};
+    if (lsp_max(bins->n, bins->extent) > INT32_MAX || bins->extent == 0 || bins->n == 0 || most == 0) {
+        return false;
+    }
+    p->n = bins->n;
+    p->extent = (unsigned)bins->extent;
+    p->index = bins->index.at;
+    p->bin = gather_cut_by(gather_even_size(ctx, bins->extent, most));
+    p->bins = (unsigned)lsp_ceil_div(bins->extent, p->bin.size);
+    if (p->bins > ONE_LEVEL_BINS) {
+        while (p->fan * p->fan < p->bins) {
+            p->fan++;
+        }
+        p->groups = (unsigned)lsp_ceil_div(p->bins, p->fan);
+        p->group = gather_cut_by(p->bin.size * p->fan);
+    }
+    p->fault = bins->fault;
+    p->gate = bins->gate;
+    return (int64_t)p->bins * 4 <= shared && (int64_t)part_shared(p, bins->most_bytes) <= shared;
+}
+
+bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins) {
+    part_job p;
+    return cut_bins(ctx, bins, &p);
+}
+
+static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory) {
+    return lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory);
+}
+
+/* Scratch for all columns. elements: [1] holds what the last level writes, [0] what the first of two does. */
+static lsp_status take(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(scratch(ctx, (int64_t)p->bins + 1, sizeof *p->begin, (void **)&p->begin));
+    LSP_TRY(scratch(ctx, p->bins, sizeof *p->bin_next, (void **)&p->bin_next));
+    LSP_TRY(scratch(ctx, p->n, sizeof *p->place_in_bin, (void **)&p->place_in_bin));
+    LSP_TRY(scratch(ctx, p->n, bins->most_bytes, &elements[1]));
+    if (p->groups > 0) {
+        LSP_TRY(scratch(ctx, p->groups, sizeof *p->group_next, (void **)&p->group_next));
+        LSP_TRY(scratch(ctx, (int64_t)p->groups + 1, sizeof *p->chunk_begin, (void **)&p->chunk_begin));
+        LSP_TRY(scratch(ctx, p->n, sizeof *p->location, (void **)&p->location));
+        LSP_TRY(scratch(ctx, p->n, bins->most_bytes, &elements[0]));
+    }
+done:
+    return status;
+}
+
+template <typename I> static lsp_status count_bins(lsp_ctx *ctx, const part_job *p) {
+    lsp_status status = LSP_OK;
+    const size_t shared = (size_t)p->bins * 4;
+    void (*kernel)(part_job) = kernel_part_count<I>;
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(p->begin, 0, ((size_t)p->bins + 1) * sizeof *p->begin,
+                                               (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->n, PART_CHUNK, shared > 96 << 10 ? 1 : 2), PART_NT, shared, *p));
+    LSP_TRY(lsp_cuda_scan_there(ctx, p->begin + 1, p->bins, NULL));
+done:
+    return status;
+}
+
+template <typename V, typename I, int LEVEL>
+static lsp_status start_level(lsp_ctx *ctx, const part_job *p, const void *from, void *to) {
+    lsp_status status = LSP_OK;
+    const size_t shared = part_shared(p, sizeof(V));
+    const int64_t chunks = lsp_ceil_div(p->n, PART_CHUNK) + (LEVEL == PART_SECOND ? p->groups : 0);
+    void (*kernel)(part_job, const V *, V *) = kernel_partition<V, I, LEVEL>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, chunks, PART_NT, shared, *p, (const V *)from, (V *)to));
+done:
+    return status;
+}
+
+template <typename V, typename I>
+static lsp_status start(lsp_ctx *ctx, const part_job *p, const void *from, void *const elements[2]) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_part_begin, 1, PART_NT, 0, *p));
+    if (p->groups == 0) {
+        return start_level<V, I, PART_ONLY>(ctx, p, from, elements[1]);
+    }
+    LSP_TRY((start_level<V, I, PART_FIRST>(ctx, p, from, elements[0])));
+    LSP_TRY((start_level<V, int32_t, PART_SECOND>(ctx, p, elements[0], elements[1])));
+done:
+    return status;
+}
+
+template <typename I>
+static lsp_status partition(lsp_ctx *ctx, const part_job *p, size_t bytes, const void *from, void *const elements[2]) {
+    switch (bytes) {
+    case 1:
+        return start<unsigned char, I>(ctx, p, from, elements);
+    case 2:
+        return start<unsigned short, I>(ctx, p, from, elements);
+    case 4:
+        return start<unsigned, I>(ctx, p, from, elements);
+    case 8:
+        return start<unsigned long long, I>(ctx, p, from, elements);
+    default:
+        return start<uint4, I>(ctx, p, from, elements);
+    }
+}
+
+/* The bins that the last level has made, for the kernels that fill them. */
+static gather_stage stage_of(const gather_bins *bins, const part_job *p, void *elements) {
+    gather_stage stage = {};
+    stage.dests = bins->extent;
+    stage.bins = p->bins;
+    stage.sizes.bin = p->bin.size;
+    stage.sizes.threads = 1024 / BIN_BLOCKS;
+    stage.marks = true; /* some destinations may have no element, others two */
+    stage.bin_begin = p->begin;
+    stage.place_in_bin = p->place_in_bin;
+    stage.staged = elements;
+    stage.gate = bins->gate;
+    return stage;
+}
+
+/* Elements whose addresses are not multiples of their size go one by one. */
+static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const part_job *p, void *const elements[2],
+                                 const lsp_column *column) {
+    lsp_status status = LSP_OK;
+    gather_move move = {};
+    const gather_stage stage = stage_of(bins, p, elements[1]);
+    if (gather_unit(column) != column->bytes) {
+        move.n = bins->n;
+        move.index = bins->index;
+        move.high = move.extent = bins->extent;
+        move.gate = bins->gate;
+        move.scatter = true;
+        return lsp_gather_move(ctx, &move, column);
+    }
+    LSP_TRY(bins->index.type == LSP_I32 ? partition<int32_t>(ctx, p, column->bytes, column->from, elements)
+                                        : partition<long long>(ctx, p, column->bytes, column->from, elements));
+    LSP_TRY(lsp_gather_stage_fill(ctx, &stage, column->bytes, column));
+done:
+    return status;
+}
+
+lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    void *elements[2] = {NULL, NULL};
+    part_job p;
+    (void)cut_bins(ctx, bins, &p);
+    LSP_TRY(take(ctx, bins, &p, elements));
+    LSP_TRY(bins->index.type == LSP_I32 ? count_bins<int32_t>(ctx, &p) : count_bins<long long>(ctx, &p));
+    for (int64_t c = 0; c < count; c++) {
+        LSP_TRY(scatter_column(ctx, bins, &p, elements, &columns[c]));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    void *elements[2] = {NULL, NULL};
+    gather_stage stage;
+    part_job p;
+    (void)cut_bins(ctx, bins, &p);
+    LSP_TRY(take(ctx, bins, &p, elements));
+    LSP_TRY(bins->index.type == LSP_I32 ? count_bins<int32_t>(ctx, &p) : count_bins<long long>(ctx, &p));
+    stage = stage_of(bins, &p, elements[1]);
+    LSP_TRY(bins->index.type == LSP_I32 ? partition<int32_t>(ctx, &p, sizeof *owner, NULL, elements)
+                                        : partition<long long>(ctx, &p, sizeof *owner, NULL, elements));
+    LSP_TRY(lsp_gather_stage_own(ctx, &stage, owner));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* Lists of indices on a GPU: the owner of each destination (the inverted map), the winners among equal indices, the
+ * order of positions by index, the first index outside. */
+#include "core/cuda.h"
+#include "kernel_order.cuh"
+
+enum { L2_SHARE = 3 }; /* the share of the L2 cache that answers random accesses fully, as measured on an H200: 1/3 */
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, ORDER_NT * ORDER_VT, 32); }
+
+static lsp_status fill(lsp_ctx *ctx, void *memory, int byte, int64_t count, size_t item_bytes) {
+    return LSP_CUDA_CALL(ctx,
+                         cudaMemsetAsync(memory, byte, (size_t)count * item_bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
+}
+
+/* ---- owners ---- */
+
+template <typename I, typename O>
+static lsp_status start_owner(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate,
+                              void *owner) {
+    const lsp_gather_args *args = &job->args;
+    return LSP_LAUNCH(ctx, (kernel_owner<I, O>), blocks_for(ctx, args->n), ORDER_NT, 0, (const I *)args->index, args->n,
+                      args->extent, (O *)owner, fault, gate);
+}
+
+lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate, void *owner) {
+    lsp_status status = LSP_OK;
+    const bool narrow = job->args.index_type == LSP_I32, few = gather_list_type(job->args.n) == LSP_I32;
+    if (job->args.extent > 0) {
+        LSP_TRY(fill(ctx, owner, 0xFF, job->args.extent, lsp_type_bytes(gather_list_type(job->args.n))));
+    }
+    if (job->args.n > 0) {
+        LSP_TRY((few      ? narrow ? start_owner<int32_t, int>(ctx, job, fault, gate, owner)
+                                   : start_owner<long long, int>(ctx, job, fault, gate, owner)
+                      : narrow ? start_owner<int32_t, long long>(ctx, job, fault, gate, owner)
+                          : start_owner<long long, long long>(ctx, job, fault, gate, owner)));
+    }
+done:
+    return status;
+}
+
+template <typename I, typename O>
+static lsp_status start_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners) {
+    const lsp_gather_args *args = &job->args;
+    return LSP_LAUNCH(ctx, (kernel_winners<I, O>), blocks_for(ctx, args->n), ORDER_NT, 0, (const I *)args->index,
+                      args->n, args->extent, (const O *)owner, (I *)winners);
+}
+
+lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners) {
+    const bool narrow = job->args.index_type == LSP_I32, few = gather_list_type(job->args.n) == LSP_I32;
+    if (job->args.n == 0) {
+        return LSP_OK;
+    }
+    return few      ? narrow ? start_winners<int32_t, int>(ctx, job, owner, winners)
+                             : start_winners<long long, int>(ctx, job, owner, winners)
+                : narrow ? start_winners<int32_t, long long>(ctx, job, owner, winners)
+                    : start_winners<long long, long long>(ctx, job, owner, winners);
+}
+
+lsp_status lsp_gather_count_owned(lsp_ctx *ctx, gather_list owner, int64_t n, int64_t *owned) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    unsigned long long *count = NULL;
+    *owned = 0;
+    if (n == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *count, (void **)&count));
+    LSP_TRY(fill(ctx, count, 0, 1, sizeof *count));
+    LSP_TRY(owner.type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_count_owned<int32_t>, blocks_for(ctx, n), ORDER_NT, 0,
+                                               (const int32_t *)owner.at, n, count)
+                                  : LSP_LAUNCH(ctx, kernel_count_owned<long long>, blocks_for(ctx, n), ORDER_NT, 0,
+                                               (const long long *)owner.at, n, count));
+    LSP_TRY(lsp_cuda_read(ctx, owned, count, sizeof *owned));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- order ---- */
+
+/* The largest key is the one of indices outside. */
+static int64_t most_key(const lsp_gather_job *job, int64_t divisor) { return lsp_ceil_div(job->args.extent, divisor); }
+
+gather_order gather_order_for(const lsp_gather_job *job, int64_t divisor, int position_bytes) {
+    gather_order order = {};
+    order.divisor = divisor;
+    order.key_bytes = most_key(job, divisor) <= UINT32_MAX ? 4 : 8;
+    order.position_bytes = position_bytes > 0 ? position_bytes : job->args.n <= UINT32_MAX ? 4 : 8;
+    return order;
+}
+
+template <typename I, typename K>
+static lsp_status start_keys(lsp_ctx *ctx, const lsp_gather_job *job, const void *index, long long *fault,
+                             const gather_order *order) {
+    return LSP_LAUNCH(ctx, (kernel_keys<I, K>), blocks_for(ctx, job->args.n), ORDER_NT, 0, (const I *)index,
+                      job->args.n, job->args.extent, order->divisor, (K)most_key(job, order->divisor), (K *)order->keys,
+                      fault);
+}
+
+lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
+                           const gather_order *order) {
+    lsp_status status = LSP_OK;
+    const bool narrow = index.type == LSP_I32, few = order->key_bytes == 4;
+    lsp_segsort_args sort = {};
+    if (job->args.n == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY((few      ? narrow ? start_keys<int32_t, unsigned>(ctx, job, index.at, fault, order)
+                               : start_keys<long long, unsigned>(ctx, job, index.at, fault, order)
+                  : narrow ? start_keys<int32_t, unsigned long long>(ctx, job, index.at, fault, order)
+                      : start_keys<long long, unsigned long long>(ctx, job, index.at, fault, order)));
+    sort.n = sort.length = job->args.n;
+    sort.segments = 1;
+    sort.key_type = few ? LSP_U32 : LSP_U64;
+    sort.value_bytes = (size_t)order->position_bytes;
+    sort.keys = sort.keys_out = order->keys;
+    sort.values_out = order->position;
+    sort.end_bit = lsp_max(lsp_bits((uint64_t)most_key(job, order->divisor)), 1);
+    sort.flags = LSP_SORT_GLOBAL_POSITIONS;
+    sort.where = LSP_CUDA;
+    LSP_TRY(lsp_segsort(ctx, &sort));
+done:
+    return status;
+}
+
+bool lsp_gather_sorts(const lsp_gather_job *job) { return job->args.n <= INT32_MAX || job->args.index_type == LSP_I64; }
+
+lsp_status lsp_gather_sort_by_block(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
+                                    const gather_sorted *sorted) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx), bytes = lsp_type_bytes(index.type);
+    const int64_t block = lsp_max(lsp_cuda_get_chip(ctx)->l2_bytes / L2_SHARE / (int64_t)job->most_bytes, 1);
+    gather_order order = gather_order_for(job, block, (int)bytes);
+    gather_move move = {};
+    lsp_column column = {};
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, (size_t)order.key_bytes, &order.keys));
+    order.position = sorted->position;
+    LSP_TRY(lsp_gather_sort(ctx, job, index, fault, &order));
+    move.n = move.high = move.extent = job->args.n; /* the indices in that order */
+    move.index = gather_list{sorted->position, index.type};
+    column.from = index.at;
+    column.to = sorted->index;
+    column.bytes = bytes;
+    LSP_TRY(lsp_gather_move(ctx, &move, &column));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- the first index outside ---- */
+
+extern "C" lsp_status lsp_gather_find_bad_cuda(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_gather_args *args = &job->args;
+    unsigned long long *first = NULL;
+    int32_t narrow = 0;
+    *bad = -1;
+    if (args->n == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *first, (void **)&first));
+    LSP_TRY(fill(ctx, first, 0xFF, 1, sizeof *first)); /* -1, and as an unsigned number the largest */
+    LSP_TRY(args->index_type == LSP_I32
+                ? LSP_LAUNCH(ctx, kernel_first_bad<int32_t>, blocks_for(ctx, args->n), ORDER_NT, 0,
+                             (const int32_t *)args->index, args->n, args->extent, first)
+                : LSP_LAUNCH(ctx, kernel_first_bad<long long>, blocks_for(ctx, args->n), ORDER_NT, 0,
+                             (const long long *)args->index, args->n, args->extent, first));
+    LSP_TRY(lsp_cuda_read(ctx, bad, first, sizeof *bad));
+    if (*bad >= 0 && args->index_type == LSP_I32) {
+        LSP_TRY(lsp_cuda_read(ctx, &narrow, (const int32_t *)args->index + *bad, sizeof narrow));
+        *index = narrow;
+    } else if (*bad >= 0) {
+        LSP_TRY(lsp_cuda_read(ctx, index, (const int64_t *)args->index + *bad, sizeof *index));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,209 @@
+/* Moves through shared memory by a plan: chooses tiles and bins, prepares a map, and starts both phases. */
+#include "core/scan.h"
+#include "kernel_runs.cuh"
+#include "kernel_stage.cuh"
+
+enum {
+    STEP = 64,               /* elements: sizes of tiles and bins are multiples */
+    MOST_ELEMENTS = 1 << 16, /* places have 16 bits */
+    STATIC_BYTES = 1024,     /* room for a kernel's own shared memory, and what the system takes of each block */
+    GOOD_RUN = 8             /* elements of a run that make it good enough. Tuned on an H200 */
+};
+
+gather_cut gather_cut_by(unsigned size) {
+    gather_cut cut = {};
+    cut.size = size;
+    cut.shift = (unsigned)__builtin_ctz(size);
+    const unsigned odd = size >> cut.shift;
+    if (odd == 1) {
+        cut.shift--;
+        cut.magic = 1u << 31;
+    } else {
+        cut.after = (unsigned)lsp_bits(odd) - 1;
+        cut.magic = (unsigned)(((uint64_t)1 << (32 + cut.after)) / odd + 1);
+    }
+    return cut;
+}
+
+/* ---- sizes ---- */
+
+unsigned gather_most_elements(lsp_ctx *ctx, size_t element_bytes, int blocks) {
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const int64_t bytes = lsp_min(chip->shared_block_bytes, chip->shared_sm_bytes / blocks) - STATIC_BYTES;
+    return bytes > 0 ? (unsigned)lsp_min(bytes / (int64_t)element_bytes / STEP * STEP, MOST_ELEMENTS) : 0;
+}
+
+unsigned gather_even_size(lsp_ctx *ctx, int64_t total, unsigned most) {
+    const int64_t sms = lsp_cuda_get_chip(ctx)->sms, waves = lsp_max(lsp_ceil_div(total, sms * most), 1);
+    int64_t least = STEP; /* long enough for good runs, whatever the number of blocks */
+    while (least < most && least * least < GOOD_RUN * total) {
+        least += STEP;
+    }
+    const int64_t even = lsp_ceil_div(lsp_ceil_div(total, waves * sms), STEP) * STEP;
+    return (unsigned)lsp_min(lsp_max(even, least), most);
+}
+
+/* Two blocks a multiprocessor, one computing while the other waits, unless their runs are short. */
+static bool choose_sizes(lsp_ctx *ctx, gather_stage *stage, size_t most_bytes) {
+    const int64_t total = lsp_max(stage->sources, stage->dests);
+    const size_t bin_bytes = most_bytes + stage->marks;
+    const int64_t half = gather_most_elements(ctx, bin_bytes, 2);
+    const int blocks = half * half / GOOD_RUN >= total ? 2 : 1;
+    const unsigned tile = gather_most_elements(ctx, most_bytes, blocks);
+    const unsigned bin = gather_most_elements(ctx, bin_bytes, blocks);
+    if (tile == 0 || bin == 0) {
+        return false;
+    }
+    stage->sizes.tile = gather_even_size(ctx, stage->sources, tile);
+    stage->sizes.bin = gather_even_size(ctx, stage->dests, bin);
+    stage->sizes.threads = STAGE_NT / blocks;
+    return true;
+}
+
+static int64_t runs_bytes(const gather_stage *stage) { return 8 * stage->tiles + 2 * (int64_t)stage->sizes.bin; }
+
+bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t moved, size_t most_bytes,
+                           gather_stage *stage) {
+    *stage = gather_stage{};
+    stage->sources = sources;
+    stage->dests = dests;
+    stage->moved = moved;
+    stage->marks = moved < dests;
+    if (moved == 0 || lsp_max(sources, dests) > INT32_MAX || !choose_sizes(ctx, stage, most_bytes)) {
+        return false;
+    }
+    stage->tiles = lsp_ceil_div(sources, stage->sizes.tile);
+    stage->bins = lsp_ceil_div(dests, stage->sizes.bin);
+    return runs_bytes(stage) <= lsp_cuda_get_chip(ctx)->shared_block_bytes - STATIC_BYTES &&
+           stage->tiles * stage->bins <= lsp_max(moved, 1 << 16);
+}
+
+/* ---- preparation ---- */
+
+template <typename I>
+static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void *map, int64_t *runs) {
+    lsp_status status = LSP_OK;
+    const int64_t lengths = stage->tiles * stage->bins;
+    LSP_TRY(lsp_allow_shared(ctx, kernel_count_runs<I>, (size_t)runs_bytes(stage)));
+    LSP_TRY(lsp_allow_shared(ctx, kernel_write_runs<I>, (size_t)runs_bytes(stage)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_runs<I>, stage->bins, RUNS_NT, (size_t)stage->tiles * 4, *stage,
+                       (const I *)map, runs + 1, stage->bin_begin + 1));
+    LSP_TRY(lsp_cuda_scan_there(ctx, runs + 1, lengths, NULL));
+    LSP_TRY(lsp_cuda_scan_there(ctx, stage->bin_begin + 1, stage->bins, NULL));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_begins, lsp_blocks_for(ctx, stage->tiles + 1, RUNS_NT, 1), RUNS_NT, 0, *stage,
+                       runs));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_runs<I>, stage->bins, RUNS_NT, (size_t)runs_bytes(stage), *stage,
+                       (const I *)map, runs));
+done:
+    return status;
+}
+
+static lsp_status allocate(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory, int64_t *bytes) {
+    *bytes += count * (int64_t)item_bytes;
+    return lsp_alloc(ctx, LSP_CUDA, count, item_bytes, memory);
+}
+
+lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage,
+                                 int64_t *bytes) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t lengths = stage->tiles * stage->bins, moved = stage->moved;
+    cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
+    int64_t *runs = NULL;
+    LSP_TRY(allocate(ctx, stage->tiles + 1, sizeof *stage->tile_begin, (void **)&stage->tile_begin, bytes));
+    LSP_TRY(allocate(ctx, stage->bins + 1, sizeof *stage->bin_begin, (void **)&stage->bin_begin, bytes));
+    LSP_TRY(allocate(ctx, moved, sizeof *stage->place_in_tile, (void **)&stage->place_in_tile, bytes));
+    LSP_TRY(allocate(ctx, moved, sizeof *stage->place_in_bin, (void **)&stage->place_in_bin, bytes));
+    LSP_TRY(allocate(ctx, moved, sizeof *stage->slot, (void **)&stage->slot, bytes));
+    LSP_TRY(allocate(ctx, moved, most_bytes, &stage->staged, bytes));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lengths + 1, sizeof *runs, (void **)&runs));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(runs, 0, sizeof *runs, stream)));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(stage->bin_begin, 0, sizeof *stage->bin_begin, stream)));
+    LSP_TRY(map.type == LSP_I32 ? make_runs<int32_t>(ctx, stage, map.at, runs)
+                                : make_runs<long long>(ctx, stage, map.at, runs));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage) {
+    lsp_free(ctx, stage->tile_begin);
+    lsp_free(ctx, stage->bin_begin);
+    lsp_free(ctx, stage->place_in_tile);
+    lsp_free(ctx, stage->place_in_bin);
+    lsp_free(ctx, stage->slot);
+    lsp_free(ctx, stage->staged);
+}
+
+/* ---- a call ---- */
+
+template <typename U, bool ONE, bool MARKS>
+static lsp_status start_bins(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
+    lsp_status status = LSP_OK;
+    const size_t shared = (size_t)stage->sizes.bin * (column->bytes + MARKS);
+    void (*kernel)(gather_stage, const U *, U *, unsigned) = kernel_bins<U, ONE, MARKS>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, stage->bins, stage->sizes.threads, shared, *stage, (const U *)stage->staged,
+                       (U *)column->to, (unsigned)(column->bytes / sizeof(U))));
+done:
+    return status;
+}
+
+template <typename U, bool ONE>
+static lsp_status start_fill(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
+    return stage->marks ? start_bins<U, ONE, true>(ctx, stage, column) : start_bins<U, ONE, false>(ctx, stage, column);
+}
+
+template <typename U, bool ONE>
+static lsp_status start_tiles(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
+    lsp_status status = LSP_OK;
+    const size_t shared = (size_t)stage->sizes.tile * column->bytes;
+    void (*kernel)(gather_stage, const U *, U *, unsigned) = kernel_tiles<U, ONE>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, stage->tiles, stage->sizes.threads, shared, *stage, (const U *)column->from,
+                       (U *)stage->staged, (unsigned)(column->bytes / sizeof(U))));
+done:
+    return status;
+}
+
+typedef lsp_status start_fn(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column);
+
+template <typename U> static start_fn *fill_for(bool one) { return one ? start_fill<U, true> : start_fill<U, false>; }
+template <typename U> static start_fn *tiles_for(bool one) {
+    return one ? start_tiles<U, true> : start_tiles<U, false>;
+}
+
+lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column) {
+    const bool one = column->bytes == unit;
+    start_fn *start = unit == 1   ? fill_for<unsigned char>(one)
+                      : unit == 2 ? fill_for<unsigned short>(one)
+                      : unit == 4 ? fill_for<unsigned>(one)
+                      : unit == 8 ? fill_for<unsigned long long>(one)
+                                  : fill_for<uint4>(one);
+    return start(ctx, stage, column);
+}
+
+lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner) {
+    lsp_status status = LSP_OK;
+    const size_t shared = (size_t)stage->sizes.bin * sizeof *owner;
+    LSP_TRY(lsp_allow_shared(ctx, kernel_own, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_own, stage->bins, stage->sizes.threads, shared, *stage,
+                       (const unsigned *)stage->staged, owner));
+done:
+    return status;
+}
+
+lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
+    lsp_status status = LSP_OK;
+    const size_t unit = gather_unit(column);
+    const bool one = column->bytes == unit;
+    start_fn *start = unit == 1   ? tiles_for<unsigned char>(one)
+                      : unit == 2 ? tiles_for<unsigned short>(one)
+                      : unit == 4 ? tiles_for<unsigned>(one)
+                      : unit == 8 ? tiles_for<unsigned long long>(one)
+                                  : tiles_for<uint4>(one);
+    LSP_TRY(start(ctx, stage, column));
+    LSP_TRY(lsp_gather_stage_fill(ctx, stage, unit, column));
+done:
+    return status;
+}
