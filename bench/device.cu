@@ -9,6 +9,7 @@ struct bench_device {
     cudaStream_t stream;
     cudaEvent_t begin, end;
     bench_verdict *verdict; /* on the device */
+    uint4 *sweep;           /* SWEEP_BYTES, taken by the first sweep */
     cudaDeviceProp properties;
     char error[256], told[256];
 };
@@ -43,6 +44,7 @@ bench_device *bench_device_open(char *why, size_t why_bytes) {
 void bench_device_close(bench_device *d) {
     if (d) {
         cudaFree(d->verdict);
+        cudaFree(d->sweep);
         if (d->begin) {
             cudaEventDestroy(d->begin);
         }
@@ -152,4 +154,63 @@ bool bench_device_check(bench_device *d, const lsp_segsort_args *a, bool stable,
     return WENT(cudaGetLastError()) &&
            WENT(cudaMemcpyAsync(verdict, d->verdict, sizeof *verdict, cudaMemcpyDeviceToHost, d->stream)) &&
            WENT(cudaStreamSynchronize(d->stream));
+}
+
+/* ---- gather and scatter ---- */
+
+enum { SWEEP_BYTES = 256 << 20 };
+
+__global__ static void fill_moves(bench_move m) {
+    for (int64_t i = (int64_t)blockIdx.x * ITEM_THREADS + threadIdx.x; i < m.n;
+         i += (int64_t)gridDim.x * ITEM_THREADS) {
+        bench_move_put((uint32_t *)m.from, m.bytes, i);
+    }
+}
+
+bool bench_device_fill_moves(bench_device *d, const bench_move *m) {
+    fill_moves<<<item_blocks(m->n), ITEM_THREADS, 0, d->stream>>>(*m);
+    return WENT(cudaGetLastError()) && WENT(cudaStreamSynchronize(d->stream));
+}
+
+__global__ static void check_moves(bench_move m, unsigned long long *faults) {
+    for (int64_t i = (int64_t)blockIdx.x * ITEM_THREADS + threadIdx.x; i < m.n;
+         i += (int64_t)gridDim.x * ITEM_THREADS) {
+        if (bench_move_fault(&m, i)) {
+            atomicAdd(faults, 1ull);
+        }
+    }
+}
+
+bool bench_device_check_moves(bench_device *d, const bench_move *m, long long *faults) {
+    unsigned long long *there = &d->verdict->hash_in;
+    static_assert(sizeof *there == sizeof *faults, "both are counts of 64 bits");
+    if (!WENT(cudaMemsetAsync(there, 0, sizeof *there, d->stream))) {
+        return false;
+    }
+    check_moves<<<item_blocks(m->n), ITEM_THREADS, 0, d->stream>>>(*m, there);
+    return WENT(cudaGetLastError()) &&
+           WENT(cudaMemcpyAsync(faults, there, sizeof *there, cudaMemcpyDeviceToHost, d->stream)) &&
+           WENT(cudaStreamSynchronize(d->stream));
+}
+
+__global__ static void sweep(uint4 *memory, int64_t count) {
+    unsigned sum = 0;
+    for (int64_t i = (int64_t)blockIdx.x * ITEM_THREADS + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * ITEM_THREADS) {
+        sum += memory[i].x;
+    }
+    if (sum == 1) { /* never so, since the memory is zero: keeps the loads */
+        memory[0].x = sum;
+    }
+}
+
+bool bench_device_sweep(bench_device *d) {
+    if (!d->sweep && !(WENT(cudaMalloc((void **)&d->sweep, SWEEP_BYTES)) &&
+                       WENT(cudaMemsetAsync(d->sweep, 0, SWEEP_BYTES, d->stream)))) {
+        return false;
+    }
+    for (int64_t round = 0; round < 2; round++) {
+        sweep<<<1024, ITEM_THREADS, 0, d->stream>>>(d->sweep, SWEEP_BYTES / sizeof(uint4));
+    }
+    return WENT(cudaGetLastError());
 }

@@ -3,7 +3,7 @@
 #ifndef LSP_BENCH_DEVICE_H
 #define LSP_BENCH_DEVICE_H
 
-#include "bench/subjects/segments.h"
+#include "bench/subjects/moves.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +36,13 @@ double bench_device_stop(bench_device *device);
 /* As bench_segments_fill and bench_segments_check, on arrays of the GPU; false: something failed. */
 bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws);
 bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict);
+
+/* Fills m->from; m->index lies on the GPU already. */
+bool bench_device_fill_moves(bench_device *device, const bench_move *m);
+/* Counts the positions whose move went wrong; false: something failed. */
+bool bench_device_check_moves(bench_device *device, const bench_move *m, long long *faults);
+/* Reads memory until the last cache holds nothing else, so that no contender finds what another one left there. */
+bool bench_device_sweep(bench_device *device);
 
 #ifdef __cplusplus
 }

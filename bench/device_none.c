@@ -25,6 +25,11 @@ double bench_device_stop(bench_device *device) { return (void)device, -1; }
 bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws) {
     return (void)device, (void)a, (void)keys, (void)draws, false;
 }
+bool bench_device_fill_moves(bench_device *device, const bench_move *m) { return (void)device, (void)m, false; }
+bool bench_device_check_moves(bench_device *device, const bench_move *m, long long *faults) {
+    return (void)device, (void)m, (void)faults, false;
+}
+bool bench_device_sweep(bench_device *device) { return (void)device, false; }
 bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict) {
     return (void)device, (void)a, (void)stable, (void)verdict, false;
 }

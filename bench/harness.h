@@ -38,10 +38,13 @@ struct bench_contender {
     int64_t nnz_c;
     int64_t items; /* sorted; 0: another primitive */
     int threads;
-    bool on_gpu;    /* runs on the GPU */
-    double elapsed; /* seconds, if the run measured its own time (by events on the GPU); 0: the harness measures */
-    bool again;     /* knows the structure of the result already; compared only with peers that do too */
-    char who[32];   /* "libsparse", "eigen", ...; "libsparse:1": on one thread */
+    bool on_gpu;      /* runs on the GPU */
+    double elapsed;   /* seconds, if the run measured its own time (by events on the GPU); 0: the harness measures */
+    bool again;       /* knows the structure of the result already; compared only with peers that do too */
+    double predicted; /* seconds, by the cache model; 0: no prediction */
+    double plan_time; /* seconds to make the plan that `run` uses; 0: none */
+    bool chosen;      /* the library chose the strategy; otherwise, with a prediction, the bench asked for it */
+    char who[32];     /* "libsparse", "eigen", ...; "libsparse:1": on one thread */
     char why[256];
     bool ours;
 
@@ -97,7 +100,7 @@ typedef struct bench_subject {
     double min_time; /* default of --min-time, in seconds */
     bool on_gpu;     /* runs on a GPU, and does so by default if there is a GPU */
 } bench_subject;
-extern const bench_subject bench_mtx, bench_spgemm, bench_segsort;
+extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather, bench_scatter;
 
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
@@ -138,6 +141,18 @@ void bench_tune_segsort(bench *b);
 
 /* plots/plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]; returns the exit code. */
 int bench_plot(int argc, char **argv);
+
+/* calibrate.c: sparse-bench calibrate [OPTION]...; returns the exit code. */
+int bench_calibrate(int argc, char **argv);
+
+/* accuracy.c: predicted and measured times of all rows. Regret: the time of the library's choice over that of the best
+ * strategy, on one workload, with a plan or without one. */
+typedef struct bench_accuracy {
+    int predictions, choices;
+    double median_error, regret_median, regret_worst;
+    char worst[128]; /* the row of the worst regret */
+} bench_accuracy;
+bench_accuracy bench_accuracy_of(const bench *b);
 
 /* report.c */
 void bench_print_head(const bench *b);

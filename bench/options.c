@@ -10,6 +10,7 @@ static const char *const names[] = {"--list",    "--workload", "--file",     "--
 static void help(const bench_subject *const *subjects) {
     printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
            "       sparse-bench plot FILE.json OUT.svg [TYPES]\n"
+           "       sparse-bench calibrate [--device cpu|cuda] [--threads N] [--store]\n"
            "Measures the library beside its peers, in one process, and checks every result.\n\n");
     for (; *subjects; subjects++) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
@@ -17,17 +18,22 @@ static void help(const bench_subject *const *subjects) {
     printf(
         "  plot               draws the figures that --json wrote. segsort: share of copy speed over segment length\n"
         "                     (TYPES: kv32). spgemm: times as fast as cuSPARSE, on a CPU as the best peer (TYPES: "
-        "f64)\n\n"
+        "f64).\n"
+        "                     gather, scatter: time measured and predicted (TYPES: a pattern such as random, or\n"
+        "                     partitions, width, passes, bandwidth)\n"
+        "  calibrate          measures the figures of the cache model on this machine and prints them\n\n"
         "  --list             print the names of the workloads and stop\n"
         "  --workload PATTERN only workloads that match: 'er*', '*/f32', 'real' (all of real/...)\n"
         "  --file A.mtx       this matrix instead of the workloads\n"
         "  --quick            small sizes, at least 3 runs: shows that everything works; do not quote the figures\n"
-        "  --device cpu|cuda  where to measure (segsort, spgemm: a GPU if there is one)\n"
+        "  --device cpu|cuda  where to measure (a GPU if there is one; mtx: cpu)\n"
         "  --threads N        threads for the library and its peers (all)\n"
         "  --json FILE        also write the figures, in the format of Google Benchmark\n"
-        "  --min-time S       measure each contender for at least S seconds (1, segsort 0.25; with --quick 0.05)\n"
+        "  --min-time S       measure each contender for at least S seconds (1, segsort 0.25, gather and\n"
+        "                     scatter 0.05; with --quick 0.05)\n"
         "  --keep-heap        keep the freed memory of the peers in the process, as the library keeps its own\n"
         "  --tune             segsort: find the best limits for this GPU and print the table (segsort/README.md)\n"
+        "  --store            calibrate: keep the figures for later contexts (in $XDG_CACHE_HOME/libsparse)\n"
         "  --help, --version\n\n"
         "Columns; each row is a contender, PRIMITIVE/WORKLOAD/WHO:\n"
         "  time               median of the runs\n"
@@ -37,6 +43,7 @@ static void help(const bench_subject *const *subjects) {
         "  copy               share of the speed of a parallel memcpy (on a GPU: of a copy on it)\n"
         "  best peer is       in a row of the library: how much slower, or FASTER, the fastest peer with a right\n"
         "                     result is; that peer's row says '(this one)'. WRONG: the result was wrong\n"
+        "  predicted          gather, scatter: how far the prediction of the cache model is from the time\n"
         "A warning at the end says if other programs kept the machine busy.\n\n"
         "Exit codes: 0 done, 1 usage, 2 malformed input, 3 memory, 4 device, 5 a result was wrong.\n");
 }

@@ -15,7 +15,8 @@ void bench_print_head(const bench *b) {
                b->threads == 1 ? "" : "s", b->copy[0] * 1e-9);
     }
     printf("; load %.2f on %d processors\n", load, bench_cpus());
-    const char *rate = strcmp(b->options.primitive, "segsort") == 0 ? "Gitem/s" : "Gflop/s";
+    const bool products = strcmp(b->options.primitive, "spgemm") == 0 || strcmp(b->options.primitive, "mtx") == 0;
+    const char *rate = products ? "Gflop/s" : "Gitem/s";
     printf("%-48s %13s %7s %9s %8s %6s  %s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer is");
 }
 
@@ -32,7 +33,7 @@ static void put_gain(char *to, size_t bytes, double ratio) {
 
 void bench_print_row(const bench_row *row) {
     const bench_contender *c = &row->c;
-    char rate[16] = "", gain[32] = "";
+    char rate[16] = "", gain[32] = "", told[32] = "";
     const bool brief = row->median < 1e-4;
     if (c->failed) {
         printf("%-48s %13s\n", row->name, "FAILED");
@@ -50,9 +51,12 @@ void bench_print_row(const bench_row *row) {
     } else if (c->bits == BENCH_BITS_VARY) {
         snprintf(gain, sizeof gain, "bits vary");
     }
-    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %%  %s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
+    if (c->predicted > 0) {
+        snprintf(told, sizeof told, "  predicted %+.0f %%", 100 * (c->predicted / row->median - 1));
+    }
+    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %%  %s%s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
            brief ? "us" : "ms", 100 * (row->quartile3 - row->quartile1) / row->median,
-           1e-6 * (double)c->bytes / row->median, rate, 100 * row->copy_share, gain);
+           1e-6 * (double)c->bytes / row->median, rate, 100 * row->copy_share, gain, told);
     fflush(stdout);
 }
 
@@ -87,6 +91,17 @@ static void put_versions(const bench_subject *subject, bool on_gpu, FILE *out) {
     fputs("},\n", out);
 }
 
+/* How well the cache model did, if it predicted anything. */
+static void put_accuracy(const bench *b, FILE *out) {
+    const bench_accuracy a = bench_accuracy_of(b);
+    if (a.predictions > 0) {
+        fprintf(out,
+                "    \"model\": {\"predictions\": %d, \"median_error\": %.4f, \"choices\": %d, "
+                "\"regret_median\": %.4f, \"regret_worst\": %.4f},\n",
+                a.predictions, a.median_error, a.choices, a.regret_median, a.regret_worst);
+    }
+}
+
 static void put_context(const bench *b, FILE *out) {
     char date[64];
     const time_t now = time(NULL);
@@ -111,6 +126,7 @@ static void put_context(const bench *b, FILE *out) {
         put_field(out, "gpu", bench_device_name(b->device));
     }
     put_versions(b->subject, b->device != NULL, out);
+    put_accuracy(b, out);
     fprintf(out,
             "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"
             "    \"load_avg\": [%.2f, %.2f, %.2f],\n    \"processors_busy_for_others\": %.2f,\n"
@@ -149,6 +165,12 @@ static void put_row(const bench_row *row, FILE *out) {
     if (c->items > 0 && !c->failed) {
         fprintf(out, "      \"items\": %lld,\n      \"items_per_second\": %.6g,\n", (long long)c->items,
                 (double)c->items / row->median);
+    }
+    if (c->predicted > 0) {
+        fprintf(out, "      \"predicted_time\": %.6f,\n", 1e3 * c->predicted);
+    }
+    if (c->plan_time > 0) {
+        fprintf(out, "      \"plan_time\": %.6f,\n", 1e3 * c->plan_time);
     }
     if (c->bits != BENCH_BITS_UNKNOWN) {
         fprintf(out, "      \"same_bits_in_five_runs\": %s,\n", c->bits == BENCH_BITS_SAME ? "true" : "false");

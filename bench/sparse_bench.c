@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECTS = 3 };
-static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, &bench_segsort, NULL};
+enum { SUBJECTS = 5 };
+static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx,    &bench_spgemm,  &bench_segsort,
+                                                            &bench_gather, &bench_scatter, NULL};
 
 /* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
 static bool wanted(const bench_options *options, const char *workload) {
@@ -139,6 +140,19 @@ static bool prepare(bench *b, const bench_subject *subject) {
     return true;
 }
 
+/* How well the cache model did, if the subject asked it. */
+static void print_accuracy(const bench *b) {
+    const bench_accuracy a = bench_accuracy_of(b);
+    if (a.predictions > 0) {
+        printf("cache model: median error of %d predicted times %.1f %%", a.predictions, 100 * a.median_error);
+    }
+    if (a.predictions > 0 && a.choices > 0) {
+        printf("; regret of %d choices %.3f in the median, %.3f at worst (%s)", a.choices, a.regret_median,
+               a.regret_worst, a.worst);
+    }
+    printf(a.predictions > 0 ? "\n" : "");
+}
+
 /* Names the CPU peers that this build lacks, and warns if other programs were busy. */
 static void print_foot(const bench *b, const bench_subject *subject) {
     static const double quiet = 0.2; /* processors; an idle system uses less */
@@ -191,6 +205,7 @@ static void race(bench *b, const bench_subject *subject, const char *const *work
         each_workload(b, subject, workloads, act_run);
     }
     b->others = bench_load_of_others(&load);
+    print_accuracy(b);
     print_foot(b, subject);
     if (json) {
         close_json(b, json, beside);
@@ -201,6 +216,9 @@ int main(int argc, char **argv) {
     bench b = {0};
     if (argc > 1 && strcmp(argv[1], "plot") == 0) {
         return bench_plot(argc - 2, argv + 2);
+    }
+    if (argc > 1 && strcmp(argv[1], "calibrate") == 0) {
+        return bench_calibrate(argc - 2, argv + 2);
     }
     int code = bench_parse(&b.options, argc, argv, subjects);
     if (code >= 0) {

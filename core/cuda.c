@@ -152,7 +152,9 @@ static lsp_status read_chip(lsp_ctx *ctx) {
                  {cudaDevAttrMultiProcessorCount, &chip->sms},
                  {cudaDevAttrMaxSharedMemoryPerMultiprocessor, &chip->shared_sm_bytes},
                  {cudaDevAttrMaxSharedMemoryPerBlockOptin, &chip->shared_block_bytes},
-                 {cudaDevAttrL2CacheSize, &chip->l2_bytes}};
+                 {cudaDevAttrL2CacheSize, &chip->l2_bytes},
+                 {cudaDevAttrMemoryClockRate, &chip->memory_khz},
+                 {cudaDevAttrGlobalMemoryBusWidth, &chip->memory_bus_bits}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         LSP_TRY(lsp_cuda_check(ctx,
                                (int)cudaDeviceGetAttribute(asked[i].value, asked[i].attribute, ctx->options.ordinal),

@@ -35,6 +35,7 @@ static inline lsp_status lsp_cuda_tell_fault(lsp_ctx *ctx, long long fault) {
 typedef struct lsp_cuda_chip {
     int compute; /* compute capability times 10: 90 for 9.0 */
     int sms, shared_sm_bytes, shared_block_bytes, l2_bytes;
+    int memory_khz, memory_bus_bits; /* two transfers a clock; 0 where the driver does not tell */
 } lsp_cuda_chip;
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx);
 /* Blocks of a kernel with a grid-stride loop over `items`: one per `block_items` items, at least 1, and at most

@@ -1,11 +1,17 @@
-/* Which strategy a call takes: the one that was asked for, else direct. A strategy that is not offered is refused. */
+/* Which strategy a call takes: the one that was asked for, else the one for which the cache model predicts the least
+ * time. Small calls are direct at once: they must not pay for a prediction. A strategy that is not offered is refused.
+ */
+#include "core/cuda.h"
 #include "gather_scatter.h"
+#include "model.h"
+#include <math.h>
 #include <stdio.h>
 
-const char *lsp_strategy_name(lsp_strategy strategy) {
-    static const char *const names[LSP_STRATEGIES] = {"auto", "direct", "rescan", "partition", "stage", "invert"};
-    return (unsigned)strategy < LSP_STRATEGIES ? names[strategy] : "?";
-}
+enum {
+    few = 1 << 16,         /* up to so many indices a call takes less time than a choice could save */
+    quick_windows = 2,     /* of a sample for one call */
+    sampled_from = 1 << 18 /* a sample takes about a millisecond */
+};
 
 /* A gather needs a plan to be staged; only a scatter can be inverted, and only by a plan. */
 static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
@@ -19,16 +25,147 @@ static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
     }
 }
 
+/* May AUTO take it? Sums have one way on a GPU without a plan, which `direct` names, and cannot be inverted, because
+ * several elements go to one place. */
+static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
+    const bool adds = job->scatter && job->args.rule == LSP_SCATTER_ADD;
+    if (strategy == LSP_STRATEGY_DIRECT) {
+        return true;
+    }
+    return is_offered(job, strategy) && !(adds && !job->planned && job->args.where == LSP_CUDA) &&
+           !(strategy == LSP_STRATEGY_INVERT && adds);
+}
+
+static lsp_cache_case case_of(const lsp_gather_job *job) {
+    return (lsp_cache_case){.n = job->args.n,
+                            .extent = job->args.extent,
+                            .element_bytes = job->most_bytes,
+                            .index_bytes = lsp_type_bytes(job->args.index_type),
+                            .scatter = job->scatter,
+                            .ordered = job->scatter && job->args.rule != LSP_SCATTER_DISTINCT,
+                            .planned = job->planned,
+                            .calls = job->args.expected_calls};
+}
+
+/* Sets the pattern: the one given, else a sample where indices can be read without a wait that the caller does not
+ * expect, else uniform. */
+static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_cache_pattern *given,
+                               lsp_cache_case *what) {
+    const lsp_gather_args *a = &job->args;
+    if (given != NULL) {
+        what->pattern = *given;
+    } else if (a->n >= sampled_from && job->planned) {
+        return lsp_cache_model_sample(ctx, a->index, a->index_type, a->n, job->most_bytes, a->where, &what->pattern);
+    } else if (a->n >= sampled_from && a->where == LSP_HOST) {
+        return lsp_cache_sample(ctx, a, job->most_bytes, quick_windows, &what->pattern);
+    }
+    return LSP_OK;
+}
+
+/* Direct takes about start + streams + v / 32 of the accesses' time if a warp touches v sectors. Returns the v at which
+ * it is as fast as `seconds`. */
+static double switch_sectors(const lsp_cache_figures *f, const lsp_cache_case *what, double direct, double seconds) {
+    const lsp_access a = lsp_access_of(f, what, 1);
+    const double accesses = lsp_access_seconds(f, &a);
+    return fmin(fmax(32 * (seconds - (direct - accesses)) / accesses, 0), 32);
+}
+
+static void take(lsp_gather_choice *choice, const lsp_cache_prediction *p, lsp_strategy strategy, int passes) {
+    choice->strategy = strategy;
+    choice->passes = strategy != LSP_STRATEGY_RESCAN ? 1 : passes > 0 ? passes : (int)lsp_max(p->passes[strategy], 1);
+    choice->seconds = p->seconds[strategy];
+    choice->plan_seconds = p->plan_seconds[strategy];
+    choice->direct_seconds = p->seconds[LSP_STRATEGY_DIRECT];
+}
+
+static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pattern *pattern) {
+    lsp_status status = LSP_OK;
+    const lsp_strategy asked = job->args.strategy;
+    lsp_gather_choice *choice = &job->choice;
+    const lsp_cache_figures *f;
+    lsp_cache_case what = case_of(job);
+    lsp_cache_prediction p;
+    LSP_TRY(lsp_cache_figures_of(ctx, &f));
+    LSP_TRY(find_pattern(ctx, job, pattern, &what));
+    LSP_TRY(lsp_cache_model_predict(ctx, f, &what, &p));
+    for (int s = LSP_STRATEGY_DIRECT; s < LSP_STRATEGIES && asked == LSP_STRATEGY_AUTO; s++) {
+        if (!is_candidate(job, (lsp_strategy)s)) {
+            p.seconds[s] = 0;
+        }
+    }
+    if (asked == LSP_STRATEGY_AUTO) {
+        lsp_cache_choose(&what, &p);
+    }
+    take(choice, &p, asked == LSP_STRATEGY_AUTO ? p.best : asked, job->args.passes);
+    snprintf(choice->reason, sizeof choice->reason, "%s",
+             asked == LSP_STRATEGY_AUTO ? p.reason : "the caller asked for it");
+    if (asked == LSP_STRATEGY_AUTO && p.best != LSP_STRATEGY_DIRECT && !pattern && !job->planned &&
+        job->args.where == LSP_CUDA) {
+        choice->switch_sectors = switch_sectors(f, &what, choice->direct_seconds, choice->seconds);
+    }
+done:
+    return status;
+}
+
+/* Do neighbours mostly lie within a cache line of each other, at 16 places of the array? */
+static bool looks_sequential(const lsp_gather_args *a, size_t bytes) {
+    enum { places = 16, steps = 32, line = 64 };
+    const uint64_t reach = line / (uint64_t)lsp_min((int64_t)bytes, line);
+    int near = 0;
+    for (int p = 0; p < places; p++) {
+        const int64_t begin = (a->n - steps - 1) / (places - 1) * p;
+        for (int64_t i = begin; i < begin + steps; i++) {
+            const uint64_t here = (uint64_t)lsp_index_at(a->index, a->index_type, i);
+            const uint64_t next = (uint64_t)lsp_index_at(a->index, a->index_type, i + 1);
+            near += next - here + reach <= 2 * reach;
+        }
+    }
+    return near > places * steps * 3 / 4;
+}
+
+/* One call on the host: direct without a sample if the array fits half of the last cache, or if it is read in order. */
+static lsp_status is_plain_on_host(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
+    lsp_status status = LSP_OK;
+    const lsp_cache_figures *f;
+    *plain = false;
+    if (job->planned || job->args.where != LSP_HOST || job->args.strategy != LSP_STRATEGY_AUTO) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_cache_figures_of(ctx, &f));
+    *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes / 2 ||
+             looks_sequential(&job->args, job->most_bytes);
+done:
+    return status;
+}
+
+/* Is the answer known without a prediction? */
+static bool is_plain(const lsp_gather_job *job) {
+    const lsp_strategy asked = job->args.strategy;
+    const bool few_indices = job->args.n < few || job->args.extent == 0;
+    return asked == LSP_STRATEGY_AUTO     ? few_indices
+           : asked == LSP_STRATEGY_RESCAN ? few_indices || (!job->planned && job->args.passes > 0)
+                                          : !job->planned || few_indices;
+}
+
 lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pattern *pattern) {
     lsp_status status = LSP_OK;
     const lsp_strategy asked = job->args.strategy;
-    (void)pattern;
     LSP_REQUIRE(is_offered(job, asked), LSP_ERR_UNSUPPORTED, "a %s %s a plan is not offered by the strategy %s",
                 job->scatter ? "scatter" : "gather", job->planned ? "with" : "without", lsp_strategy_name(asked));
-    job->choice = (lsp_gather_choice){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};
-    job->choice.passes = job->choice.strategy == LSP_STRATEGY_RESCAN ? (int)lsp_max(job->args.passes, 1) : 1;
-    snprintf(job->choice.reason, sizeof job->choice.reason, "%s",
-             asked == LSP_STRATEGY_AUTO ? "no model says otherwise" : "the caller asked for it");
+    bool plain = is_plain(job);
+    if (!plain) {
+        LSP_TRY(is_plain_on_host(ctx, job, &plain));
+    }
+    if (plain) {
+        job->choice = (lsp_gather_choice){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};
+        job->choice.passes = asked == LSP_STRATEGY_RESCAN ? (int)lsp_max(job->args.passes, 1) : 1;
+        snprintf(job->choice.reason, sizeof job->choice.reason, "%s",
+                 asked == LSP_STRATEGY_AUTO ? "few indices, a small array, or an order that a cache likes"
+                                            : "the caller asked for it");
+    } else {
+        job->choice = (lsp_gather_choice){0};
+        LSP_TRY(predict(ctx, job, pattern));
+    }
 done:
     return status;
 }

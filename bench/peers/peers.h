@@ -79,6 +79,14 @@ typedef struct peer_gpu_segments {
     const char *version; /* by the peer's headers */
 } peer_gpu_segments;
 
+/* A gather or scatter of one column by int32 indices; distinct ones in a scatter. On the GPU it puts its work on the
+ * stream. Returns NULL or a complaint. */
+typedef struct peer_move {
+    const char *(*run)(const lsp_gather_args *args, bool scatter, int threads, void *stream);
+    const char *version;
+} peer_move;
+
+extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
 extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;
 extern const peer_gpu_product peer_esc;

@@ -1,43 +1,129 @@
 /* Plans on the CPU: what is prepared for each strategy, and the calls. */
 #include "cpu.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct parts {
-    void *index; /* direct, rescan: a copy of the map */
+    void *index; /* direct, rescan: the map, of type index_type */
+    lsp_type index_type;
+    lsp_pairs pairs; /* partition, invert */
+    lsp_stage stage; /* stage */
 } parts;
+
+typedef struct narrowing {
+    const lsp_gather_args *args;
+    int32_t *narrow;
+} narrowing;
+
+static void narrow_share(void *data, int64_t begin, int64_t end) {
+    const narrowing *n = data;
+    for (int64_t i = begin; i < end; i++) {
+        n->narrow[i] = (int32_t)lsp_index_at(n->args->index, n->args->index_type, i);
+    }
+}
+
+/* The map with 32-bit indices if they fit, in scratch: less to read. */
+static lsp_status narrow_index(lsp_ctx *ctx, lsp_gather_args *args) {
+    lsp_status status = LSP_OK;
+    narrowing n = {.args = args};
+    if (args->index_type == LSP_I32 || args->extent > INT32_MAX) {
+        return LSP_OK;
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, args->n, &n.narrow));
+    lsp_for_shares(ctx, args->n, LSP_GATHER_WORTH_A_THREAD, narrow_share, &n);
+    args->index = n.narrow;
+    args->index_type = LSP_I32;
+done:
+    return status;
+}
+
+static lsp_status keep_index(lsp_gather_plan *plan, const lsp_gather_args *args) {
+    lsp_status status = LSP_OK;
+    parts *made = plan->parts;
+    const size_t bytes = lsp_type_bytes(args->index_type);
+    made->index_type = args->index_type;
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, args->n, bytes, &made->index));
+    memcpy(made->index, args->index, (size_t)args->n * bytes);
+    plan->info.plan_bytes += args->n * (int64_t)bytes;
+done:
+    return status;
+}
+
+/* Prepares a map of one index or more. */
+static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    parts *made = plan->parts;
+    lsp_gather_info *info = &plan->info;
+    if (info->strategy == LSP_STRATEGY_STAGE && !lsp_gather_stage_fits(job)) {
+        info->strategy = LSP_STRATEGY_PARTITION;
+        snprintf(info->reason, sizeof info->reason, "%lld indices are too few to stage %lld elements",
+                 (long long)job->args.n, (long long)job->args.extent);
+    }
+    switch (info->strategy) {
+    case LSP_STRATEGY_STAGE:
+        LSP_TRY(lsp_gather_stage_make(ctx, job, &made->stage));
+        info->plan_bytes += lsp_gather_stage_bytes(ctx, job, &made->stage);
+        break;
+    case LSP_STRATEGY_PARTITION:
+    case LSP_STRATEGY_INVERT:
+        LSP_TRY(lsp_gather_pairs_make(ctx, job, info->strategy == LSP_STRATEGY_INVERT, &made->pairs));
+        info->plan_bytes += lsp_gather_pairs_bytes(&made->pairs);
+        break;
+    default:
+        LSP_TRY(keep_index(plan, &job->args));
+    }
+done:
+    return status;
+}
 
 lsp_status lsp_gather_prepare_cpu(lsp_gather_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const lsp_gather_args *args = &plan->job.args;
-    const size_t bytes = lsp_type_bytes(args->index_type);
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_gather_job job = plan->job;
     parts *made;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (parts){0};
     plan->parts = made;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &made->index));
-    if (args->n > 0) {
-        memcpy(made->index, args->index, (size_t)args->n * bytes);
+    plan->info.plan_bytes += (int64_t)sizeof *made;
+    if (job.args.n > 0) {
+        LSP_TRY(narrow_index(ctx, &job.args));
+        LSP_TRY(prepare(plan, &job));
     }
-    plan->info.plan_bytes += (int64_t)sizeof *made + args->n * (int64_t)bytes;
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
 lsp_status lsp_gather_execute_cpu(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
     int64_t bad = INT64_MAX;
     const parts *made = plan->parts;
+    lsp_ctx *ctx = plan->ctx;
     lsp_gather_job job = plan->job;
-    job.args.index = made->index;
     job.args.columns = columns;
     job.args.column_count = count;
-    return lsp_gather_cpu_scan(plan->ctx, &job, job.choice.passes, &bad);
+    switch (plan->info.strategy) {
+    case LSP_STRATEGY_STAGE:
+        lsp_gather_stage_run(ctx, &job, &made->stage);
+        return LSP_OK;
+    case LSP_STRATEGY_PARTITION:
+    case LSP_STRATEGY_INVERT:
+        lsp_gather_pairs_run(ctx, &job, &made->pairs);
+        return LSP_OK;
+    default:
+        job.args.index = made->index;
+        job.args.index_type = made->index_type;
+        return lsp_gather_cpu_scan(ctx, &job, job.choice.passes, &bad);
+    }
 }
 
 void lsp_gather_release_cpu(lsp_gather_plan *plan) {
     parts *made = plan->parts;
     if (made) {
         lsp_free(plan->ctx, made->index);
+        lsp_gather_pairs_free(plan->ctx, &made->pairs);
+        lsp_gather_stage_free(plan->ctx, &made->stage);
         lsp_free(plan->ctx, made);
     }
     plan->parts = NULL;

@@ -2,53 +2,50 @@
 #include "cpu.h"
 
 typedef struct search {
-    const lsp_gather_job *job;
-    int64_t bad; /* the lowest position found */
+    const lsp_gather_args *args;
+    int64_t bad;
 } search;
 
-/* Looks for an index outside in blocks: inside a block without branches, so that the compiler uses vectors. */
 static void search_share(void *data, int64_t begin, int64_t end) {
-    enum { BLOCK = 1024 };
     search *s = data;
-    const lsp_gather_args *args = &s->job->args;
-    const uint64_t extent = (uint64_t)args->extent;
-    for (int64_t block = begin; block < end; block += BLOCK) {
-        const int64_t last = lsp_min(block + BLOCK, end);
-        int outside = 0;
-        if (args->index_type == LSP_I32) {
-            const int32_t *index = args->index;
-            const uint32_t most = (uint32_t)lsp_min(args->extent, (int64_t)1 << 31);
-            for (int64_t i = block; i < last; i++) {
-                outside |= (uint32_t)index[i] >= most;
-            }
-        } else {
-            const int64_t *index = args->index;
-            for (int64_t i = block; i < last; i++) {
-                outside |= (uint64_t)index[i] >= extent;
-            }
-        }
-        for (int64_t i = block; outside && i < last; i++) {
-            if ((uint64_t)lsp_index_at(args->index, args->index_type, i) >= extent) {
-                lsp_lower(&s->bad, i);
-                return;
-            }
-        }
-    }
+    lsp_lower(&s->bad, lsp_gather_first_outside(s->args, begin, end));
 }
 
 lsp_status lsp_gather_find_bad_cpu(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
-    search s = {.job = job, .bad = INT64_MAX};
-    lsp_for_shares(ctx, job->args.n, 1 << 16, search_share, &s);
+    search s = {.args = &job->args, .bad = INT64_MAX};
+    lsp_for_shares(ctx, job->args.n, LSP_GATHER_WORTH_A_THREAD, search_share, &s);
     *bad = s.bad == INT64_MAX ? -1 : s.bad;
     *index = s.bad == INT64_MAX ? 0 : lsp_index_at(job->args.index, job->args.index_type, s.bad);
     return LSP_OK;
 }
 
+/* A gather by pairs that are made for this call. With indices outside a scan gives the same elements. */
+static lsp_status gather_by_pairs(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad) {
+    lsp_status status = LSP_OK;
+    lsp_pairs pairs = {0};
+    int64_t outside, index;
+    LSP_TRY(lsp_gather_find_bad_cpu(ctx, job, &outside, &index));
+    if (outside >= 0) {
+        return lsp_gather_cpu_scan(ctx, job, 1, bad);
+    }
+    LSP_TRY(lsp_gather_pairs_make(ctx, job, false, &pairs));
+    lsp_gather_pairs_run(ctx, job, &pairs);
+    lsp_gather_pairs_free(ctx, &pairs);
+done:
+    return status;
+}
+
 lsp_status lsp_gather_run_cpu(lsp_ctx *ctx, const lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
-    int64_t bad = INT64_MAX;
-    LSP_TRY(lsp_gather_cpu_scan(ctx, job, job->choice.passes, &bad));
+    const lsp_strategy strategy = job->choice.strategy;
+    const bool ordered = strategy == LSP_STRATEGY_PARTITION || strategy == LSP_STRATEGY_STAGE;
+    int64_t bad = args->extent > 0 ? INT64_MAX : 0;
+    if (args->extent > 0 && ordered) {
+        LSP_TRY(job->scatter ? lsp_gather_cpu_bins(ctx, job, &bad) : gather_by_pairs(ctx, job, &bad));
+    } else if (args->extent > 0) {
+        LSP_TRY(lsp_gather_cpu_scan(ctx, job, job->choice.passes, &bad));
+    }
     if (bad != INT64_MAX) {
         status = lsp_gather_refuse_index(ctx, bad, lsp_index_at(args->index, args->index_type, bad), args->extent);
     }

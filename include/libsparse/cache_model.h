@@ -77,6 +77,7 @@ typedef struct lsp_cache_pattern {
      * consecutive accesses touches, divided by the accesses: 1 if nothing is ever touched twice. Windows beyond the
      * sample have the value of the last one before. */
     double sectors[LSP_PATTERN_WINDOWS], lines[LSP_PATTERN_WINDOWS];
+    double regions;        /* of 128 KiB: how many a window of 16384 accesses touches, 1 and more */
     int64_t touched_bytes; /* an estimate of the footprint: bytes of all lines that the indices touch */
     int64_t reserved[LSP_RESERVED];
 } lsp_cache_pattern;
@@ -111,7 +112,8 @@ typedef struct lsp_cache_prediction {
     int64_t reserved[LSP_RESERVED];
 } lsp_cache_prediction;
 
-/* Predicts one call. It measures nothing; the same input gives the same prediction. */
+/* Predicts one call. It measures nothing; the same input gives the same prediction. `figures` NULL, here and below: the
+ * context's. */
 LSP_API lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                            lsp_cache_prediction *prediction);
 

@@ -8,7 +8,11 @@
 
 static const int64_t memory_bytes = (int64_t)8 << 30; /* the largest allocation */
 /* Not const: a test may take a part of the chip away, to see how kernels do with less. */
-static lsp_cuda_chip chip = {90, EMU_SMS, EMU_SHARED_BYTES + 1024, EMU_SHARED_BYTES, EMU_L2_BYTES};
+static lsp_cuda_chip chip = {.compute = 90,
+                             .sms = EMU_SMS,
+                             .shared_sm_bytes = EMU_SHARED_BYTES + 1024,
+                             .shared_block_bytes = EMU_SHARED_BYTES,
+                             .l2_bytes = EMU_L2_BYTES};
 
 /* ctx->cuda points to the fault word; the note and the stages follow it. */
 static const size_t state_bytes =
