@@ -24,6 +24,24 @@ __device__ inline void lsp_prefetch_border(const void *border) {
     }
 }
 
+/* Reads *from, of 4, 8 or 16 bytes, and lets the L2 cache fetch the 256 bytes around it, because other blocks will read
+ * those soon: memory hands out long pieces faster than scattered short ones. */
+template <typename T> __device__ inline T lsp_read_around(const T *from) {
+    T x;
+    if constexpr (sizeof(T) == 16) {
+        asm("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+            : "l"(from));
+    } else if constexpr (sizeof(T) == 8) {
+        asm("ld.global.L2::256B.u64 %0, [%1];" : "=l"(x) : "l"(from));
+    } else if constexpr (sizeof(T) == 4) {
+        asm("ld.global.L2::256B.u32 %0, [%1];" : "=r"(x) : "l"(from));
+    } else {
+        x = *from;
+    }
+    return x;
+}
+
 /* Makes the compiler compute x here, and hides the value from it afterwards. Without it the compiler may keep all
  * operands of a long sum in registers to add them in another order, or keep what it could compute again. */
 __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
@@ -64,6 +82,7 @@ static inline void lsp_end_after_previous() {}
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
 static inline void lsp_prefetch(const void *) {}
 static inline void lsp_prefetch_border(const void *) {}
+template <typename T> static inline T lsp_read_around(const T *from) { return *from; }
 template <typename T> static inline void lsp_settle(T &) {}
 static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned) {
     mine = (mine < other) != upper ? mine : other;

@@ -119,12 +119,27 @@ static lsp_status partition(lsp_ctx *ctx, const part_job *p, size_t bytes, const
     }
 }
 
+/* The bins that the last level has made, for the kernels that fill them. */
+static gather_stage stage_of(const gather_bins *bins, const part_job *p, void *elements) {
+    gather_stage stage = {};
+    stage.dests = bins->extent;
+    stage.bins = p->bins;
+    stage.sizes.bin = p->bin.size;
+    stage.sizes.threads = 1024 / BIN_BLOCKS;
+    stage.marks = true; /* some destinations may have no element, others two */
+    stage.bin_begin = p->begin;
+    stage.place_in_bin = p->place_in_bin;
+    stage.staged = elements;
+    stage.gate = bins->gate;
+    return stage;
+}
+
 /* Elements whose addresses are not multiples of their size go one by one. */
 static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const part_job *p, void *const elements[2],
                                  const lsp_column *column) {
     lsp_status status = LSP_OK;
     gather_move move = {};
-    gather_stage stage = {};
+    const gather_stage stage = stage_of(bins, p, elements[1]);
     if (gather_unit(column) != column->bytes) {
         move.n = bins->n;
         move.index = bins->index;
@@ -133,15 +148,6 @@ static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const pa
         move.scatter = true;
         return lsp_gather_move(ctx, &move, column);
     }
-    stage.dests = bins->extent;
-    stage.bins = p->bins;
-    stage.sizes.bin = p->bin.size;
-    stage.sizes.threads = 1024 / BIN_BLOCKS;
-    stage.marks = true; /* some destinations may have no element, others two */
-    stage.bin_begin = p->begin;
-    stage.place_in_bin = p->place_in_bin;
-    stage.staged = elements[1];
-    stage.gate = bins->gate;
     LSP_TRY(bins->index.type == LSP_I32 ? partition<int32_t>(ctx, p, column->bytes, column->from, elements)
                                         : partition<long long>(ctx, p, column->bytes, column->from, elements));
     LSP_TRY(lsp_gather_stage_fill(ctx, &stage, column->bytes, column));
@@ -160,6 +166,24 @@ lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_
     for (int64_t c = 0; c < count; c++) {
         LSP_TRY(scatter_column(ctx, bins, &p, elements, &columns[c]));
     }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    void *elements[2] = {NULL, NULL};
+    gather_stage stage;
+    part_job p;
+    (void)cut_bins(ctx, bins, &p);
+    LSP_TRY(take(ctx, bins, &p, elements));
+    LSP_TRY(bins->index.type == LSP_I32 ? count_bins<int32_t>(ctx, &p) : count_bins<long long>(ctx, &p));
+    stage = stage_of(bins, &p, elements[1]);
+    LSP_TRY(bins->index.type == LSP_I32 ? partition<int32_t>(ctx, &p, sizeof *owner, NULL, elements)
+                                        : partition<long long>(ctx, &p, sizeof *owner, NULL, elements));
+    LSP_TRY(lsp_gather_stage_own(ctx, &stage, owner));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -53,8 +53,8 @@ lsp_status lsp_gather_rescan(lsp_ctx *ctx, const gather_move *move, int passes, 
 
 /* ---- order.cu ---- */
 
-/* owner[d] = the highest position k with index[k] == d, or -1: `extent` integers of gather_list_type(n). */
-lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, void *owner);
+/* owner[d] = the highest position k with index[k] == d, or -1: `extent` integers of gather_list_type(n). By atomics. */
+lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate, void *owner);
 /* winners[k] = index[k] if position k owns it, else -1; of the indices' type. */
 lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners);
 /* How many of n integers are not negative. Waits. */
@@ -130,6 +130,8 @@ bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage, int64_t *bytes);
 void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage);
 lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column);
+/* The second phase alone for positions: each destination gets the highest of its own, or -1. */
+lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner);
 /* The second phase alone: bins are filled from stage->staged, in order if stage->slot is NULL. */
 lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column);
 
@@ -145,5 +147,8 @@ typedef struct gather_bins {
 } gather_bins;
 bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins);
 lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count);
+/* lsp_gather_owners through shared memory: five times as fast where the owners do not fit the L2 cache. most_bytes: 4
+ */
+lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner);
 
 #endif

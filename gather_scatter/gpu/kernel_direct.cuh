@@ -33,8 +33,8 @@ static __global__ void __launch_bounds__(MOVE_NT) kernel_move(gather_move m, con
     }
     for (int64_t first = (int64_t)blockIdx.x * step; first < m.n; first += (int64_t)gridDim.x * step) {
         const unsigned count = (unsigned)min((int64_t)step, m.n - first) * w;
-        int64_t read[MOVE_VT], write[MOVE_VT];
-        U value[MOVE_VT];
+        int64_t read[MOVE_VT], write[MOVE_VT] = {};
+        U value[MOVE_VT] = {};
 #pragma unroll
         for (int r = 0; r < MOVE_VT; r++) {
             const unsigned unit = threadIdx.x + (unsigned)r * MOVE_NT, element = ONE ? unit : unit / w;

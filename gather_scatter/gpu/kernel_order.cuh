@@ -13,8 +13,11 @@ __device__ inline int64_t order_stride() { return (int64_t)gridDim.x * ORDER_NT;
 /* owner[d] = max(owner[d], k) for index[k] == d. */
 template <typename I, typename O>
 static __global__ void __launch_bounds__(ORDER_NT)
-    kernel_owner(const I *index, int64_t n, int64_t extent, O *owner, long long *fault) {
+    kernel_owner(const I *index, int64_t n, int64_t extent, O *owner, long long *fault, gather_gate gate) {
     int64_t bad = -1;
+    if (gate_is_closed(gate)) {
+        return;
+    }
     for (int64_t k = order_first(); k < n; k += order_stride()) {
         const int64_t i = __ldcs(index + k);
         if ((uint64_t)i < (uint64_t)extent) {

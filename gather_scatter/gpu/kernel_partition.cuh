@@ -127,6 +127,15 @@ __device__ inline part_share part_find(const part_job &p) {
     return share;
 }
 
+/* Element k; from NULL: the position k is the element. */
+template <typename V> __device__ inline V part_element(const V *from, int64_t k) {
+    if constexpr (sizeof(V) == 4) {
+        return from ? __ldcs(from + k) : (V)k;
+    } else {
+        return __ldcs(from + k);
+    }
+}
+
 enum { PART_ONLY, PART_FIRST, PART_SECOND }; /* levels */
 
 /* V: an element. I: the type of the caller's indices. */
@@ -137,8 +146,8 @@ static __global__ void __launch_bounds__(PART_NT, 2) kernel_partition(part_job p
     V *const elements = (V *)shared;
     unsigned *const locations = (unsigned *)(elements + PART_CHUNK), *const starts = locations + PART_CHUNK;
     const gather_cut cut = LEVEL == PART_FIRST ? p.group : p.bin;
-    unsigned location[PART_VT], rank[PART_VT];
-    V element[PART_VT];
+    unsigned location[PART_VT], rank[PART_VT] = {};
+    V element[PART_VT] = {};
     if (gate_is_closed(p.gate)) {
         return;
     }
@@ -160,7 +169,7 @@ static __global__ void __launch_bounds__(PART_NT, 2) kernel_partition(part_job p
         if (i < share.count) {
             location[r] = LEVEL == PART_SECOND ? __ldcs(p.location + share.begin + i)
                                                : part_location(p, (const I *)p.index, share.begin + i);
-            element[r] = __ldcs(from + share.begin + i);
+            element[r] = part_element(from, share.begin + i);
         }
     }
     __syncthreads();

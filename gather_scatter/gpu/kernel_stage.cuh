@@ -51,10 +51,10 @@ template <typename U> struct stage_quad {
 template <typename U>
 __device__ inline void stage_pick(U *staged, const U *tile, const uint16_t *place, int64_t begin, int64_t end) {
     typedef stage_quad<U> quad;
-    enum { EACH = quad::EACH, AHEAD = 4 };
+    enum { EACH = quad::EACH, AHEAD = EACH > 8 ? 1 : 4 };
     const int64_t first = begin / EACH, last = (end + EACH - 1) / EACH, stride = blockDim.x;
     for (int64_t q = first + threadIdx.x; q < last; q += AHEAD * stride) {
-        typename quad::places p[AHEAD];
+        typename quad::places p[AHEAD] = {};
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             const int64_t k = (q + r * stride) * EACH;
@@ -82,7 +82,7 @@ __device__ inline void stage_pick(U *staged, const U *tile, const uint16_t *plac
 }
 
 template <typename U, bool ONE>
-static __global__ void __launch_bounds__(STAGE_NT)
+static __global__ void __launch_bounds__(STAGE_NT, 1)
     kernel_tiles(gather_stage s, const U *from, U *staged, unsigned units) {
     LSP_DYNAMIC_SHARED(shared);
     U *const tile = (U *)shared;
@@ -108,8 +108,8 @@ template <typename U, bool MARKS>
 __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bin, unsigned char *written,
                                    int64_t begin, int64_t end) {
     for (int64_t first = begin + threadIdx.x; first < end; first += (int64_t)STAGE_VT * blockDim.x) {
-        unsigned slot[STAGE_VT], place[STAGE_VT];
-        U value[STAGE_VT];
+        unsigned slot[STAGE_VT] = {}, place[STAGE_VT] = {};
+        U value[STAGE_VT] = {};
 #pragma unroll
         for (int r = 0; r < STAGE_VT; r++) {
             const int64_t j = first + r * (int64_t)blockDim.x;
@@ -121,7 +121,7 @@ __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bi
 #pragma unroll
         for (int r = 0; r < STAGE_VT; r++) {
             if (first + r * (int64_t)blockDim.x < end) {
-                value[r] = staged[slot[r]];
+                value[r] = s.slot ? lsp_read_around(staged + slot[r]) : __ldcs(staged + slot[r]);
             }
         }
 #pragma unroll
@@ -151,9 +151,32 @@ __device__ inline void stage_place_units(const gather_stage &s, const U *staged,
     }
 }
 
+/* Each place gets the highest of its positions, or -1. */
+static __global__ void __launch_bounds__(STAGE_NT, 1) kernel_own(gather_stage s, const unsigned *position, int *owner) {
+    LSP_DYNAMIC_SHARED(shared);
+    int *const bin = (int *)shared;
+    const int64_t first = (int64_t)blockIdx.x * s.sizes.bin;
+    const unsigned count = (unsigned)min((int64_t)s.sizes.bin, s.dests - first);
+    if (gate_is_closed(s.gate)) {
+        return;
+    }
+    for (unsigned d = threadIdx.x; d < count; d += blockDim.x) {
+        bin[d] = -1;
+    }
+    __syncthreads();
+    const int64_t begin = s.bin_begin[blockIdx.x], end = s.bin_begin[blockIdx.x + 1];
+#pragma unroll 4
+    for (int64_t j = begin + threadIdx.x; j < end; j += blockDim.x) {
+        atomicMax(bin + __ldcs(s.place_in_bin + j), (int)__ldcs(position + j));
+    }
+    __syncthreads();
+    stage_store(owner + first, bin, count);
+}
+
 /* MARKS: a byte for each place tells whether it is written; the others stay as they are in `to`. */
 template <typename U, bool ONE, bool MARKS>
-static __global__ void __launch_bounds__(STAGE_NT) kernel_bins(gather_stage s, const U *staged, U *to, unsigned units) {
+static __global__ void __launch_bounds__(STAGE_NT, 1)
+    kernel_bins(gather_stage s, const U *staged, U *to, unsigned units) {
     LSP_DYNAMIC_SHARED(shared);
     U *const bin = (U *)shared;
     const unsigned w = ONE ? 1 : units;

@@ -15,23 +15,24 @@ static lsp_status fill(lsp_ctx *ctx, void *memory, int byte, int64_t count, size
 /* ---- owners ---- */
 
 template <typename I, typename O>
-static lsp_status start_owner(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, void *owner) {
+static lsp_status start_owner(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate,
+                              void *owner) {
     const lsp_gather_args *args = &job->args;
     return LSP_LAUNCH(ctx, (kernel_owner<I, O>), blocks_for(ctx, args->n), ORDER_NT, 0, (const I *)args->index, args->n,
-                      args->extent, (O *)owner, fault);
+                      args->extent, (O *)owner, fault, gate);
 }
 
-lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, void *owner) {
+lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate, void *owner) {
     lsp_status status = LSP_OK;
     const bool narrow = job->args.index_type == LSP_I32, few = gather_list_type(job->args.n) == LSP_I32;
     if (job->args.extent > 0) {
         LSP_TRY(fill(ctx, owner, 0xFF, job->args.extent, lsp_type_bytes(gather_list_type(job->args.n))));
     }
     if (job->args.n > 0) {
-        LSP_TRY(few      ? narrow ? start_owner<int32_t, int>(ctx, job, fault, owner)
-                                  : start_owner<long long, int>(ctx, job, fault, owner)
-                     : narrow ? start_owner<int32_t, long long>(ctx, job, fault, owner)
-                         : start_owner<long long, long long>(ctx, job, fault, owner));
+        LSP_TRY((few      ? narrow ? start_owner<int32_t, int>(ctx, job, fault, gate, owner)
+                                   : start_owner<long long, int>(ctx, job, fault, gate, owner)
+                      : narrow ? start_owner<int32_t, long long>(ctx, job, fault, gate, owner)
+                          : start_owner<long long, long long>(ctx, job, fault, gate, owner)));
     }
 done:
     return status;
@@ -104,10 +105,10 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     if (job->args.n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(few      ? narrow ? start_keys<int32_t, unsigned>(ctx, job, index.at, fault, order)
-                              : start_keys<long long, unsigned>(ctx, job, index.at, fault, order)
-                 : narrow ? start_keys<int32_t, unsigned long long>(ctx, job, index.at, fault, order)
-                     : start_keys<long long, unsigned long long>(ctx, job, index.at, fault, order));
+    LSP_TRY((few      ? narrow ? start_keys<int32_t, unsigned>(ctx, job, index.at, fault, order)
+                               : start_keys<long long, unsigned>(ctx, job, index.at, fault, order)
+                  : narrow ? start_keys<int32_t, unsigned long long>(ctx, job, index.at, fault, order)
+                      : start_keys<long long, unsigned long long>(ctx, job, index.at, fault, order)));
     sort.n = sort.length = job->args.n;
     sort.segments = 1;
     sort.key_type = few ? LSP_U32 : LSP_U64;

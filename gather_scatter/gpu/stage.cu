@@ -183,6 +183,16 @@ lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t
     return start(ctx, stage, column);
 }
 
+lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner) {
+    lsp_status status = LSP_OK;
+    const size_t shared = (size_t)stage->sizes.bin * sizeof *owner;
+    LSP_TRY(lsp_allow_shared(ctx, kernel_own, shared));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_own, stage->bins, stage->sizes.threads, shared, *stage,
+                       (const unsigned *)stage->staged, owner));
+done:
+    return status;
+}
+
 lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
     lsp_status status = LSP_OK;
     const size_t unit = gather_unit(column);

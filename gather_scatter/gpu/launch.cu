@@ -1,0 +1,203 @@
+/* A gather or scatter on a GPU in one call: combines the parts as the strategy says. Work goes to the context's stream,
+ * and nothing waits. */
+#include "gpu.h"
+#include "kernel_sample.cuh"
+
+/* Scratch ends with the call, and later calls reuse it: a graph must not keep its address. */
+static lsp_status refuse_recording(lsp_ctx *ctx) {
+    return lsp_cuda_recording(ctx)
+               ? lsp_fail(ctx, LSP_ERR_ARGUMENT,
+                          "work on the stream is being recorded into a graph: only a plan made before, or a gather or "
+                          "scatter by the strategy direct with distinct indices, can work there")
+               : LSP_OK;
+}
+
+static lsp_status move_columns(lsp_ctx *ctx, const lsp_gather_job *job, const gather_move *move) {
+    lsp_status status = LSP_OK;
+    const int passes = job->choice.strategy == LSP_STRATEGY_RESCAN ? job->choice.passes : 1;
+    for (int64_t c = 0; c < job->args.column_count; c++) {
+        LSP_TRY(lsp_gather_rescan(ctx, move, passes, &job->args.columns[c]));
+    }
+done:
+    return status;
+}
+
+/* ---- partition ---- */
+
+/* Orders the positions by block of the indexed array, then moves in that order. */
+static lsp_status run_partition(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
+    lsp_status status = LSP_OK;
+    gather_sorted sorted = {};
+    gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
+    LSP_TRY(refuse_recording(ctx));
+    if (lsp_gather_sorts(job)) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.index));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.position));
+        LSP_TRY(lsp_gather_sort_by_block(ctx, job, index, fault, &sorted));
+        move.index.at = sorted.index;
+        move.position = sorted.position;
+        move.fault = NULL;
+    }
+    LSP_TRY(move_columns(ctx, job, &move));
+done:
+    return status;
+}
+
+/* ---- stage ---- */
+
+/* Is the strategy the model's for uniformly random indices, so that the real ones must be looked at? */
+static bool must_sample(const lsp_gather_job *job) {
+    return job->args.strategy == LSP_STRATEGY_AUTO && job->choice.switch_sectors > 0 && job->args.n >= WARP;
+}
+
+static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, gather_gate *gate) {
+    lsp_status status = LSP_OK;
+    unsigned *count = NULL;
+    const int blocks = SAMPLE_WINDOWS / SAMPLE_EACH / (SAMPLE_NT / WARP);
+    const unsigned bytes = (unsigned)job->most_bytes;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *count, (void **)&count));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(count, 0, sizeof *count, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(index.type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_sample<int32_t>, blocks, SAMPLE_NT, 0,
+                                               (const int32_t *)index.at, job->args.n, bytes, count)
+                                  : LSP_LAUNCH(ctx, kernel_sample<long long>, blocks, SAMPLE_NT, 0,
+                                               (const long long *)index.at, job->args.n, bytes, count));
+    gate->count = count;
+    gate->limit = (unsigned)(job->choice.switch_sectors * SAMPLE_WINDOWS);
+    gate->above = true;
+done:
+    return status;
+}
+
+/* Through shared memory; direct where that cannot be or, by the sample, does not pay. */
+static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
+    lsp_status status = LSP_OK;
+    const bool chosen = job->args.strategy == LSP_STRATEGY_AUTO;
+    gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
+    gather_bins bins = {job->args.n, job->args.extent, index, fault, {}, job->most_bytes};
+    if (!lsp_gather_bins_fit(ctx, &bins) || (chosen && lsp_cuda_recording(ctx))) {
+        return move_columns(ctx, job, &move);
+    }
+    LSP_TRY(refuse_recording(ctx));
+    if (must_sample(job)) {
+        LSP_TRY(sample(ctx, job, index, &bins.gate));
+    }
+    status = lsp_gather_bins_run(ctx, &bins, job->args.columns, job->args.column_count);
+    if (status == LSP_ERR_MEMORY && chosen) { /* nothing was started: direct needs no memory */
+        return move_columns(ctx, job, &move);
+    }
+    LSP_TRY(status);
+    if (bins.gate.count) {
+        move.gate = bins.gate;
+        move.gate.above = false;
+        LSP_TRY(move_columns(ctx, job, &move));
+    }
+done:
+    return status;
+}
+
+static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
+    const gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
+    switch (job->choice.strategy) {
+    case LSP_STRATEGY_PARTITION:
+        return run_partition(ctx, job, index, fault);
+    case LSP_STRATEGY_STAGE:
+        return job->scatter ? run_stage(ctx, job, index, fault) : move_columns(ctx, job, &move);
+    default:
+        return move_columns(ctx, job, &move);
+    }
+}
+
+/* ---- rules of a scatter ---- */
+
+/* The owners of all destinations: through shared memory where that is wanted and possible, else by atomics. */
+static lsp_status find_owners(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, void *owner) {
+    lsp_status status = LSP_OK;
+    gather_bins bins = {job->args.n, job->args.extent, index, lsp_cuda_fault(ctx), {}, 4};
+    gather_gate below = {};
+    if (job->choice.strategy != LSP_STRATEGY_STAGE || !lsp_gather_bins_fit(ctx, &bins)) {
+        return lsp_gather_owners(ctx, job, bins.fault, below, owner);
+    }
+    if (must_sample(job)) {
+        LSP_TRY(sample(ctx, job, index, &bins.gate));
+        below = bins.gate;
+        below.above = false;
+        LSP_TRY(lsp_gather_owners(ctx, job, bins.fault, below, owner));
+    }
+    LSP_TRY(lsp_gather_bins_owners(ctx, &bins, (int *)owner));
+done:
+    return status;
+}
+
+/* The highest position owns its destination. Then destinations fetch from their owners: random reads are twice as fast
+ * as random writes. With far more destinations than positions the owners write instead. */
+static lsp_status run_last(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
+    lsp_status status = LSP_OK;
+    const lsp_gather_args *args = &job->args;
+    const gather_list owners = {NULL, gather_list_type(args->n)};
+    gather_move move = {};
+    void *owner = NULL, *winners = NULL;
+    LSP_TRY(refuse_recording(ctx));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->extent, lsp_type_bytes(owners.type), &owner));
+    LSP_TRY(find_owners(ctx, job, index, owner));
+    if (args->extent / 2 <= args->n) {
+        move.n = args->extent;
+        move.index = gather_list{owner, owners.type};
+        move.high = move.extent = args->n;
+    } else {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->n, lsp_type_bytes(index.type), &winners));
+        LSP_TRY(lsp_gather_winners(ctx, job, owner, winners));
+        move = gather_whole_move(ctx, job, gather_list{winners, index.type}, false);
+    }
+    LSP_TRY(move_columns(ctx, job, &move));
+done:
+    return status;
+}
+
+static bool is_integer(lsp_type type) { return type == LSP_I32 || type == LSP_I64; }
+
+/* Integers are added by atomics, in any order; floats in the order of their positions, which a sort finds. */
+static lsp_status run_add(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_gather_args *args = &job->args;
+    const int passes = job->choice.strategy == LSP_STRATEGY_RESCAN ? job->choice.passes : 1;
+    gather_order order = gather_order_for(job, 1, 0);
+    gather_move move = gather_whole_move(ctx, job, index, true);
+    for (int64_t c = 0; c < args->column_count; c++) {
+        const lsp_column *column = &args->columns[c];
+        if (is_integer(column->type)) {
+            move.add = column->type;
+            LSP_TRY(lsp_gather_rescan(ctx, &move, passes, column));
+            continue;
+        }
+        if (order.keys == NULL) {
+            LSP_TRY(refuse_recording(ctx));
+            LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->n, (size_t)order.key_bytes, &order.keys));
+            LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, args->n, (size_t)order.position_bytes, &order.position));
+            LSP_TRY(lsp_gather_sort(ctx, job, index, lsp_cuda_fault(ctx), &order));
+        }
+        LSP_TRY(lsp_gather_sum(ctx, &order, args->n, args->extent, false, column));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_gather_run_cuda(lsp_ctx *ctx, const lsp_gather_job *job) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const gather_list index = {job->args.index, job->args.index_type};
+    if (job->args.n == 0) {
+        return LSP_OK;
+    }
+    if (job->scatter && job->args.rule == LSP_SCATTER_ADD) {
+        LSP_TRY(run_add(ctx, job, index));
+    } else if (job->scatter && job->args.rule == LSP_SCATTER_LAST) {
+        LSP_TRY(run_last(ctx, job, index));
+    } else {
+        LSP_TRY(run_by_strategy(ctx, job, index, lsp_cuda_fault(ctx)));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

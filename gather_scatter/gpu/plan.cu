@@ -1,0 +1,263 @@
+/* Plans of gather and scatter on a GPU: what depends on the indices alone is made once. A plan waits while it is made;
+ * a call with it waits for nothing, allocates nothing and can be recorded into a graph.
+ *
+ * A scatter that writes is the gather by the inverted map, or a scatter without the positions that lose. A scatter that
+ * adds has its positions sorted by destination. */
+#include "gpu.h"
+#include <stdio.h>
+
+typedef enum plan_way { WAY_MOVE, WAY_STAGE, WAY_SUM, WAY_STAGED_SUM } plan_way;
+
+/* plan->parts, on the host; the arrays are on the GPU. */
+typedef struct plan_parts {
+    plan_way way;
+    int passes;
+    gather_move move;   /* WAY_MOVE */
+    gather_stage stage; /* WAY_STAGE, WAY_STAGED_SUM */
+    gather_order order; /* WAY_SUM, WAY_STAGED_SUM */
+    void *moved;        /* WAY_STAGED_SUM: n elements in the order of destinations */
+    void *list[2];      /* memory of the move */
+} plan_parts;
+
+static plan_parts *parts_of(const lsp_gather_plan *plan) { return (plan_parts *)plan->parts; }
+
+static lsp_status allocate(lsp_gather_plan *plan, int64_t count, size_t item_bytes, void **memory) {
+    plan->info.plan_bytes += count * (int64_t)item_bytes;
+    return lsp_alloc(plan->ctx, LSP_CUDA, count, item_bytes, memory);
+}
+
+/* A strategy that cannot be kept gives way to direct. */
+static void fall_back(lsp_gather_plan *plan, const char *why) {
+    plan->info.strategy = LSP_STRATEGY_DIRECT;
+    plan->info.passes = 1;
+    snprintf(plan->info.reason, sizeof plan->info.reason, "the strategy %s does not fit: %s",
+             lsp_strategy_name(plan->job.choice.strategy), why);
+}
+
+/* ---- plans that move ---- */
+
+/* A copy of the indices, without those that lose. */
+static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    plan_parts *parts = parts_of(plan);
+    const lsp_gather_job *job = &plan->job;
+    const size_t bytes = lsp_type_bytes(job->args.index_type);
+    LSP_TRY(allocate(plan, job->args.n, bytes, &parts->list[0]));
+    if (owner) {
+        LSP_TRY(lsp_gather_winners(ctx, job, owner, parts->list[0]));
+    } else {
+        LSP_TRY(lsp_cuda_copy(ctx, parts->list[0], LSP_CUDA, job->args.index, LSP_CUDA, job->args.n * (int64_t)bytes));
+    }
+    parts->move = gather_whole_move(ctx, job, gather_list{parts->list[0], job->args.index_type}, false);
+    if (plan->info.strategy == LSP_STRATEGY_RESCAN) {
+        parts->passes = job->choice.passes;
+    }
+done:
+    return status;
+}
+
+static lsp_status order_by_block(lsp_gather_plan *plan) {
+    lsp_status status = LSP_OK;
+    plan_parts *parts = parts_of(plan);
+    const gather_list index = {parts->list[0], plan->job.args.index_type};
+    const size_t bytes = lsp_type_bytes(index.type);
+    gather_sorted sorted = {};
+    if (!lsp_gather_sorts(&plan->job)) {
+        fall_back(plan, "there are 2^31 or more 32-bit indices");
+        return LSP_OK;
+    }
+    LSP_TRY(allocate(plan, plan->job.args.n, bytes, &parts->list[1]));
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, plan->job.args.n, bytes, &sorted.index));
+    sorted.position = parts->list[1];
+    status = lsp_gather_sort_by_block(plan->ctx, &plan->job, index, NULL, &sorted);
+    lsp_free(plan->ctx, parts->list[0]); /* its place is taken by the indices in the new order */
+    parts->move.index.at = parts->list[0] = sorted.index;
+    parts->move.position = sorted.position;
+done:
+    return status;
+}
+
+/* ---- plans that go by destination ---- */
+
+/* Stages the map from destinations to sources; false: it does not fit. */
+static lsp_status stage_map(lsp_gather_plan *plan, gather_list map, int64_t sources, int64_t dests, int64_t moved,
+                            bool *fits) {
+    gather_stage *stage = &parts_of(plan)->stage;
+    const size_t most = plan->job.most_bytes;
+    *fits = lsp_gather_stage_fits(plan->ctx, sources, dests, moved, most, stage);
+    return *fits ? lsp_gather_stage_make(plan->ctx, map, most, stage, &plan->info.plan_bytes) : LSP_OK;
+}
+
+static lsp_status prepare_gather(lsp_gather_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_gather_args *args = &plan->job.args;
+    bool fits = false;
+    if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
+        LSP_TRY(stage_map(plan, gather_list{args->index, args->index_type}, args->extent, args->n, args->n, &fits));
+        if (fits) {
+            parts_of(plan)->way = WAY_STAGE;
+            goto done;
+        }
+        fall_back(plan, "there are too many elements, or too few for tiles and bins");
+    }
+    LSP_TRY(copy_indices(plan, NULL));
+    if (plan->info.strategy == LSP_STRATEGY_PARTITION) {
+        LSP_TRY(order_by_block(plan));
+    }
+done:
+    return status;
+}
+
+/* The inverted map, by the faster way. */
+static lsp_status find_owners(lsp_gather_plan *plan, void *owner) {
+    const lsp_gather_args *args = &plan->job.args;
+    const gather_bins bins = {args->n, args->extent, gather_list{args->index, args->index_type}, NULL, {}, 4};
+    const bool beyond_cache = args->extent * 4 > lsp_cuda_get_chip(plan->ctx)->l2_bytes / 2;
+    return beyond_cache && args->n >= args->extent / 4 && lsp_gather_bins_fit(plan->ctx, &bins)
+               ? lsp_gather_bins_owners(plan->ctx, &bins, (int *)owner)
+               : lsp_gather_owners(plan->ctx, &plan->job, NULL, gather_gate{}, owner);
+}
+
+/* owner: the inverted map, on the GPU. Takes it over by setting *owner to NULL. */
+static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *done_so) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    plan_parts *parts = parts_of(plan);
+    const lsp_gather_args *args = &plan->job.args;
+    const gather_list map = {*owner, gather_list_type(args->n)};
+    int64_t moved = 0;
+    *done_so = false;
+    if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
+        LSP_TRY(lsp_gather_count_owned(ctx, map, args->extent, &moved));
+        LSP_TRY(stage_map(plan, map, args->n, args->extent, moved, done_so));
+        parts->way = *done_so ? WAY_STAGE : WAY_MOVE;
+    } else if (plan->job.choice.strategy == LSP_STRATEGY_INVERT) {
+        parts->move.n = args->extent;
+        parts->move.index = map;
+        parts->move.high = parts->move.extent = args->n;
+        plan->info.plan_bytes += args->extent * (int64_t)lsp_type_bytes(map.type);
+        parts->list[0] = *owner;
+        *owner = NULL;
+        *done_so = true;
+    }
+    if (!*done_so && plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
+        fall_back(plan, "there are too many elements, or too few for tiles and bins");
+    }
+done:
+    return status;
+}
+
+static lsp_status prepare_scatter(lsp_gather_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_gather_args *args = &plan->job.args;
+    const lsp_strategy strategy = plan->job.choice.strategy;
+    const bool last = args->rule == LSP_SCATTER_LAST;
+    bool prepared = false;
+    void *owner = NULL;
+    if (last || strategy == LSP_STRATEGY_STAGE || strategy == LSP_STRATEGY_INVERT) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
+        LSP_TRY(find_owners(plan, owner));
+        LSP_TRY(prepare_inverted(plan, &owner, &prepared));
+    }
+    if (!prepared) {
+        LSP_TRY(copy_indices(plan, last ? owner : NULL));
+        if (plan->info.strategy == LSP_STRATEGY_PARTITION) {
+            LSP_TRY(order_by_block(plan));
+        }
+    }
+done:
+    lsp_free(ctx, owner);
+    return status;
+}
+
+static lsp_status prepare_add(lsp_gather_plan *plan) {
+    lsp_status status = LSP_OK;
+    plan_parts *parts = parts_of(plan);
+    const lsp_gather_args *args = &plan->job.args;
+    gather_order *order = &parts->order;
+    bool fits = false;
+    *order = gather_order_for(&plan->job, 1, 0);
+    parts->way = WAY_SUM;
+    LSP_TRY(allocate(plan, args->n, (size_t)order->key_bytes, &order->keys));
+    LSP_TRY(allocate(plan, args->n, (size_t)order->position_bytes, &order->position));
+    LSP_TRY(lsp_gather_sort(plan->ctx, &plan->job, gather_list{args->index, args->index_type}, NULL, order));
+    if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
+        LSP_TRY(
+            stage_map(plan, gather_list{order->position, gather_list_type(args->n)}, args->n, args->n, args->n, &fits));
+        if (!fits) {
+            fall_back(plan, "there are too many elements, or too few for tiles and bins");
+            goto done;
+        }
+        LSP_TRY(allocate(plan, args->n, plan->job.most_bytes, &parts->moved));
+        parts->way = WAY_STAGED_SUM;
+    }
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_gather_prepare_cuda(lsp_gather_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_gather_args *args = &plan->job.args;
+    if (args->n == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, sizeof(plan_parts), &plan->parts));
+    *parts_of(plan) = plan_parts{};
+    parts_of(plan)->passes = 1;
+    plan->info.plan_bytes += (int64_t)sizeof(plan_parts);
+    LSP_TRY(!plan->job.scatter              ? prepare_gather(plan)
+            : args->rule == LSP_SCATTER_ADD ? prepare_add(plan)
+                                            : prepare_scatter(plan));
+done:
+    return status;
+}
+
+/* ---- calls ---- */
+
+static lsp_status execute_column(lsp_gather_plan *plan, const lsp_column *column) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const plan_parts *parts = parts_of(plan);
+    lsp_column half = *column;
+    switch (parts->way) {
+    case WAY_MOVE:
+        return lsp_gather_rescan(ctx, &parts->move, parts->passes, column);
+    case WAY_STAGE:
+        return lsp_gather_stage_run(ctx, &parts->stage, column);
+    case WAY_SUM:
+        return lsp_gather_sum(ctx, &parts->order, plan->job.args.n, plan->job.args.extent, false, column);
+    case WAY_STAGED_SUM:
+        half.to = parts->moved;
+        LSP_TRY(lsp_gather_stage_run(ctx, &parts->stage, &half));
+        half.to = column->to;
+        half.from = parts->moved;
+        LSP_TRY(lsp_gather_sum(ctx, &parts->order, plan->job.args.n, plan->job.args.extent, true, &half));
+    }
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_gather_execute_cuda(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
+    lsp_status status = LSP_OK;
+    for (int64_t c = 0; plan->parts && c < count; c++) {
+        LSP_TRY(execute_column(plan, &columns[c]));
+    }
+done:
+    return status;
+}
+
+extern "C" void lsp_gather_release_cuda(lsp_gather_plan *plan) {
+    plan_parts *parts = parts_of(plan);
+    if (parts) {
+        lsp_gather_stage_free(plan->ctx, &parts->stage);
+        lsp_free(plan->ctx, parts->order.keys);
+        lsp_free(plan->ctx, parts->order.position);
+        lsp_free(plan->ctx, parts->moved);
+        lsp_free(plan->ctx, parts->list[0]);
+        lsp_free(plan->ctx, parts->list[1]);
+        lsp_free(plan->ctx, parts);
+        plan->parts = NULL;
+    }
+}
