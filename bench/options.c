@@ -18,7 +18,9 @@ static void help(const bench_subject *const *subjects) {
     printf(
         "  plot               draws the figures that --json wrote. segsort: share of copy speed over segment length\n"
         "                     (TYPES: kv32). spgemm: times as fast as cuSPARSE, on a CPU as the best peer (TYPES: "
-        "f64)\n"
+        "f64).\n"
+        "                     gather, scatter: time measured and predicted (TYPES: a pattern such as random, or\n"
+        "                     partitions, width, passes, bandwidth)\n"
         "  calibrate          measures the figures of the cache model on this machine and prints them\n\n"
         "  --list             print the names of the workloads and stop\n"
         "  --workload PATTERN only workloads that match: 'er*', '*/f32', 'real' (all of real/...)\n"

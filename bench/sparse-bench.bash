@@ -1,14 +1,14 @@
 # Completion of sparse-bench for bash.
 _sparse_bench() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} primitive='' i
-    local options="--list --workload --file --quick --device --threads --json --min-time --keep-heap --tune --help
+    local options="--list --workload --file --quick --device --threads --json --min-time --keep-heap --tune --store --help
         --version"
     COMPREPLY=()
     # COMP_WORDBREAKS cuts "--option=word" into three words; the option is the first of them
     [[ $word == "=" ]] && word=
     [[ $before == "=" ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
     for ((i = 1; i < COMP_CWORD; i++)); do
-        [[ ${COMP_WORDS[i]} =~ ^(mtx|spgemm|segsort|plot)$ ]] && primitive=${COMP_WORDS[i]}
+        [[ ${COMP_WORDS[i]} =~ ^(mtx|spgemm|segsort|gather|scatter|plot|calibrate)$ ]] && primitive=${COMP_WORDS[i]}
     done
     case $before in
     --device) mapfile -t COMPREPLY < <(compgen -W "cpu cuda" -- "$word") ;;
@@ -21,7 +21,7 @@ _sparse_bench() {
         elif [[ $word == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
         elif [[ -z $primitive ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "mtx spgemm segsort plot" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "mtx spgemm segsort gather scatter plot calibrate" -- "$word")
         fi
         ;;
     esac

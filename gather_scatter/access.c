@@ -84,6 +84,7 @@ static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, doub
 lsp_access lsp_access_of(const lsp_cache_figures *f, const lsp_cache_case *what, double parts) {
     const double bytes = fmax((double)what->extent, 1) * (double)what->element_bytes / parts;
     lsp_access a = {.write = what->scatter, .n = (double)what->n / parts, .bytes = (double)what->element_bytes};
+    a.all_bytes = bytes * parts + (double)what->n * (double)(what->element_bytes + what->index_bytes);
     if (what->pattern.kind == LSP_PATTERN_PARTITIONS) {
         partitions(f, fmax((double)what->pattern.partitions / parts, 1), bytes, &a);
     } else if (what->pattern.kind == LSP_PATTERN_SAMPLE) {
@@ -128,7 +129,10 @@ double lsp_access_misses(const lsp_cache_figures *f, const lsp_access *a) {
     const double visits = a->n * a->lines * (a->dense * f->line_bytes / unit + 1 - a->dense);
     const double first =
         fmin(a->stationary > 0 ? lsp_cache_distinct(fmax(a->stationary / unit, 1), visits) : a->touched / unit, visits);
-    return first + (visits - first) * (a->stationary > 0 ? miss_on(f, curve(f, a), a->stationary) : 1);
+    /* arrays that fit a processor's cache together are likely there already; between two calls a GPU's L2 sees others
+     */
+    const double cold = f->where == LSP_HOST ? miss_on(f, curve(f, a), a->all_bytes) : 1;
+    return cold * first + (visits - first) * (a->stationary > 0 ? miss_on(f, curve(f, a), a->stationary) : 1);
 }
 
 double lsp_access_seconds(const lsp_cache_figures *f, const lsp_access *a) {
@@ -138,4 +142,11 @@ double lsp_access_seconds(const lsp_cache_figures *f, const lsp_access *a) {
     const double alone = fmax(far - near, moved);
     const double miss = moved + (alone - moved) * (1 - a->dense);
     return a->n * a->sectors * near + lsp_access_misses(f, a) * miss;
+}
+
+double lsp_stream_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, double bytes) {
+    static const double cached = 0.25; /* of the time from memory, if a processor's cache holds all arrays */
+    const double element = (double)what->element_bytes;
+    const double all = (double)what->n * (element + (double)what->index_bytes) + (double)what->extent * element;
+    return bytes / f->copy_rate * (f->where == LSP_HOST ? fmax(lsp_access_miss(f, false, all), cached) : 1);
 }

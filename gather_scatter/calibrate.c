@@ -1,18 +1,7 @@
-/* Measures the figures of the context's device. What is common to both devices is here: which footprints are measured,
- * and how much memory is taken. */
+/* Measures the figures of the context's device: cpu/ and gpu/ do it, this file makes curves of what they found. */
 #include "core/memory.h"
 #include "model.h"
 #include <math.h>
-
-void lsp_cache_set_footprints(lsp_cache_figures *f, double most_bytes) {
-    const double cache = f->cache_bytes;
-    double bytes = f->where == LSP_CUDA ? 1 << 20 : fmax(f->stage_bytes / 32, 1 << 14);
-    f->points = 0;
-    while (f->points < LSP_CACHE_POINTS && (bytes <= most_bytes || f->points < 2)) {
-        f->footprint[f->points++] = floor(bytes / 64) * 64;
-        bytes *= bytes >= 0.24 * cache && bytes < 4 * cache ? sqrt(2) : bytes < 16 * cache ? 2 : 4;
-    }
-}
 
 /* A disturbance only slows, and a larger footprint is never faster. */
 static void smooth(double *rates, int points) {

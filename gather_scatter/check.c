@@ -193,10 +193,9 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_gather_args *args, bool sc
     LSP_REQUIRE(lsp_mul(args->n, 64, &bytes), LSP_ERR_ARGUMENT, "%lld indices cannot be in memory", (long long)args->n);
     LSP_REQUIRE(args->index_type == LSP_I32 || args->index_type == LSP_I64, LSP_ERR_ARGUMENT,
                 "an index of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->index_type));
-    LSP_REQUIRE(!scatter || (args->rule >= LSP_SCATTER_DISTINCT && args->rule <= LSP_SCATTER_ADD), LSP_ERR_ARGUMENT,
-                "%d is no rule of a scatter", (int)args->rule);
-    LSP_REQUIRE(args->strategy >= LSP_STRATEGY_AUTO && (int)args->strategy < LSP_STRATEGIES, LSP_ERR_ARGUMENT,
-                "%d is no strategy", (int)args->strategy);
+    LSP_REQUIRE(!scatter || (unsigned)args->rule <= LSP_SCATTER_ADD, LSP_ERR_ARGUMENT, "%d is no rule of a scatter",
+                (int)args->rule);
+    LSP_REQUIRE((unsigned)args->strategy < LSP_STRATEGIES, LSP_ERR_ARGUMENT, "%d is no strategy", (int)args->strategy);
     LSP_REQUIRE(args->passes >= 0 && args->passes <= MOST_PASSES, LSP_ERR_ARGUMENT, "%d passes: 0 to %d are offered",
                 args->passes, MOST_PASSES);
     LSP_REQUIRE(args->expected_calls >= 0, LSP_ERR_ARGUMENT, "%lld calls are expected: that cannot be negative",

@@ -9,6 +9,7 @@
 
 enum {
     few = 1 << 16,         /* up to so many indices a call takes less time than a choice could save */
+    quick_windows = 2,     /* of a sample for one call */
     sampled_from = 1 << 18 /* a sample takes about a millisecond */
 };
 
@@ -53,8 +54,10 @@ static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, const ls
     const lsp_gather_args *a = &job->args;
     if (given != NULL) {
         what->pattern = *given;
-    } else if (a->n >= sampled_from && (a->where == LSP_HOST || job->planned)) {
+    } else if (a->n >= sampled_from && job->planned) {
         return lsp_cache_model_sample(ctx, a->index, a->index_type, a->n, job->most_bytes, a->where, &what->pattern);
+    } else if (a->n >= sampled_from && a->where == LSP_HOST) {
+        return lsp_cache_sample(ctx, a, job->most_bytes, quick_windows, &what->pattern);
     }
     return LSP_OK;
 }
@@ -104,6 +107,37 @@ done:
     return status;
 }
 
+/* Do neighbours mostly lie within a cache line of each other, at 16 places of the array? */
+static bool looks_sequential(const lsp_gather_args *a, size_t bytes) {
+    enum { places = 16, steps = 32, line = 64 };
+    const uint64_t reach = line / (uint64_t)lsp_min((int64_t)bytes, line);
+    int near = 0;
+    for (int p = 0; p < places; p++) {
+        const int64_t begin = (a->n - steps - 1) / (places - 1) * p;
+        for (int64_t i = begin; i < begin + steps; i++) {
+            const uint64_t here = (uint64_t)lsp_index_at(a->index, a->index_type, i);
+            const uint64_t next = (uint64_t)lsp_index_at(a->index, a->index_type, i + 1);
+            near += next - here + reach <= 2 * reach;
+        }
+    }
+    return near > places * steps * 3 / 4;
+}
+
+/* One call on the host: direct without a sample if the array fits half of the last cache, or if it is read in order. */
+static lsp_status is_plain_on_host(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
+    lsp_status status = LSP_OK;
+    const lsp_cache_figures *f;
+    *plain = false;
+    if (job->planned || job->args.where != LSP_HOST || job->args.strategy != LSP_STRATEGY_AUTO) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_cache_figures_of(ctx, &f));
+    *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes / 2 ||
+             looks_sequential(&job->args, job->most_bytes);
+done:
+    return status;
+}
+
 /* Is the answer known without a prediction? */
 static bool is_plain(const lsp_gather_job *job) {
     const lsp_strategy asked = job->args.strategy;
@@ -118,11 +152,16 @@ lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_
     const lsp_strategy asked = job->args.strategy;
     LSP_REQUIRE(is_offered(job, asked), LSP_ERR_UNSUPPORTED, "a %s %s a plan is not offered by the strategy %s",
                 job->scatter ? "scatter" : "gather", job->planned ? "with" : "without", lsp_strategy_name(asked));
-    if (is_plain(job)) {
+    bool plain = is_plain(job);
+    if (!plain) {
+        LSP_TRY(is_plain_on_host(ctx, job, &plain));
+    }
+    if (plain) {
         job->choice = (lsp_gather_choice){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};
         job->choice.passes = asked == LSP_STRATEGY_RESCAN ? (int)lsp_max(job->args.passes, 1) : 1;
         snprintf(job->choice.reason, sizeof job->choice.reason, "%s",
-                 asked == LSP_STRATEGY_AUTO ? "there are few indices" : "the caller asked for it");
+                 asked == LSP_STRATEGY_AUTO ? "few indices, a small array, or an order that a cache likes"
+                                            : "the caller asked for it");
     } else {
         job->choice = (lsp_gather_choice){0};
         LSP_TRY(predict(ctx, job, pattern));

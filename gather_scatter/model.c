@@ -63,7 +63,8 @@ static double rescan_seconds(const lsp_cache_figures *f, const lsp_cache_case *w
     const double n = (double)what->n, indices = n * (double)what->index_bytes;
     const lsp_access a = lsp_access_of(f, what, passes);
     const double ordered = lsp_phases_in_parts(f, n * (double)what->element_bytes, what, passes);
-    return passes * (f->start_seconds + lsp_access_seconds(f, &a) + indices / f->copy_rate) + ordered / f->copy_rate;
+    return passes * (f->start_seconds + lsp_access_seconds(f, &a)) +
+           lsp_stream_seconds(f, what, passes * indices + ordered) + lsp_phases_scan(f, n, passes);
 }
 
 /* ---- the choice ---- */

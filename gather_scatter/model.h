@@ -9,9 +9,9 @@
 
 /* figures.c: the figures that the context uses. Fails only if there is no memory. */
 lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures);
-/* figures.c: refuses figures that no device has, with a sentence. */
+/* check_figures.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-/* figures.c: the device's name and place alone; everything else is zero. */
+/* check_figures.c: the device's name and place alone; everything else is zero. */
 lsp_status lsp_cache_name_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* builtin.c: the figures without a calibration. */
 lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
@@ -22,7 +22,7 @@ bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* cpu/ and gpu/: measure everything but the names. */
 lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
 lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* calibrate.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
+/* builtin.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
 void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
 
 /* ---- formulas ---- */
@@ -43,6 +43,7 @@ typedef struct lsp_access {
     double lines;      /* lines that were not touched shortly before, an access */
     double touched;    /* bytes of all lines that are touched at all */
     double stationary; /* bytes among which the accesses come back at any time; 0: they move on */
+    double all_bytes;  /* of the three arrays of the call */
     double dense;      /* 0: of each line one element is used; 1: neighbours use all of it */
 } lsp_access;
 
@@ -55,6 +56,13 @@ double lsp_access_misses(const lsp_cache_figures *figures, const lsp_access *acc
 /* access.c: the seconds of the accesses alone, without indices and the other array. */
 double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *access);
 
+/* access.c: the seconds for bytes that are read or written in order. */
+double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
+
+/* sample.c: as lsp_cache_model_sample with fewer or more windows of 16384 indices; the arguments are checked. */
+lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
+                            lsp_cache_pattern *pattern);
+
 /* phases.c: strategies that move the elements more than once, through shared memory or a cache; 0: not offered. They
  * set the seconds of a call and of its plan. */
 typedef struct lsp_phases {
@@ -63,6 +71,8 @@ typedef struct lsp_phases {
 /* Bytes that move in all if `bytes` bytes in order are used in P parts, each taking every P-th element or so: a line of
  * which one element is read comes whole; a sector of which a part is written is filled first. */
 double lsp_phases_in_parts(const lsp_cache_figures *figures, double bytes, const lsp_cache_case *what, double parts);
+/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
+double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_partition(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);

@@ -65,6 +65,10 @@ double lsp_phases_in_parts(const lsp_cache_figures *f, double bytes, const lsp_c
     return bytes * parts * touched * fill;
 }
 
+double lsp_phases_scan(const lsp_cache_figures *f, double n, int passes) {
+    return passes > 1 ? work(f, n * (0.7 * passes + 6)) : 0;
+}
+
 /* ---- stage ---- */
 
 static double tile_of(const lsp_cache_figures *f, double bytes, double share) {
@@ -81,9 +85,9 @@ static double staged(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const double items = fmin(n, tile);
     const double run = fmax(items / parts_touched(what, ceil((double)what->extent / tile), items), 1);
     const double plan = f->where == LSP_CUDA ? 4 : 0; /* positions one by one; a CPU keeps the starts of runs */
-    const double contiguous = n * (2 * bytes + 2) / (f->copy_rate * t->contiguous);
-    const double in_runs =
-        n * (bytes * waste(run * bytes, f->line_bytes, bytes) + bytes + 2 + plan) / (f->copy_rate * t->runs);
+    const double contiguous = lsp_stream_seconds(f, what, n * (2 * bytes + 2) / t->contiguous);
+    const double in_runs = lsp_stream_seconds(
+        f, what, n * (bytes * waste(run * bytes, f->line_bytes, bytes) + bytes + 2 + plan) / t->runs);
     return contiguous + in_runs + work(f, 2 * n + 8 * n / run) + 2 * f->start_seconds;
 }
 
@@ -95,7 +99,7 @@ static double partition_level(const lsp_cache_figures *f, const lsp_cache_case *
     const double sectors = n / run *
                            ((run * bytes + f->sector_bytes - fmin(bytes, f->sector_bytes)) / f->sector_bytes +
                             (run * place + f->sector_bytes - place) / f->sector_bytes);
-    const double moved = 2 * n * (bytes + place) / f->copy_rate;
+    const double moved = lsp_stream_seconds(f, what, 2 * n * (bytes + place));
     const double written = f->where == LSP_CUDA ? sectors / f->writes[0] : 0; /* a CPU collects lines first */
     return (moved + written) / t->ranked + work(f, 3 * n) + f->start_seconds;
 }
@@ -107,8 +111,8 @@ static double binned(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const double bin = tile_of(f, f->where == LSP_CUDA ? bytes + 1 : bytes, f->where == LSP_CUDA ? 0.5 : 1);
     const double bins = ceil((double)what->extent / bin);
     const double levels = bins <= t->one_level || f->where == LSP_HOST ? 1 : 2, fan = ceil(pow(bins, 1 / levels));
-    const double count = n * index / (f->copy_rate * t->contiguous) + work(f, n);
-    const double placed = n * (2 * bytes + 2) / (f->copy_rate * t->contiguous) + work(f, n);
+    const double count = lsp_stream_seconds(f, what, n * index / t->contiguous) + work(f, n);
+    const double placed = lsp_stream_seconds(f, what, n * (2 * bytes + 2) / t->contiguous) + work(f, n);
     return count + levels * partition_level(f, what, fan) + placed + (2 + levels) * f->start_seconds;
 }
 
@@ -134,9 +138,11 @@ lsp_phases lsp_phases_partition(const lsp_cache_figures *f, const lsp_cache_case
     const double indexed = fmax((double)what->extent, 1) * bytes;
     const double block = fmin(f->where == LSP_HOST ? 4 << 20 : t->block_bytes * f->cache_bytes, indexed);
     const double parts = parts_touched(what, ceil(indexed / block), window);
-    const double random = n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, block) + indexed / f->copy_rate;
-    const double ordered = lsp_phases_in_parts(f, n * bytes, what, parts) / f->copy_rate;
-    const double call = random + ordered + 2 * n * index / f->copy_rate + work(f, n) + f->start_seconds;
+    const double random =
+        n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, block) + lsp_stream_seconds(f, what, indexed);
+    const double streams = lsp_phases_in_parts(f, n * bytes, what, parts) + 2 * n * index;
+    const double call =
+        random + lsp_stream_seconds(f, what, streams) + work(f, parts > 1 ? 6 * n : n) + f->start_seconds;
     const double sort = n * t->sort_bytes / f->copy_rate + work(f, 8 * n) + t->plan_starts * f->start_seconds;
     return what->planned ? (lsp_phases){call, sort} : (lsp_phases){call + sort, 0};
 }
@@ -153,7 +159,7 @@ lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *w
     positions.element_bytes = what->index_bytes;
     const double n = (double)what->n, index = (double)what->index_bytes;
     const lsp_access reads = lsp_access_of(f, &gather, 1), writes = lsp_access_of(f, &positions, 1);
-    const double streams = (n * index + (double)what->extent * (double)what->element_bytes) / f->copy_rate;
+    const double streams = lsp_stream_seconds(f, what, n * index + (double)what->extent * (double)what->element_bytes);
     const double making = lsp_access_seconds(f, &writes) + n * index / f->copy_rate;
     return (lsp_phases){lsp_access_seconds(f, &reads) + streams + f->start_seconds, making + 2 * f->start_seconds};
 }

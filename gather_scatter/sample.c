@@ -1,58 +1,49 @@
-/* Measures a pattern from six windows of 16384 neighbouring indices, spread evenly over the array. One hash table keeps
- * when each sector, one when each line was touched last: an access is new to a window if its sector was touched last
+/* Measures a pattern from windows of 16384 neighbouring indices, spread evenly over the array. Hash tables keep when
+ * each line, sector and region was touched last: an access is new to a window if its sector was touched last
  * before the window began. How often lines of one window come back in others tells how many lines there are in all. */
 #include "core/cuda.h"
 #include "model.h"
 #include <math.h>
 
-enum {
-    spread = 6,
-    window_bits = 14,
-    region_bytes = 128 << 10,
-    window = 1 << window_bits,
-    slot_bits = 17,
-    slots = 1 << slot_bits,
-    measured = 4
-};
+enum { window_bits = 14, window = 1 << window_bits, region_bytes = 128 << 10, measured = 4, public_windows = 6 };
 
-/* A hash table of blocks by number, with the access that touched each last. At most 98304 of 131072 slots are used. */
+/* A hash table of blocks, with the access that touched each last. A slot has 40 bits that tell the block, which are
+ * exact below 2^40, and 24 bits with the access + 1; 0: free. At most three quarters of the slots are used. */
 typedef struct seen_table {
-    int64_t *blocks; /* number + 1; 0: free */
-    int32_t *last;
+    uint64_t *slots;
+    int bits;
 } seen_table;
 
 /* Returns the access before that touched the block, -1: none; notes this one. */
-static int32_t touch(seen_table *s, int64_t block, int32_t access) {
-    uint64_t slot = (uint64_t)block * 0x9E3779B97F4A7C15u >> (64 - slot_bits);
-    while (s->blocks[slot] != 0 && s->blocks[slot] != block + 1) {
-        slot = (slot + 1) % slots;
+static int32_t touch(const seen_table *s, int64_t block, int32_t access) {
+    const uint64_t hash = (uint64_t)block * 0x9E3779B97F4A7C15u, tag = hash << 24, mask = (UINT64_C(1) << s->bits) - 1;
+    uint64_t slot = hash >> (64 - s->bits);
+    while (s->slots[slot] != 0 && (s->slots[slot] ^ tag) >> 24 != 0) {
+        slot = (slot + 1) & mask;
     }
-    const int32_t before = s->blocks[slot] != 0 ? s->last[slot] : -1;
-    s->blocks[slot] = block + 1;
-    s->last[slot] = access;
+    const int32_t before = (int32_t)(s->slots[slot] & 0xFFFFFF) - 1;
+    s->slots[slot] = tag | (uint64_t)(access + 1);
     return before;
 }
 
-static lsp_status make_seen(lsp_ctx *ctx, seen_table *s) {
-    lsp_status status = LSP_OK;
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, slots, &s->blocks));
-    LSP_TRY(LSP_SCRATCH(ctx, slots, &s->last));
-done:
-    return status;
+static lsp_status make_seen(lsp_ctx *ctx, int windows, seen_table *s) {
+    s->bits = lsp_bits((uint64_t)windows * window * 4 / 3);
+    return LSP_SCRATCH_ZERO(ctx, (int64_t)1 << s->bits, &s->slots);
 }
 
 /* ---- reading the windows ---- */
 
 /* Where window v begins, and how many indices it has. */
-static int64_t begin_of(int64_t n, int v, int64_t *count) {
+static int64_t begin_of(int64_t n, int spread, int v, int64_t *count) {
     const int64_t wanted = lsp_min(n, (int64_t)spread * window), each = window;
-    const int64_t begin = n == wanted ? v * each : (n - each) / (spread - 1) * v;
+    const int64_t begin = n == wanted ? v * each : (n - each) / (spread - 1) / 64 * 64 * v; /* whole lines */
     *count = lsp_max(lsp_min(each, n - begin), 0);
     return begin;
 }
 
 /* Copies all windows to `index`, one behind the other; window v begins at v * window. */
-static lsp_status read_windows(lsp_ctx *ctx, const void *index, lsp_type type, int64_t n, lsp_where where, void *to) {
+static lsp_status read_windows(lsp_ctx *ctx, const void *index, lsp_type type, int64_t n, lsp_where where, int spread,
+                               void *to) {
     lsp_status status = LSP_OK;
     const int64_t item = (int64_t)lsp_type_bytes(type);
     const char *from = index;
@@ -60,7 +51,7 @@ static lsp_status read_windows(lsp_ctx *ctx, const void *index, lsp_type type, i
     int64_t count;
     const void *stage;
     for (int v = 0; v < spread; v++) {
-        const int64_t begin = begin_of(n, v, &count) * item;
+        const int64_t begin = begin_of(n, spread, v, &count) * item;
         if (where == LSP_HOST && count > 0) {
             __builtin_memcpy(copy + v * (int64_t)window * item, from + begin, (size_t)(count * item));
         } else if (count > 0) {
@@ -96,12 +87,14 @@ static void count_access(counts *c, int32_t access, int32_t sector_before, int32
     c->accesses++;
 }
 
-static void count_all(const void *index, lsp_type type, int64_t n, double element, const lsp_cache_figures *f,
-                      seen_table *seen, counts *c) {
+static void count_all(const void *index, const lsp_gather_args *args, int spread, double element,
+                      const lsp_cache_figures *f, const seen_table *seen, counts *c) {
+    const lsp_type type = args->index_type;
+    const int64_t n = args->n;
     const int64_t bytes = (int64_t)element, sector = (int64_t)f->sector_bytes, line = (int64_t)f->line_bytes;
     for (int v = 0; v < spread; v++) {
         int64_t count;
-        (void)begin_of(n, v, &count);
+        (void)begin_of(n, spread, v, &count);
         c->windows += count > 0;
         for (int64_t i = 0; i < count; i++) {
             const int32_t access = (int32_t)(v * (int64_t)window + i);
@@ -109,8 +102,9 @@ static void count_all(const void *index, lsp_type type, int64_t n, double elemen
             if (found < 0 || found > INT64_MAX / 2 / bytes) {
                 continue; /* outside: the call itself will refuse it */
             }
-            const int32_t sector_before = touch(&seen[0], found * bytes / sector, access);
-            count_access(c, access, sector_before, touch(&seen[1], found * bytes / line, access));
+            const int32_t line_before = touch(&seen[0], found * bytes / line, access);
+            count_access(c, access, line == sector ? line_before : touch(&seen[1], found * bytes / sector, access),
+                         line_before);
             c->window_regions += touch(&seen[2], found * bytes / region_bytes, access) < v * window;
         }
     }
@@ -146,23 +140,13 @@ static void conclude(const counts *c, int64_t n, const lsp_cache_figures *f, lsp
     p->touched_bytes = (int64_t)fmax(fmin(touched * f->line_bytes, 9e18), 1);
 }
 
-lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type index_type, int64_t n, size_t element_bytes,
-                                  lsp_where where, lsp_cache_pattern *pattern) {
+static lsp_status check(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes) {
     lsp_status status = LSP_OK;
-    size_t mark = 0;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    mark = lsp_scratch_mark(ctx);
-    const lsp_cache_figures *f;
-    seen_table seen[3]; /* of sectors, lines, regions */
-    counts c = {0};
-    void *copy;
-    LSP_REQUIRE(pattern, LSP_ERR_ARGUMENT, "the place for the pattern is NULL");
-    LSP_REQUIRE(n >= 0 && (index || n == 0), LSP_ERR_ARGUMENT, "%lld indices: negative, or the array is NULL",
-                (long long)n);
-    LSP_REQUIRE(index_type == LSP_I32 || index_type == LSP_I64, LSP_ERR_ARGUMENT,
-                "indices of %s: they are LSP_I32 or LSP_I64", lsp_type_name(index_type));
+    const lsp_where where = args->where;
+    LSP_REQUIRE(args->n >= 0 && (args->index || args->n == 0), LSP_ERR_ARGUMENT,
+                "%lld indices: negative, or the array is NULL", (long long)args->n);
+    LSP_REQUIRE(args->index_type == LSP_I32 || args->index_type == LSP_I64, LSP_ERR_ARGUMENT,
+                "indices of %s: they are LSP_I32 or LSP_I64", lsp_type_name(args->index_type));
     LSP_REQUIRE(element_bytes >= 1 && element_bytes <= 4096, LSP_ERR_ARGUMENT,
                 "elements of %zu bytes: 1 to 4096 can be sampled", element_bytes);
     LSP_REQUIRE(where == LSP_HOST || where == LSP_CUDA, LSP_ERR_ARGUMENT,
@@ -171,15 +155,41 @@ lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type inde
                 "the indices are on a GPU, the context works on the host");
     LSP_REQUIRE(where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: indices cannot be read there");
+done:
+    return status;
+}
+
+lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
+                            lsp_cache_pattern *pattern) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_cache_figures *f;
+    seen_table seen[3]; /* of lines, sectors, regions */
+    counts c = {0};
+    void *copy;
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
     for (int i = 0; i < 3; i++) {
-        LSP_TRY(make_seen(ctx, &seen[i]));
+        LSP_TRY(make_seen(ctx, windows, &seen[i]));
     }
-    LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)spread * window, lsp_type_bytes(index_type), false, &copy));
-    LSP_TRY(read_windows(ctx, index, index_type, n, where, copy));
-    count_all(copy, index_type, n, (double)element_bytes, f, seen, &c);
-    conclude(&c, n, f, pattern);
+    LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)windows * window, lsp_type_bytes(args->index_type), false, &copy));
+    LSP_TRY(read_windows(ctx, args->index, args->index_type, args->n, args->where, windows, copy));
+    count_all(copy, args, windows, (double)element_bytes, f, seen, &c);
+    conclude(&c, args->n, f, pattern);
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type index_type, int64_t n, size_t element_bytes,
+                                  lsp_where where, lsp_cache_pattern *pattern) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const lsp_gather_args args = {.n = n, .index = index, .index_type = index_type, .where = where};
+    LSP_REQUIRE(pattern, LSP_ERR_ARGUMENT, "the place for the pattern is NULL");
+    LSP_TRY(check(ctx, &args, element_bytes));
+    LSP_TRY(lsp_cache_sample(ctx, &args, element_bytes, public_windows, pattern));
+done:
     return status;
 }

@@ -1,4 +1,5 @@
-/* sparse-bench plot FILE.json OUT.svg: draws a record of `segsort` or `spgemm` as an SVG picture. */
+/* sparse-bench plot FILE.json OUT.svg: draws a record of `segsort`, `spgemm`, `gather` or `scatter` as an SVG picture.
+ */
 #include "plot.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -36,17 +37,22 @@ int bench_plot(int argc, char **argv) {
     FILE *in = fopen(argv[0], "re");
     const bool read = in && getdelim(&text, &capacity, 0, in) > 0;
     const bool products = read && strstr(text, "\"name\": \"spgemm/");
-    const plot_kind *kind = products ? &plot_spgemm : &plot_segsort;
-    const char *types = argc == 3 ? argv[2] : products ? "f64" : "kv32";
+    const bool moves = read && (strstr(text, "\"name\": \"gather/") || strstr(text, "\"name\": \"scatter/"));
+    const plot_kind *kind = products ? &plot_spgemm : moves ? &plot_gather : &plot_segsort;
+    const char *types = argc == 3 ? argv[2] : products ? "f64" : moves ? "random" : "kv32";
     void *figure = calloc(1, kind->bytes);
     int code = EXIT_INPUT;
     if (!in) {
         fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
     } else if (read && strstr(text, "\"name\": \"mtx/")) {
-        fprintf(stderr, "sparse-bench: %s: figures of mtx: plot draws those of segsort and spgemm\n", argv[0]);
+        fprintf(stderr, "sparse-bench: %s: figures of mtx: plot draws those of segsort, spgemm, gather and scatter\n",
+                argv[0]);
     } else if (!read || !figure || !kind->scan(figure, text, types)) {
         fprintf(stderr, "sparse-bench: %s: no figures of %s/%s in it\n", argv[0],
-                products ? "spgemm/..." : "segsort/uniform_...", types);
+                products ? "spgemm/..."
+                : moves  ? "gather or scatter"
+                         : "segsort/uniform_...",
+                types);
     } else {
         code = write_picture(kind, figure, argv[1]);
     }

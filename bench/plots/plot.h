@@ -23,6 +23,6 @@ typedef struct plot_kind {
     bool (*scan)(void *figure, const char *text, const char *types);
     void (*draw)(const void *figure, FILE *out);
 } plot_kind;
-extern const plot_kind plot_segsort, plot_spgemm;
+extern const plot_kind plot_segsort, plot_spgemm, plot_gather;
 
 #endif

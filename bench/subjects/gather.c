@@ -9,20 +9,25 @@
 
 #define SIZES_CPU(pattern)                                                                                             \
     pattern "/n16/b8", pattern "/n18/b8", pattern "/n20/b8", pattern "/n22/b8", pattern "/n24/b8", pattern "/n26/b8"
-#define SIZES_GPU(pattern) pattern "/n20/b8", pattern "/n22/b8", pattern "/n24/b8", pattern "/n26/b8", pattern "/n28/b8"
+#define SIZES_GPU(pattern) pattern "/n20/b8", pattern "/n22/b8", pattern "/n24/b8", pattern "/n26/b8"
+#define DEEP "random/n28/b8", "permutation/n28/b8", "sequential/n28/b8"
 #define WIDTHS(pattern) pattern "/n24/b4", pattern "/n24/b16"
 #define ALL(sizes)                                                                                                     \
     sizes("random"), sizes("permutation"), sizes("sequential"), sizes("local"), sizes("parts5"), sizes("parts11"),     \
         sizes("parts16")
+#define PASSES_CPU "passes/n24/b8"
+#define PASSES_GPU "passes/n26/b8"
 #define WIDE WIDTHS("random"), WIDTHS("permutation"), WIDTHS("sequential"), WIDTHS("parts11")
 #define QUICK                                                                                                          \
-    "random/n17/b8", "permutation/n17/b4", "sequential/n17/b8", "local/n17/b16", "parts5/n17/b8", "parts11/n17/b8"
+    "random/n17/b8", "permutation/n17/b4", "sequential/n17/b8", "local/n17/b16", "parts5/n17/b8", "parts11/n17/b8",    \
+        "passes/n17/b8"
 
-static const char *const gather_workloads[] = {ALL(SIZES_CPU), SIZES_CPU("zipf"), WIDE, NULL};
-static const char *const gather_gpu_workloads[] = {ALL(SIZES_GPU), SIZES_GPU("zipf"), WIDE, NULL};
+static const char *const gather_workloads[] = {ALL(SIZES_CPU), SIZES_CPU("zipf"), WIDE, PASSES_CPU, NULL};
+static const char *const gather_gpu_workloads[] = {ALL(SIZES_GPU), SIZES_GPU("zipf"), DEEP, WIDE, PASSES_GPU, NULL};
 static const char *const gather_quick[] = {QUICK, "zipf/n17/b8", NULL};
-static const char *const scatter_workloads[] = {ALL(SIZES_CPU), WIDE, NULL}; /* zipf: its indices are not distinct */
-static const char *const scatter_gpu_workloads[] = {ALL(SIZES_GPU), WIDE, NULL};
+static const char *const scatter_workloads[] = {ALL(SIZES_CPU), WIDE, PASSES_CPU,
+                                                NULL}; /* zipf: its indices are not distinct */
+static const char *const scatter_gpu_workloads[] = {ALL(SIZES_GPU), DEEP, WIDE, PASSES_GPU, NULL};
 static const char *const scatter_quick[] = {QUICK, NULL};
 static const char *const file_variants[] = {NULL};
 
@@ -33,6 +38,7 @@ static const struct {
 } peers[] = {{"plain", &peer_plain_move, false},
              {"plain", PEER_CUB(peer_plain_kernel), true},
              {"thrust", PEER_CUB(peer_thrust), true}};
+enum { MOST_PASSES = 32 };
 enum { PEERS = sizeof peers / sizeof *peers, MOST_ENTRANTS = 2 * LSP_STRATEGIES + PEERS };
 
 static const char *absent(int i) { return (void)i, NULL; }
@@ -50,6 +56,7 @@ static const char *version(bool on_gpu, int i, const char **who) {
 /* One workload and its arrays. */
 typedef struct race {
     bench *b;
+    const char *workload;
     bench_device *device; /* NULL: on the host */
     bench_move move;
     lsp_column column;
@@ -225,9 +232,31 @@ static bool enter_ours(race *r, bench_contender *c, entrant *e, lsp_strategy str
     return !planned || make_plan(e, c);
 }
 
-static int enter(race *r, bench_contender *contenders, entrant *entrants) {
+/* The paper's scheme with 1, 2, 4, ... passes, on the workload "passes", a permutation. */
+static int enter_passes(race *r, bench_contender *contenders, entrant *entrants) {
     int count = 0;
-    for (int planned = 0; planned < 2; planned++) {
+    const lsp_cache_case what = {.n = r->move.n,
+                                 .extent = r->move.n,
+                                 .element_bytes = (size_t)r->move.bytes,
+                                 .index_bytes = sizeof *r->move.index,
+                                 .scatter = r->move.scatter};
+    for (int passes = 1; passes <= MOST_PASSES; passes *= 2, count++) {
+        bench_contender *c = contenders + count;
+        *c = (bench_contender){.ours = true, .ctx = r->b->ours};
+        entrants[count] = (entrant){.args = r->args};
+        entrants[count].args.strategy = LSP_STRATEGY_RESCAN;
+        entrants[count].args.passes = passes;
+        dress(r, c, entrants + count);
+        snprintf(c->who, sizeof c->who, "libsparse:rescan-%d", passes);
+        (void)bench_ok(r->b, c->ctx, lsp_cache_model_rescan(c->ctx, NULL, &what, passes, &c->predicted));
+    }
+    return count;
+}
+
+static int enter(race *r, bench_contender *contenders, entrant *entrants) {
+    const bool passes = strncmp(r->workload, "passes", 6) == 0;
+    int count = passes ? enter_passes(r, contenders, entrants) : 0;
+    for (int planned = 0; planned < 2 && !passes; planned++) {
         for (int s = LSP_STRATEGY_AUTO; s < LSP_STRATEGIES; s++) {
             count += enter_ours(r, contenders + count, entrants + count, (lsp_strategy)s, planned);
         }
@@ -246,7 +275,7 @@ static int enter(race *r, bench_contender *contenders, entrant *entrants) {
 }
 
 static void race_on(bench *b, const char *workload, bool scatter) {
-    race r = {.b = b, .device = b->device, .move = {.scatter = scatter}};
+    race r = {.b = b, .workload = workload, .device = b->device, .move = {.scatter = scatter}};
     if (make_arrays(&r, workload)) {
         bench_contender contenders[MOST_ENTRANTS];
         entrant entrants[MOST_ENTRANTS];

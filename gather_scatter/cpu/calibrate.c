@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { chains = 8, runs = 3 };
+enum { list_items = 1 << 14, runs = 3 };
 static const double most_bytes = 1 << 30, copy_bytes = 128 << 20, run_seconds = 8e-3;
 
 static double now(void) {
@@ -16,29 +16,31 @@ static double now(void) {
 
 typedef struct race {
     uint64_t *array, *copy;
-    int64_t count; /* elements of `array` in use */
-    int64_t each;  /* accesses of a thread */
+    uint32_t *list; /* random numbers */
+    int64_t count;  /* elements of `array` in use */
+    int64_t each;   /* accesses of a thread */
     int threads;
     bool write;
     uint64_t sum; /* keeps the compiler from leaving reads out */
 } race;
 
-/* Several independent random sequences, so that many accesses are on their way at once. */
+/* Random accesses cost few instructions here, as in a gather: a list of random numbers is read over and over, and each
+ * time another number is added to all of them. */
 static void access_part(void *data, int64_t part, int thread) {
     race *r = data;
-    uint64_t state[chains], sum = 0;
+    const uint64_t count = (uint64_t)r->count;
+    uint64_t salt = (uint64_t)part + 1, sum = 0;
     (void)thread;
-    for (int c = 0; c < chains; c++) {
-        state[c] = (uint64_t)(part * chains + c + 1) * 0x9E3779B97F4A7C15u;
-    }
-    for (int64_t i = 0; i < r->each; i += chains) {
-        for (int c = 0; c < chains; c++) {
-            state[c] = state[c] * 6364136223846793005u + 1442695040888963407u;
-            const uint64_t at = (state[c] >> 32) * (uint64_t)r->count >> 32;
-            if (r->write) {
-                r->array[at] = (uint64_t)i;
-            } else {
-                sum += r->array[at];
+    for (int64_t done = 0; done < r->each; done += list_items) {
+        salt = salt * 6364136223846793005u + 1442695040888963407u;
+        const uint32_t add = (uint32_t)(salt >> 32);
+        if (r->write) {
+            for (int i = 0; i < list_items; i++) {
+                r->array[(uint32_t)(r->list[i] + add) * count >> 32] = (uint64_t)i;
+            }
+        } else {
+            for (int i = 0; i < list_items; i++) {
+                sum += r->array[(uint32_t)(r->list[i] + add) * count >> 32];
             }
         }
     }
@@ -79,9 +81,9 @@ static double fastest_of(lsp_ctx *ctx, race *r, part_fn part, int times) {
 static double rate_of(lsp_ctx *ctx, race *r, double bytes, bool write) {
     r->count = (int64_t)(bytes / sizeof *r->array);
     r->write = write;
-    r->each = lsp_max(lsp_min(r->count, 1 << 20) / r->threads, 4096) / chains * chains;
+    r->each = lsp_max(lsp_min(r->count, 1 << 20) / r->threads / list_items, 1) * list_items;
     const double first = fastest_of(ctx, r, access_part, 2) / (double)r->each;
-    r->each = (int64_t)fmin(fmax(run_seconds / first, 4096), 1e8) / chains * chains;
+    r->each = lsp_max((int64_t)fmin(run_seconds / first, 1e8) / list_items, 1) * list_items;
     return (double)r->each * r->threads / fastest_of(ctx, r, access_part, runs);
 }
 
@@ -94,6 +96,12 @@ lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures) {
     const int64_t items = (int64_t)(fmax(figures->footprint[figures->points - 1], copy_bytes) / sizeof *r.array);
     LSP_TRY(LSP_SCRATCH(ctx, items, &r.array));
     LSP_TRY(LSP_SCRATCH(ctx, (int64_t)(copy_bytes / sizeof *r.copy), &r.copy));
+    LSP_TRY(LSP_SCRATCH(ctx, list_items, &r.list));
+    uint64_t state = 1;
+    for (int i = 0; i < list_items; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        r.list[i] = (uint32_t)(state >> 32);
+    }
     lsp_for_shares(ctx, items, 1 << 16, fill_share, &r);
     r.count = (int64_t)(copy_bytes / sizeof *r.array);
     (void)seconds_of(ctx, &r, copy_part); /* touches the pages */

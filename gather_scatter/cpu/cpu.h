@@ -11,19 +11,19 @@
 /* Types of arrays of places: those of the caller, and the narrow ones of plans. */
 enum { LSP_PLACE_I32, LSP_PLACE_I64, LSP_PLACE_U16, LSP_PLACE_U32, LSP_PLACES };
 
-/* The arguments of `place`: a share of positions is cut into bins of 2^shift elements of the indexed array. */
-typedef struct lsp_place_job {
+/* A share of positions is cut into bins of 2^shift elements of the indexed array. The items of a bin go to packets of
+ * 128 bytes, which hold elements and their places inside the bin. Packets lie in chunks; bin b starts with chunk b. */
+enum { LSP_GATHER_PACKET_BYTES = 128, LSP_GATHER_CHUNK = 32 };
+typedef struct lsp_packet_job {
     const void *from, *index; /* of the share */
     int64_t n, extent;
     int shift;
-    bool careful;    /* the share has indices outside: leave them out */
-    int64_t *cursor; /* of each bin: where its next item goes in `values` and `local` */
-    void *values;
-    void *local;       /* the place inside the bin; NULL: an earlier column wrote it */
-    void *lines;       /* a cache line for each bin, whose elements go to `values` together */
-    void *local_lines; /* the same for `local` */
     int64_t bins;
-} lsp_place_job;
+    char *packets, *open; /* open: of each bin, the packet that is filled now */
+    int64_t *next;        /* of each bin: the packet that is written next */
+    int64_t *link;        /* of each full chunk: the one that follows */
+    int64_t bad;          /* becomes the lowest position with an index outside */
+} lsp_packet_job;
 
 /* How the elements of one column move. `op` stores an element, or adds it. */
 typedef struct lsp_mover {
@@ -36,8 +36,11 @@ typedef struct lsp_mover {
     /* to[*place++] op tmp[k], for begin[r] <= k < end[r], for each run r < n */
     void (*runs)(void *to, const void *tmp, const uint16_t *place, const int64_t *begin, const int64_t *end, int64_t n,
                  size_t bytes);
-    /* Cuts a share into bins, stably: index of type I32 or I64, local places of type U16 or U32. */
-    void (*place[2][2])(const lsp_place_job *job);
+    /* Packets of places of type U16 [0] and U32 [1]: items in one; the share of an index of type I32 [0] or I64 [1] cut
+     * into bins, stably; to[place] op element for the items of a bin. `ahead` will be written next. */
+    int packet_items[2];
+    void (*cut[2][2])(lsp_packet_job *job);
+    void (*unpack[2])(void *to, const lsp_packet_job *job, int64_t bin, const char *ahead);
 } lsp_mover;
 
 const lsp_mover *lsp_gather_mover(const lsp_gather_job *job, const lsp_column *column);
@@ -109,5 +112,8 @@ static inline const void *lsp_gather_index_from(const lsp_gather_args *args, int
 
 /* The first position among begin .. end-1 with an index outside, or INT64_MAX. */
 int64_t lsp_gather_first_outside(const lsp_gather_args *args, int64_t begin, int64_t end);
+
+/* count[index[i] >> shift] += 1 for begin <= i < end; the indices are inside. */
+void lsp_gather_count(const lsp_gather_args *args, int64_t begin, int64_t end, int shift, int64_t *count);
 
 #endif

@@ -7,7 +7,7 @@
 #define MOVE(to, t, from, f) copy_words(ELEMENT(to, t), CONST_ELEMENT(from, f), bytes)
 #define LOOK(from, f) __builtin_prefetch(CONST_ELEMENT(from, f))
 #else
-#define MOVE(to, t, from, f) OP(((T *)(to))[t], ((const T *)(from))[f])
+#define MOVE(to, t, from, f) OP(((T *)(to))[t], ((const T *)(const void *)(from))[f])
 #define LOOK(from, f) __builtin_prefetch((const T *)(from) + (f))
 #endif
 
@@ -54,17 +54,57 @@ PAIRS(int64_t, i64)
 
 static void NAME(runs)(void *restrict to, const void *restrict tmp, const uint16_t *place, const int64_t *begin,
                        const int64_t *end, int64_t n, size_t bytes) {
-    enum { AHEAD = 8 }; /* runs whose first line is asked for early: no prefetcher sees where they are */
+    enum { AHEAD = 8 }; /* runs that are called into the cache early: no prefetcher knows where they are */
     (void)bytes;
     for (int64_t r = 0; r < n; r++) {
         if (r + AHEAD < n) {
             LOOK(tmp, begin[r + AHEAD]);
+            LOOK(tmp, (begin[r + AHEAD] + end[r + AHEAD]) / 2);
+            LOOK(tmp, end[r + AHEAD]);
         }
         for (int64_t k = begin[r]; k < end[r]; k++) {
             MOVE(to, *place++, tmp, k);
         }
     }
 }
+
+#ifdef T
+/* Writes the items of a bin's packets, chunk by chunk. Meanwhile the next chunk and the bin that follows are called
+ * into the cache: no prefetcher of a processor knows where they are. */
+#define UNPACK(L, suffix)                                                                                              \
+    static void NAME(unpack_##suffix)(void *restrict to, const lsp_packet_job *job, int64_t bin, const char *ahead) {  \
+        enum {                                                                                                         \
+            ITEMS = PACKET_ITEMS(T, L),                                                                                \
+            LOCAL_AT = ITEMS * sizeof(T),                                                                              \
+            CHUNK_BYTES = LSP_GATHER_CHUNK * PACKET_BYTES                                                              \
+        };                                                                                                             \
+        const int64_t last = job->next[bin] / LSP_GATHER_CHUNK, rest = job->next[bin] % LSP_GATHER_CHUNK;              \
+        for (int64_t chunk = bin;;) {                                                                                  \
+            const int64_t full = chunk == last ? rest : LSP_GATHER_CHUNK;                                              \
+            const int64_t following = chunk == last ? chunk : job->link[chunk];                                        \
+            const char *packet = job->packets + chunk * CHUNK_BYTES, *later = job->packets + following * CHUNK_BYTES;  \
+            for (int64_t p = 0; p < full; p++, packet += PACKET_BYTES) {                                               \
+                unpack_ahead(later + p * PACKET_BYTES, &ahead);                                                        \
+                const L *local = (const void *)(packet + LOCAL_AT);                                                    \
+                for (int k = 0; k < ITEMS; k++) {                                                                      \
+                    MOVE(to, local[k], packet, k);                                                                     \
+                }                                                                                                      \
+            }                                                                                                          \
+            if (chunk == last) {                                                                                       \
+                const L *local = (const void *)(packet + LOCAL_AT);                                                    \
+                const int filled = *(const uint16_t *)(const void *)(packet + PACKET_FILLED_AT);                       \
+                for (int k = 0; k < filled; k++) {                                                                     \
+                    MOVE(to, local[k], packet, k);                                                                     \
+                }                                                                                                      \
+                return;                                                                                                \
+            }                                                                                                          \
+            chunk = following;                                                                                         \
+        }                                                                                                              \
+    }
+UNPACK(uint16_t, u16)
+UNPACK(uint32_t, u32)
+#undef UNPACK
+#endif
 
 #undef GATHER
 #undef SCATTER

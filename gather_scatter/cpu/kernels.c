@@ -19,15 +19,28 @@ static inline void copy_words(char *to, const char *from, size_t bytes) {
     }
 }
 
-/* Writes a cache line, which is aligned, past the caches. */
-static inline void stream_line(void *to, const void *line) {
+/* A packet's bytes, where it counts its items, and how many fit: those of type L end before the count. */
+enum { PACKET_BYTES = 128, PACKET_FILLED_AT = 126 };
+#define PACKET_ITEMS(T, L) (sizeof(L) == 2 ? 126 / (sizeof(T) + 2) : sizeof(T) == 1 ? 24 : 120 / (sizeof(T) + 4))
+
+/* Writes a packet, which is aligned, past the caches. */
+static inline void stream_packet(void *to, const void *packet) {
 #if defined(__SSE2__)
-    for (int q = 0; q < 4; q++) {
-        _mm_stream_si128((__m128i *)to + q, _mm_load_si128((const __m128i *)line + q));
+    for (int q = 0; q < PACKET_BYTES / 16; q++) {
+        _mm_stream_si128((__m128i *)to + q, _mm_load_si128((const __m128i *)packet + q));
     }
 #else
-    memcpy(to, line, 64);
+    memcpy(to, packet, PACKET_BYTES);
 #endif
+}
+
+/* Asks for a packet that is read later, and for two lines of the bin that is written later. */
+static inline void unpack_ahead(const char *packet, const char **bin) {
+    __builtin_prefetch(packet);
+    __builtin_prefetch(packet + 64);
+    __builtin_prefetch(*bin, 1);
+    __builtin_prefetch(*bin + 64, 1);
+    *bin += 128;
 }
 
 void lsp_gather_stream(void *to, const void *from, size_t bytes) {
@@ -125,34 +138,33 @@ void lsp_gather_stream_end(void) {
 #define T_OF(bytes) T_OF_(bytes)
 #define T T_OF(BYTES)
 #define BYTES 1
-#include "place_each.h"
+#include "packet_each.h"
 #define BYTES 2
-#include "place_each.h"
+#include "packet_each.h"
 #define BYTES 4
-#include "place_each.h"
+#include "packet_each.h"
 #define BYTES 8
-#include "place_each.h"
+#include "packet_each.h"
 #define BYTES 16
-#include "place_each.h"
+#include "packet_each.h"
 
 /* ---- the table ---- */
 
-#define PLACED(b)                                                                                                      \
-    {                                                                                                                  \
-        {place_##b##_i32_u16, place_##b##_i32_u32}, { place_##b##_i64_u16, place_##b##_i64_u32 }                       \
-    }
-#define MOVER(kind, stored, b)                                                                                         \
-    {                                                                                                                  \
-        .gather = {gather_i32_##stored, gather_i64_##stored, gather_u16_##stored, gather_u32_##stored},                \
-        .scatter = {scatter_i32_##kind, scatter_i64_##kind, scatter_u16_##kind, scatter_u32_##kind},                   \
-        .pairs = {[LSP_PLACE_I32] = pairs_i32_##kind, [LSP_PLACE_I64] = pairs_i64_##kind}, .runs = runs_##kind,        \
-        .place = PLACED(b)                                                                                             \
-    }
+#define MOVES(kind, stored)                                                                                            \
+    .gather = {gather_i32_##stored, gather_i64_##stored, gather_u16_##stored, gather_u32_##stored},                    \
+    .scatter = {scatter_i32_##kind, scatter_i64_##kind, scatter_u16_##kind, scatter_u32_##kind},                       \
+    .pairs = {[LSP_PLACE_I32] = pairs_i32_##kind, [LSP_PLACE_I64] = pairs_i64_##kind}, .runs = runs_##kind
+#define PACKETS(kind, bytes)                                                                                           \
+    .packet_items = {PACKET_ITEMS(element_##bytes, uint16_t), PACKET_ITEMS(element_##bytes, uint32_t)},                \
+    .cut = {{cut_##bytes##_i32_u16, cut_##bytes##_i32_u32}, {cut_##bytes##_i64_u16, cut_##bytes##_i64_u32}},           \
+    .unpack = {unpack_u16_##kind, unpack_u32_##kind}
+#define MOVER(kind, bytes)                                                                                             \
+    { MOVES(kind, bytes), PACKETS(kind, bytes) }
 
 const lsp_mover *lsp_gather_mover(const lsp_gather_job *job, const lsp_column *column) {
-    static const lsp_mover stored[] = {MOVER(1, 1, 1), MOVER(2, 2, 2),    MOVER(4, 4, 4),
-                                       MOVER(8, 8, 8), MOVER(16, 16, 16), MOVER(words, words, 16)};
-    static const lsp_mover added[] = {MOVER(f32, 4, 4), MOVER(f64, 8, 8), MOVER(u32, 4, 4), MOVER(u64, 8, 8)};
+    static const lsp_mover stored[] = {MOVER(1, 1), MOVER(2, 2),   MOVER(4, 4),
+                                       MOVER(8, 8), MOVER(16, 16), {MOVES(words, words)}};
+    static const lsp_mover added[] = {MOVER(f32, 4), MOVER(f64, 8), MOVER(u32, 4), MOVER(u64, 8)};
     if (job->scatter && job->args.rule == LSP_SCATTER_ADD) {
         return &added[column->type == LSP_F32 ? 0 : column->type == LSP_F64 ? 1 : column->type == LSP_I32 ? 2 : 3];
     }

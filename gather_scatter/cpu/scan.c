@@ -2,12 +2,10 @@
  * array; direct is one pass. If the order of positions decides (the last writer, sums), each thread owns a range of
  * destinations and reads all indices; else each thread has a share of the positions. */
 #include "cpu.h"
-#include <string.h>
 
 enum {
-    BLOCK = 1024,        /* indices that are looked at together */
-    STREAM_BYTES = 4096, /* a gather collects so many bytes and writes them past the caches */
-    MOST_OWNERS = 8      /* more threads that all read all indices do not pay */
+    BLOCK = 1024,   /* indices that are looked at together */
+    MOST_OWNERS = 8 /* more threads that all read all indices do not pay */
 };
 
 typedef struct scan {
@@ -15,7 +13,6 @@ typedef struct scan {
     int64_t *bad;
     int place;         /* of the index */
     bool owners;       /* a part is a range of destinations, else a share of positions */
-    bool stream;       /* the array that a gather writes is too large for the caches */
     int parts;         /* in one pass */
     int64_t low, high; /* the range of this pass */
 } scan;
@@ -45,36 +42,34 @@ int64_t lsp_gather_first_outside(const lsp_gather_args *args, int64_t begin, int
     return INT64_MAX;
 }
 
-/* ---- all elements of a block of positions, whose indices are inside ---- */
-
-static void gather_block(const scan *s, const lsp_column *column, int64_t begin, int64_t end) {
-    const lsp_mover *mover = lsp_gather_mover(s->job, column);
-    const size_t bytes = column->bytes;
-    char *to = (char *)column->to + (size_t)begin * bytes;
-    if (!s->stream) {
-        mover->gather[s->place](to, column->from, lsp_gather_index_from(&s->job->args, begin), end - begin, bytes);
-        return;
-    }
-    _Alignas(64) char collected[STREAM_BYTES];
-    const int64_t items = STREAM_BYTES / (int64_t)bytes;
-    for (int64_t i = begin; i < end; i += items) {
-        const int64_t count = lsp_min(items, end - i);
-        mover->gather[s->place](collected, column->from, lsp_gather_index_from(&s->job->args, i), count, bytes);
-        lsp_gather_stream((char *)column->to + (size_t)i * bytes, collected, (size_t)count * bytes);
+void lsp_gather_count(const lsp_gather_args *args, int64_t begin, int64_t end, int shift, int64_t *count) {
+    if (args->index_type == LSP_I32) {
+        const int32_t *index = args->index;
+        for (int64_t i = begin; i < end; i++) {
+            count[(uint32_t)index[i] >> shift]++;
+        }
+    } else {
+        const int64_t *index = args->index;
+        for (int64_t i = begin; i < end; i++) {
+            count[(uint64_t)index[i] >> shift]++;
+        }
     }
 }
 
+/* ---- all elements of a block of positions, whose indices are inside ---- */
+
 static void move_block(const scan *s, int64_t begin, int64_t end) {
     const lsp_gather_args *args = &s->job->args;
+    const void *place = lsp_gather_index_from(args, begin);
     for (int64_t c = 0; c < args->column_count; c++) {
         const lsp_column *column = &args->columns[c];
-        if (!s->job->scatter) {
-            gather_block(s, column, begin, end);
-            continue;
+        const lsp_mover *mover = lsp_gather_mover(s->job, column);
+        const size_t bytes = column->bytes, at = (size_t)begin * bytes;
+        if (s->job->scatter) {
+            mover->scatter[s->place](column->to, (const char *)column->from + at, place, end - begin, bytes);
+        } else {
+            mover->gather[s->place]((char *)column->to + at, column->from, place, end - begin, bytes);
         }
-        const char *from = (const char *)column->from + (size_t)begin * column->bytes;
-        lsp_gather_mover(s->job, column)
-            ->scatter[s->place](column->to, from, lsp_gather_index_from(args, begin), end - begin, column->bytes);
     }
 }
 
@@ -122,7 +117,6 @@ static void scan_part(void *data, int64_t part, int thread) {
             move_part(s, block, last, low, high);
         }
     }
-    lsp_gather_stream_end();
 }
 
 /* Can two threads write halves of one element? A store of 16 bytes is whole only at a multiple of 16. */
@@ -141,7 +135,6 @@ lsp_status lsp_gather_cpu_scan(lsp_ctx *ctx, const lsp_gather_job *job, int pass
     s.owners = job->scatter && (args->rule != LSP_SCATTER_DISTINCT || could_tear(args));
     s.parts = lsp_gather_threads(ctx, job);
     s.parts = s.owners ? (int)lsp_min(s.parts, MOST_OWNERS) : s.parts;
-    s.stream = passes <= 1 && args->n >= LSP_GATHER_FAR_BYTES / (int64_t)job->most_bytes;
     for (int pass = 0; pass < lsp_max(passes, 1); pass++) {
         lsp_share(args->extent, pass, (int)lsp_max(passes, 1), &s.low, &s.high);
         lsp_for_parts(ctx, s.parts, s.parts, scan_part, &s);

@@ -5,7 +5,7 @@
 #include "cpu.h"
 #include <string.h>
 
-enum { MOST_ITEMS = 1 << 16, STREAM_BYTES = 4096, FEW_RUNS = 1 << 20 };
+enum { MOST_ITEMS = 1 << 16, STREAM_BYTES = 4096, FEW_RUNS = 1 << 20, NEIGHBOURS = 8 };
 
 /* ---- making ---- */
 
@@ -49,15 +49,7 @@ static void count_block(void *data, int64_t block, int thread) {
     const int64_t begin = block * m->items, end = lsp_min(begin + m->items, args->n);
     (void)thread;
     memset(count, 0, (size_t)m->ranges * sizeof *count);
-    if (args->index_type == LSP_I32) {
-        for (int64_t i = begin; i < end; i++) {
-            count[((const int32_t *)args->index)[i] >> m->shift]++;
-        }
-    } else {
-        for (int64_t i = begin; i < end; i++) {
-            count[((const int64_t *)args->index)[i] >> m->shift]++;
-        }
-    }
+    lsp_gather_count(args, begin, end, m->shift, count);
 }
 
 /* Turns counts into starts: range by range, inside a range block by block. Row `blocks` becomes the ends. */
@@ -217,20 +209,36 @@ typedef struct running {
     bool far; /* the arrays are too large for the caches */
 } running;
 
-static void read_tile(void *data, int64_t tile, int thread) {
+/* Reads a part of a tile, in far arrays by way of `collected`. */
+static void read_part(const running *r, const char *from, int64_t begin, int64_t end) {
+    const size_t bytes = r->column->bytes;
+    char *tmp = (char *)r->stage->tmp + (size_t)begin * bytes;
+    const uint16_t *place = r->stage->from_place + begin;
+    if (!r->far) {
+        r->mover->gather[LSP_PLACE_U16](tmp, from, place, end - begin, bytes);
+        return;
+    }
+    _Alignas(64) char collected[STREAM_BYTES];
+    r->mover->gather[LSP_PLACE_U16](collected, from, place, end - begin, bytes);
+    lsp_gather_stream(tmp, collected, (size_t)(end - begin) * bytes);
+}
+
+/* A thread reads a few neighbours, and calls each next tile into the cache while it reads one. */
+static void read_tiles(void *data, int64_t part, int thread) {
     const running *r = data;
     const lsp_stage *stage = r->stage;
     const size_t bytes = r->column->bytes;
-    const char *from = (const char *)r->column->from + (size_t)(tile * stage->tile_items) * bytes;
-    const int64_t items = r->far ? STREAM_BYTES / (int64_t)bytes : INT64_MAX / 2;
-    _Alignas(64) char collected[STREAM_BYTES];
+    const int64_t items = STREAM_BYTES / (int64_t)bytes;
     (void)thread;
-    for (int64_t k = stage->tile_at[tile], end = stage->tile_at[tile + 1]; k < end; k += items) {
-        const int64_t count = lsp_min(items, end - k);
-        char *tmp = (char *)stage->tmp + (size_t)k * bytes;
-        r->mover->gather[LSP_PLACE_U16](r->far ? collected : tmp, from, stage->from_place + k, count, bytes);
-        if (r->far) {
-            lsp_gather_stream(tmp, collected, (size_t)count * bytes);
+    for (int64_t tile = part * NEIGHBOURS; tile < lsp_min((part + 1) * NEIGHBOURS, stage->tiles); tile++) {
+        const char *from = (const char *)r->column->from + (size_t)(tile * stage->tile_items) * bytes;
+        const char *next = from + (size_t)stage->tile_items * bytes,
+                   *next_end = next + (size_t)stage->tile_items * bytes;
+        for (int64_t k = stage->tile_at[tile], end = stage->tile_at[tile + 1]; k < end; k += items) {
+            for (int line = 0; r->far && line < STREAM_BYTES / 64 && next < next_end; line++, next += 64) {
+                __builtin_prefetch(next);
+            }
+            read_part(r, from, k, lsp_min(k + items, end));
         }
     }
     lsp_gather_stream_end();
@@ -260,7 +268,7 @@ void lsp_gather_stage_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_sta
         running r = {.job = job, .stage = stage, .column = &job->args.columns[c]};
         r.mover = lsp_gather_mover(job, r.column);
         r.far = job->args.n >= LSP_GATHER_FAR_BYTES / (int64_t)r.column->bytes;
-        lsp_for_parts(ctx, stage->tiles, threads, read_tile, &r);
+        lsp_for_parts(ctx, lsp_ceil_div(stage->tiles, NEIGHBOURS), threads, read_tiles, &r);
         lsp_for_parts(ctx, stage->bins, threads, write_bin, &r);
     }
 }

@@ -39,8 +39,8 @@ offers() { # "wanted, sorted and separated by blanks" words...
     _sparse_bench 2>>"$err"
     is "$(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ' | sed 's/ *$//')" "$1"
 }
-offers "mtx plot segsort spgemm" sparse-bench ""
-offers "segsort spgemm" sparse-bench s
+offers "calibrate gather mtx plot scatter segsort spgemm" sparse-bench ""
+offers "scatter segsort spgemm" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t
 offers "cpu cuda" sparse-bench segsort --device ""
 offers "cpu" sparse-bench segsort --device = cp

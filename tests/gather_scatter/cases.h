@@ -327,16 +327,12 @@ static int one_in = 1;
 
 static inline int reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL ? 11 : 1; }
 
-/* With one thread and with three: the same bits. Instruction sets below the best one run fewer cases. */
+/* With one thread and with three: the same bits. */
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
+    one_in = reduced();
     for (int threads = 3; threads >= 1; threads -= 2) {
         lsp_ctx *ctx = test_ctx(threads);
-        const int best = (int)ctx->isa;
-        for (int isa = best; isa >= 0; isa--) {
-            one_in = isa == best ? reduced() : 11;
-            ctx->isa = (lsp_isa)isa;
-            test(ctx);
-        }
+        test(ctx);
         lsp_ctx_destroy(ctx);
     }
 }

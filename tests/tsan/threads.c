@@ -178,6 +178,61 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return status;
 }
 
+/* Moves `from` to `to` by a pseudo-random map, once or by a plan. */
+static lsp_status move(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, bool planned) {
+    if (!planned) {
+        return scatter ? lsp_scatter(ctx, args) : lsp_gather(ctx, args);
+    }
+    lsp_gather_plan *plan = NULL;
+    lsp_status status = scatter ? lsp_scatter_plan_create(ctx, args, &plan) : lsp_gather_plan_create(ctx, args, &plan);
+    for (int call = 0; call < 2 && status == LSP_OK; call++) {
+        status = lsp_gather_execute(plan, args->columns, 1);
+    }
+    lsp_gather_plan_destroy(plan);
+    return status;
+}
+
+/* Every strategy and rule, forth and back between two arrays. What they hold in the end, modulo the number of columns,
+ * are B's columns; B is a pattern. */
+static lsp_status gather_scatter(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = lsp_csr_copy(ctx, A, &(lsp_csr_types){.drop_values = true}, B);
+    if (status != LSP_OK) {
+        return status;
+    }
+    const int64_t n = B->nnz;
+    int32_t *index = malloc((size_t)n * sizeof *index), *to = malloc((size_t)n * sizeof *to), *from = B->col;
+    status = index && to ? LSP_OK : LSP_ERR_MEMORY;
+    for (int64_t i = 0; i < n && status == LSP_OK; i++) {
+        index[i] = (int32_t)((uint64_t)i * 2654435761u % (uint64_t)n);
+        to[i] = (int32_t)i;
+    }
+    for (int kind = 0; kind < 36 && status == LSP_OK; kind++) {
+        const bool scatter = kind % 3 > 0, planned = kind / 3 % 2;
+        const lsp_strategy strategy = (lsp_strategy)(kind / 6);
+        const lsp_column column = {
+            .from = kind % 2 ? to : from, .to = kind % 2 ? from : to, .bytes = 4, .type = LSP_I32};
+        const lsp_gather_args args = {.n = n,
+                                      .extent = n,
+                                      .index = index,
+                                      .index_type = LSP_I32,
+                                      .columns = &column,
+                                      .column_count = 1,
+                                      .rule = kind % 3 == 1 ? LSP_SCATTER_LAST : LSP_SCATTER_ADD,
+                                      .strategy = strategy,
+                                      .passes = 3};
+        if ((strategy != LSP_STRATEGY_STAGE || scatter || planned) &&
+            (strategy != LSP_STRATEGY_INVERT || (scatter && planned))) {
+            status = move(ctx, &args, scatter, planned);
+        }
+    }
+    for (int64_t i = 0; i < n && status == LSP_OK; i++) {
+        from[i] = (int32_t)(((uint32_t)from[i] ^ (uint32_t)to[i]) % (uint32_t)B->cols);
+    }
+    free(index);
+    free(to);
+    return status;
+}
+
 /* ---- the threads themselves ---- */
 
 enum { REGIONS = 200, MOST_PARTS = 64, COUNTS = 1 << 20 };
@@ -279,6 +334,7 @@ static const struct {
              {"plain file", plain_file},
              {"gzip file", gzip_file},
              {"segsort", segsort},
+             {"gather and scatter", gather_scatter},
              {"stats", stats},
              {"regions", regions},
              {"shares", shares},
