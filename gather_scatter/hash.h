@@ -183,6 +183,12 @@ typedef struct lsp_hash_backend {
                          const uint64_t *at, int64_t total);
     lsp_status (*some)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
 } lsp_hash_backend;
+lsp_status lsp_hash_mix_cpu(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed);
+lsp_status lsp_hash_count_distinct_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
+                                       int64_t *distinct);
+lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts,
+                                void *keys, int64_t *heads);
+lsp_status lsp_hash_fill_cpu(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
 extern const lsp_hash_backend lsp_hash_cpu, lsp_hash_cuda;
 static inline const lsp_hash_backend *lsp_hash_backend_of(lsp_where where) {
     return where == LSP_CUDA ? &lsp_hash_cuda : &lsp_hash_cpu;

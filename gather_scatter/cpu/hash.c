@@ -1,246 +1,12 @@
-/* Hash search on the host. Threads take shares of the keys, of the buckets or of the probes. Probes are searched in
- * groups: the buckets of all probes of a group are prefetched before the first one is read. */
+/* Hash search on the host. Threads take shares of the probes. Probes are searched in
+ * groups: the buckets of a group are prefetched before those of the group before it are read. */
 #include "gather_scatter/hash.h"
 #include <string.h>
 
 enum {
-    WORTH_A_THREAD = 1 << 14, /* keys or probes */
+    WORTH_A_THREAD = 1 << 14, /* probes */
     GROUP = 32                /* probes whose buckets are on their way together */
 };
-
-/* ---- building ---- */
-
-typedef struct mix_job {
-    const lsp_hash_args *args;
-    void *mixed;
-    bool wide;
-} mix_job;
-
-static void mix_share(void *data, int64_t begin, int64_t end) {
-    const mix_job *job = data;
-    for (int64_t i = begin; i < end; i++) {
-        if (job->wide) {
-            ((uint64_t *)job->mixed)[i] = lsp_hash_mixed(job->args->keys, i, true, job->args->seed);
-        } else {
-            ((uint32_t *)job->mixed)[i] = (uint32_t)lsp_hash_mixed(job->args->keys, i, false, job->args->seed);
-        }
-    }
-}
-
-static lsp_status mix(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed) {
-    mix_job job = {.args = args, .mixed = mixed, .wide = lsp_type_bytes(args->key_type) == 8};
-    lsp_for_shares(ctx, args->n, WORTH_A_THREAD, mix_share, &job);
-    return LSP_OK;
-}
-
-/* Sorted keys whose distinct ones are counted, and then listed, tile by tile. */
-typedef struct distinct_job {
-    const void *sorted;
-    bool wide;
-    int64_t n;
-    int64_t *counts; /* of each tile; when they are listed: of all tiles up to it */
-    void *keys;
-    int64_t *heads;
-} distinct_job;
-
-static bool is_head(const distinct_job *job, int64_t i) {
-    return i == 0 || lsp_hash_key_at(job->sorted, i, job->wide) != lsp_hash_key_at(job->sorted, i - 1, job->wide);
-}
-
-static void count_share(void *data, int64_t first, int64_t last) {
-    const distinct_job *job = data;
-    for (int64_t tile = first; tile < last; tile++) {
-        const int64_t end = lsp_min((tile + 1) * LSP_HASH_TILE, job->n);
-        job->counts[tile] = 0;
-        for (int64_t i = tile * LSP_HASH_TILE; i < end; i++) {
-            job->counts[tile] += is_head(job, i);
-        }
-    }
-}
-
-static void list_share(void *data, int64_t first, int64_t last) {
-    const distinct_job *job = data;
-    for (int64_t tile = first; tile < last; tile++) {
-        const int64_t end = lsp_min((tile + 1) * LSP_HASH_TILE, job->n);
-        int64_t u = tile > 0 ? job->counts[tile - 1] : 0;
-        for (int64_t i = tile * LSP_HASH_TILE; i < end; i++) {
-            if (is_head(job, i)) {
-                if (job->wide) {
-                    ((uint64_t *)job->keys)[u] = ((const uint64_t *)job->sorted)[i];
-                } else {
-                    ((uint32_t *)job->keys)[u] = ((const uint32_t *)job->sorted)[i];
-                }
-                job->heads[u++] = i;
-            }
-        }
-    }
-}
-
-static lsp_status count_distinct(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
-                                 int64_t *distinct) {
-    distinct_job job = {.sorted = sorted, .wide = t->wide_keys, .n = t->n, .counts = counts};
-    const int64_t tiles = lsp_hash_tiles(t->n);
-    lsp_for_shares(ctx, tiles, WORTH_A_THREAD / LSP_HASH_TILE, count_share, &job);
-    *distinct = 0;
-    for (int64_t tile = 0; tile < tiles; tile++) {
-        *distinct = counts[tile] += *distinct;
-    }
-    return LSP_OK;
-}
-
-static lsp_status compact(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
-                          int64_t *heads) {
-    distinct_job job = {.sorted = sorted,
-                        .wide = t->wide_keys,
-                        .n = t->n,
-                        .counts = (int64_t *)(uintptr_t)counts,
-                        .keys = keys,
-                        .heads = heads};
-    lsp_for_shares(ctx, lsp_hash_tiles(t->n), WORTH_A_THREAD / LSP_HASH_TILE, list_share, &job);
-    heads[t->distinct] = t->n;
-    return LSP_OK;
-}
-
-typedef struct fill_job {
-    const lsp_hash_view *table;
-    void *lines;
-} fill_job;
-
-static void set_slot(const lsp_hash_view *t, void *lines, int64_t slot, uint64_t key, uint64_t value) {
-    if (t->kind == LSP_HASH_NARROW) {
-        ((lsp_hash_narrow *)lines)[slot] = (lsp_hash_narrow){(uint32_t)key, (uint32_t)value};
-    } else {
-        ((lsp_hash_wide *)lines)[slot] = (lsp_hash_wide){key, value};
-    }
-}
-
-/* The first distinct key whose bucket is `bucket` or a later one. */
-static int64_t first_of(const lsp_hash_view *t, int64_t bucket) {
-    int64_t low = 0, high = t->distinct;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (lsp_hash_bucket(lsp_hash_key_at(t->keys, middle, t->wide_keys), t->wide_keys, t->buckets) < bucket) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const fill_job *job = data;
-    const lsp_hash_view *t = job->table;
-    const int slots = lsp_hash_slots(t->kind);
-    int64_t u = first_of(t, begin);
-    for (int64_t b = begin; b < end; b++) {
-        const uint64_t filler = lsp_hash_filler((uint32_t)b, t->buckets);
-        int64_t beyond = u; /* the first key of a later bucket, or the first that does not fit and is sure to be one */
-        int used = 0;
-        while (beyond < t->distinct && used <= slots &&
-               lsp_hash_bucket(lsp_hash_key_at(t->keys, beyond, t->wide_keys), t->wide_keys, t->buckets) == b) {
-            beyond++, used++;
-        }
-        const int kept = used > slots ? slots - 1 : used;
-        for (int s = 0; s < slots; s++) {
-            const bool link = s >= kept && used > slots, taken = s < kept;
-            set_slot(t, job->lines, b * slots + s, taken ? lsp_hash_key_at(t->keys, u + s, t->wide_keys) : filler,
-                     taken  ? lsp_hash_slot_of(t, u + s)
-                     : link ? (uint64_t)(u + s)
-                            : UINT64_MAX);
-        }
-        u = used > slots ? first_of(t, b + 1) : beyond;
-    }
-}
-
-static lsp_status fill(lsp_ctx *ctx, const lsp_hash_view *t, void *lines) {
-    fill_job job = {.table = t, .lines = lines};
-    lsp_for_shares(ctx, t->buckets, WORTH_A_THREAD / 8, fill_share, &job);
-    return LSP_OK;
-}
-
-/* ---- searching ---- */
-
-/* The matches of a mixed key. `kind` and `wide`: those of the table, where the compiler knows them. */
-static inline __attribute__((always_inline)) lsp_hash_match look(const lsp_hash_view *t, lsp_hash_kind kind, bool wide,
-                                                                 uint64_t mixed, uint32_t bucket) {
-    enum { NARROW = LSP_HASH_LINE / sizeof(lsp_hash_narrow), WIDE = LSP_HASH_LINE / sizeof(lsp_hash_wide) };
-    uint64_t last_key, last_value;
-    if (kind == LSP_HASH_NARROW) {
-        const lsp_hash_narrow *line = (const lsp_hash_narrow *)t->lines + (int64_t)bucket * NARROW;
-        int hit = -1;
-        for (int s = 0; s < NARROW; s++) {
-            hit = line[s].key == (uint32_t)mixed ? s : hit;
-        }
-        if (hit >= 0) {
-            return (lsp_hash_match){1, line[hit].value};
-        }
-        last_key = line[NARROW - 1].key;
-        last_value = line[NARROW - 1].value;
-        last_value = last_value == UINT32_MAX ? UINT64_MAX : last_value;
-    } else {
-        const lsp_hash_wide *line = (const lsp_hash_wide *)t->lines + (int64_t)bucket * WIDE;
-        int hit = -1;
-        for (int s = 0; s < WIDE; s++) {
-            hit = line[s].key == mixed ? s : hit;
-        }
-        if (hit >= 0) {
-            return lsp_hash_match_of(t, line[hit].value);
-        }
-        last_key = line[WIDE - 1].key;
-        last_value = line[WIDE - 1].value;
-    }
-    const uint64_t filler = lsp_hash_filler(bucket, t->buckets);
-    const bool link = last_key == (kind == LSP_HASH_NARROW ? (uint32_t)filler : filler) && last_value != UINT64_MAX;
-    (void)wide;
-    return link ? lsp_hash_beyond(t, (int64_t)last_value, mixed) : (lsp_hash_match){0, 0};
-}
-
-static inline __attribute__((always_inline)) void look_up_as(const lsp_hash_view *t, lsp_hash_kind kind, bool wide,
-                                                             const void *keys, int64_t begin, int64_t count,
-                                                             lsp_hash_match *match) {
-    uint64_t mixed[GROUP];
-    uint32_t bucket[GROUP];
-    for (int64_t i = 0; i < count; i++) {
-        mixed[i] = lsp_hash_mixed(keys, begin + i, wide, t->seed);
-        bucket[i] = lsp_hash_bucket(mixed[i], wide, t->buckets);
-        __builtin_prefetch((const char *)t->lines + (int64_t)bucket[i] * LSP_HASH_LINE);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        match[i] = look(t, kind, wide, mixed[i], bucket[i]);
-    }
-}
-
-/* Searches up to GROUP probes. */
-static void look_up(const lsp_hash_view *t, const void *keys, int64_t begin, int64_t count, lsp_hash_match *match) {
-    switch (t->kind) {
-    case LSP_HASH_NARROW:
-        look_up_as(t, LSP_HASH_NARROW, false, keys, begin, count, match);
-        break;
-    case LSP_HASH_WIDE:
-        (t->wide_keys ? look_up_as(t, LSP_HASH_WIDE, true, keys, begin, count, match)
-                      : look_up_as(t, LSP_HASH_WIDE, false, keys, begin, count, match));
-        break;
-    case LSP_HASH_RUNS:
-        (t->wide_keys ? look_up_as(t, LSP_HASH_RUNS, true, keys, begin, count, match)
-                      : look_up_as(t, LSP_HASH_RUNS, false, keys, begin, count, match));
-        break;
-    }
-}
-
-/* Writes values number `first` .. first + count - 1 of a match to values[to] and following. */
-static void put_values(const lsp_hash_view *t, void *values, int64_t to, lsp_hash_match match, int64_t first,
-                       int64_t count) {
-    const size_t bytes = (size_t)t->value_bytes;
-    if (t->kind != LSP_HASH_RUNS && bytes == 4 && count > 0) {
-        ((uint32_t *)values)[to] = (uint32_t)match.at;
-    } else if (t->kind != LSP_HASH_RUNS && bytes == 8 && count > 0) {
-        ((uint64_t *)values)[to] = match.at;
-    } else if (bytes > 0 && count > 0) {
-        memcpy((char *)values + (size_t)to * bytes, (const char *)t->values + (match.at + (uint64_t)first) * bytes,
-               (size_t)count * bytes);
-    }
-}
 
 typedef struct search_job {
     const lsp_hash_view *table;
@@ -250,35 +16,167 @@ typedef struct search_job {
     int64_t left; /* matches to come, of all probes */
 } search_job;
 
+/* Properties of a table that the compiler knows in an instance of the search. */
+typedef struct search_form {
+    lsp_hash_kind kind;
+    bool wide; /* keys of 8 bytes */
+    int bytes; /* of a value */
+} search_form;
+
+#define INLINED static inline __attribute__((always_inline))
+
+/* The matches of a mixed key. Free slots and keys that are not there are as likely as others, so there is no branch
+ * before all slots are compared. */
+INLINED lsp_hash_match look(const lsp_hash_view *t, search_form form, uint64_t mixed, uint32_t bucket) {
+    enum { NARROW = LSP_HASH_LINE / sizeof(lsp_hash_narrow), WIDE = LSP_HASH_LINE / sizeof(lsp_hash_wide) };
+    const uint64_t filler = lsp_hash_filler(bucket, t->buckets);
+    uint64_t slot;
+    bool hit = false, link;
+    if (form.kind == LSP_HASH_NARROW) {
+        const lsp_hash_narrow *line = (const lsp_hash_narrow *)t->lines + (int64_t)bucket * NARROW;
+        slot = line[NARROW - 1].value;
+        link = line[NARROW - 1].key == (uint32_t)filler && slot != UINT32_MAX;
+        for (int s = 0; s < NARROW; s++) {
+            const bool equal = line[s].key == (uint32_t)mixed;
+            slot = equal ? line[s].value : slot;
+            hit |= equal;
+        }
+    } else {
+        const lsp_hash_wide *line = (const lsp_hash_wide *)t->lines + (int64_t)bucket * WIDE;
+        slot = line[WIDE - 1].value;
+        link = line[WIDE - 1].key == filler && slot != UINT64_MAX;
+        for (int s = 0; s < WIDE; s++) {
+            const bool equal = line[s].key == mixed;
+            slot = equal ? line[s].value : slot;
+            hit |= equal;
+        }
+    }
+    if (__builtin_expect(link && !hit, 0)) {
+        return lsp_hash_beyond(t, (int64_t)slot, mixed);
+    }
+    lsp_hash_match match = {hit, slot};
+    return form.kind == LSP_HASH_RUNS && hit ? lsp_hash_match_of(t, slot) : match;
+}
+
+/* A group of probes whose buckets are on their way. */
+typedef struct group {
+    uint64_t mixed[GROUP];
+    uint32_t bucket[GROUP];
+} group;
+
+INLINED void begin_group(const lsp_hash_view *t, search_form form, const void *keys, int64_t first, int64_t count,
+                         group *g) {
+    for (int64_t i = 0; i < count; i++) {
+        g->mixed[i] = lsp_hash_mixed(keys, first + i, form.wide, t->seed);
+        g->bucket[i] = lsp_hash_bucket(g->mixed[i], form.wide, t->buckets);
+        __builtin_prefetch((const char *)t->lines + (int64_t)g->bucket[i] * LSP_HASH_LINE);
+    }
+}
+
+/* What a search does with the matches of the probes first .. first + count - 1. */
+typedef void (*use_matches)(search_job *job, search_form form, int64_t first, int64_t count,
+                            const lsp_hash_match *match);
+
+/* Searches the probes begin .. end-1, a group at a time, while the buckets of the next group are on their way. */
+INLINED void each_group(search_job *job, search_form form, int64_t begin, int64_t end, use_matches use) {
+    const lsp_hash_view *t = job->table;
+    const void *keys = job->probes->keys;
+    group groups[2];
+    lsp_hash_match match[GROUP];
+    begin_group(t, form, keys, begin, lsp_min(GROUP, end - begin), &groups[0]);
+    for (int64_t first = begin, turn = 0; first < end; first += GROUP, turn ^= 1) {
+        const int64_t count = lsp_min(GROUP, end - first), next = first + count;
+        begin_group(t, form, keys, next, lsp_min(GROUP, end - next), &groups[turn ^ 1]);
+        for (int64_t i = 0; i < count; i++) {
+            match[i] = look(t, form, groups[turn].mixed[i], groups[turn].bucket[i]);
+        }
+        use(job, form, first, count, match);
+    }
+}
+
+/* Searches by the instance for the table's kind of slots and keys. */
+INLINED void each_group_of(search_job *job, int bytes, int64_t begin, int64_t end, use_matches use) {
+    switch (job->table->kind) {
+    case LSP_HASH_NARROW:
+        each_group(job, (search_form){LSP_HASH_NARROW, false, bytes}, begin, end, use);
+        break;
+    case LSP_HASH_WIDE:
+        if (job->table->wide_keys) {
+            each_group(job, (search_form){LSP_HASH_WIDE, true, bytes}, begin, end, use);
+        } else {
+            each_group(job, (search_form){LSP_HASH_WIDE, false, bytes}, begin, end, use);
+        }
+        break;
+    case LSP_HASH_RUNS:
+        if (job->table->wide_keys) {
+            each_group(job, (search_form){LSP_HASH_RUNS, true, bytes}, begin, end, use);
+        } else {
+            each_group(job, (search_form){LSP_HASH_RUNS, false, bytes}, begin, end, use);
+        }
+        break;
+    }
+}
+
+/* Writes values number `first` .. first + count - 1 of a match to values[to] and following. */
+INLINED void put_values(const lsp_hash_view *t, search_form form, void *values, int64_t to, lsp_hash_match match,
+                        int64_t first, int64_t count) {
+    const size_t bytes = (size_t)form.bytes;
+    if (count == 0 || bytes == 0) {
+        return;
+    }
+    if (form.kind == LSP_HASH_RUNS) {
+        memcpy((char *)values + (size_t)to * bytes, (const char *)t->values + (match.at + (uint64_t)first) * bytes,
+               (size_t)count * bytes);
+    } else if (bytes == 4) {
+        ((uint32_t *)values)[to] = (uint32_t)match.at;
+    } else {
+        ((uint64_t *)values)[to] = match.at;
+    }
+}
+
 /* The begins of runs that will be read soon. */
-static void fetch_runs(const lsp_hash_view *t, const lsp_hash_match *match, int64_t count) {
-    for (int64_t i = 0; t->kind == LSP_HASH_RUNS && t->value_bytes > 0 && i < count; i++) {
+INLINED void fetch_runs(const lsp_hash_view *t, search_form form, const lsp_hash_match *match, int64_t count) {
+    for (int64_t i = 0; form.kind == LSP_HASH_RUNS && form.bytes > 0 && i < count; i++) {
         if (match[i].count > 0) {
-            __builtin_prefetch((const char *)t->values + match[i].at * (uint64_t)t->value_bytes);
+            __builtin_prefetch((const char *)t->values + match[i].at * (uint64_t)form.bytes);
         }
     }
 }
 
-static void find_share(void *data, int64_t begin, int64_t end) {
-    const search_job *job = data;
+INLINED void use_first(search_job *job, search_form form, int64_t first, int64_t count, const lsp_hash_match *match) {
     const lsp_hash_view *t = job->table;
     const lsp_hash_probes *probes = job->probes;
-    const size_t bytes = (size_t)t->value_bytes;
-    for (int64_t group = begin; group < end; group += GROUP) {
-        lsp_hash_match match[GROUP];
-        const int64_t count = lsp_min(GROUP, end - group);
-        look_up(t, probes->keys, group, count, match);
-        fetch_runs(t, match, count);
-        for (int64_t i = 0; i < count; i++) {
-            if (match[i].count > 0) {
-                put_values(t, probes->values, group + i, match[i], 0, 1);
-            } else if (bytes > 0) {
-                memset((char *)probes->values + (size_t)(group + i) * bytes, t->positions ? 0xFF : 0, bytes);
-            }
-            if (probes->found) {
-                probes->found[group + i] = match[i].count > 0;
-            }
+    const size_t bytes = (size_t)form.bytes;
+    fetch_runs(t, form, match, count);
+    for (int64_t i = 0; i < count; i++) {
+        const bool found = match[i].count > 0;
+        if (form.kind == LSP_HASH_NARROW && bytes == 4) {
+            ((uint32_t *)probes->values)[first + i] = found ? (uint32_t)match[i].at : t->positions ? UINT32_MAX : 0;
+        } else if (found) {
+            put_values(t, form, probes->values, first + i, match[i], 0, 1);
+        } else if (bytes > 0) {
+            memset((char *)probes->values + (size_t)(first + i) * bytes, t->positions ? 0xFF : 0, bytes);
         }
+    }
+    for (int64_t i = 0; probes->found && i < count; i++) {
+        probes->found[first + i] = match[i].count > 0;
+    }
+}
+
+static void find_share(void *data, int64_t begin, int64_t end) {
+    search_job *job = data;
+    switch (job->table->value_bytes) {
+    case 0:
+        each_group_of(job, 0, begin, end, use_first);
+        break;
+    case 4:
+        each_group_of(job, 4, begin, end, use_first);
+        break;
+    case 8:
+        each_group_of(job, 8, begin, end, use_first);
+        break;
+    default:
+        each_group_of(job, 16, begin, end, use_first);
     }
 }
 
@@ -288,19 +186,19 @@ static lsp_status find(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
     return LSP_OK;
 }
 
-static void matches_share(void *data, int64_t begin, int64_t end) {
-    const search_job *job = data;
-    for (int64_t group = begin; group < end; group += GROUP) {
-        lsp_hash_match match[GROUP];
-        const int64_t count = lsp_min(GROUP, end - group);
-        look_up(job->table, job->probes->keys, group, count, match);
-        for (int64_t i = 0; i < count; i++) {
-            job->offsets[group + i + 1] = match[i].count;
-            if (job->at) {
-                job->at[group + i] = match[i].at;
-            }
+INLINED void use_counts(search_job *job, search_form form, int64_t first, int64_t count, const lsp_hash_match *match) {
+    (void)form;
+    for (int64_t i = 0; i < count; i++) {
+        job->offsets[first + i + 1] = match[i].count;
+        if (job->at) {
+            job->at[first + i] = match[i].at;
         }
     }
+}
+
+static void matches_share(void *data, int64_t begin, int64_t end) {
+    search_job *job = data;
+    each_group_of(job, job->table->value_bytes, begin, end, use_counts);
 }
 
 static lsp_status count(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
@@ -315,12 +213,13 @@ static void gather_share(void *data, int64_t begin, int64_t end) {
     enum { AHEAD = 16 };
     const search_job *job = data;
     const lsp_hash_view *t = job->table;
+    const search_form form = {t->kind, t->wide_keys, t->value_bytes};
     for (int64_t i = begin; i < end; i++) {
         const int64_t ahead = lsp_min(i + AHEAD, end - 1);
         if (t->kind == LSP_HASH_RUNS) {
             __builtin_prefetch((const char *)t->values + job->at[ahead] * (uint64_t)t->value_bytes);
         }
-        put_values(t, job->probes->values, job->offsets[i], (lsp_hash_match){1, job->at[i]}, 0,
+        put_values(t, form, job->probes->values, job->offsets[i], (lsp_hash_match){1, job->at[i]}, 0,
                    job->offsets[i + 1] - job->offsets[i]);
     }
 }
@@ -334,25 +233,24 @@ static lsp_status gather(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_pr
     return LSP_OK;
 }
 
-static void some_share(void *data, int64_t begin, int64_t end) {
-    search_job *job = data;
+INLINED void use_some(search_job *job, search_form form, int64_t first, int64_t count, const lsp_hash_match *match) {
     const lsp_hash_probes *probes = job->probes;
     int64_t left = 0;
-    for (int64_t group = begin; group < end; group += GROUP) {
-        lsp_hash_match match[GROUP];
-        const int64_t size = lsp_min(GROUP, end - group);
-        look_up(job->table, probes->keys, group, size, match);
-        fetch_runs(job->table, match, size);
-        for (int64_t i = 0; i < size; i++) {
-            const int64_t from = lsp_hash_cursor(probes->cursors[group + i], match[i].count);
-            const int64_t taken = lsp_min(match[i].count - from, probes->cap);
-            put_values(job->table, probes->values, (group + i) * probes->cap, match[i], from, taken);
-            probes->counts[group + i] = (int32_t)taken;
-            probes->cursors[group + i] = from + taken;
-            left += match[i].count - from - taken;
-        }
+    fetch_runs(job->table, form, match, count);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t from = lsp_hash_cursor(probes->cursors[first + i], match[i].count);
+        const int64_t taken = lsp_min(match[i].count - from, probes->cap);
+        put_values(job->table, form, probes->values, (first + i) * probes->cap, match[i], from, taken);
+        probes->counts[first + i] = (int32_t)taken;
+        probes->cursors[first + i] = from + taken;
+        left += match[i].count - from - taken;
     }
     __atomic_fetch_add(&job->left, left, __ATOMIC_RELAXED);
+}
+
+static void some_share(void *data, int64_t begin, int64_t end) {
+    search_job *job = data;
+    each_group_of(job, job->table->value_bytes, begin, end, use_some);
 }
 
 static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
@@ -364,10 +262,10 @@ static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
     return LSP_OK;
 }
 
-const lsp_hash_backend lsp_hash_cpu = {.mix = mix,
-                                       .count_distinct = count_distinct,
-                                       .compact = compact,
-                                       .fill = fill,
+const lsp_hash_backend lsp_hash_cpu = {.mix = lsp_hash_mix_cpu,
+                                       .count_distinct = lsp_hash_count_distinct_cpu,
+                                       .compact = lsp_hash_compact_cpu,
+                                       .fill = lsp_hash_fill_cpu,
                                        .find = find,
                                        .count = count,
                                        .gather = gather,
