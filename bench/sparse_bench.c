@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECTS = 3 };
-static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, &bench_segsort, NULL};
+enum { SUBJECTS = 4 };
+static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx, &bench_spgemm, &bench_segsort, &bench_transpose,
+                                                            NULL};
 
 /* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
 static bool wanted(const bench_options *options, const char *workload) {
