@@ -55,6 +55,8 @@ void lsp_cuda_free(lsp_ctx *ctx, void *memory);
  * host the call waits: the host memory may be used when it returns. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes);
+/* Sets memory of the GPU to 0, without waiting. */
+lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes);
 /* Double buffering of data from the GPU: the host reads one stage (pinned memory) while the next one is filled. _fetch
  * starts a copy to byte `at` of a stage; _fetched waits for all copies to the stage and returns its address. */
 enum { LSP_CUDA_STAGES = 2, LSP_CUDA_STAGE_BYTES = 8 << 20 };

@@ -112,6 +112,13 @@ done:
     return status;
 }
 
+lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
+    int before = enter(ctx);
+    const cudaError_t error = cudaMemsetAsync(memory, 0, (size_t)bytes, state_of(ctx)->stream);
+    leave(ctx, before);
+    return lsp_cuda_check(ctx, (int)error, "clearing memory of the GPU failed");
+}
+
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);

@@ -14,6 +14,7 @@ LSP_NO_CUDA(lsp_cuda_copy,
             (lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_fetch, (lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_fetched, (lsp_ctx *ctx, int stage, const void **memory), ctx)
+LSP_NO_CUDA(lsp_cuda_clear, (lsp_ctx *ctx, void *memory, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_read, (lsp_ctx *ctx, void *to, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_end_note, (lsp_ctx *ctx), ctx)
 LSP_NO_CUDA(lsp_cuda_read_note, (lsp_ctx *ctx, void *to, int64_t bytes), ctx)

@@ -5,6 +5,10 @@
 
 #include "core/core.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- figures ---- */
 
 /* figures.c: the figures that the context uses. Fails only if there is no memory. */
@@ -83,4 +87,7 @@ lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_case *what);
 /* model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

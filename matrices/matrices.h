@@ -5,10 +5,15 @@
 #define LSP_MATRICES_MATRICES_H
 
 #include "core/core.h"
+#include "matrices/csr/filing.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LSP_INLINE static inline __attribute__((always_inline))
+
+/* x, and for every NaN the one without sign: processors and GPUs make different ones. */
+LSP_INLINE double lsp_quiet(double x) { return x == x ? x : (double)NAN; }
 
 /* THE table of value types, one a line: V(constant, type of a real number, real numbers in a value, ...). LSP_NONE, a
  * pattern of ones, is not in it. The functions below are made from this table. */
@@ -38,7 +43,8 @@
     }
 #define LSP_VALUE_ADD(name, real, reals, val, to, k)                                                                   \
     for (int64_t part = 0; type == name && part < (reals); part++) {                                                   \
-        ((real *)(val))[(reals) * (to) + part] += ((real *)(val))[(reals) * (k) + part];                               \
+        real *sum = &((real *)(val))[(reals) * (to) + part];                                                           \
+        *sum = (real)lsp_quiet((double)(*sum + ((real *)(val))[(reals) * (k) + part]));                                \
     }
 
 /* Can the values of a matrix have this type? */
@@ -67,7 +73,7 @@ LSP_INLINE lsp_value lsp_value_of(lsp_type type, const void *val, int64_t k) {
 LSP_INLINE void lsp_value_set(lsp_type type, void *val, int64_t k, lsp_value value) {
     LSP_VALUE_TYPES(LSP_VALUE_SET, val, k, value)
 }
-/* val[to] += val[k], rounded as that type rounds. */
+/* val[to] += val[k], rounded as that type rounds. A sum that is no number is the NaN without sign. */
 LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, int64_t k) {
     LSP_VALUE_TYPES(LSP_VALUE_ADD, val, to, k)
 }
@@ -115,16 +121,8 @@ lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A)
  * already. */
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A);
 
-/* Items for the rows of B: item k goes to row row[k]. Its column is col[k], or, when `by` is given, the row of entry k
- * in `by`. val has B's value type. All indices are in range. */
-typedef struct lsp_filing {
-    int64_t n;
-    const void *row, *col, *val;
-    lsp_type index_type; /* of row and col */
-    const lsp_csr *by;
-} lsp_filing;
-
-/* Fills B, which was created for n entries, with the items: a counting sort, stable for any number of threads. */
+/* Fills B, which was created for n entries, with the items: a counting sort, stable for any number of threads; on
+ * a GPU a stable sort. */
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B);
 
 /* lsp_csr_create on the host, with row pointers: row i goes from starts[i] to starts[i+1]. */

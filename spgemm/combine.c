@@ -49,27 +49,22 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where)); /* all options, because the first product omits some */
-    if (R == NULL && P->where == LSP_HOST) {
+    if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
-    lsp_spgemm_options first = *options, last = *options;
+    lsp_spgemm_options first = *options;
     first.filter = (lsp_filter){0}; /* only the last product is filtered */
     first.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
     first.types.rowptr_type = first.types.col_type = LSP_NONE;
-    lsp_spgemm_options by_first = first; /* for products with R on the left */
-    if (R == NULL) {                     /* only on a GPU: the product reads P^T in place of R */
-        R = P;
-        by_first.transpose_a = last.transpose_a = true;
-    }
-    LSP_TRY(count_products(ctx, names, R, A, &by_first, &left));
+    LSP_TRY(count_products(ctx, names, R, A, &first, &left));
     LSP_TRY(count_products(ctx, names + 1, A, P, &first, &right));
     if (left < right) {
-        LSP_TRY(lsp_spgemm(ctx, R, A, &by_first, &inner, NULL));
+        LSP_TRY(lsp_spgemm(ctx, R, A, &first, &inner, NULL));
         LSP_TRY(lsp_spgemm(ctx, &inner, P, options, &made, NULL));
     } else {
         LSP_TRY(lsp_spgemm(ctx, A, P, &first, &inner, NULL));
-        LSP_TRY(lsp_spgemm(ctx, R, &inner, &last, &made, NULL));
+        LSP_TRY(lsp_spgemm(ctx, R, &inner, options, &made, NULL));
     }
     lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:

@@ -201,23 +201,20 @@ done:
     return status;
 }
 
-/* The same for a matrix on the GPU: op(A) there, and its pattern on the host. It is transposed on the host. */
+/* The same for a matrix on the GPU: op(A) there, and its pattern on the host. */
 static lsp_status take_operand_there(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed,
                                      lsp_csr *pattern, lsp_csr *there, bool *made) {
     lsp_status status = LSP_OK;
     lsp_csr here = {0};
-    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .drop_values = !transposed};
     *there = *A;
-    LSP_TRY(lsp_csr_copy(ctx, A, &types, &here));
-    LSP_TRY(lsp_csr_check_as(ctx, name, &here, 0));
-    *pattern = here;
     if (transposed) {
-        const lsp_status turned = lsp_csr_transpose(ctx, &here, pattern);
-        lsp_csr_free(ctx, &here);
-        LSP_TRY(turned);
-        LSP_TRY(lsp_csr_copy(ctx, pattern, &(lsp_csr_types){.where = LSP_CUDA}, there));
+        LSP_TRY(lsp_csr_transpose_as(ctx, name, A, there));
         *made = true;
     }
+    const lsp_csr_types types = {.rowptr_type = there->rowptr_type, .col_type = there->col_type, .drop_values = true};
+    LSP_TRY(lsp_csr_copy(ctx, there, &types, &here));
+    LSP_TRY(lsp_csr_check_as(ctx, name, &here, 0));
+    *pattern = here;
 done:
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &here);

@@ -60,7 +60,8 @@ LSP_API lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags)
  *     lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &on_gpu); */
 LSP_API lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
 
-/* B = A^T (not conjugated), columns sorted; entries at the same place stay in order. Host matrices only. */
+/* B = A^T (not conjugated), columns sorted; entries at the same place stay in order. B lies where A does. Waits for a
+ * GPU. */
 LSP_API lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 
 /* Sorts each row of A by column, in place; the sort is stable. On the host and on the GPU. */
@@ -68,7 +69,7 @@ LSP_API lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A);
 
 /* B[i][j] = A[row_order[i]][col_order[j]], columns sorted. An order is a permutation of 0 .. size-1 (checked);
  * NULL keeps the order. Both orders are of `order_type`: LSP_I32, LSP_I64, or LSP_NONE for the type of A's columns.
- * Host matrices only. */
+ * Orders and B lie where A does. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
                                    lsp_type order_type, lsp_csr *B);
 
@@ -81,7 +82,8 @@ typedef enum lsp_symmetry {
 
 /* B = the whole matrix, where A holds one triangle: every entry off the diagonal also appears at its mirrored place,
  * negated (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows are sorted. If A has entries on both sides of the diagonal,
- * entries that meet are summed. Host matrices only. */
+ * entries that meet are summed; a sum that is NaN becomes the quiet NaN without sign. B lies where A does. Waits for a
+ * GPU. */
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
 /* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones. If
@@ -105,7 +107,7 @@ typedef struct lsp_filter {
  * pattern count as ones. Not for C64. */
 LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
 
-/* Triples in any order, on the host. Indices count from 0; val NULL makes a pattern. */
+/* Triples in any order. Indices count from 0; val NULL makes a pattern. */
 typedef struct lsp_coo {
     int64_t rows, cols, nnz;
     const void *row;
@@ -113,10 +115,13 @@ typedef struct lsp_coo {
     const void *val;
     lsp_type index_type; /* of row and col: LSP_I32 or LSP_I64 */
     lsp_type val_type;
+    lsp_where where; /* where the arrays lie */
 } lsp_coo;
 
-/* B = the matrix of the triples, rows sorted. Triples at the same place are summed in their order; `*duplicates` (may
- * be NULL) says how many were merged into others. LSP_ERR_FORMAT names the first triple outside the matrix. */
+/* B = the matrix of the triples, rows sorted. Triples at the same place are summed in their order (a sum that is no
+ * number is the quiet NaN without sign); `*duplicates` (may be NULL) says how many were merged into others.
+ * LSP_ERR_FORMAT names the first triple outside the matrix. B lies where `types` say, with `types` NULL where the
+ * triples lie. Waits for a GPU. */
 LSP_API lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B,
                                   int64_t *duplicates);
 

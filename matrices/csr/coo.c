@@ -1,4 +1,5 @@
 /* Triples to CSR: a stable counting sort by row, a stable sort of each row, and equal places summed. */
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -26,6 +27,10 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
                     lsp_aligned(A->val, A->val_type),
                 LSP_ERR_ARGUMENT, "an array of the triples is not aligned to its items: row %p, col %p, val %p", A->row,
                 A->col, A->val);
+    LSP_REQUIRE(A->where == LSP_HOST || A->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the triples lie at place %d: LSP_HOST or LSP_CUDA is needed", (int)A->where);
+    LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "the triples lie on the GPU, and this context is on the host");
 done:
     return status;
 }
@@ -47,27 +52,40 @@ static void search_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* The first triple outside the matrix; nnz if none. */
-static int64_t first_outside(const lsp_ctx *ctx, const lsp_coo *A) {
+/* All triples must be in the matrix. */
+static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
+    lsp_status status = LSP_OK;
     outside_search search = {.A = A, .first = A->nnz};
-    lsp_for_shares(ctx, A->nnz, least_share, search_share, &search);
-    return search.first;
+    int64_t at[2] = {0, 0};
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_coo_outside_cuda(ctx, A, &search.first, at));
+    } else {
+        lsp_for_shares(ctx, A->nnz, least_share, search_share, &search);
+        if (search.first < A->nnz) {
+            at[0] = lsp_index_at(A->row, A->index_type, search.first);
+            at[1] = lsp_index_at(A->col, A->index_type, search.first);
+        }
+    }
+    LSP_REQUIRE(search.first == A->nnz, LSP_ERR_FORMAT,
+                "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)",
+                (long long)search.first, (long long)at[0], (long long)at[1], (long long)A->rows, (long long)A->cols);
+done:
+    return status;
 }
 
 lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B, int64_t *duplicates) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    lsp_csr_types fit;
-    int64_t outside, merged;
+    lsp_csr_types fit, there = {0};
+    int64_t merged;
     LSP_TRY(check_header(ctx, A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
-    outside = first_outside(ctx, A);
-    LSP_REQUIRE(outside == A->nnz, LSP_ERR_FORMAT,
-                "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)", (long long)outside,
-                (long long)lsp_index_at(A->row, A->index_type, outside),
-                (long long)lsp_index_at(A->col, A->index_type, outside), (long long)A->rows, (long long)A->cols);
-    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &(lsp_csr_types){.val_type = A->val_type}, &made));
+    LSP_TRY(check_places(ctx, A));
+    there.where = A->where;
+    types = types ? types : &there;
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &(lsp_csr_types){.val_type = A->val_type, .where = A->where},
+                           &made));
     LSP_TRY(lsp_csr_file(
         ctx, &(lsp_filing){.n = A->nnz, .row = A->row, .col = A->col, .val = A->val, .index_type = A->index_type},
         &made));

@@ -60,18 +60,12 @@ done:
 
 /* rowptr = 0 everywhere, in either place. */
 static lsp_status clear_rowptr(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx), bytes = (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type);
-    if (A->where == LSP_HOST) {
-        memset(A->rowptr, 0, bytes);
-    } else {
-        char *zeros;
-        LSP_TRY(LSP_SCRATCH_ZERO(ctx, (int64_t)bytes, &zeros));
-        LSP_TRY(lsp_cuda_copy(ctx, A->rowptr, A->where, zeros, LSP_HOST, (int64_t)bytes));
+    const int64_t bytes = (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type);
+    if (A->where == LSP_CUDA) {
+        return lsp_cuda_clear(ctx, A->rowptr, bytes);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    memset(A->rowptr, 0, (size_t)bytes);
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,

@@ -1,5 +1,6 @@
 /* Sums entries of the same row and column in place. Each thread moves the entries of its rows to the left; then the
  * gaps between the threads' pieces are closed. */
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 /* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns the new end of their entries. */
@@ -79,9 +80,11 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t before = A->nnz;
-    int parts = lsp_csr_threads(ctx, A);
+    const int parts = lsp_csr_threads(ctx, A);
     piece *pieces;
-    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_sum_cuda(ctx, A));
+    } else if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
         LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
         for (int p = 0; p < parts; p++) {
             lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);

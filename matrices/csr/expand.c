@@ -1,5 +1,6 @@
 /* B = A + M. M holds the entries of A off the diagonal at their mirrored places; it is empty for a general matrix. Each
  * row is a merge of A with its transpose, done once to count and once to fill. */
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 typedef struct expansion {
@@ -34,7 +35,7 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
                                          : mirrored(lsp_value_of(val_type, e->T->val, t), e->symmetry);
             if (!first) {
                 lsp_value sum = lsp_value_of(val_type, e->B->val, to - 1);
-                v = (lsp_value){sum.re + v.re, sum.im + v.im};
+                v = (lsp_value){lsp_quiet(sum.re + v.re), lsp_quiet(sum.im + v.im)};
             }
             lsp_index_set(e->B->col, e->B->col_type, to - 1, column);
             lsp_value_set(val_type, e->B->val, to - 1, v);
@@ -80,14 +81,37 @@ done:
     return status;
 }
 
+/* The same on a GPU, where mirrored entries are put behind A's, and sorted and summed with them. */
+static lsp_status expand_there(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr mirror = {0};
+    if (symmetry != LSP_GENERAL) {
+        LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
+    }
+    LSP_TRY(lsp_csr_mirror_cuda(ctx, A, &mirror, symmetry, B));
+    LSP_TRY(lsp_csr_sort_rows(ctx, B));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, B, NULL));
+    if (B->rowptr_type != A->rowptr_type && B->nnz <= INT32_MAX) {
+        LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, LSP_CUDA}, B));
+    }
+done:
+    lsp_csr_free(ctx, &mirror);
+    return status;
+}
+
 lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr mirror = {0}, sorted = {0}, made = {0};
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the whole matrix is NULL");
     LSP_REQUIRE((unsigned)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
     LSP_REQUIRE(symmetry == LSP_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld rows and %lld columns has no mirror image", (long long)A->rows, (long long)A->cols);
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(expand_there(ctx, A, symmetry, &made));
+        lsp_csr_put(ctx, B, &made, B == A);
+        return LSP_OK;
+    }
     LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
     if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
         LSP_TRY(lsp_csr_transpose(ctx, &mirror, &sorted));
@@ -95,6 +119,9 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
     LSP_TRY(merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
     lsp_csr_put(ctx, B, &made, B == A);
 done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
     lsp_csr_free(ctx, &mirror);
     lsp_csr_free(ctx, &sorted);
     return status;

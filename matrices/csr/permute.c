@@ -1,11 +1,14 @@
 /* B[i][j] = A[row_order[i]][col_order[j]]: rows are copied in the new order, columns renamed by the inverse order, and
  * rows sorted again. */
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
-/* inverse[order[i]] = i, both of `type`. Checks that `order` is a permutation of 0 .. n-1. NULL stays NULL. */
-static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void **inverse) {
+/* inverse[order[i]] = i, both of `type` and where A lies. Checks that `order` is a permutation of 0 .. n-1. NULL stays
+ * NULL. */
+static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, lsp_where where, int64_t n,
+                         void **inverse) {
     lsp_status status = LSP_OK;
     *inverse = NULL;
     if (!order) {
@@ -13,7 +16,10 @@ static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_
     }
     LSP_REQUIRE(lsp_aligned(order, type), LSP_ERR_ARGUMENT, "the order of the %s is not aligned to its items: %p", what,
                 order);
-    LSP_TRY(lsp_scratch_bytes(ctx, n, lsp_type_bytes(type), false, inverse));
+    LSP_TRY(lsp_scratch_at(ctx, where, n, lsp_type_bytes(type), inverse));
+    if (where == LSP_CUDA) {
+        return lsp_csr_invert_cuda(ctx, what, order, type, n, *inverse);
+    }
     if (n > 0) {
         memset(*inverse, 0xff, (size_t)n * lsp_type_bytes(type)); /* -1: not seen yet */
     }
@@ -73,6 +79,10 @@ static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const lsp_csr *A = p->A;
     lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_reorder_cuda(ctx, A, p->row_order, p->new_col, p->order_type, B));
+        return lsp_csr_sort_rows(ctx, B);
+    }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &p->starts));
     lsp_for_shares(ctx, A->rows, least_share, count_share, p);
     lsp_prefix_sum(ctx, p->starts, A->rows);
@@ -90,13 +100,13 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
     lsp_csr made = {0};
     void *new_row, *new_col;
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
     LSP_REQUIRE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
                 "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));
     order_type = order_type == LSP_NONE ? A->col_type : order_type;
-    LSP_TRY(invert(ctx, "rows", row_order, order_type, A->rows, &new_row));
-    LSP_TRY(invert(ctx, "columns", col_order, order_type, A->cols, &new_col));
+    LSP_TRY(invert(ctx, "rows", row_order, order_type, A->where, A->rows, &new_row));
+    LSP_TRY(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
     LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type},
                     &made));
     lsp_csr_put(ctx, B, &made, B == A);

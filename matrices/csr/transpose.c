@@ -1,6 +1,7 @@
 /* B = A^T by a stable counting sort. Threads take shares of the entries in order and count them by column. The prefix
  * sum of the counts, by column and then by share, says where each thread puts its entries. COO to CSR is the same sort.
  */
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -116,7 +117,7 @@ static int parts_for(const lsp_ctx *ctx, const lsp_csr *B) {
     return (int)lsp_min(lsp_threads_for(ctx, B->nnz, least_share), bounded);
 }
 
-lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
+static lsp_status file_here(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     sorter s = {.items = items, .B = B, .parts = parts_for(ctx, B)};
@@ -138,12 +139,26 @@ done:
     return status;
 }
 
+lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    bool done = false;
+    if (B->where == LSP_HOST) {
+        return file_here(ctx, items, B);
+    }
+    if (items->by) {
+        LSP_TRY(lsp_csr_bins_cuda(ctx, items->by, B, &done));
+    }
+    LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, items, B));
+done:
+    return status;
+}
+
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check_as(ctx, name, A, 0));
+    LSP_TRY(lsp_csr_check_there(ctx, name, A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
-    lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, false, A->where};
     if (A->rows > (int64_t)INT32_MAX + 1) {
         types.col_type = LSP_I64;
     }

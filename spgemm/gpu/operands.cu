@@ -3,6 +3,7 @@
 #include "core/items.h"
 #include "core/scan.h"
 #include "launch.cuh"
+#include "matrices/csr/gpu/gpu.h"
 
 /* ---- kernels ---- */
 
@@ -10,28 +11,6 @@
 template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
         to[i] = from[i] != 0 ? (T)1 : (T)0;
-    }
-}
-/* The row of each entry: the last one that begins at or before it. */
-static __global__ void kernel_rows_of(uint32_t *to, const uint32_t *entries, int64_t n, const uint32_t *rowptr,
-                                      int64_t rows) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        int64_t low = 0, high = rows;
-        while (high - low > 1) {
-            int64_t middle = low + (high - low) / 2;
-            if (rowptr[middle] <= entries[i]) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        to[i] = (uint32_t)low;
-    }
-}
-/* rowptr[i] = the number of sorted items below i. */
-static __global__ void kernel_starts(uint32_t *rowptr, int64_t rows, const uint32_t *sorted, uint32_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i <= rows; i += (int64_t)gridDim.x * NT) {
-        rowptr[i] = i == rows ? n : lower_bound(sorted, 0, n, (uint32_t)i);
     }
 }
 static __global__ void kernel_heads(int64_t *heads, const ull *sorted, int64_t n) {
@@ -154,26 +133,26 @@ done:
     return status;
 }
 
-/* Transposes A by a stable sort of its entries by column. Indices have 32 bits. */
+/* Transposes A into scratch. Indices have 32 bits. */
 static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
-    void *sorted = NULL, *col = NULL, *rowptr = NULL;
-    uint32_t *places = NULL;
-    int64_t rows = A->rows;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->cols + 1, sizeof(uint32_t), &rowptr));
-    if (A->nnz > 0) {
-        LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof(uint32_t), &col));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows_of, blocks_for(ctx, A->nnz), NT, 0, (uint32_t *)col, places, A->nnz,
-                           (uint32_t *)A->rowptr, A->rows));
-        LSP_TRY(gather_values(ctx, A, places));
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(ctx, A->cols + 1), NT, 0, (uint32_t *)rowptr, A->cols,
-                       (uint32_t *)sorted, (uint32_t)A->nnz));
-    A->rowptr = rowptr;
-    A->col = col;
-    A->rows = A->cols;
-    A->cols = rows;
+    lsp_csr B = *A;
+    lsp_filing items = {};
+    bool done = false;
+    B.rows = A->cols, B.cols = A->rows;
+    items.n = A->nnz;
+    items.row = A->col;
+    items.val = A->val;
+    items.index_type = A->col_type;
+    items.by = A;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.rows + 1, sizeof(uint32_t), &B.rowptr));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, sizeof(uint32_t), &B.col));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, lsp_type_bytes(B.val_type), &B.val));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(B.rowptr, 0, (size_t)(B.rows + 1) * sizeof(uint32_t),
+                                               (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(lsp_csr_bins_cuda(ctx, A, &B, &done));
+    LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, &items, &B));
+    *A = B;
 done:
     return status;
 }

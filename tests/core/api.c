@@ -35,7 +35,7 @@ Test(api, numbers_that_are_no_type_are_refused_by_all_that_take_types) {
         const lsp_csr_types types = {i % 3 == 0 ? t : 0, i % 3 == 1 ? t : 0, i % 3 == 2 ? t : 0, false, LSP_HOST};
         lsp_csr_types dropped = types;
         dropped.drop_values = true;
-        const lsp_coo coo = {3, 3, 3, index, index, d.val, LSP_I32, LSP_F64};
+        const lsp_coo coo = {3, 3, 3, index, index, d.val, LSP_I32, LSP_F64, LSP_HOST};
         REFUSED(lsp_csr_create(ctx, 1, 1, 1, &types, &B));
         REFUSED(lsp_csr_create(ctx, 1, 1, 1, &dropped, &B));
         REFUSED(lsp_csr_copy(ctx, A, &types, &B));
@@ -113,10 +113,10 @@ Test(api, triples_that_no_memory_can_hold_are_refused_unread) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         char number[32];
         snprintf(number, sizeof number, "%lld triples", (long long)counts[i]);
-        const lsp_coo coo = {1, 1, counts[i], index, index, val, LSP_I64, LSP_F64};
+        const lsp_coo coo = {1, 1, counts[i], index, index, val, LSP_I64, LSP_F64, LSP_HOST};
         must_fail(ctx, LSP_ERR_ARGUMENT, number, lsp_coo_to_csr(ctx, &coo, NULL, &B, NULL));
     }
-    const lsp_coo pairs = {1, 1, INT64_MAX / 16 + 1, index, index, val, LSP_I32, LSP_C64};
+    const lsp_coo pairs = {1, 1, INT64_MAX / 16 + 1, index, index, val, LSP_I32, LSP_C64, LSP_HOST};
     must_fail(ctx, LSP_ERR_ARGUMENT, "triples", lsp_coo_to_csr(ctx, &pairs, NULL, &B, NULL));
     cr_assert(B.rows == 42 && B.rowptr == NULL);
     lsp_ctx_destroy(ctx);

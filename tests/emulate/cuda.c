@@ -127,6 +127,12 @@ lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
     *memory = stage_of(ctx, stage);
     return LSP_OK;
 }
+lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
+    (void)ctx;
+    memset(memory, 0, (size_t)bytes);
+    return LSP_OK;
+}
+
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
     lsp_status status = LSP_OK;
     void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* overwrites the note, as cuda_copy.c does */

@@ -1,6 +1,6 @@
 /* Copies, transposes, permutations and matrices from triples, compared with plain dense results. Every conversion also
  * runs with failing memory. */
-#include "tests/matrices.h"
+#include "tests/orders.h"
 
 static const int64_t sizes[][3] = {{0, 0, 0},   {0, 7, 0},    {7, 0, 0},       {4, 4, 0},
                                    {1, 1, 1},   {5, 3, 40},   {60, 60, 500},   {3, 2000, 4000},
@@ -143,26 +143,14 @@ Test(convert, twice_transposed_is_sorted) {
 
 /* ---- permute ---- */
 
-static void *random_order(int64_t n, lsp_type type, uint64_t seed) {
-    void *order = malloc((size_t)n * lsp_type_bytes(type) + 1);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t j = test_below(&seed, i + 1);
-        if (i > 0) {
-            lsp_index_set(order, type, i, lsp_index_at(order, type, j));
-        }
-        lsp_index_set(order, type, j, i);
-    }
-    return order;
-}
-
 Test(convert, a_permutation_moves_rows_and_columns) {
     for (int threads = 1; threads <= 4; threads += 3) {
         lsp_ctx *ctx = test_ctx(threads);
         for (int c = 0; c < size_count; c++) {
             for (int t = 0; t < test_combinations; t++) {
                 lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 4), B;
-                void *rows = c % 3 == 1 ? NULL : random_order(A.rows, A.col_type, 5);
-                void *cols = c % 3 == 2 ? NULL : random_order(A.cols, A.col_type, 6);
+                void *rows = c % 3 == 1 ? NULL : test_order(A.rows, A.col_type, 5);
+                void *cols = c % 3 == 2 ? NULL : test_order(A.cols, A.col_type, 6);
                 must(ctx, lsp_csr_permute(ctx, &A, rows, cols, LSP_NONE, &B));
                 must(ctx, lsp_csr_check(ctx, &B, LSP_CHECK_SORTED));
                 cr_assert(B.nnz == A.nnz && B.rowptr_type == A.rowptr_type && B.col_type == A.col_type);
@@ -231,7 +219,7 @@ Test(convert, triples_become_rows_whatever_their_types_and_the_threads) {
                 lsp_csr_types types = test_types(t);
                 lsp_csr R = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], types, 8), B, C;
                 /* The entries of R in a random order. A stable sum must add them in that order. */
-                int64_t *order = random_order(R.nnz, LSP_I64, 9);
+                int64_t *order = test_order(R.nnz, LSP_I64, 9);
                 size_t index_bytes = lsp_type_bytes(R.col_type), val_bytes = lsp_type_bytes(R.val_type);
                 char *row = malloc((size_t)R.nnz * index_bytes + 1), *col = malloc((size_t)R.nnz * index_bytes + 1);
                 char *val = val_bytes ? malloc((size_t)R.nnz * val_bytes + 1) : NULL;
@@ -240,7 +228,7 @@ Test(convert, triples_become_rows_whatever_their_types_and_the_threads) {
                     lsp_index_set(col, R.col_type, k, lsp_csr_col(&R, order[k]));
                     lsp_move_value(val, k, R.val, order[k], val_bytes);
                 }
-                lsp_coo A = {R.rows, R.cols, R.nnz, row, col, val, R.col_type, R.val_type};
+                lsp_coo A = {R.rows, R.cols, R.nnz, row, col, val, R.col_type, R.val_type, LSP_HOST};
                 int64_t duplicates;
                 must(ctx, lsp_coo_to_csr(ctx, &A, &types, &B, &duplicates));
                 must(ctx, lsp_csr_check(ctx, &B, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
@@ -263,7 +251,7 @@ Test(convert, triples_that_are_wrong_are_refused) {
     lsp_ctx *ctx = test_ctx(2);
     int32_t row[] = {0, 1, 2}, col[] = {0, 1, 2};
     double val[] = {1, 2, 3};
-    const lsp_coo good = {3, 3, 3, row, col, val, LSP_I32, LSP_F64};
+    const lsp_coo good = {3, 3, 3, row, col, val, LSP_I32, LSP_F64, LSP_HOST};
     lsp_csr B = {.rows = 42};
     int64_t duplicates = 42;
 #define REFUSED(code, part, change)                                                                                    \

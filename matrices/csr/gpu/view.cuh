@@ -42,6 +42,19 @@ static inline __device__ double value_at(const gpu_csr &A, int64_t k) {
     return A.val_type == LSP_F64 ? ((const double *)A.val)[k] : A.val_type == LSP_F32 ? ((const float *)A.val)[k] : 1;
 }
 
+/* to[i] = from[k], values of `bytes` bytes each: 0 (a pattern), 4, 8 or 16. A pair of doubles is aligned to 8 bytes. */
+static inline __device__ void move_value(void *to, int64_t i, const void *from, int64_t k, int bytes) {
+    if (bytes == 4) {
+        ((uint32_t *)to)[i] = ((const uint32_t *)from)[k];
+    } else if (bytes == 8) {
+        ((ull *)to)[i] = ((const ull *)from)[k];
+    } else if (bytes == 16) {
+        ((ull *)to)[2 * i] = ((const ull *)from)[2 * k];
+        ((ull *)to)[2 * i + 1] = ((const ull *)from)[2 * k + 1];
+    }
+}
+static inline int value_bytes(const lsp_csr *A) { return (int)lsp_type_bytes(A->val_type); }
+
 /* A warp takes every row whose number is its own modulo the warps of the grid. */
 static inline int64_t blocks_for_rows(int64_t rows) { return lsp_max(lsp_min(lsp_ceil_div(rows, WARPS), 1 << 16), 1); }
 static inline int64_t blocks_for_items(int64_t items) {

@@ -1,0 +1,129 @@
+/* Entries of the same row and column summed on the GPU, in their order. Rows are sorted, so a run of equal columns is
+ * one entry of the result: runs are counted, a scan gives the row pointers, and a lane sums each run. Also the check of
+ * triples, which are the usual source of duplicates. */
+#include "core/block.cuh"
+#include "core/scan.h"
+#include "gpu.h"
+#include "kernel_create.cuh"
+
+static __device__ bool begins_run(const gpu_csr &A, int64_t begin, int64_t k) {
+    return k == begin || col_at(A, k - 1) != col_at(A, k);
+}
+
+/* counts[i + 1] = the runs of row i. */
+static __global__ void kernel_runs(gpu_csr A, int64_t *counts) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        counts[0] = 0;
+    }
+    EACH_ROW(i, A.rows) {
+        const int64_t begin = rowptr_at(A, i), end = rowptr_at(A, i + 1);
+        int count = 0; /* of one lane: an int holds it, for a row has fewer than 2^36 entries */
+        for (int64_t k = begin + lane_of(); k < end; k += 32) {
+            count += begins_run(A, begin, k);
+        }
+        const int64_t sum = warp_sum((int64_t)count);
+        if (lane_of() == 0) {
+            counts[i + 1] = sum;
+        }
+    }
+}
+
+/* to[at] = the sum of from[k] .. from[end - 1], `step` numbers apart. A sum that is no number is the NaN without sign.
+ */
+template <typename V>
+static __device__ void sum_run(void *to, int64_t at, const void *from, int64_t k, int64_t end, int step) {
+    V sum = ((const V *)from)[k];
+    for (int64_t next = k + step; next < end; next += step) {
+        sum += ((const V *)from)[next];
+        sum = isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum;
+    }
+    ((V *)to)[at] = sum;
+}
+
+static __global__ void kernel_sum_runs(gpu_csr A, const int64_t *rowptr, void *col, void *val) {
+    EACH_ROW(i, A.rows) {
+        const int64_t begin = rowptr_at(A, i), end = rowptr_at(A, i + 1);
+        int64_t to = rowptr[i];
+        for (int64_t first = begin; first < end; first += 32) {
+            const int64_t k = first + lane_of();
+            const bool head = k < end && begins_run(A, begin, k);
+            const unsigned all = __ballot_sync(~0u, head);
+            const int64_t at = to + __popc(all & ((1u << lane_of()) - 1));
+            int64_t stop = k + 1;
+            while (head && stop < end && col_at(A, stop) == col_at(A, k)) {
+                stop++;
+            }
+            if (head) {
+                index_set(col, A.wide_col, at, col_at(A, k));
+            }
+            if (head && A.val_type == LSP_F32) {
+                sum_run<float>(val, at, A.val, k, stop, 1);
+            } else if (head && A.val_type == LSP_F64) {
+                sum_run<double>(val, at, A.val, k, stop, 1);
+            } else if (head && A.val_type == LSP_C64) {
+                sum_run<double>(val, 2 * at, A.val, 2 * k, 2 * stop, 2);
+                sum_run<double>(val, 2 * at + 1, A.val, 2 * k + 1, 2 * stop, 2);
+            }
+            to += __popc(all);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr made = {};
+    int64_t *counts = NULL, nnz = 0;
+    lsp_csr_types types = {};
+    types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts));
+    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
+    if (nnz < A->nnz) {
+        LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_sum_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts, made.col, made.val));
+        lsp_csr_free(ctx, A);
+        *A = made;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+/* ---- triples ---- */
+
+/* *first = the first triple outside. */
+static __global__ void kernel_outside(gpu_csr shape, const void *row, const void *col, bool wide, ull *first) {
+    EACH_ITEM(k, shape.nnz) {
+        const int64_t i = index_at(row, wide, k), j = index_at(col, wide, k);
+        if (i < 0 || i >= shape.rows || j < 0 || j >= shape.cols) {
+            atomicMin(first, (ull)k);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const bool wide = A->index_type == LSP_I64;
+    ull *there = NULL, first = ~0ull;
+    gpu_csr shape = {};
+    shape.rows = A->rows, shape.cols = A->cols, shape.nnz = A->nnz;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(A->nnz), NT, 0, shape, A->row, A->col, wide, there));
+    LSP_TRY(lsp_cuda_read(ctx, &first, there, sizeof first));
+    *outside = first == ~0ull ? A->nnz : (int64_t)first;
+    for (int side = 0; side < 2 && *outside < A->nnz; side++) {
+        const char *array = (const char *)(side ? A->col : A->row);
+        int64_t word = 0;
+        LSP_TRY(lsp_cuda_read(ctx, &word, array + *outside * (wide ? 8 : 4), wide ? 8 : 4));
+        at[side] = wide ? word : (int32_t)word;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

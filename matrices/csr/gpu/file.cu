@@ -1,0 +1,101 @@
+/* Items filed into the rows of a matrix on the GPU: a stable sort of the items' positions by row, then columns and
+ * values gathered in that order. Serves transposes and triples of every kind. */
+#include "core/items.h"
+#include "gpu.h"
+#include "view.cuh"
+
+/* rows[k] = the row of entry k. */
+static __global__ void kernel_rows(gpu_csr A, void *rows, bool wide) {
+    EACH_ROW(i, A.rows) {
+        for (int64_t k = rowptr_at(A, i) + lane_of(); k < rowptr_at(A, i + 1); k += 32) {
+            index_set(rows, wide, k, i);
+        }
+    }
+}
+
+/* rowptr[i] = the number of sorted rows below i. */
+static __global__ void kernel_starts(gpu_csr B, void *rowptr, const void *sorted, bool wide) {
+    EACH_ITEM(i, B.rows + 1) {
+        int64_t low = 0, high = B.nnz;
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (index_at(sorted, wide, middle) < i) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        index_set(rowptr, B.wide_rowptr, i, low);
+    }
+}
+
+/* places[k] = the item that comes k-th by row; sorted[k] = its row. */
+static lsp_status sort_items(lsp_ctx *ctx, const lsp_filing *items, int64_t rows, void *sorted, void *places) {
+    lsp_segsort_args args = {};
+    args.n = args.length = items->n;
+    args.segments = 1;
+    args.offset_type = LSP_I64;
+    args.key_type = items->index_type == LSP_I64 ? LSP_U64 : LSP_U32;
+    args.end_bit = (int)lsp_max(lsp_bits((uint64_t)rows - 1), 1);
+    args.value_bytes = items->n > INT32_MAX ? 8 : 4;
+    args.keys = items->row;
+    args.keys_out = sorted;
+    args.values_out = places;
+    args.flags = LSP_SORT_GLOBAL_POSITIONS;
+    args.where = LSP_CUDA;
+    return lsp_segsort(ctx, &args);
+}
+
+/* *col = an array of the items' columns in B's type. */
+static lsp_status take_columns(lsp_ctx *ctx, const lsp_filing *items, const lsp_csr *B, const void **col) {
+    lsp_status status = LSP_OK;
+    void *made = NULL;
+    *col = items->col;
+    if (items->by || items->index_type != B->col_type) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, lsp_type_bytes(B->col_type), &made));
+        *col = made;
+    }
+    if (items->by) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows, blocks_for_rows(items->by->rows), NT, 0, view(items->by), made,
+                           B->col_type == LSP_I64));
+    } else if (made && B->col_type == LSP_I32) {
+        LSP_TRY(lsp_cuda_narrow(ctx, made, items->col, items->n));
+    } else if (made) {
+        LSP_TRY(lsp_cuda_convert(ctx, made, B->col_type, items->col, items->index_type, items->n));
+    }
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_file_cuda(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const bool wide = items->n > INT32_MAX;
+    void *sorted = NULL, *places = NULL;
+    lsp_column columns[2] = {};
+    lsp_gather_args args = {};
+    if (items->n == 0) { /* the row pointers are 0 already */
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, lsp_type_bytes(items->index_type), &sorted));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, wide ? 8 : 4, &places));
+    LSP_TRY(sort_items(ctx, items, B->rows, sorted, places));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(B->rows + 1), NT, 0, view(B), B->rowptr, sorted,
+                       items->index_type == LSP_I64));
+    LSP_TRY(take_columns(ctx, items, B, &columns[0].from));
+    columns[0].to = B->col;
+    columns[0].bytes = lsp_type_bytes(B->col_type);
+    columns[1].from = items->val;
+    columns[1].to = B->val;
+    columns[1].bytes = lsp_type_bytes(B->val_type);
+    args.n = args.extent = items->n;
+    args.index = places;
+    args.index_type = wide ? LSP_I64 : LSP_I32;
+    args.columns = columns;
+    args.column_count = B->val_type == LSP_NONE ? 1 : 2;
+    args.where = LSP_CUDA;
+    LSP_TRY(lsp_gather(ctx, &args));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

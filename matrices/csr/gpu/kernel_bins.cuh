@@ -1,0 +1,294 @@
+/* The kernels of a transpose by bins. A bin is `width` columns of A, whose entries fit the shared memory of a block.
+ * kernel_bin_count counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts, kernel_bin_move
+ * puts the entries into their bins through shared memory, kernel_bin_sort sorts each bin by column and row there. */
+#ifndef LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
+#define LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
+
+#include "core/block.cuh"
+#include "view.cuh"
+
+enum {
+    BIN_MOVE_NT = 1024,
+    BIN_SORT_NT = 512,
+    BIN_COUNT_TILE = 8192, /* entries */
+    BIN_MOST = 4096,       /* bins: a tile's runs would be short beyond it */
+    BIN_LONG = 48          /* entries; longer columns are sorted by a warp */
+};
+
+/* What the host reads after the first two kernels. */
+typedef struct bin_facts {
+    ull falls, row_falls; /* entries whose column is not above the one before; of them, first entries of rows */
+    ull fullest;          /* entries of the fullest bin */
+} bin_facts;
+
+typedef struct bin_job {
+    gpu_csr A, B;
+    uint32_t width, bins;
+    int tile;                /* entries that a block of kernel_bin_move takes */
+    uint32_t *starts, *next; /* of bins; where the next run of a bin goes */
+    uint16_t *col;           /* the entries in their bins: column in the bin, row, value */
+    uint32_t *row;
+    void *val;
+    bin_facts *facts;
+} bin_job;
+
+/* Room for one more of `counter` for each active lane; returns its number. Equal counters are asked once a warp. */
+static __device__ uint32_t take_place(uint32_t *counters, uint32_t counter, bool active) {
+    const unsigned peers = __match_any_sync(~0u, active ? counter : ~0u);
+    const int leader = __ffs((int)peers) - 1;
+    uint32_t first = 0;
+    if (active && lane_of() == leader) {
+        first = atomicAdd(&counters[counter], (uint32_t)__popc(peers));
+    }
+    return __shfl_sync(~0u, first, leader) + (uint32_t)__popc(peers & ((1u << lane_of()) - 1));
+}
+
+static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
+    LSP_DYNAMIC_SHARED(memory);
+    uint32_t *counts = (uint32_t *)memory;
+    ull falls = 0, row_falls = 0;
+    for (uint32_t b = threadIdx.x; b < job.bins; b += NT) {
+        counts[b] = 0;
+    }
+    __syncthreads();
+    for (int64_t tile = blockIdx.x; tile * BIN_COUNT_TILE < job.A.nnz; tile += gridDim.x) {
+        const int64_t end = min((tile + 1) * (int64_t)BIN_COUNT_TILE, job.A.nnz);
+        for (int64_t k = tile * BIN_COUNT_TILE + threadIdx.x; k - lane_of() < end; k += NT) {
+            const bool active = k < end;
+            const int64_t j = active ? col_at(job.A, k) : 0;
+            falls += active && k > 0 && j <= col_at(job.A, k - 1);
+            take_place(counts, (uint32_t)j / job.width, active);
+        }
+    }
+    EACH_ITEM(i, job.A.rows) {
+        const int64_t k = rowptr_at(job.A, i);
+        row_falls += k > 0 && k < rowptr_at(job.A, i + 1) && col_at(job.A, k) <= col_at(job.A, k - 1);
+    }
+    falls = warp_sum(falls), row_falls = warp_sum(row_falls);
+    if (lane_of() == 0) {
+        atomicAdd(&job.facts->falls, falls);
+        atomicAdd(&job.facts->row_falls, row_falls);
+    }
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < job.bins; b += NT) {
+        if (counts[b] > 0) {
+            atomicAdd(&job.starts[b], counts[b]);
+        }
+    }
+}
+
+/* Replaces the counts by their exclusive prefix sums; one block. */
+static __global__ void __launch_bounds__(NT) kernel_bin_starts(bin_job job) {
+    __shared__ uint32_t sums[WARPS];
+    uint32_t before = 0, total, fullest = 0;
+    for (uint32_t first = 0; first < job.bins; first += NT) {
+        const uint32_t b = first + threadIdx.x, count = b < job.bins ? job.starts[b] : 0;
+        const uint32_t start = before + block_scan(count, sums, &total);
+        fullest = max(fullest, count);
+        if (b < job.bins) {
+            job.starts[b] = job.next[b] = start;
+        }
+        before += total;
+    }
+    if (threadIdx.x == 0) {
+        job.starts[job.bins] = before;
+    }
+    fullest = warp_max(fullest);
+    if (lane_of() == 0) {
+        atomicMax(&job.facts->fullest, (ull)fullest);
+    }
+}
+
+/* The last row that begins at or before entry k; the whole warp searches, 33 times fewer rows a step. */
+static __device__ int64_t warp_row_of(const gpu_csr &A, int64_t k) {
+    int64_t low = 0, high = A.rows;
+    while (high - low > 1) {
+        const int64_t length = high - low, probe = low + length * (lane_of() + 1) / 33;
+        const int before = __popc(__ballot_sync(~0u, rowptr_at(A, probe) <= k));
+        high = before < 32 ? low + length * (before + 1) / 33 : high;
+        low = before > 0 ? low + length * before / 33 : low;
+    }
+    return low;
+}
+
+/* The same among the rows low .. high. */
+static __device__ int64_t row_of(const gpu_csr &A, int64_t k, int64_t low, int64_t high) {
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (rowptr_at(A, middle) <= k) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/* Shared memory: values, rows and columns of a tile in the order of bins, then two words a bin. */
+static inline LSP_BOTH_SIDES size_t bin_move_bytes(int tile, uint32_t bins, int value_bytes) {
+    return (size_t)tile * (size_t)(value_bytes + 8) + (size_t)bins * 8;
+}
+
+/* places[b] = where bin b begins in the tile; to_global[b] = how far its run lies behind that in the packed arrays. */
+static __device__ void place_runs(const bin_job &job, uint32_t *places, uint32_t *to_global) {
+    __shared__ uint32_t sums[BIN_MOVE_NT / 32];
+    uint32_t before = 0, total;
+    for (uint32_t first = 0; first < job.bins; first += BIN_MOVE_NT) {
+        const uint32_t b = first + threadIdx.x, count = b < job.bins ? places[b] : 0;
+        const uint32_t place = before + block_scan(count, sums, &total);
+        if (count > 0) {
+            to_global[b] = atomicAdd(&job.next[b], count) - place;
+        }
+        if (b < job.bins) {
+            places[b] = place;
+        }
+        before += total;
+    }
+}
+
+template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT) kernel_bin_move(bin_job job) {
+    LSP_DYNAMIC_SHARED(memory);
+    __shared__ int64_t first_row, last_row;
+    void *val = memory;
+    uint32_t *row = (uint32_t *)(memory + (size_t)job.tile * VB), *col = row + job.tile;
+    uint32_t *places = col + job.tile, *to_global = places + job.bins;
+    const int64_t begin = (int64_t)blockIdx.x * job.tile, end = min(begin + job.tile, job.A.nnz);
+    const int warp = (int)threadIdx.x / 32;
+    for (uint32_t b = threadIdx.x; b < job.bins; b += BIN_MOVE_NT) {
+        places[b] = 0;
+    }
+    __syncthreads();
+    if (warp < 2) {
+        const int64_t found = warp_row_of(job.A, warp == 0 ? begin : end - 1);
+        *(warp == 0 ? &first_row : &last_row) = found;
+    }
+    for (int64_t k = begin + threadIdx.x; k - lane_of() < end; k += BIN_MOVE_NT) {
+        take_place(places, k < end ? (uint32_t)col_at(job.A, k) / job.width : 0, k < end);
+    }
+    __syncthreads();
+    place_runs(job, places, to_global);
+    __syncthreads();
+    for (int64_t k = begin + threadIdx.x; k - lane_of() < end; k += BIN_MOVE_NT) {
+        const bool active = k < end;
+        const uint32_t j = active ? (uint32_t)col_at(job.A, k) : 0, at = take_place(places, j / job.width, active);
+        if (active) {
+            row[at] = (uint32_t)row_of(job.A, k, first_row, last_row);
+            col[at] = j;
+            move_value(val, at, job.A.val, k, VB);
+        }
+    }
+    __syncthreads();
+    for (uint32_t at = threadIdx.x; at < end - begin; at += BIN_MOVE_NT) {
+        const uint32_t j = col[at], bin = j / job.width, to = at + to_global[bin];
+        job.col[to] = (uint16_t)(j - bin * job.width);
+        job.row[to] = row[at];
+        move_value(job.val, to, val, at, VB);
+    }
+}
+
+/* ---- a bin ---- */
+
+/* Entries in shared memory. */
+template <int VB> struct bin_entries {
+    uint32_t *row;
+    void *val;
+
+    __device__ void swap(uint32_t a, uint32_t b) {
+        const uint32_t r = row[a];
+        ull held[2]; /* a value */
+        row[a] = row[b], row[b] = r;
+        move_value(held, 0, val, a, VB);
+        move_value(val, a, val, b, VB);
+        move_value(val, b, held, 0, VB);
+    }
+    /* A lane sorts few entries, which are nearly in order: by insertion. */
+    __device__ void sort_few(uint32_t begin, uint32_t end) {
+        for (uint32_t i = begin + 1; i < end; i++) {
+            for (uint32_t k = i; k > begin && row[k - 1] > row[k]; k--) {
+                swap(k - 1, k);
+            }
+        }
+    }
+    /* A warp sorts any number: bitonic, of n items as if those behind n were the largest. */
+    __device__ void sort_many(uint32_t begin, uint32_t n) {
+        for (uint32_t size = 2; size < 2 * n; size *= 2) {
+            for (uint32_t step = size / 2; step > 0; step /= 2) {
+                for (uint32_t i = (uint32_t)lane_of(); i < n; i += 32) {
+                    const uint32_t other = step == size / 2 ? i ^ (size - 1) : i ^ step;
+                    if (other > i && other < n && row[begin + i] > row[begin + other]) {
+                        swap(begin + i, begin + other);
+                    }
+                }
+                __syncwarp();
+            }
+        }
+    }
+};
+
+/* Turns the counts of w columns into their begins, and writes the row pointers of B. */
+static __device__ void place_columns(const bin_job &job, uint32_t *next, uint32_t w, int64_t column, uint32_t base) {
+    __shared__ uint32_t sums[BIN_SORT_NT / 32];
+    uint32_t before = 0, total;
+    for (uint32_t first = 0; first < w; first += BIN_SORT_NT) {
+        const uint32_t c = first + threadIdx.x, count = c < w ? next[c] : 0;
+        const uint32_t place = before + block_scan(count, sums, &total);
+        if (c < w) {
+            next[c] = place;
+            index_set((void *)job.B.rowptr, job.B.wide_rowptr, column + c, (int64_t)base + place);
+        }
+        before += total;
+    }
+    if (threadIdx.x == 0 && column + w == job.B.rows) {
+        index_set((void *)job.B.rowptr, job.B.wide_rowptr, job.B.rows, job.B.nnz);
+    }
+}
+
+/* Shared memory: values and rows of the entries, then a word a column. */
+static inline LSP_BOTH_SIDES size_t bin_sort_bytes(int64_t entries, uint32_t width, int value_bytes) {
+    return (size_t)entries * (size_t)(value_bytes + 4) + (size_t)width * 4;
+}
+
+template <int VB>
+static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_sort(bin_job job, uint32_t capacity) {
+    LSP_DYNAMIC_SHARED(memory);
+    bin_entries<VB> e = {(uint32_t *)(memory + (size_t)capacity * VB), memory};
+    uint32_t *next = e.row + capacity;
+    const uint32_t base = job.starts[blockIdx.x], n = job.starts[blockIdx.x + 1] - base;
+    const int64_t column = (int64_t)blockIdx.x * job.width;
+    const uint32_t w = (uint32_t)min((int64_t)job.width, job.B.rows - column);
+    for (uint32_t c = threadIdx.x; c < w; c += BIN_SORT_NT) {
+        next[c] = 0;
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n; i += BIN_SORT_NT) {
+        atomicAdd(&next[job.col[base + i]], 1u);
+    }
+    __syncthreads();
+    place_columns(job, next, w, column, base);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n; i += BIN_SORT_NT) {
+        const uint32_t at = atomicAdd(&next[job.col[base + i]], 1u);
+        e.row[at] = job.row[base + i];
+        move_value(e.val, at, job.val, base + i, VB);
+    }
+    __syncthreads();
+    for (uint32_t c = threadIdx.x; c - (uint32_t)lane_of() < w; c += BIN_SORT_NT) {
+        const uint32_t begin = c > 0 && c < w ? next[c - 1] : 0, end = c < w ? next[c] : begin;
+        unsigned many = __ballot_sync(~0u, end - begin > BIN_LONG);
+        if (end - begin <= BIN_LONG) {
+            e.sort_few(begin, end);
+        }
+        for (; many; many &= many - 1) {
+            const int lane = __ffs((int)many) - 1;
+            const uint32_t from = __shfl_sync(~0u, begin, lane);
+            e.sort_many(from, __shfl_sync(~0u, end, lane) - from);
+        }
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n; i += BIN_SORT_NT) {
+        index_set((void *)job.B.col, job.B.wide_col, base + i, e.row[i]);
+        move_value((void *)job.B.val, base + i, e.val, i, VB);
+    }
+}
+
+#endif
