@@ -22,7 +22,7 @@ well_formed "$manual" "$completion"
 touch A.mtx B.json C.svg notes.txt
 mkdir folder
 : >"$err"
-offers "calibrate gather mtx plot scatter segsort spgemm" sparse-bench ""
+offers "calibrate gather hash mtx plot radix_sort scatter segsort spgemm transpose" sparse-bench ""
 offers "scatter segsort spgemm" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t
 offers "cpu cuda" sparse-bench segsort --device ""
