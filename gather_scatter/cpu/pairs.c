@@ -12,10 +12,15 @@ void lsp_gather_pairs_free(lsp_ctx *ctx, lsp_pairs *pairs) {
     *pairs = (lsp_pairs){0};
 }
 
+/* The elements that an index can name: 32-bit ones name the first 2^31 at most. */
+static int64_t reach_of(const lsp_gather_args *args) {
+    return args->index_type == LSP_I32 ? lsp_min(args->extent, (int64_t)1 << 31) : args->extent;
+}
+
 /* Elements of a block, as a power of two. */
 static int block_bits(const lsp_gather_job *job) {
     int bits = lsp_bits((uint64_t)(BLOCK_BYTES / (int64_t)job->most_bytes)) - 1;
-    while ((job->args.extent - 1) >> bits >= MOST_BLOCKS) {
+    while ((reach_of(&job->args) - 1) >> bits >= MOST_BLOCKS) {
         bits++;
     }
     return bits;
@@ -55,13 +60,13 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool s
     const lsp_gather_args *args = &job->args;
     const lsp_type type = args->index_type == LSP_I32 && args->n <= INT32_MAX ? LSP_I32 : LSP_I64;
     const size_t bytes = lsp_type_bytes(type);
-    const int bits = block_bits(job), index_bits = lsp_bits((uint64_t)args->extent - 1);
+    const int bits = block_bits(job), index_bits = lsp_bits((uint64_t)reach_of(args) - 1);
     const int end_bit = index_bits > bits ? index_bits : bits + 1; /* one more than begin_bit at least */
     const int64_t whole[] = {0, args->n};
     const void *keys = args->index;
     void *index, *position;
     *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
-    pairs->blocks = ((args->extent - 1) >> bits) + 1;
+    pairs->blocks = ((reach_of(args) - 1) >> bits) + 1;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, pairs->blocks + 1, sizeof *pairs->at, (void **)&pairs->at));
