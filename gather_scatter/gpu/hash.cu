@@ -4,7 +4,7 @@
 #include "kernel_hash_build.cuh"
 #include "kernel_hash_find.cuh"
 
-enum { SM_BLOCKS = 8 }; /* resident blocks of HASH_NT threads */
+enum { SM_BLOCKS = 64 }; /* ten times what is resident, so that the last blocks to end are a small part */
 
 static int64_t blocks_for(lsp_ctx *ctx, int64_t probes) { return lsp_blocks_for(ctx, probes, HASH_NT, SM_BLOCKS); }
 

@@ -233,6 +233,44 @@ static lsp_status gather_scatter(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return status;
 }
 
+/* The columns of A are keys that repeat. B's columns are the positions of their first occurrences and the sums of the
+ * positions of all, modulo the number of columns; B is a pattern. */
+static lsp_status hash_search(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = lsp_csr_copy(ctx, A, &(lsp_csr_types){.drop_values = true}, B);
+    if (status != LSP_OK) {
+        return status;
+    }
+    const int64_t n = B->nnz, probes = n < 50000 ? n : 50000;
+    lsp_hash *table = NULL;
+    int32_t *keys = B->col;
+    uint32_t *first = malloc((size_t)n * sizeof *first), *all = NULL;
+    int64_t *offsets = malloc((size_t)(probes + 1) * sizeof *offsets), total = 0;
+    const lsp_hash_args args = {
+        .n = n, .key_type = LSP_I32, .value_bytes = 4, .keys = keys, .flags = LSP_HASH_POSITIONS};
+    status = first && offsets ? lsp_hash_build(ctx, &args, &table) : LSP_ERR_MEMORY;
+    lsp_hash_probes search = {.n = n, .keys = keys, .values = first, .offsets = offsets};
+    status = status ? status : lsp_hash_find(table, &search);
+    search.n = probes;
+    status = status ? status : lsp_hash_count(table, &search);
+    search.capacity = status ? 0 : offsets[probes];
+    all = malloc((size_t)(search.capacity + 1) * sizeof *all);
+    search.values = all;
+    status = status ? status : all ? lsp_hash_find_all(table, &search, &total) : LSP_ERR_MEMORY;
+    for (int64_t i = 0; i < n && status == LSP_OK; i++) {
+        uint64_t sum = first[i];
+        for (int64_t k = i < probes ? offsets[i] : 0; i < probes && k < offsets[i + 1]; k++) {
+            sum += all[k];
+        }
+        first[i] = (uint32_t)(sum % (uint64_t)B->cols);
+    }
+    if (status == LSP_OK) {
+        memcpy(B->col, first, (size_t)n * sizeof *first);
+    }
+    lsp_hash_destroy(table);
+    free(first), free(all), free(offsets);
+    return status;
+}
+
 /* ---- the threads themselves ---- */
 
 enum { REGIONS = 200, MOST_PARTS = 64, COUNTS = 1 << 20 };
@@ -335,6 +373,7 @@ static const struct {
              {"gzip file", gzip_file},
              {"segsort", segsort},
              {"gather and scatter", gather_scatter},
+             {"hash search", hash_search},
              {"stats", stats},
              {"regions", regions},
              {"shares", shares},
