@@ -1,6 +1,7 @@
 /* The kernels of a transpose by bins. A bin is `width` columns of A, whose entries fit the shared memory of a block.
- * kernel_bin_count counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts, kernel_bin_move
- * puts the entries into their bins through shared memory, kernel_bin_sort sorts each bin by column and row there. */
+ * kernel_bin_count checks A and counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts,
+ * kernel_bin_move puts the entries into their bins through shared memory, kernel_bin_sort sorts each bin by column and
+ * row there. */
 #ifndef LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 #define LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 
@@ -19,6 +20,7 @@ enum {
 typedef struct bin_facts {
     ull falls, row_falls; /* entries whose column is not above the one before; of them, first entries of rows */
     ull fullest;          /* entries of the fullest bin */
+    ull faults;           /* not 0: A is no matrix */
 } bin_facts;
 
 typedef struct bin_job {
@@ -47,6 +49,7 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
     LSP_DYNAMIC_SHARED(memory);
     uint32_t *counts = (uint32_t *)memory;
     ull falls = 0, row_falls = 0;
+    bool fault = rowptr_at(job.A, 0) != 0 || rowptr_at(job.A, job.A.rows) != job.A.nnz;
     for (uint32_t b = threadIdx.x; b < job.bins; b += NT) {
         counts[b] = 0;
     }
@@ -54,17 +57,22 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
     for (int64_t tile = blockIdx.x; tile * BIN_COUNT_TILE < job.A.nnz; tile += gridDim.x) {
         const int64_t end = min((tile + 1) * (int64_t)BIN_COUNT_TILE, job.A.nnz);
         for (int64_t k = tile * BIN_COUNT_TILE + threadIdx.x; k - lane_of() < end; k += NT) {
-            const bool active = k < end;
-            const int64_t j = active ? col_at(job.A, k) : 0;
-            falls += active && k > 0 && j <= col_at(job.A, k - 1);
-            take_place(counts, (uint32_t)j / job.width, active);
+            const int64_t j = k < end ? col_at(job.A, k) : 0;
+            const bool inside = j >= 0 && j < job.A.cols;
+            fault |= !inside;
+            falls += k < end && k > 0 && j <= col_at(job.A, k - 1);
+            take_place(counts, (uint32_t)j / job.width, k < end && inside);
         }
     }
     EACH_ITEM(i, job.A.rows) {
-        const int64_t k = rowptr_at(job.A, i);
-        row_falls += k > 0 && k < rowptr_at(job.A, i + 1) && col_at(job.A, k) <= col_at(job.A, k - 1);
+        const int64_t k = rowptr_at(job.A, i), end = rowptr_at(job.A, i + 1);
+        fault |= k > end;
+        row_falls += k > 0 && k < end && k < job.A.nnz && col_at(job.A, k) <= col_at(job.A, k - 1);
     }
     falls = warp_sum(falls), row_falls = warp_sum(row_falls);
+    if (fault) {
+        atomicAdd(&job.facts->faults, 1ull);
+    }
     if (lane_of() == 0) {
         atomicAdd(&job.facts->falls, falls);
         atomicAdd(&job.facts->row_falls, row_falls);
