@@ -161,7 +161,7 @@ static __device__ void place_runs(const bin_job &job, uint32_t *places, uint32_t
     }
 }
 
-template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT) kernel_bin_move(bin_job job) {
+template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT, 1) kernel_bin_move(bin_job job) {
     LSP_DYNAMIC_SHARED(memory);
     __shared__ int64_t first_row, last_row;
     void *val = memory;
