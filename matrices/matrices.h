@@ -114,6 +114,9 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
 /* Do the row pointers ascend from 0 to nnz? For a matrix on the host whose header was checked. */
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
+/* Has the context a GPU, for this matrix that lies on one? */
+lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name);
+
 /* lsp_csr_check without flags, for a matrix in either place. */
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 

@@ -189,14 +189,19 @@ lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
     return lsp_csr_check_as(ctx, "A", A, flags);
 }
 
+lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
+    return ctx->options.device == LSP_CUDA
+               ? LSP_OK
+               : lsp_fail(ctx, LSP_ERR_DEVICE, "%s lies on the GPU, and this context is on the host", name);
+}
+
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
         return lsp_csr_check_as(ctx, name, A, 0);
     }
-    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE, "%s lies on the GPU, and this context is on the host",
-                name);
+    LSP_TRY(lsp_csr_check_device(ctx, name));
     status = lsp_csr_check_cuda(ctx, name, A);
 done:
     return status;

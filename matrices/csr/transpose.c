@@ -140,31 +140,28 @@ done:
 }
 
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    bool done = false;
-    if (B->where == LSP_HOST) {
-        return file_here(ctx, items, B);
-    }
-    if (items->by) {
-        LSP_TRY(lsp_csr_bins_cuda(ctx, items->by, B, &done));
-    }
-    LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, items, B));
-done:
-    return status;
+    return B->where == LSP_CUDA ? lsp_csr_file_cuda(ctx, items, B) : file_here(ctx, items, B);
 }
 
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check_there(ctx, name, A));
+    bool done = false;
+    LSP_TRY(lsp_csr_check_header(ctx, name, A));
+    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A, 0) : lsp_csr_check_device(ctx, name));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, false, A->where};
     if (A->rows > (int64_t)INT32_MAX + 1) {
         types.col_type = LSP_I64;
     }
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
-    LSP_TRY(lsp_csr_file(
-        ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A}, &made));
+    if (A->where == LSP_CUDA) { /* checks A on the way */
+        LSP_TRY(lsp_csr_bins_cuda(ctx, name, A, &made, &done));
+    }
+    if (!done) {
+        LSP_TRY(lsp_csr_file(
+            ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A}, &made));
+    }
     lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK && ctx) {

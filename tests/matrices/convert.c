@@ -307,7 +307,7 @@ static lsp_status convert_everything(lsp_ctx *ctx, void *data) {
     lsp_csr A = {.rows = 42}, B = A;
     int64_t duplicates = 42;
     lsp_csr_types wide = {LSP_I64, LSP_I64, LSP_NONE, false, LSP_HOST};
-    lsp_coo coo = {in->n, in->n, in->nnz, row, col, NULL, LSP_I64, LSP_NONE};
+    lsp_coo coo = {in->n, in->n, in->nnz, row, col, NULL, LSP_I64, LSP_NONE, LSP_HOST};
     lsp_status status = lsp_coo_to_csr(ctx, &coo, &wide, &A, &duplicates);
     free(row), free(col);
     if (status != LSP_OK) {

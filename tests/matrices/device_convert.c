@@ -262,6 +262,27 @@ Test(device_convert, what_is_wrong_is_refused) {
     lsp_ctx_destroy(host), lsp_ctx_destroy(ctx);
 }
 
+Test(device_convert, rows_that_are_none_are_refused) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const struct {
+        int64_t rowptr[4];
+        const char *why;
+    } bad[] = {{{1, 1, 2, 3}, "P: rowptr[0] is 1"},
+               {{0, 1, 2, 9}, "P: rowptr[3] is 9"},
+               {{0, 3, 2, 3}, "P, row 1 ends"},
+               {{0, INT64_MIN, INT64_MAX, 3}, "P, row 0 ends"}};
+    int64_t rowptr[] = {0, 1, 2, 3}, col[] = {0, 1, 2};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const lsp_csr A = {3, 5, 3, rowptr, col, NULL, LSP_I64, LSP_I64, LSP_NONE, LSP_HOST};
+        lsp_csr a = copied(ctx, &A, LSP_CUDA), B = {.rows = 42};
+        must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, bad[i].rowptr, LSP_HOST, sizeof bad[i].rowptr));
+        must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_csr_transpose_as(ctx, "P", &a, &B));
+        cr_assert(B.rows == 42 && !B.rowptr);
+        lsp_csr_free(ctx, &a);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 /* ---- a budget that ends anywhere ---- */
 
 static lsp_status convert(lsp_ctx *ctx, int step, const lsp_csr *a, const lsp_coo *triples, const void *order,

@@ -274,7 +274,8 @@ Test(mtx_read, large_files_agree_with_the_plain_way) {
             append(&t, line);
         }
         lsp_ctx *ctx = test_ctx(2);
-        lsp_coo triples = {size, size, n, row, col, types[kind] == LSP_NONE ? NULL : val, LSP_I32, types[kind]};
+        lsp_coo triples = {size,    size,        n,       row, col, types[kind] == LSP_NONE ? NULL : val,
+                           LSP_I32, types[kind], LSP_HOST};
         lsp_csr lower, want;
         int64_t duplicates = -1;
         must(ctx, lsp_coo_to_csr(ctx, &triples, NULL, &lower, &duplicates));

@@ -113,7 +113,7 @@ static lsp_status from_triples(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
                 col[A->nnz - 1 - k] = ((const int32_t *)A->col)[k];
             }
         }
-        lsp_coo triples = {A->rows, A->cols, A->nnz, row, col, A->val, LSP_I32, A->val_type};
+        lsp_coo triples = {A->rows, A->cols, A->nnz, row, col, A->val, LSP_I32, A->val_type, LSP_HOST};
         status = lsp_coo_to_csr(ctx, &triples, NULL, B, NULL);
     }
     free(row);

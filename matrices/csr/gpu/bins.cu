@@ -52,7 +52,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, bool *done) {
+extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     bin_job job = {};
@@ -62,10 +62,13 @@ extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr 
     *done = false;
     job.A = view(A), job.B = view(B);
     if (!plan_bins(ctx, A, &job, &capacity)) {
-        return LSP_OK;
+        return name ? lsp_csr_check_cuda(ctx, name, A) : LSP_OK;
     }
     LSP_TRY(count_bins(ctx, &job, &facts));
-    if (facts.falls > facts.row_falls || facts.fullest > capacity) {
+    if (facts.faults > 0) { /* it says which */
+        LSP_TRY(lsp_csr_check_cuda(ctx, name ? name : "A", A));
+    }
+    if (facts.faults > 0 || facts.falls > facts.row_falls || facts.fullest > capacity) {
         goto done;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job.col, (void **)&job.col));

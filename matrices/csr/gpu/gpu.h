@@ -29,8 +29,9 @@ lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *s
 lsp_status lsp_csr_file_cuda(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B);
 
 /* Fills B = A^T, which was created, with columns in bins that fit shared memory. *done = false: A is not of that kind
- * (columns too uneven, rows unsorted, or a column twice in a row), and B is as it was. Waits. */
-lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, bool *done);
+ * (columns too uneven, rows unsorted, or a column twice in a row), and B is as it was. Checks A, whose struct was
+ * checked before, unless `name` is NULL. Waits. */
+lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done);
 
 /* inverse[order[i]] = i, as lsp_csr_permute needs it. `what`: "rows" or "columns". Waits. */
 lsp_status lsp_csr_invert_cuda(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n,

@@ -1,6 +1,7 @@
 /* The kernels of a transpose by bins. A bin is `width` columns of A, whose entries fit the shared memory of a block.
- * kernel_bin_count counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts, kernel_bin_move
- * puts the entries into their bins through shared memory, kernel_bin_sort sorts each bin by column and row there. */
+ * kernel_bin_count checks A and counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts,
+ * kernel_bin_move puts the entries into their bins through shared memory, kernel_bin_sort sorts each bin by column and
+ * row there. */
 #ifndef LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 #define LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 
@@ -12,13 +13,15 @@ enum {
     BIN_SORT_NT = 512,
     BIN_COUNT_TILE = 8192, /* entries */
     BIN_MOST = 4096,       /* bins: a tile's runs would be short beyond it */
-    BIN_LONG = 48          /* entries; longer columns are sorted by a warp */
+    BIN_LONG = 48,         /* entries; longer columns are sorted by a warp */
+    BIN_EACH = 4           /* entries that a thread loads before it places the first */
 };
 
 /* What the host reads after the first two kernels. */
 typedef struct bin_facts {
     ull falls, row_falls; /* entries whose column is not above the one before; of them, first entries of rows */
     ull fullest;          /* entries of the fullest bin */
+    ull faults;           /* not 0: A is no matrix */
 } bin_facts;
 
 typedef struct bin_job {
@@ -47,24 +50,36 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
     LSP_DYNAMIC_SHARED(memory);
     uint32_t *counts = (uint32_t *)memory;
     ull falls = 0, row_falls = 0;
+    bool fault = rowptr_at(job.A, 0) != 0 || rowptr_at(job.A, job.A.rows) != job.A.nnz;
     for (uint32_t b = threadIdx.x; b < job.bins; b += NT) {
         counts[b] = 0;
     }
     __syncthreads();
     for (int64_t tile = blockIdx.x; tile * BIN_COUNT_TILE < job.A.nnz; tile += gridDim.x) {
         const int64_t end = min((tile + 1) * (int64_t)BIN_COUNT_TILE, job.A.nnz);
-        for (int64_t k = tile * BIN_COUNT_TILE + threadIdx.x; k - lane_of() < end; k += NT) {
-            const bool active = k < end;
-            const int64_t j = active ? col_at(job.A, k) : 0;
-            falls += active && k > 0 && j <= col_at(job.A, k - 1);
-            take_place(counts, (uint32_t)j / job.width, active);
+        for (int64_t first = tile * BIN_COUNT_TILE + threadIdx.x; first - lane_of() < end; first += NT * BIN_EACH) {
+            int64_t column[BIN_EACH];
+            for (int e = 0; e < BIN_EACH; e++) {
+                const int64_t k = first + e * NT;
+                column[e] = k < end ? col_at(job.A, k) : 0;
+                falls += k < end && k > 0 && column[e] <= col_at(job.A, k - 1);
+            }
+            for (int e = 0; e < BIN_EACH; e++) {
+                const bool inside = column[e] >= 0 && column[e] < job.A.cols;
+                fault |= !inside;
+                take_place(counts, (uint32_t)column[e] / job.width, first + e * NT < end && inside);
+            }
         }
     }
     EACH_ITEM(i, job.A.rows) {
-        const int64_t k = rowptr_at(job.A, i);
-        row_falls += k > 0 && k < rowptr_at(job.A, i + 1) && col_at(job.A, k) <= col_at(job.A, k - 1);
+        const int64_t k = rowptr_at(job.A, i), end = rowptr_at(job.A, i + 1);
+        fault |= k > end;
+        row_falls += k > 0 && k < end && k < job.A.nnz && col_at(job.A, k) <= col_at(job.A, k - 1);
     }
     falls = warp_sum(falls), row_falls = warp_sum(row_falls);
+    if (fault) {
+        atomicAdd(&job.facts->faults, 1ull);
+    }
     if (lane_of() == 0) {
         atomicAdd(&job.facts->falls, falls);
         atomicAdd(&job.facts->row_falls, row_falls);
@@ -146,7 +161,7 @@ static __device__ void place_runs(const bin_job &job, uint32_t *places, uint32_t
     }
 }
 
-template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT) kernel_bin_move(bin_job job) {
+template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT, 1) kernel_bin_move(bin_job job) {
     LSP_DYNAMIC_SHARED(memory);
     __shared__ int64_t first_row, last_row;
     void *val = memory;
@@ -162,19 +177,35 @@ template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT) kernel_b
         const int64_t found = warp_row_of(job.A, warp == 0 ? begin : end - 1);
         *(warp == 0 ? &first_row : &last_row) = found;
     }
-    for (int64_t k = begin + threadIdx.x; k - lane_of() < end; k += BIN_MOVE_NT) {
-        take_place(places, k < end ? (uint32_t)col_at(job.A, k) / job.width : 0, k < end);
+    for (int64_t first = begin + threadIdx.x; first - lane_of() < end; first += BIN_MOVE_NT * BIN_EACH) {
+        uint32_t column[BIN_EACH];
+        for (int e = 0; e < BIN_EACH; e++) {
+            const int64_t k = first + e * BIN_MOVE_NT;
+            column[e] = k < end ? (uint32_t)col_at(job.A, k) : 0;
+        }
+        for (int e = 0; e < BIN_EACH; e++) {
+            take_place(places, column[e] / job.width, first + e * BIN_MOVE_NT < end);
+        }
     }
     __syncthreads();
     place_runs(job, places, to_global);
     __syncthreads();
-    for (int64_t k = begin + threadIdx.x; k - lane_of() < end; k += BIN_MOVE_NT) {
-        const bool active = k < end;
-        const uint32_t j = active ? (uint32_t)col_at(job.A, k) : 0, at = take_place(places, j / job.width, active);
-        if (active) {
-            row[at] = (uint32_t)row_of(job.A, k, first_row, last_row);
-            col[at] = j;
-            move_value(val, at, job.A.val, k, VB);
+    for (int64_t first = begin + threadIdx.x; first - lane_of() < end; first += BIN_MOVE_NT * BIN_EACH) {
+        uint32_t column[BIN_EACH];
+        ull held[BIN_EACH][2]; /* values */
+        for (int e = 0; e < BIN_EACH; e++) {
+            const int64_t k = first + e * BIN_MOVE_NT;
+            column[e] = k < end ? (uint32_t)col_at(job.A, k) : 0;
+            move_value(held[e], 0, job.A.val, min(k, end - 1), VB);
+        }
+        for (int e = 0; e < BIN_EACH; e++) {
+            const int64_t k = first + e * BIN_MOVE_NT;
+            const uint32_t at = take_place(places, column[e] / job.width, k < end);
+            if (k < end) {
+                row[at] = (uint32_t)row_of(job.A, k, first_row, last_row);
+                col[at] = column[e];
+                move_value(val, at, held[e], 0, VB);
+            }
         }
     }
     __syncthreads();
@@ -260,16 +291,37 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_sort(bin_job jo
         next[c] = 0;
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n; i += BIN_SORT_NT) {
-        atomicAdd(&next[job.col[base + i]], 1u);
+    for (uint32_t first = threadIdx.x; first < n; first += BIN_SORT_NT * BIN_EACH) {
+        uint16_t col[BIN_EACH];
+        for (int j = 0; j < BIN_EACH; j++) {
+            col[j] = job.col[base + min(first + (uint32_t)(j * BIN_SORT_NT), n - 1)];
+        }
+        for (int j = 0; j < BIN_EACH; j++) {
+            if (first + (uint32_t)(j * BIN_SORT_NT) < n) {
+                atomicAdd(&next[col[j]], 1u);
+            }
+        }
     }
     __syncthreads();
     place_columns(job, next, w, column, base);
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n; i += BIN_SORT_NT) {
-        const uint32_t at = atomicAdd(&next[job.col[base + i]], 1u);
-        e.row[at] = job.row[base + i];
-        move_value(e.val, at, job.val, base + i, VB);
+    for (uint32_t first = threadIdx.x; first < n; first += BIN_SORT_NT * BIN_EACH) {
+        uint32_t row[BIN_EACH];
+        uint16_t col[BIN_EACH];
+        ull held[BIN_EACH][2]; /* values */
+        for (int j = 0; j < BIN_EACH; j++) {
+            const uint32_t from = base + min(first + (uint32_t)(j * BIN_SORT_NT), n - 1);
+            col[j] = job.col[from];
+            row[j] = job.row[from];
+            move_value(held[j], 0, job.val, from, VB);
+        }
+        for (int j = 0; j < BIN_EACH; j++) {
+            if (first + (uint32_t)(j * BIN_SORT_NT) < n) {
+                const uint32_t at = atomicAdd(&next[col[j]], 1u);
+                e.row[at] = row[j];
+                move_value(e.val, at, held[j], 0, VB);
+            }
+        }
     }
     __syncthreads();
     for (uint32_t c = threadIdx.x; c - (uint32_t)lane_of() < w; c += BIN_SORT_NT) {

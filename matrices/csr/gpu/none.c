@@ -13,7 +13,7 @@ LSP_NO_CUDA(lsp_filter_take_cuda,
              lsp_csr *B),
             ctx)
 LSP_NO_CUDA(lsp_csr_file_cuda, (lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B), ctx)
-LSP_NO_CUDA(lsp_csr_bins_cuda, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B, bool *done), ctx)
+LSP_NO_CUDA(lsp_csr_bins_cuda, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done), ctx)
 LSP_NO_CUDA(lsp_csr_invert_cuda,
             (lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void *inverse), ctx)
 LSP_NO_CUDA(lsp_csr_reorder_cuda,
