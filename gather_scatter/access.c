@@ -4,6 +4,8 @@
 #include "model.h"
 #include <math.h>
 
+enum { page_bytes = 4096 };
+
 static double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
 double lsp_cache_distinct(double blocks, double draws) {
@@ -53,6 +55,7 @@ static void partitions(const lsp_cache_figures *f, double heads, double bytes, l
     a->dense = 1 - lost;
     a->lines = fmax(1, a->bytes / f->line_bytes) * (dense_lines + (1 - dense_lines) * lost);
     a->touched = fmin(a->n * a->lines * f->line_bytes, bytes);
+    a->pages = heads * page_bytes;
 }
 
 /* Accesses return to `touched` lines in all if they are drawn from K of them: touched / visited = (1 - e^-x) / x with
@@ -76,6 +79,7 @@ static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, doub
     a->lines = p->lines[last];
     a->touched = fmin(fmin((double)p->touched_bytes, a->n * a->lines * f->line_bytes), bytes);
     a->stationary = stationary_lines(a->touched, a->n * a->lines * f->line_bytes) * f->line_bytes;
+    a->pages = a->stationary > 0 ? 0 : p->regions * page_bytes;
     /* a line brings line_bytes; only `bytes` of them are used if nothing else of it is touched soon */
     const double alone = fmin(a->bytes / f->line_bytes, 1), used = fmin(alone / a->lines, 1);
     a->dense = alone < 1 ? clamp((used - alone) / (1 - alone), 0, 1) : a->lines <= 1 ? 1 : 0;
@@ -137,7 +141,8 @@ double lsp_access_misses(const lsp_cache_figures *f, const lsp_access *a) {
 
 double lsp_access_seconds(const lsp_cache_figures *f, const lsp_access *a) {
     const double *rates = curve(f, a);
-    const double near = 1 / rates[0], far = fmax(1 / rates[f->points - 1], near);
+    const double near = 1 / (f->where == LSP_HOST ? lsp_cache_rate(f, rates, a->pages) : rates[0]);
+    const double far = fmax(1 / rates[f->points - 1], near);
     const double unit = unit_bytes(f, a), moved = unit / f->copy_rate;
     const double alone = fmax(far - near, moved);
     const double miss = moved + (alone - moved) * (1 - a->dense);

@@ -43,6 +43,7 @@ typedef struct lsp_access {
     double lines;      /* lines that were not touched shortly before, an access */
     double touched;    /* bytes of all lines that are touched at all */
     double stationary; /* bytes among which the accesses come back at any time; 0: they move on */
+    double pages;      /* on a host: bytes of the pages among which moving accesses jump; each costs as a hit there */
     double all_bytes;  /* of the three arrays of the call */
     double dense;      /* 0: of each line one element is used; 1: neighbours use all of it */
 } lsp_access;

@@ -68,44 +68,64 @@ done:
 
 /* ---- counting ---- */
 
+/* fresh[k]: accesses that are new to the k smallest windows around them, whose sizes are 32 * 8^w and which begin at
+ * multiples of their size; the largest is `window`. */
 typedef struct counts {
-    int64_t accesses, sectors[measured], lines[measured];
-    int64_t window_lines, distinct_lines; /* new to their window of 16384; new in all */
-    int64_t window_regions;
+    int64_t accesses, fresh_sectors[measured + 1], fresh_lines[measured + 1], distinct_lines, regions;
     int windows;
 } counts;
 
-/* Sub-windows of 32 * 8^w accesses begin at multiples of their size; the largest is cut to `window`. */
-static void count_access(counts *c, int32_t access, int32_t sector_before, int32_t line_before) {
-    for (int w = 0; w < measured; w++) {
-        const int32_t begin = access >> (5 + 3 * w) << (5 + 3 * w);
-        c->sectors[w] += sector_before < begin;
-        c->lines[w] += line_before < begin;
+/* To how many windows is an access new, if its block was touched last by access `before`? */
+static int freshness(int32_t access, int32_t before) {
+    const int bits = lsp_bits((uint64_t)(access ^ before)); /* both lie in one window if they differ in its bits only */
+    return before < 0 || bits > window_bits ? measured : bits <= 5 ? 0 : (bits - 3) / 3;
+}
+
+/* How often an access is new to a window of 32 * 8^w. */
+static double new_to(const int64_t *fresh, int w) {
+    int64_t sum = 0;
+    for (int k = w + 1; k <= measured; k++) {
+        sum += fresh[k];
     }
-    c->window_lines += line_before < (access >> window_bits << window_bits);
-    c->distinct_lines += line_before < 0;
-    c->accesses++;
+    return (double)sum;
+}
+
+/* The number of the block of `size` bytes that element `found` begins in. Divisions would take most of the time. */
+typedef struct block_cut {
+    int64_t bytes, size;
+    int shift; /* size = 2^shift; -1: no power of two */
+} block_cut;
+static block_cut cut_by(int64_t bytes, int64_t size) {
+    return (block_cut){bytes, size, (size & (size - 1)) == 0 ? lsp_bits((uint64_t)size) - 1 : -1};
+}
+static int64_t block_of(const block_cut *cut, int64_t found) {
+    return cut->shift >= 0 ? found * cut->bytes >> cut->shift : found * cut->bytes / cut->size;
 }
 
 static void count_all(const void *index, const lsp_gather_args *args, int spread, double element,
                       const lsp_cache_figures *f, const seen_table *seen, counts *c) {
-    const lsp_type type = args->index_type;
-    const int64_t n = args->n;
-    const int64_t bytes = (int64_t)element, sector = (int64_t)f->sector_bytes, line = (int64_t)f->line_bytes;
+    const int64_t bytes = (int64_t)element, most = INT64_MAX / 2 / bytes;
+    const block_cut line = cut_by(bytes, (int64_t)f->line_bytes), sector = cut_by(bytes, (int64_t)f->sector_bytes);
+    const block_cut region = cut_by(bytes, region_bytes);
     for (int v = 0; v < spread; v++) {
         int64_t count;
-        (void)begin_of(n, spread, v, &count);
+        (void)begin_of(args->n, spread, v, &count);
         c->windows += count > 0;
         for (int64_t i = 0; i < count; i++) {
             const int32_t access = (int32_t)(v * (int64_t)window + i);
-            const int64_t found = lsp_index_at(index, type, access);
-            if (found < 0 || found > INT64_MAX / 2 / bytes) {
+            const int64_t found = lsp_index_at(index, args->index_type, access);
+            if (found < 0 || found > most) {
                 continue; /* outside: the call itself will refuse it */
             }
-            const int32_t line_before = touch(&seen[0], found * bytes / line, access);
-            count_access(c, access, line == sector ? line_before : touch(&seen[1], found * bytes / sector, access),
-                         line_before);
-            c->window_regions += touch(&seen[2], found * bytes / region_bytes, access) < v * window;
+            const int32_t before = touch(&seen[0], block_of(&line, found), access);
+            const int fresh = freshness(access, before);
+            c->fresh_lines[fresh]++;
+            c->distinct_lines += before < 0;
+            c->fresh_sectors[line.size == sector.size
+                                 ? fresh
+                                 : freshness(access, touch(&seen[1], block_of(&sector, found), access))]++;
+            c->regions += touch(&seen[2], block_of(&region, found), access) < v * window;
+            c->accesses++;
         }
     }
 }
@@ -122,21 +142,20 @@ static double overlap(double each, double distinct, int windows) {
 }
 
 static void conclude(const counts *c, int64_t n, const lsp_cache_figures *f, lsp_cache_pattern *p) {
-    const double all = fmax((double)c->accesses, 1);
+    const double all = fmax((double)c->accesses, 1), windows = fmax(c->windows, 1);
     *p = (lsp_cache_pattern){.kind = LSP_PATTERN_SAMPLE};
     for (int w = 0; w < LSP_PATTERN_WINDOWS; w++) {
         const int k = w < measured ? w : measured - 1;
-        p->sectors[w] = c->accesses > 0 ? (double)c->sectors[k] / all : 1;
-        p->lines[w] = c->accesses > 0 ? (double)c->lines[k] / all : 1;
+        p->sectors[w] = c->accesses > 0 ? new_to(c->fresh_sectors, k) / all : 1;
+        p->lines[w] = c->accesses > 0 ? new_to(c->fresh_lines, k) / all : 1;
     }
-    const double each = fmax((double)c->window_lines / fmax(c->windows, 1), 1), distinct = (double)c->distinct_lines;
-    double touched = distinct;
+    const double lines = new_to(c->fresh_lines, measured - 1), each = fmax(lines / windows, 1);
+    double touched = (double)c->distinct_lines;
     if (n > c->accesses && c->windows > 1) {
-        const double chance = distinct < (double)c->window_lines ? overlap(each, distinct, c->windows) : 0;
-        const double windows = (double)n / window;
-        touched = chance > 1e-9 ? each * -expm1(windows * log1p(-fmin(chance, 1 - 1e-9))) / chance : each * windows;
+        const double chance = touched < lines ? overlap(each, touched, c->windows) : 0, whole = (double)n / window;
+        touched = chance > 1e-9 ? each * -expm1(whole * log1p(-fmin(chance, 1 - 1e-9))) / chance : each * whole;
     }
-    p->regions = fmax((double)c->window_regions / fmax(c->windows, 1), 1);
+    p->regions = fmax((double)c->regions / windows, 1);
     p->touched_bytes = (int64_t)fmax(fmin(touched * f->line_bytes, 9e18), 1);
 }
 

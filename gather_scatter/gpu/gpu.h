@@ -108,6 +108,11 @@ unsigned gather_most_elements(lsp_ctx *ctx, size_t element_bytes, int blocks);
 /* About `most` elements, fewer if the multiprocessors then have even work. */
 unsigned gather_even_size(lsp_ctx *ctx, int64_t total, unsigned most);
 
+/* 32 elements of a bin: a bit for each that begins a run, and the runs of the bin that begin before. */
+typedef struct alignas(8) gather_runs {
+    uint32_t begins, before;
+} gather_runs;
+
 /* to[d] = from[map[d]] for all d that have map[d] >= 0, prepared. Elements are numbered below 2^31. */
 typedef struct gather_stage {
     int64_t sources, dests, moved; /* moved: entries of the map that are not negative */
@@ -117,8 +122,9 @@ typedef struct gather_stage {
     int64_t *tile_begin;     /* tiles + 1 */
     int64_t *bin_begin;      /* bins + 1 */
     uint16_t *place_in_tile; /* moved, in the order (tile, bin) */
-    uint32_t *slot;          /* moved, in the order (bin, tile): where in the order (tile, bin) */
-    uint16_t *place_in_bin;  /* moved */
+    uint16_t *place_in_bin;  /* moved, in the order (bin, tile): in runs, which have gaps in the order (tile, bin) */
+    gather_runs *runs;       /* of each 32 elements of a bin; bin b has them from bin_begin[b] / 32 + b on */
+    uint32_t *shift;         /* bins * tiles: element i of bin b, in its run r, is staged[shift[b * tiles + r] + i] */
     void *staged;            /* moved elements */
     gather_gate gate;
 } gather_stage;
@@ -132,7 +138,7 @@ void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage);
 lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column);
 /* The second phase alone for positions: each destination gets the highest of its own, or -1. */
 lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner);
-/* The second phase alone: bins are filled from stage->staged, in order if stage->slot is NULL. */
+/* The second phase alone: bins are filled from stage->staged, in order if stage->runs is NULL. */
 lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column);
 
 /* ---- bins.cu ---- */

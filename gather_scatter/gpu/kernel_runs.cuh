@@ -1,6 +1,7 @@
 /* Prepares a map for the two phases: a counting sort of the destinations by (tile, bin). A block takes a bin. The first
  * kernel counts the elements that each tile has for it: the lengths of the runs. Their prefix sums, tile by tile, tell
- * where runs begin. The second kernel ranks the elements again and writes places and slots. The order inside a run is
+ * where runs begin. The second kernel ranks the elements again and writes places, and where
+ * runs begin. The order inside a run is
  * left to chance: it decides no result. */
 #ifndef LSP_GATHER_SCATTER_GPU_KERNEL_RUNS_CUH
 #define LSP_GATHER_SCATTER_GPU_KERNEL_RUNS_CUH
@@ -25,17 +26,17 @@ __device__ inline void runs_count(const gather_stage &s, const I *map, unsigned 
     __syncthreads();
 }
 
-/* runs[t * bins + b] = elements from tile t to bin b; of_bin[b] = all elements to bin b. */
+/* lengths[t * bins + b] = elements from tile t to bin b; of_bin[b] = all elements to bin b. */
 template <typename I>
 static __global__ void __launch_bounds__(RUNS_NT)
-    kernel_count_runs(gather_stage s, const I *map, int64_t *runs, int64_t *of_bin) {
+    kernel_count_runs(gather_stage s, const I *map, int64_t *lengths, int64_t *of_bin) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned sums[RUNS_WARPS];
     unsigned *const counts = (unsigned *)shared, sum = 0, all;
     const int64_t first = (int64_t)blockIdx.x * s.sizes.bin;
     runs_count(s, map, counts, first, (unsigned)min((int64_t)s.sizes.bin, s.dests - first));
     for (int64_t t = threadIdx.x; t < s.tiles; t += RUNS_NT) {
-        runs[t * s.bins + blockIdx.x] = counts[t];
+        lengths[t * s.bins + blockIdx.x] = counts[t];
         sum += counts[t];
     }
     block_scan(sum, sums, &all);
@@ -62,41 +63,87 @@ template <int WARPS> __device__ inline unsigned runs_scan(unsigned *counts, unsi
     return all;
 }
 
-/* runs: the exclusive prefix sums of the lengths. */
-template <typename I>
-static __global__ void __launch_bounds__(RUNS_NT) kernel_write_runs(gather_stage s, const I *map, const int64_t *runs) {
-    LSP_DYNAMIC_SHARED(shared);
-    __shared__ unsigned sums[RUNS_WARPS];
-    const unsigned tiles = (unsigned)s.tiles;
-    unsigned *const next = (unsigned *)shared, *const shift = next + tiles;
-    uint16_t *const order = (uint16_t *)(shift + tiles);
-    const int64_t first = (int64_t)blockIdx.x * s.sizes.bin, begin = s.bin_begin[blockIdx.x];
-    const unsigned size = (unsigned)min((int64_t)s.sizes.bin, s.dests - first);
-    runs_count(s, map, next, first, size);
-    const unsigned moved = runs_scan(next, tiles, sums);
-    for (unsigned t = threadIdx.x; t < tiles; t += RUNS_NT) {
-        shift[t] = (unsigned)runs[(int64_t)t * s.bins + blockIdx.x] - next[t]; /* from place in the bin to slot */
+/* The runs of the block's bin, in shared memory. A run is what one tile has for the bin. */
+typedef struct runs_bin {
+    unsigned *next, *shift;    /* tiles: where the run begins in the bin, and from there to its staged elements */
+    unsigned *begins, *before; /* words: see gather_runs */
+    uint16_t *order;           /* places in the bin, run by run */
+} runs_bin;
+
+__device__ inline runs_bin runs_lay_out(const gather_stage &s, char *shared) {
+    runs_bin r;
+    r.next = (unsigned *)shared;
+    r.shift = r.next + s.tiles;
+    r.begins = r.shift + s.tiles;
+    r.before = r.begins + s.sizes.bin / 32;
+    r.order = (uint16_t *)(r.before + s.sizes.bin / 32);
+    return r;
+}
+
+/* Numbers the runs that are not empty, and writes their shifts and the words that find them. */
+template <int WARPS>
+__device__ inline void runs_write_shifts(const gather_stage &s, const runs_bin &r, const int64_t *lengths,
+                                         unsigned moved, unsigned (&sums)[WARPS]) {
+    const unsigned tiles = (unsigned)s.tiles, words = (moved + 31) / 32;
+    const int64_t word = s.bin_begin[blockIdx.x] / 32 + blockIdx.x;
+    for (unsigned w = threadIdx.x; w < words; w += RUNS_NT) {
+        r.begins[w] = 0;
     }
     __syncthreads();
+    for (unsigned t = threadIdx.x; t < tiles; t += RUNS_NT) {
+        r.shift[t] = (unsigned)lengths[(int64_t)t * s.bins + blockIdx.x] - r.next[t];
+        if (r.next[t] < (t + 1 < tiles ? r.next[t + 1] : moved)) {
+            atomicOr(r.begins + r.next[t] / 32, 1u << r.next[t] % 32);
+        }
+    }
+    __syncthreads();
+    for (unsigned w = threadIdx.x; w < words; w += RUNS_NT) {
+        r.before[w] = (unsigned)__popc(r.begins[w]);
+    }
+    __syncthreads();
+    runs_scan(r.before, words, sums);
+    for (unsigned w = threadIdx.x; w < words; w += RUNS_NT) {
+        s.runs[word + w] = gather_runs{r.begins[w], r.before[w]};
+    }
+    for (unsigned t = threadIdx.x; t < tiles; t += RUNS_NT) {
+        const unsigned w = r.next[t] / 32, below = (1u << r.next[t] % 32) - 1;
+        if (r.next[t] < (t + 1 < tiles ? r.next[t + 1] : moved)) {
+            s.shift[(int64_t)blockIdx.x * tiles + r.before[w] + (unsigned)__popc(r.begins[w] & below)] = r.shift[t];
+        }
+    }
+    __syncthreads();
+}
+
+/* lengths: their exclusive prefix sums. */
+template <typename I>
+static __global__ void __launch_bounds__(RUNS_NT)
+    kernel_write_runs(gather_stage s, const I *map, const int64_t *lengths) {
+    LSP_DYNAMIC_SHARED(shared);
+    __shared__ unsigned sums[RUNS_WARPS];
+    const runs_bin r = runs_lay_out(s, shared);
+    const int64_t first = (int64_t)blockIdx.x * s.sizes.bin, begin = s.bin_begin[blockIdx.x];
+    const unsigned size = (unsigned)min((int64_t)s.sizes.bin, s.dests - first);
+    runs_count(s, map, r.next, first, size);
+    const unsigned moved = runs_scan(r.next, (unsigned)s.tiles, sums);
+    runs_write_shifts(s, r, lengths, moved, sums);
     for (unsigned d = threadIdx.x; d < size; d += RUNS_NT) {
         const int64_t i = map[first + d];
         if ((uint64_t)i < (uint64_t)s.sources) {
-            order[atomicAdd(next + (unsigned)i / s.sizes.tile, 1u)] = (uint16_t)d;
+            r.order[atomicAdd(r.next + (unsigned)i / s.sizes.tile, 1u)] = (uint16_t)d;
         }
     }
     __syncthreads();
     for (unsigned j = threadIdx.x; j < moved; j += RUNS_NT) {
-        const unsigned d = order[j], i = (unsigned)map[first + d], t = i / s.sizes.tile, slot = shift[t] + j;
-        s.slot[begin + j] = slot;
+        const unsigned d = r.order[j], i = (unsigned)map[first + d], t = i / s.sizes.tile;
         s.place_in_bin[begin + j] = (uint16_t)d;
-        s.place_in_tile[slot] = (uint16_t)(i - t * s.sizes.tile);
+        s.place_in_tile[r.shift[t] + j] = (uint16_t)(i - t * s.sizes.tile);
     }
 }
 
 /* tile_begin[t] = where the first run of tile t begins. */
-static __global__ void __launch_bounds__(RUNS_NT) kernel_tile_begins(gather_stage s, const int64_t *runs) {
+static __global__ void __launch_bounds__(RUNS_NT) kernel_tile_begins(gather_stage s, const int64_t *lengths) {
     for (int64_t t = (int64_t)blockIdx.x * RUNS_NT + threadIdx.x; t <= s.tiles; t += (int64_t)gridDim.x * RUNS_NT) {
-        s.tile_begin[t] = runs[t * s.bins];
+        s.tile_begin[t] = lengths[t * s.bins];
     }
 }
 

@@ -103,30 +103,45 @@ static __global__ void __launch_bounds__(STAGE_NT, 1)
 
 /* ---- phase 2 ---- */
 
-/* Puts the elements begin .. end-1 of the order (bin, tile) in their places. */
+/* The number of the run that element i of a bin is in. */
+__device__ inline unsigned stage_run(const gather_runs &word, unsigned i) {
+    return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
+}
+
+/* Puts the elements of a bin in their places. */
 template <typename U, bool MARKS>
 __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bin, unsigned char *written,
-                                   int64_t begin, int64_t end) {
-    for (int64_t first = begin + threadIdx.x; first < end; first += (int64_t)STAGE_VT * blockDim.x) {
-        unsigned slot[STAGE_VT] = {}, place[STAGE_VT] = {};
+                                   int64_t begin, unsigned count) {
+    const gather_runs *const runs = s.runs ? s.runs + begin / 32 + blockIdx.x : NULL;
+    const unsigned *const shift = s.runs ? s.shift + (int64_t)blockIdx.x * s.tiles : NULL;
+    for (unsigned first = threadIdx.x; first < count; first += STAGE_VT * blockDim.x) {
+        unsigned at[STAGE_VT] = {}, place[STAGE_VT] = {};
+        gather_runs word[STAGE_VT] = {};
         U value[STAGE_VT] = {};
 #pragma unroll
         for (int r = 0; r < STAGE_VT; r++) {
-            const int64_t j = first + r * (int64_t)blockDim.x;
-            if (j < end) {
-                slot[r] = s.slot ? __ldcs(s.slot + j) : (unsigned)j;
-                place[r] = __ldcs(s.place_in_bin + j);
+            const unsigned i = first + (unsigned)r * blockDim.x;
+            if (i < count) {
+                word[r] = runs ? runs[i / 32] : word[r];
+                place[r] = __ldcs(s.place_in_bin + begin + i);
             }
         }
 #pragma unroll
         for (int r = 0; r < STAGE_VT; r++) {
-            if (first + r * (int64_t)blockDim.x < end) {
-                value[r] = s.slot ? lsp_read_around(staged + slot[r]) : __ldcs(staged + slot[r]);
+            const unsigned i = first + (unsigned)r * blockDim.x;
+            if (i < count) {
+                at[r] = i + (runs ? shift[stage_run(word[r], i)] : (unsigned)begin);
             }
         }
 #pragma unroll
         for (int r = 0; r < STAGE_VT; r++) {
-            if (first + r * (int64_t)blockDim.x < end) {
+            if (first + (unsigned)r * blockDim.x < count) {
+                value[r] = runs ? lsp_read_around(staged + at[r]) : __ldcs(staged + at[r]);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < STAGE_VT; r++) {
+            if (first + (unsigned)r * blockDim.x < count) {
                 bin[place[r]] = value[r];
                 if (MARKS) {
                     written[place[r]] = 1;
@@ -139,12 +154,13 @@ __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bi
 /* The same for elements of w units. */
 template <typename U, bool MARKS>
 __device__ inline void stage_place_units(const gather_stage &s, const U *staged, U *bin, unsigned char *written,
-                                         int64_t begin, int64_t end, unsigned w) {
-    const unsigned all = (unsigned)(end - begin) * w;
-    for (unsigned u = threadIdx.x; u < all; u += blockDim.x) {
-        const int64_t j = begin + u / w;
-        const unsigned place = s.place_in_bin[j], part = u % w;
-        bin[place * w + part] = staged[(s.slot ? (int64_t)s.slot[j] : j) * w + part];
+                                         int64_t begin, unsigned count, unsigned w) {
+    const gather_runs *const runs = s.runs ? s.runs + begin / 32 + blockIdx.x : NULL;
+    const unsigned *const shift = s.runs ? s.shift + (int64_t)blockIdx.x * s.tiles : NULL;
+    for (unsigned u = threadIdx.x; u < count * w; u += blockDim.x) {
+        const unsigned i = u / w, part = u % w, place = s.place_in_bin[begin + i];
+        const int64_t at = i + (runs ? shift[stage_run(runs[i / 32], i)] : (unsigned)begin);
+        bin[place * w + part] = staged[at * w + part];
         if (MARKS && part == 0) {
             written[place] = 1;
         }
@@ -192,11 +208,12 @@ static __global__ void __launch_bounds__(STAGE_NT, 1)
         }
         __syncthreads();
     }
-    const int64_t begin = s.bin_begin[blockIdx.x], end = s.bin_begin[blockIdx.x + 1];
+    const int64_t begin = s.bin_begin[blockIdx.x];
+    const unsigned moved = (unsigned)(s.bin_begin[blockIdx.x + 1] - begin);
     if constexpr (ONE) {
-        stage_place<U, MARKS>(s, staged, bin, written, begin, end);
+        stage_place<U, MARKS>(s, staged, bin, written, begin, moved);
     } else {
-        stage_place_units<U, MARKS>(s, staged, bin, written, begin, end, w);
+        stage_place_units<U, MARKS>(s, staged, bin, written, begin, moved, w);
     }
     __syncthreads();
     if (MARKS) {

@@ -22,28 +22,7 @@ done:
     return status;
 }
 
-/* ---- partition ---- */
-
-/* Orders the positions by block of the indexed array, then moves in that order. */
-static lsp_status run_partition(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
-    lsp_status status = LSP_OK;
-    gather_sorted sorted = {};
-    gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
-    LSP_TRY(refuse_recording(ctx));
-    if (lsp_gather_sorts(job)) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.index));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.position));
-        LSP_TRY(lsp_gather_sort_by_block(ctx, job, index, fault, &sorted));
-        move.index.at = sorted.index;
-        move.position = sorted.position;
-        move.fault = NULL;
-    }
-    LSP_TRY(move_columns(ctx, job, &move));
-done:
-    return status;
-}
-
-/* ---- stage ---- */
+/* ---- the sample ---- */
 
 /* Is the strategy the model's for uniformly random indices, so that the real ones must be looked at? */
 static bool must_sample(const lsp_gather_job *job) {
@@ -67,6 +46,47 @@ static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list in
 done:
     return status;
 }
+
+/* Moves by the chosen number of passes; if the model chose them without seeing the indices, the sample decides between
+ * them and one. */
+static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, const gather_move *move) {
+    lsp_status status = LSP_OK;
+    gather_move part = *move;
+    lsp_gather_job once = *job;
+    if (job->choice.strategy != LSP_STRATEGY_RESCAN || !must_sample(job) || lsp_cuda_recording(ctx)) {
+        return move_columns(ctx, job, move);
+    }
+    LSP_TRY(sample(ctx, job, move->index, &part.gate));
+    LSP_TRY(move_columns(ctx, job, &part));
+    once.choice.strategy = LSP_STRATEGY_DIRECT;
+    part.gate.above = false;
+    LSP_TRY(move_columns(ctx, &once, &part));
+done:
+    return status;
+}
+
+/* ---- partition ---- */
+
+/* Orders the positions by block of the indexed array, then moves in that order. */
+static lsp_status run_partition(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
+    lsp_status status = LSP_OK;
+    gather_sorted sorted = {};
+    gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
+    LSP_TRY(refuse_recording(ctx));
+    if (lsp_gather_sorts(job)) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.index));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.position));
+        LSP_TRY(lsp_gather_sort_by_block(ctx, job, index, fault, &sorted));
+        move.index.at = sorted.index;
+        move.position = sorted.position;
+        move.fault = NULL;
+    }
+    LSP_TRY(move_columns(ctx, job, &move));
+done:
+    return status;
+}
+
+/* ---- stage ---- */
 
 /* Through shared memory; direct where that cannot be or, by the sample, does not pay. */
 static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
@@ -103,7 +123,7 @@ static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gathe
     case LSP_STRATEGY_STAGE:
         return job->scatter ? run_stage(ctx, job, index, fault) : move_columns(ctx, job, &move);
     default:
-        return move_columns(ctx, job, &move);
+        return run_moves(ctx, job, &move);
     }
 }
 

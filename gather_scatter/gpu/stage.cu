@@ -60,7 +60,9 @@ static bool choose_sizes(lsp_ctx *ctx, gather_stage *stage, size_t most_bytes) {
     return true;
 }
 
-static int64_t runs_bytes(const gather_stage *stage) { return 8 * stage->tiles + 2 * (int64_t)stage->sizes.bin; }
+static int64_t runs_bytes(const gather_stage *stage) {
+    return 8 * stage->tiles + 2 * (int64_t)stage->sizes.bin + 8 * (int64_t)(stage->sizes.bin / 32);
+}
 
 bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t moved, size_t most_bytes,
                            gather_stage *stage) {
@@ -81,19 +83,18 @@ bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t
 /* ---- preparation ---- */
 
 template <typename I>
-static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void *map, int64_t *runs) {
+static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void *map, int64_t *lengths) {
     lsp_status status = LSP_OK;
-    const int64_t lengths = stage->tiles * stage->bins;
     LSP_TRY(lsp_allow_shared(ctx, kernel_count_runs<I>, (size_t)runs_bytes(stage)));
     LSP_TRY(lsp_allow_shared(ctx, kernel_write_runs<I>, (size_t)runs_bytes(stage)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_runs<I>, stage->bins, RUNS_NT, (size_t)stage->tiles * 4, *stage,
-                       (const I *)map, runs + 1, stage->bin_begin + 1));
-    LSP_TRY(lsp_cuda_scan_there(ctx, runs + 1, lengths, NULL));
+                       (const I *)map, lengths + 1, stage->bin_begin + 1));
+    LSP_TRY(lsp_cuda_scan_there(ctx, lengths + 1, stage->tiles * stage->bins, NULL));
     LSP_TRY(lsp_cuda_scan_there(ctx, stage->bin_begin + 1, stage->bins, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_begins, lsp_blocks_for(ctx, stage->tiles + 1, RUNS_NT, 1), RUNS_NT, 0, *stage,
-                       runs));
+                       lengths));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_runs<I>, stage->bins, RUNS_NT, (size_t)runs_bytes(stage), *stage,
-                       (const I *)map, runs));
+                       (const I *)map, lengths));
 done:
     return status;
 }
@@ -107,20 +108,21 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_byte
                                  int64_t *bytes) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    const int64_t lengths = stage->tiles * stage->bins, moved = stage->moved;
+    const int64_t count = stage->tiles * stage->bins, moved = stage->moved;
     cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    int64_t *runs = NULL;
+    int64_t *lengths = NULL;
     LSP_TRY(allocate(ctx, stage->tiles + 1, sizeof *stage->tile_begin, (void **)&stage->tile_begin, bytes));
     LSP_TRY(allocate(ctx, stage->bins + 1, sizeof *stage->bin_begin, (void **)&stage->bin_begin, bytes));
     LSP_TRY(allocate(ctx, moved, sizeof *stage->place_in_tile, (void **)&stage->place_in_tile, bytes));
     LSP_TRY(allocate(ctx, moved, sizeof *stage->place_in_bin, (void **)&stage->place_in_bin, bytes));
-    LSP_TRY(allocate(ctx, moved, sizeof *stage->slot, (void **)&stage->slot, bytes));
+    LSP_TRY(allocate(ctx, moved / 32 + stage->bins + 1, sizeof *stage->runs, (void **)&stage->runs, bytes));
+    LSP_TRY(allocate(ctx, count, sizeof *stage->shift, (void **)&stage->shift, bytes));
     LSP_TRY(allocate(ctx, moved, most_bytes, &stage->staged, bytes));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lengths + 1, sizeof *runs, (void **)&runs));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(runs, 0, sizeof *runs, stream)));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(lengths, 0, sizeof *lengths, stream)));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(stage->bin_begin, 0, sizeof *stage->bin_begin, stream)));
-    LSP_TRY(map.type == LSP_I32 ? make_runs<int32_t>(ctx, stage, map.at, runs)
-                                : make_runs<long long>(ctx, stage, map.at, runs));
+    LSP_TRY(map.type == LSP_I32 ? make_runs<int32_t>(ctx, stage, map.at, lengths)
+                                : make_runs<long long>(ctx, stage, map.at, lengths));
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -131,7 +133,8 @@ void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage) {
     lsp_free(ctx, stage->bin_begin);
     lsp_free(ctx, stage->place_in_tile);
     lsp_free(ctx, stage->place_in_bin);
-    lsp_free(ctx, stage->slot);
+    lsp_free(ctx, stage->runs);
+    lsp_free(ctx, stage->shift);
     lsp_free(ctx, stage->staged);
 }
 

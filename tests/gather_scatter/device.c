@@ -99,9 +99,10 @@ Test(device_gather_scatter, a_chip_with_no_shared_memory_to_spare_gives_the_refe
 
 /* ---- the sample ---- */
 
-/* Runs a scatter that the model would stage if a warp touches `sectors` sectors and more. */
-static void run_sampled(lsp_ctx *ctx, pattern p, double sectors) {
+/* Runs a scatter for which the model would take the strategy if a warp touches `sectors` sectors and more. */
+static void run_sampled(lsp_ctx *ctx, lsp_strategy strategy, lsp_scatter_rule rule, pattern p, double sectors) {
     const request r = {.scatter = true,
+                       .rule = rule,
                        .index_type = p == REVERSED ? LSP_I64 : LSP_I32,
                        .pattern = p,
                        .n = 70000,
@@ -113,7 +114,7 @@ static void run_sampled(lsp_ctx *ctx, pattern p, double sectors) {
     lsp_gather_job job;
     do_reference(ctx, &r, &right);
     must(ctx, lsp_gather_check(ctx, &args, true, false, &job));
-    job.choice = (lsp_gather_choice){.strategy = LSP_STRATEGY_STAGE, .passes = 1, .switch_sectors = sectors};
+    job.choice = (lsp_gather_choice){.strategy = strategy, .passes = 3, .switch_sectors = sectors};
     must(ctx, lsp_gather_run_cuda(ctx, &job));
     must(ctx, lsp_ctx_sync(ctx));
     must_equal(ctx, &r, &right, &ours);
@@ -125,7 +126,9 @@ Test(device_gather_scatter, whatever_the_sample_says_the_result_is_right) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int p = SEQUENTIAL; p <= PERMUTATION; p++) {
         for (double sectors = 0.5; sectors < 64; sectors *= 4) { /* never direct .. always */
-            run_sampled(ctx, (pattern)p, sectors);
+            run_sampled(ctx, LSP_STRATEGY_STAGE, LSP_SCATTER_DISTINCT, (pattern)p, sectors);
+            run_sampled(ctx, LSP_STRATEGY_STAGE, LSP_SCATTER_LAST, (pattern)p, sectors);
+            run_sampled(ctx, LSP_STRATEGY_RESCAN, LSP_SCATTER_DISTINCT, (pattern)p, sectors);
         }
     }
     lsp_ctx_destroy(ctx);
