@@ -17,7 +17,7 @@ int64_t lsp_gather_near_items(size_t bytes, int64_t most) {
     cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
     cache = cache <= 0 ? 512 << 10 : lsp_max(lsp_min(cache, 2 << 20), 128 << 10);
-    while (2 * items * (int64_t)bytes <= cache / 2 && 2 * items <= most) {
+    while (2 * items * (int64_t)bytes <= cache && 2 * items <= most) {
         items *= 2;
     }
     return items;
@@ -69,8 +69,7 @@ static void write_bins(void *data, int64_t part, int thread) {
 static void set_bins(lsp_ctx *ctx, bins *b) {
     const lsp_gather_args *args = &b->job->args;
     const int64_t chunk_bytes = LSP_GATHER_CHUNK * LSP_GATHER_PACKET_BYTES;
-    b->shift = lsp_bits((uint64_t)(2 * lsp_gather_near_items(b->job->most_bytes, 1 << NARROW_BITS))) - 1;
-    b->shift = b->shift < NARROW_BITS ? b->shift : NARROW_BITS;
+    b->shift = lsp_bits((uint64_t)lsp_gather_near_items(b->job->most_bytes, 1 << NARROW_BITS)) - 1;
     while ((args->extent - 1) >> b->shift >= MOST_BINS) {
         b->shift++;
     }

@@ -91,7 +91,7 @@ void lsp_gather_stage_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_sta
 
 /* ---- sizes ---- */
 
-/* Elements of `bytes` that half of a core's second cache holds: a power of two, at most `most`. */
+/* Elements of `bytes` that a core's second cache holds: a power of two, at most `most`. */
 int64_t lsp_gather_near_items(size_t bytes, int64_t most);
 
 enum { LSP_GATHER_WORTH_A_THREAD = 1 << 15, LSP_GATHER_FAR_BYTES = 16 << 20 };
