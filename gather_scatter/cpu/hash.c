@@ -81,7 +81,7 @@ typedef void (*use_matches)(search_job *job, search_form form, int64_t first, in
 INLINED void each_group(search_job *job, search_form form, int64_t begin, int64_t end, use_matches use) {
     const lsp_hash_view *t = job->table;
     const void *keys = job->probes->keys;
-    group groups[2];
+    group groups[2] = {0};
     lsp_hash_match match[GROUP];
     begin_group(t, form, keys, begin, lsp_min(GROUP, end - begin), &groups[0]);
     for (int64_t first = begin, turn = 0; first < end; first += GROUP, turn ^= 1) {
@@ -226,8 +226,7 @@ static void gather_share(void *data, int64_t begin, int64_t end) {
 
 static lsp_status gather(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
                          const uint64_t *at, int64_t total) {
-    search_job job = {
-        .table = t, .probes = probes, .offsets = (int64_t *)(uintptr_t)offsets, .at = (uint64_t *)(uintptr_t)at};
+    search_job job = {.table = t, .probes = probes, .offsets = (int64_t *)offsets, .at = (uint64_t *)at};
     (void)total;
     lsp_for_shares(ctx, probes->n, WORTH_A_THREAD, gather_share, &job);
     return LSP_OK;

@@ -83,12 +83,8 @@ lsp_status lsp_hash_count_distinct_cpu(lsp_ctx *ctx, const void *sorted, const l
 
 lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts,
                                 void *keys, int64_t *heads) {
-    distinct_job job = {.sorted = sorted,
-                        .wide = t->wide_keys,
-                        .n = t->n,
-                        .counts = (int64_t *)(uintptr_t)counts,
-                        .keys = keys,
-                        .heads = heads};
+    distinct_job job = {
+        .sorted = sorted, .wide = t->wide_keys, .n = t->n, .counts = (int64_t *)counts, .keys = keys, .heads = heads};
     lsp_for_shares(ctx, lsp_hash_tiles(t->n), WORTH_A_THREAD / LSP_HASH_TILE, list_share, &job);
     heads[t->distinct] = t->n;
     return LSP_OK;
