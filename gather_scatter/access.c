@@ -58,9 +58,9 @@ static void partitions(const lsp_cache_figures *f, double heads, double bytes, l
     a->pages = heads * page_bytes;
 }
 
-/* Accesses return to `touched` lines in all if they are drawn from K of them: touched / visited = (1 - e^-x) / x with
- * x = visited / K. Returns K in lines; 0 if nothing is ever met again. */
-static double stationary_lines(double touched, double visited) {
+/* Accesses return to `touched` bytes of lines in all if they are drawn from K of them: touched / visited = (1 - e^-x) / x
+ * with x = visited / K. Returns K; 0 if nothing is ever met again. */
+static double stationary_bytes(double touched, double visited) {
     const double ratio = touched / visited;
     double low = 1e-6, high = 1e9;
     if (ratio >= 0.98) {
@@ -78,7 +78,7 @@ static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, doub
     a->sectors = p->sectors[0] * larger(f, a->bytes);
     a->lines = p->lines[last];
     a->touched = fmin(fmin((double)p->touched_bytes, a->n * a->lines * f->line_bytes), bytes);
-    a->stationary = stationary_lines(a->touched, a->n * a->lines * f->line_bytes) * f->line_bytes;
+    a->stationary = stationary_bytes(a->touched, a->n * a->lines * f->line_bytes);
     a->pages = a->stationary > 0 ? 0 : p->regions * page_bytes;
     /* a line brings line_bytes; only `bytes` of them are used if nothing else of it is touched soon */
     const double alone = fmin(a->bytes / f->line_bytes, 1), used = fmin(alone / a->lines, 1);
