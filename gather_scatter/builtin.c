@@ -36,7 +36,7 @@ static void gpu_figures(const lsp_cuda_chip *chip, lsp_cache_figures *f) {
     const double peak = 2e3 * chip->memory_khz * chip->memory_bus_bits / 8;
     const double cache = is_h200 || chip->l2_bytes <= 0 ? 1 : chip->l2_bytes / h200_cache;
     const double memory = is_h200 ? 1 : peak > 0 ? peak / h200_peak : 0.6 * sms;
-    f->start_seconds = 2.5e-6;
+    f->start_seconds = 4e-6;
     f->copy_rate = h200_copy * memory;
     f->line_bytes = 64;
     f->sector_bytes = 32;

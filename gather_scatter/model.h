@@ -47,7 +47,8 @@ typedef struct lsp_access {
     double lines;      /* lines that were not touched shortly before, an access */
     double touched;    /* bytes of all lines that are touched at all */
     double stationary; /* bytes among which the accesses come back at any time; 0: they move on */
-    double pages;      /* on a host: bytes of the pages among which moving accesses jump; each costs as a hit there */
+    double again;      /* bytes among which a line is met again after the first time; infinite: it misses */
+    double pages;      /* bytes of the pages among which moving accesses jump */
     double all_bytes;  /* of the three arrays of the call */
     double dense;      /* 0: of each line one element is used; 1: neighbours use all of it */
 } lsp_access;
@@ -61,6 +62,14 @@ double lsp_access_misses(const lsp_cache_figures *figures, const lsp_access *acc
 /* access.c: the seconds of the accesses alone, without indices and the other array. */
 double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *access);
 
+/* access.c: the seconds of one pass over n indices: `times` times the accesses, and the streams. On a GPU
+ * - misses at random add to everything; if lines are used whole, the memory works beside the lookups: the root of the
+ * sum of squares;
+ * - a block of threads waits for its indices before it can move. That overlaps with the moves of other blocks in part:
+ *   again the root of the sum of squares. */
+double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_access *access, double times,
+                        double streams);
+
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
 
@@ -73,9 +82,9 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
 typedef struct lsp_phases {
     double seconds, plan_seconds;
 } lsp_phases;
-/* Bytes that move in all if `bytes` bytes in order are used in P parts, each taking every P-th element or so: a line of
- * which one element is read comes whole; a sector of which a part is written is filled first. */
-double lsp_phases_in_parts(const lsp_cache_figures *figures, double bytes, const lsp_cache_case *what, double parts);
+/* Seconds to move the array in order if it is used in P parts, each taking every P-th element or so: a line of which
+ * one element is read comes whole; a sector of which a part is written is filled first. */
+double lsp_phases_in_parts(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
 /* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
 double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);

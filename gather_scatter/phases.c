@@ -24,7 +24,7 @@ typedef struct terms {
 } terms;
 static const terms device_terms[] = {
     [LSP_HOST] = {0.5, 1 << 16, 0.8, 0.8, 0.6, 1 << 20, 1 << 12, 0.125, 1.0e-9, 150, 150, 4},
-    [LSP_CUDA] = {0.99, 1 << 16, 0.88, 0.82, 0.85, 4096, 256, 0.25, 0, 170, 60, 20},
+    [LSP_CUDA] = {0.99, 1 << 16, 0.88, 0.80, 0.75, 4096, 256, 0.25, 0, 134, 60, 12},
 };
 
 static const terms *terms_of(const lsp_cache_figures *f) { return &device_terms[f->where]; }
@@ -44,7 +44,9 @@ static double parts_touched(const lsp_cache_case *what, double parts, double ite
     if (what->pattern.kind == LSP_PATTERN_PARTITIONS) {
         regions = (double)what->pattern.partitions;
     } else if (what->pattern.kind == LSP_PATTERN_SAMPLE) {
-        regions = what->pattern.regions * fmax(items / window, 1) * fmax(region_bytes / (bytes / parts), 1);
+        /* a run begins anywhere, and touches one region more than it fills */
+        regions =
+            fmax(what->pattern.regions - 1, 1) * fmax(items / window, 1) * fmax(region_bytes / (bytes / parts), 1);
         regions = what->pattern.regions > 0.5 * lsp_cache_distinct(fmax(bytes / region_bytes, 1), window)
                       ? HUGE_VAL /* everywhere, as random ones */
                       : regions;
@@ -57,12 +59,28 @@ static double waste(double run, double unit, double bytes) {
     return run >= 64 * unit ? 1 : (run + fmax(unit - bytes, 0)) / run;
 }
 
-double lsp_phases_in_parts(const lsp_cache_figures *f, double bytes, const lsp_cache_case *what, double parts) {
-    const double element = (double)what->element_bytes;
-    const double unit = what->scatter || f->where == LSP_HOST ? f->line_bytes : f->sector_bytes;
-    const double elements = fmax(unit / element, 1), touched = 1 - pow(1 - 1 / parts, elements);
+/* A sector of which a part is written is filled first, and written for each part. If a part touches nearly all lines, a
+ * sector costs what a copy of it does; the fewer it touches, the more one at random. The array is swept over and over:
+ * it stays in the cache if it fits half of it, beside the streams. */
+static double written_in_parts(const lsp_cache_figures *f, double n, double bytes, double parts) {
+    const double in_sector = fmax(f->sector_bytes / bytes, 1), in_line = fmax(f->line_bytes / bytes, 1);
+    const double skipped = pow(1 - 1 / parts, in_line); /* lines that a part does not touch */
+    const double sectors = n / in_sector * parts * (1 - pow(1 - 1 / parts, in_sector));
+    const double copied = (in_sector > 1 ? 2 : 1) * fmax(f->sector_bytes, bytes) / f->copy_rate;
+    const double alone = fmax(1 / f->writes[f->points - 1] - 1 / f->writes[0], copied);
+    const double once = n * bytes / f->copy_rate, out = fmin(fmax(2 * n * bytes / f->cache_bytes - 1, 0), 1);
+    return once + out * (sectors * (copied + (alone - copied) * skipped * skipped) - once);
+}
+
+double lsp_phases_in_parts(const lsp_cache_figures *f, const lsp_cache_case *what, double most) {
+    const double n = (double)what->n, bytes = (double)what->element_bytes;
+    const double parts = f->where == LSP_HOST ? most : parts_touched(what, most, window);
+    if (f->where == LSP_CUDA && !what->scatter && parts > 1) {
+        return written_in_parts(f, n, bytes, parts);
+    }
+    const double elements = fmax(f->line_bytes / bytes, 1), touched = 1 - pow(1 - 1 / parts, elements);
     const double fill = !what->scatter && parts > 1 && elements > 1 ? 2 : 1;
-    return bytes * parts * touched * fill;
+    return lsp_stream_seconds(f, what, n * bytes * parts * touched * fill);
 }
 
 double lsp_phases_scan(const lsp_cache_figures *f, double n, int passes) {
@@ -87,7 +105,7 @@ static double staged(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const double plan = f->where == LSP_CUDA ? 4 : 0; /* positions one by one; a CPU keeps the starts of runs */
     const double contiguous = lsp_stream_seconds(f, what, n * (2 * bytes + 2) / t->contiguous);
     const double in_runs = lsp_stream_seconds(
-        f, what, n * (bytes * waste(run * bytes, f->line_bytes, bytes) + bytes + 2 + plan) / t->runs);
+        f, what, n * (bytes * waste(run * bytes, f->sector_bytes, bytes) + bytes + 2 + plan) / t->runs);
     return contiguous + in_runs + work(f, 2 * n + 8 * n / run) + 2 * f->start_seconds;
 }
 
@@ -96,9 +114,9 @@ static double partition_level(const lsp_cache_figures *f, const lsp_cache_case *
     const terms *t = terms_of(f);
     const double n = (double)what->n, bytes = (double)what->element_bytes, place = 4;
     const double items = fmin(t->block_items, n), run = fmax(items / parts_touched(what, bins, items), 1);
-    const double sectors = n / run *
-                           ((run * bytes + f->sector_bytes - fmin(bytes, f->sector_bytes)) / f->sector_bytes +
-                            (run * place + f->sector_bytes - place) / f->sector_bytes);
+    /* a run begins anywhere: the sectors that a copy would not touch */
+    const double sectors =
+        n / run * (f->sector_bytes - fmin(bytes, f->sector_bytes) + f->sector_bytes - place) / f->sector_bytes;
     const double moved = lsp_stream_seconds(f, what, 2 * n * (bytes + place));
     const double written = f->where == LSP_CUDA ? sectors / f->writes[0] : 0; /* a CPU collects lines first */
     return (moved + written) / t->ranked + work(f, 3 * n) + f->start_seconds;
@@ -137,12 +155,13 @@ lsp_phases lsp_phases_partition(const lsp_cache_figures *f, const lsp_cache_case
     const double n = (double)what->n, bytes = (double)what->element_bytes, index = (double)what->index_bytes;
     const double indexed = fmax((double)what->extent, 1) * bytes;
     const double block = fmin(f->where == LSP_HOST ? 4 << 20 : t->block_bytes * f->cache_bytes, indexed);
-    const double parts = parts_touched(what, ceil(indexed / block), window);
-    const double random =
-        n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, block) + lsp_stream_seconds(f, what, indexed);
-    const double streams = lsp_phases_in_parts(f, n * bytes, what, parts) + 2 * n * index;
-    const double call =
-        random + lsp_stream_seconds(f, what, streams) + work(f, parts > 1 ? 6 * n : n) + f->start_seconds;
+    const double blocks = ceil(indexed / block), parts = parts_touched(what, blocks, window);
+    const double streams = lsp_phases_in_parts(f, what, parts) + lsp_stream_seconds(f, what, 2 * n * index);
+    const double random = n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, indexed / blocks);
+    const lsp_access a = lsp_access_of(f, what, blocks); /* on a GPU as those of so many passes */
+    const double call = (f->where == LSP_HOST ? random + lsp_stream_seconds(f, what, indexed) + streams
+                                              : lsp_pass_seconds(f, n, &a, blocks, streams)) +
+                        work(f, parts > 1 ? 6 * n : n) + f->start_seconds;
     const double sort = n * t->sort_bytes / f->copy_rate + work(f, 8 * n) + t->plan_starts * f->start_seconds;
     return what->planned ? (lsp_phases){call, sort} : (lsp_phases){call + sort, 0};
 }
@@ -161,5 +180,6 @@ lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *w
     const lsp_access reads = lsp_access_of(f, &gather, 1), writes = lsp_access_of(f, &positions, 1);
     const double streams = lsp_stream_seconds(f, what, n * index + (double)what->extent * (double)what->element_bytes);
     const double making = lsp_access_seconds(f, &writes) + n * index / f->copy_rate;
-    return (lsp_phases){lsp_access_seconds(f, &reads) + streams + f->start_seconds, making + 2 * f->start_seconds};
+    const double call = lsp_pass_seconds(f, n, &reads, 1, streams) + f->start_seconds;
+    return (lsp_phases){call, making + 2 * f->start_seconds};
 }

@@ -33,10 +33,13 @@ static lsp_status make_seen(lsp_ctx *ctx, int windows, seen_table *s) {
 
 /* ---- reading the windows ---- */
 
-/* Where window v begins, and how many indices it has. */
+/* Where window v begins, and how many indices it has. Each lies in the middle of its share of the indices: at the ends
+ * of the array, the last lines of one partition would be the first ones of the next, and look as if accesses came back.
+ */
 static int64_t begin_of(int64_t n, int spread, int v, int64_t *count) {
     const int64_t wanted = lsp_min(n, (int64_t)spread * window), each = window;
-    const int64_t begin = n == wanted ? v * each : (n - each) / (spread - 1) / 64 * 64 * v; /* whole lines */
+    const int64_t share = n / spread, middle = v * share + (share - each) / 2;
+    const int64_t begin = n == wanted ? v * each : middle / 64 * 64; /* whole lines */
     *count = lsp_max(lsp_min(each, n - begin), 0);
     return begin;
 }

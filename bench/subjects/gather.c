@@ -222,6 +222,7 @@ static bool enter_ours(race *r, bench_contender *c, entrant *e, lsp_strategy str
     *c = (bench_contender){.ours = true, .ctx = r->b->ours, .again = planned, .chosen = chosen};
     *e = (entrant){.args = r->args};
     e->args.strategy = strategy;
+    e->args.passes = strategy == LSP_STRATEGY_RESCAN ? p->passes[strategy] : 0; /* those that were predicted */
     dress(r, c, e);
     if (!chosen && p->seconds[strategy] <= 0) {
         return false;
