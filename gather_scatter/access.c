@@ -141,7 +141,7 @@ lsp_access lsp_access_of(const lsp_cache_figures *f, const lsp_cache_case *what,
         a.touched /= parts;
         a.stationary /= parts;
         a.again /= parts;
-        a.pages /= parts;
+        a.pages /= f->where == LSP_HOST ? 1 : parts;
     } else {
         uniform(f, bytes, &a);
     }
