@@ -114,9 +114,8 @@ static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, doub
     a->touched = fmin(touched, bytes);
     a->stationary = stationary_bytes(f->where == LSP_HOST ? a->touched : touched, visited);
     double lines = a->lines;
-    if (a->stationary >
-        2 * bytes) { /* more than there is: heads that differ in their progress, not accesses at random */
-        a->stationary = 0;
+    if (a->stationary > 2 * bytes) {
+        a->stationary = 0; /* more than there is: heads that differ in their progress, no accesses at random */
     }
     a->stationary = a->again = fmin(a->stationary, bytes);
     if (a->stationary <= 0) {
