@@ -98,7 +98,8 @@ void view(void *self, lsp_coo *A) {
     *A = lsp_coo{t->rows,       t->cols,
                  t->nnz,        t->row.data(),
                  t->col.data(), t->pattern ? nullptr : t->val.data(),
-                 LSP_I32,       t->pattern ? LSP_NONE : LSP_F64};
+                 LSP_I32,       t->pattern ? LSP_NONE : LSP_F64,
+                 LSP_HOST};
 }
 
 struct writer {

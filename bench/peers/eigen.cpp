@@ -74,8 +74,8 @@ void view_loaded(void *self, lsp_coo *out) {
     for (int i = 0; i < A.outerSize(); i++) {
         std::fill(result->row.get() + A.outerIndexPtr()[i], result->row.get() + A.outerIndexPtr()[i + 1], i);
     }
-    *out =
-        lsp_coo{A.rows(), A.cols(), A.nonZeros(), result->row.get(), A.innerIndexPtr(), A.valuePtr(), LSP_I32, LSP_F64};
+    *out = lsp_coo{A.rows(),     A.cols(), A.nonZeros(), result->row.get(), A.innerIndexPtr(),
+                   A.valuePtr(), LSP_I32,  LSP_F64,      LSP_HOST};
 }
 
 void destroy_loaded(void *self) { delete static_cast<loaded *>(self); }

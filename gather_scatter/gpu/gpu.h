@@ -153,8 +153,7 @@ typedef struct gather_bins {
 } gather_bins;
 bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins);
 lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count);
-/* lsp_gather_owners through shared memory: five times as fast where the owners do not fit the L2 cache. most_bytes: 4
- */
+/* lsp_gather_owners through shared memory, for owners that do not fit the L2 cache. most_bytes: 4 */
 lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner);
 
 #endif

@@ -7,7 +7,7 @@ enum {
     STEP = 64,               /* elements: sizes of tiles and bins are multiples */
     MOST_ELEMENTS = 1 << 16, /* places have 16 bits */
     STATIC_BYTES = 1024,     /* room for a kernel's own shared memory, and what the system takes of each block */
-    GOOD_RUN = 8             /* elements of a run that make it good enough. Tuned on an H200 */
+    GOOD_RUN = 8             /* elements of a run that make it good enough */
 };
 
 gather_cut gather_cut_by(unsigned size) {

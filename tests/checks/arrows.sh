@@ -34,7 +34,8 @@ bench: cli'
 
 # "from to" for each include line that names a file of the tree, and for each function called in another file.
 cd "$source"
-git ls-files -- core segsort gather_scatter matrices spmv solve spgemm cli bench 2>/dev/null >"$work/files" ||
+git ls-files -- core segsort gather_scatter matrices spmv solve spgemm cli bench 2>/dev/null >"$work/files" || true
+[ -s "$work/files" ] || # no repository of git, or an empty one
     find core segsort gather_scatter matrices spmv solve spgemm cli bench -type f >"$work/files" 2>/dev/null || true
 grep -E '\.(c|h|cu|cuh|cpp)$' "$work/files" | xargs grep -E '^ *# *include "' /dev/null |
     awk -v files="$work/files" '

@@ -1,7 +1,0 @@
-/* The figures of a GPU, in a build without CUDA: refused. */
-#include "core/none.h"
-#include "gather_scatter/model.h"
-
-/* clang-format off */
-LSP_NO_CUDA(lsp_cache_calibrate_cuda, (lsp_ctx *ctx, lsp_cache_figures *figures), ctx)
-/* clang-format on */
