@@ -25,14 +25,16 @@ static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
     }
 }
 
-/* May AUTO take it? Sums have one way on a GPU without a plan, which `direct` names, and cannot be inverted, because
- * several elements go to one place. */
+/* May AUTO take it? One call on a GPU never partitions: the sort costs more than it saves, and far more if the indices,
+ * which the host does not see, are in order. Sums have one way there, which `direct` names, and cannot be inverted,
+ * because several elements go to one place. */
 static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
     const bool adds = job->scatter && job->args.rule == LSP_SCATTER_ADD;
+    const bool blind = !job->planned && job->args.where == LSP_CUDA;
     if (strategy == LSP_STRATEGY_DIRECT) {
         return true;
     }
-    return is_offered(job, strategy) && !(adds && !job->planned && job->args.where == LSP_CUDA) &&
+    return is_offered(job, strategy) && !(blind && (adds || strategy == LSP_STRATEGY_PARTITION)) &&
            !(strategy == LSP_STRATEGY_INVERT && adds);
 }
 
