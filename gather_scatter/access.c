@@ -42,7 +42,7 @@ static double head_units(double heads, double accesses, double bytes, double uni
     return touched * fmax(1, (run + unit - fmin(bytes, unit)) / unit) / accesses;
 }
 
-/* How many heads touch so many lines an access in a window of a sample? */
+/* The number of heads whose accesses touch this share of lines in a window of a sample. */
 static double heads_of(const lsp_cache_figures *f, double lines, double bytes) {
     double low = 1, high = 1e9;
     for (int i = 0; i < 60; i++) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 enum {
-    few = 1 << 16,         /* up to so many indices a call takes less time than a choice could save */
+    few = 1 << 16,         /* indices: a call with fewer takes less time than a choice could save */
     quick_windows = 2,     /* of a sample for one call */
     sampled_from = 1 << 18 /* a sample takes about a millisecond */
 };

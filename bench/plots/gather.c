@@ -165,7 +165,7 @@ static bool scan(void *self, const char *text, const char *types) {
 static double x_of(const figure *f, double x) { return LEFT + WIDE * (x - f->low) / fmax(f->high - f->low, 1e-9); }
 static double y_of(const figure *f, double y) { return TOP + HIGH * (1 - fmin(y / f->top, 1)); }
 
-/* A round number of which 4 to 10 make `top`. */
+/* A round number that fits 4 to 10 times into `top`. */
 static double step_for(double top) {
     const double power = pow(10, floor(log10(top)));
     return top / power >= 5 ? power : top / power >= 2 ? power / 2 : power / 5;

@@ -1,6 +1,6 @@
-/* A scatter in one call by bins: to[index[i]] op from[i]. The pairs (place, element) are cut into bins of the
- * destination, each of which fits a core's second cache; then each bin is written in the cache. Both steps keep the
- * order of positions, so the last writer and sums come out right whatever the threads. */
+/* A scatter in one call by bins: to[index[i]] op from[i]. The pairs (place, element) go to bins of the destination; a
+ * bin fits a core's second cache. Then each bin is written in the cache. Both steps keep the order of positions, so the
+ * last writer and sums come out right for any number of threads. */
 #include "cpu.h"
 #include <string.h>
 #include <unistd.h>
