@@ -53,7 +53,8 @@ typedef struct lsp_access {
     double dense;      /* 0: of each line one element is used; 1: neighbours use all of it */
 } lsp_access;
 
-/* access.c: the accesses of a case; `parts`: of one of so many passes, each over a part of the indexed array. */
+/* access.c: the accesses of one pass. The case is carried out in `parts` passes; each covers one part of the indexed
+ * array. */
 lsp_access lsp_access_of(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
 /* access.c: the share of `bytes` bytes, read or written at random over and over, that is not in the cache. */
 double lsp_access_miss(const lsp_cache_figures *figures, bool write, double bytes);
@@ -82,8 +83,8 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
 typedef struct lsp_phases {
     double seconds, plan_seconds;
 } lsp_phases;
-/* Seconds to move the array in order if it is used in P parts, each taking every P-th element or so: a line of which
- * one element is read comes whole; a sector of which a part is written is filled first. */
+/* Seconds to move the array in order in P parts; each part takes about every P-th element. Memory sends the whole line
+ * for one element that is read, and fills a sector before a part of it is written. */
 double lsp_phases_in_parts(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
 /* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
 double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);

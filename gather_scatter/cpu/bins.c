@@ -79,7 +79,8 @@ static void set_bins(lsp_ctx *ctx, bins *b) {
     b->most_items = lsp_ceil_div(args->n, b->shares);
 }
 
-/* Memory of the shares. A share of most_items fills at most so many chunks, and each bin has one that is not full. */
+/* Takes memory for the shares: for each share the chunks that most_items fill, and one more per bin that stays partly
+ * empty. */
 static lsp_status allocate(lsp_ctx *ctx, bins *b) {
     lsp_status status = LSP_OK;
     int64_t fewest = INT64_MAX, chunks;
