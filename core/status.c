@@ -30,6 +30,8 @@ const char *lsp_status_name(lsp_status status) {
         return "LSP_ERR_UNSUPPORTED";
     case LSP_ERR_OVERFLOW:
         return "LSP_ERR_OVERFLOW";
+    case LSP_ERR_CONVERGENCE:
+        return "LSP_ERR_CONVERGENCE";
     }
     return "LSP_ERR_?";
 }

@@ -9,7 +9,10 @@
  *     libsparse/gather_scatter.h  indexed reads and writes of whole arrays
  *     libsparse/radix_sort.h  the sort of a whole array, and its partition into buckets
  *     libsparse/hash.h      tables of keys that are searched
+ *     libsparse/semiring.h  the operations that may replace multiplication and addition
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
+ *     libsparse/spmv.h      sparse matrix times vectors
+ *     libsparse/solve.h     linear systems: conjugate gradients, BiCGStab
  *
  * Rules that hold for every function:
  * - It takes a context and returns a status. If the status is not LSP_OK, lsp_last_error() holds one full sentence with
@@ -34,6 +37,9 @@
 #include "libsparse/mtx.h"
 #include "libsparse/radix_sort.h"
 #include "libsparse/segsort.h"
+#include "libsparse/semiring.h"
+#include "libsparse/solve.h"
 #include "libsparse/spgemm.h"
+#include "libsparse/spmv.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
  * that is not kept. The device does the work (device.c). */
+#include "core/semiring.h"
 #include "matrices/matrices.h"
-#include "semiring.h"
 #include "spgemm.h"
 #include "spgemm/cpu/small.h"
 

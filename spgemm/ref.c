@@ -1,6 +1,6 @@
 /* The specification of C = A*B: Gustavson's method, row by row. `place[j]` is the place of column j in C, if the
  * current row has it already. Sums grow in the order of A's entries. A segmented sort then sorts each row. */
-#include "semiring.h"
+#include "core/semiring.h"
 #include "spgemm.h"
 
 /* Joins `sum` and a product, which is rounded to the type of the arithmetic already. */

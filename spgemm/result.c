@@ -1,6 +1,6 @@
 /* The result of C = op(A)*op(B) before it is allocated: its types, sizes and bytes. */
+#include "core/semiring.h"
 #include "matrices/matrices.h"
-#include "semiring.h"
 #include "spgemm.h"
 
 lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {

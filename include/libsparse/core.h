@@ -22,10 +22,11 @@ extern "C" {
 
 /* Room for members that later versions add to structs. In structs of options and arguments (lsp_ctx_options,
  * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_radix_sort_args, lsp_partition_args,
- * lsp_hash_args, lsp_hash_probes, lsp_spgemm_options) it must be zero, else the call returns LSP_ERR_ARGUMENT: an
- * option that this library does not know is refused, not ignored. In structs that the library fills (lsp_ctx_info,
- * lsp_csr_stats, lsp_mtx_info, lsp_segsort_info, lsp_radix_sort_info, lsp_hash_info, lsp_spgemm_info) it is set to
- * zero. All other structs stay as they are until the library's file name changes. */
+ * lsp_hash_args, lsp_hash_probes, lsp_spgemm_options, lsp_spmv_options, lsp_spmv_vectors, lsp_solve_options) it must be
+ * zero, else the call returns LSP_ERR_ARGUMENT: an option that this library does not know is refused, not ignored. In
+ * structs that the library fills (lsp_ctx_info, lsp_csr_stats, lsp_mtx_info, lsp_segsort_info, lsp_radix_sort_info,
+ * lsp_hash_info, lsp_spgemm_info, lsp_spmv_info, lsp_solve_info, lsp_nas_result) it is set to zero. All other structs
+ * stay as they are until the library's file name changes. */
 enum { LSP_RESERVED = 8 };
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
@@ -38,7 +39,8 @@ typedef enum lsp_status {
     LSP_ERR_MEMORY = 4,      /* out of memory, or beyond the budget of the context */
     LSP_ERR_DEVICE = 5,      /* no such device, no driver, or the device failed */
     LSP_ERR_UNSUPPORTED = 6, /* a sensible request that the library does not offer: complex products, for instance */
-    LSP_ERR_OVERFLOW = 7     /* a size or an index does not fit its type */
+    LSP_ERR_OVERFLOW = 7,    /* a size or an index does not fit its type */
+    LSP_ERR_CONVERGENCE = 8  /* a solver ended before it reached its tolerance */
 } lsp_status;
 
 /* Returns "LSP_OK", "LSP_ERR_MEMORY", ...; "LSP_ERR_?" for a number that is no status. Never NULL. */

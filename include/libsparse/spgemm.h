@@ -3,6 +3,7 @@
 #define LIBSPARSE_SPGEMM_H
 
 #include "mtx.h"
+#include "semiring.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,20 +17,6 @@ typedef enum lsp_spgemm_method {
     LSP_SPGEMM_SORT = 2,      /* expand, segmented sort, compress */
     LSP_SPGEMM_MASK = 3       /* computes only entries of options->filter.mask, which must be set; no complement */
 } lsp_spgemm_method;
-
-/* The operations that replace multiplication and addition. A sum begins with its first product. If a product is NaN,
- * min and max give NaN; among equal products they take the first. */
-typedef enum lsp_semiring {
-    LSP_PLUS_TIMES = 0,
-    LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */
-    LSP_MAX_TIMES = 2, /* the largest a * b */
-    LSP_OR_AND = 3,    /* 1 if both factors of a product are not 0, else 0: reachability */
-    LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles. Counted exactly, rounded once */
-} lsp_semiring;
-
-/* "plus-times", "min-plus" and so on: the names that spgemm-cli takes. NULL for a number that is no semiring, so the
- * names can be listed from 0 on. The string is static. */
-LSP_API const char *lsp_semiring_name(lsp_semiring semiring);
 
 typedef struct lsp_spgemm_options {
     lsp_spgemm_method method;

@@ -7,7 +7,7 @@
 #ifndef LSP_SPGEMM_CPU_CPU_H
 #define LSP_SPGEMM_CPU_CPU_H
 
-#include "spgemm/semiring.h"
+#include "core/semiring.h"
 #include "spgemm/spgemm.h"
 
 /* How a row of C is made, as bits. */

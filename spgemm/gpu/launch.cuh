@@ -6,7 +6,7 @@
 #include "core/launch.cuh"
 #include "lists.cuh"
 #include "report.cuh"
-#include "spgemm/semiring.h"
+#include "core/semiring.h"
 #include "spgemm/spgemm.h"
 #include "stages.cuh"
 

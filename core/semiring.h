@@ -1,7 +1,7 @@
-/* The table of semirings: how the products of an entry of C are formed and joined. Everything else in spgemm reads it,
- * on the CPU and on the GPU, so that a new semiring is one enumerator in libsparse/spgemm.h and one line here. */
-#ifndef LSP_SPGEMM_SEMIRING_H
-#define LSP_SPGEMM_SEMIRING_H
+/* The table of semirings: how the products of an entry of C are formed and joined. spgemm and spmv read it,
+ * on the CPU and on the GPU, so that a new semiring is one enumerator in libsparse/semiring.h and one line here. */
+#ifndef LSP_CORE_SEMIRING_H
+#define LSP_CORE_SEMIRING_H
 
 #include "libsparse.h"
 

@@ -1,0 +1,29 @@
+/* libsparse/semiring.h: the operations that may replace multiplication and addition. Part of libsparse.h, which states
+ * the rules for all functions. */
+#ifndef LIBSPARSE_SEMIRING_H
+#define LIBSPARSE_SEMIRING_H
+
+#include "core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sum begins with its first product. If a product is NaN, min and max give NaN; among equal products they take the
+ * first. */
+typedef enum lsp_semiring {
+    LSP_PLUS_TIMES = 0,
+    LSP_MIN_PLUS = 1,  /* the least a + b: shortest paths */
+    LSP_MAX_TIMES = 2, /* the largest a * b */
+    LSP_OR_AND = 3,    /* 1 if both factors of a product are not 0, else 0: reachability */
+    LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles. Counted exactly, rounded once */
+} lsp_semiring;
+
+/* "plus-times", "min-plus" and so on: the names that spgemm-cli takes. NULL for a number that is no semiring, so the
+ * names can be listed from 0 on. The string is static. */
+LSP_API const char *lsp_semiring_name(lsp_semiring semiring);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

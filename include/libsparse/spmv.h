@@ -1,0 +1,106 @@
+/* libsparse/spmv.h: sparse matrix times vectors. Part of libsparse.h, which states the rules for all functions. */
+#ifndef LIBSPARSE_SPMV_H
+#define LIBSPARSE_SPMV_H
+
+#include "cache_model.h"
+#include "matrix.h"
+#include "semiring.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a product is carried out. The method may change the order in which a row is summed, so the last bits; the same
+ * method always gives the same bits. */
+typedef enum lsp_spmv_method {
+    LSP_SPMV_AUTO = 0,
+    LSP_SPMV_REFERENCE, /* the specification: one host thread, each row in its order */
+    LSP_SPMV_ROWS,      /* CSR as it is: threads own consecutive rows */
+    LSP_SPMV_EQUAL,     /* CSR as it is: threads own equal numbers of entries, for rows of very different lengths */
+    LSP_SPMV_GATHER,    /* the paper's two steps: a gather of x by column (in `passes` passes), then sums of rows */
+    LSP_SPMV_DIAGONALS, /* plans: slices of 32 rows, entries by column minus row. For grids */
+    LSP_SPMV_BLOCKS,    /* plans: the same for dense blocks of 2 to 4 rows and columns. For several unknowns a node */
+    LSP_SPMV_LENGTHS,   /* plans: slices of 32 rows of similar length. For rows of very different lengths */
+    LSP_SPMV_PROPAGATE  /* plans: products in the order of columns first, brought to their rows afterwards, both through
+                           shared memory or a cache. For random columns and an x far beyond the cache */
+} lsp_spmv_method;
+enum { LSP_SPMV_METHODS = 9 };
+
+/* "auto", "reference", "rows", "equal", "gather", "diagonals", "blocks", "lengths", "propagate"; NULL for a number that
+ * is no method, so the names can be listed from 0 on. */
+LSP_API const char *lsp_spmv_method_name(lsp_spmv_method method);
+
+typedef struct lsp_spmv_options {
+    bool transpose; /* op(A) = A^T. Without a plan each call transposes A first, and waits for a GPU */
+    lsp_semiring semiring;
+    lsp_type type;          /* of x, y and all sums: LSP_F32 or LSP_F64. LSP_NONE: as the values, LSP_F64 for a pattern.
+                               It may be wider than the values, not narrower */
+    int64_t vectors;        /* columns of X and Y, 0: one */
+    bool by_columns;        /* several vectors: each is contiguous. Otherwise the row i of X or Y is contiguous */
+    lsp_spmv_method method; /* LSP_SPMV_AUTO unless a certain one is wanted */
+    int passes;             /* of LSP_SPMV_GATHER, 0: the cache model chooses */
+    int64_t
+        expected_calls; /* plans: how often it will be used; 0: often. A plan that will not pay takes CSR as it is */
+    int64_t reserved[LSP_RESERVED];
+} lsp_spmv_options;
+
+/* Y = alpha*op(A)*X + beta*Y. A semiring other than LSP_PLUS_TIMES takes alpha = 1 and beta = 0, or beta = 1: then what
+ * is in Y joins the sum. An empty row gives the value of an empty sum: 0; infinity for LSP_MIN_PLUS, and minus infinity
+ * for LSP_MAX_TIMES. */
+typedef struct lsp_spmv_vectors {
+    double alpha, beta;             /* beta = 0: Y is not read, even if it holds NaN */
+    const void *alpha_at, *beta_at; /* not NULL: the factor is read there instead, by the kernel on a GPU. One number of
+                                       the type of x, where A lies */
+    const void *x;                  /* op(A).cols elements, of each vector */
+    void *y;                        /* op(A).rows; does not overlap x */
+    int64_t x_stride, y_stride;     /* elements from row to row, or with by_columns from vector to vector; 0: dense */
+    int64_t reserved[LSP_RESERVED];
+} lsp_spmv_vectors;
+
+/* ---- one call ---------------------------------------------------------------------------------------------------- */
+
+/* Rows may have any order of columns, and a column twice. `options` may be NULL. A, x and y lie in one place. On a GPU
+ * the call waits for nothing and can be captured in a CUDA graph once the context has worked on a matrix of that size,
+ * unless options->transpose is set. Entries whose column is outside the matrix are left out, and the call (on a GPU the
+ * next lsp_ctx_sync) returns LSP_ERR_FORMAT or LSP_ERR_ARGUMENT with the position of one of them.
+ *     lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}); */
+LSP_API lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
+                            const lsp_spmv_vectors *vectors);
+
+/* ---- plans: for a matrix that is used again ---------------------------------------------------------------------- */
+
+typedef struct lsp_spmv_info {
+    lsp_spmv_method method;
+    int passes;               /* of LSP_SPMV_GATHER, else 1 */
+    char reason[160];         /* why */
+    double predicted_seconds; /* of one call */
+    double rows_seconds;      /* what the model predicts for CSR as it is */
+    double plan_seconds;      /* measured: the making of the plan */
+    int64_t pays_after;       /* calls after which the plan has saved its making, as predicted; 0: it costs nothing */
+    int64_t plan_bytes;       /* held by the plan where the matrix is */
+    int64_t stored_entries;   /* entries with the padding of the method; nnz if it has none */
+    double seconds[LSP_SPMV_METHODS]; /* predicted for each method; 0: not offered for this matrix */
+    int64_t reserved[LSP_RESERVED];
+} lsp_spmv_info;
+
+typedef struct lsp_spmv_plan lsp_spmv_plan;
+
+/* Reads A once, checks it as lsp_csr_check does, and prepares products with it. LSP_SPMV_ROWS, _EQUAL and _GATHER read
+ * the arrays of A in each call, so these must stay as they are while the plan exists; the other methods, and a
+ * transposed plan, hold a copy. The plan belongs to the context. `options` may be NULL. Waits for a GPU. */
+LSP_API lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
+                                        lsp_spmv_plan **plan);
+LSP_API void lsp_spmv_plan_destroy(lsp_spmv_plan *plan);
+LSP_API lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info);
+
+/* On a GPU it allocates nothing, waits for nothing and can be captured in a CUDA graph. */
+LSP_API lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors);
+
+/* Takes new values from A, which has the structure and the types of the plan's matrix: only sizes are compared. Later
+ * calls read the arrays of this A, where the plan does not hold a copy. Waits for nothing. */
+LSP_API lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
