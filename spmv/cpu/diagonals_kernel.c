@@ -28,6 +28,22 @@ ALWAYS void clear_f64(double *sum, int n) {
     }
 }
 
+/* Rows without entries: their sum is 0, not -0. */
+#define EMPTY(type, suffix)                                                                                            \
+    ALWAYS void empty_##suffix(type *sum, const lsp_diagonal *at, int64_t n, int b) {                                  \
+        uint32_t present = 0;                                                                                          \
+        for (int64_t d = 0; d < n; d++) {                                                                              \
+            present |= at[d].rows;                                                                                     \
+        }                                                                                                              \
+        for (uint32_t left = ~present; left != 0; left &= left - 1) {                                                  \
+            for (int i = 0; i < b; i++) {                                                                              \
+                sum[i * SLICE + __builtin_ctz(left)] = 0;                                                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+EMPTY(float, f32)
+EMPTY(double, f64)
+
 /* ---- vectors of W rows: x, values of another type as those of x, and the sum of rows in a mask ---- */
 
 #if defined(__AVX512F__)

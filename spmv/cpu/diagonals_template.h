@@ -116,6 +116,7 @@ static void NAME(slice)(const lsp_diagonals_product *p, int64_t s, int64_t vecto
         NAME(block_sums)(D->at + first, n, values, x, sum, 4);
     }
 #endif
+    OF(empty)(sum, D->at + first, n, b);
     if (b == 1 && p->beta == 0) {
         for (int64_t r = 0; r < rows; r++) {
             y[r] = alpha * sum[r];
@@ -137,7 +138,9 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
     T *y = (T *)p->vectors->y + vector * p->y_vector;
     T sum[LSP_SPMV_LARGEST_BLOCK * SLICE * LSP_DIAGONALS_VECTORS];
     OF(clear)(sum, b * SLICE * k);
+    uint32_t present = 0;
     for (int64_t d = D->first[s]; d < D->first[s + 1]; d++) {
+        present |= D->at[d].rows;
         for (uint32_t left = D->at[d].rows; left != 0; left &= left - 1) {
             const int r = __builtin_ctz(left);
             for (int ij = 0; ij < b * b; ij++) {
@@ -153,8 +156,9 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
         }
     }
     for (int64_t r = 0; r < rows; r++) {
+        const bool is_empty = (present >> r / b & 1) == 0;
         for (int q = 0; q < k; q++) {
-            OF(finish)(LSP_PLUS_TIMES, (T)p->alpha, (T)p->beta, sum[r * k + q],
+            OF(finish)(LSP_PLUS_TIMES, (T)p->alpha, (T)p->beta, is_empty ? 0 : sum[r * k + q],
                        y + (row + r) * p->y_row + q * p->y_vector);
         }
     }
