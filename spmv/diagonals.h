@@ -31,6 +31,7 @@ typedef struct lsp_diagonals {
 
 enum {
     LSP_DIAGONALS_VECTORS = 8,    /* the most columns of X */
+    LSP_DIAGONALS_SPARE = 256,    /* diagonals that may be beyond LSP_DIAGONALS_FILL: few cost nothing */
     LSP_DIAGONALS_PATIENCE = 1024 /* diagonals of a slice after which counting asks whether it is worth while */
 };
 
@@ -44,7 +45,7 @@ static inline int64_t lsp_diagonals_slices(const lsp_csr *A, int b) {
 
 /* The most diagonals that are still offered. */
 static inline int64_t lsp_diagonals_limit(const lsp_csr *A, int b) {
-    return (int64_t)(LSP_DIAGONALS_FILL * (double)A->nnz / (LSP_SPMV_SLICE * b * b));
+    return (int64_t)(LSP_DIAGONALS_FILL * (double)A->nnz / (LSP_SPMV_SLICE * b * b)) + LSP_DIAGONALS_SPARE;
 }
 
 /* Could A consist of b x b blocks, by its sizes? */

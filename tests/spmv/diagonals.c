@@ -76,8 +76,8 @@ TEST_ON_BOTH(spmv_diagonals, slots_are_counted_up_to_a_fill_of_one_and_a_half) {
         lsp_csr A;
         must(ctx, lsp_generate(ctx, names[i / 2], 1,
                                &(lsp_csr_types){.val_type = LSP_F64, .col_type = i % 2 ? LSP_I64 : LSP_I32}, &A));
-        const int64_t slots = plain_diagonals(&A, 1) * LSP_SPMV_SLICE;
-        const bool offered = (double)slots <= LSP_DIAGONALS_FILL * (double)A.nnz;
+        const int64_t diagonals = plain_diagonals(&A, 1), slots = diagonals * LSP_SPMV_SLICE;
+        const bool offered = diagonals <= lsp_diagonals_limit(&A, 1);
         const lsp_spmv_facts facts = count_slots(ctx, &A);
         cr_assert(facts.diagonal_slots == (offered ? slots : 0), "%s: %lld slots, not %lld", names[i / 2],
                   (long long)facts.diagonal_slots, (long long)(offered ? slots : 0));
@@ -93,8 +93,8 @@ TEST_ON_BOTH(spmv_diagonals, a_matrix_of_blocks_is_found_by_its_largest_blocks) 
     for (int b = 2; b <= 4; b++) {
         lsp_csr A = make_blocks(ctx, "stencil27:7", b, 0, (lsp_csr_types){.val_type = LSP_F64});
         const lsp_spmv_facts facts = count_slots(ctx, &A);
-        const int64_t slots = plain_diagonals(&A, b) * LSP_SPMV_SLICE * b * b;
-        const bool offered = (double)slots <= LSP_DIAGONALS_FILL * (double)A.nnz;
+        const int64_t diagonals = plain_diagonals(&A, b), slots = diagonals * LSP_SPMV_SLICE * b * b;
+        const bool offered = diagonals <= lsp_diagonals_limit(&A, b);
         for (int other = 0; other <= LSP_SPMV_LARGEST_BLOCK; other++) {
             const int64_t right = other == b && offered ? slots : 0;
             cr_assert(facts.block_slots[other] == right, "blocks of %d: %lld slots for %d, not %lld", b,
@@ -261,6 +261,7 @@ TEST_ON_BOTH(spmv_diagonals, a_row_outside_a_diagonal_reads_no_x) {
 /* New values whose matrix has another structure, which an update does not check: any numbers, but no fault. */
 TEST_ON_BOTH(spmv_diagonals, an_update_with_another_structure_stays_inside) {
     lsp_csr A = make_blocks(ctx, "poisson2d:20", 2, 0, (lsp_csr_types){.val_type = LSP_F64}), there = place(ctx, &A);
+    lsp_csr B = make_blocks(ctx, "poisson2d:20", 2, 0, (lsp_csr_types){.val_type = LSP_F64});
     for (int i = 0; i < 2; i++) {
         lsp_spmv_plan *plan = NULL;
         must(ctx, lsp_spmv_plan_create(
@@ -269,7 +270,13 @@ TEST_ON_BOTH(spmv_diagonals, an_update_with_another_structure_stays_inside) {
             for (int64_t k = 1; k <= A.rows; k++) {
                 lsp_index_set(A.rowptr, A.rowptr_type, k, kind == 0 ? A.nnz : kind == 1 ? -5 * k : A.nnz * 3 - k);
             }
-            lsp_csr wrong = place(ctx, &A);
+            lsp_csr wrong = place(ctx, &B);
+            const int64_t bytes = (A.rows + 1) * (int64_t)lsp_type_bytes(A.rowptr_type);
+            if (wrong.where == LSP_HOST) {
+                memcpy(wrong.rowptr, A.rowptr, (size_t)bytes);
+            } else {
+                must(ctx, lsp_cuda_copy(ctx, wrong.rowptr, LSP_CUDA, A.rowptr, LSP_HOST, bytes));
+            }
             must(ctx, lsp_spmv_update(plan, &wrong));
             must(ctx, lsp_ctx_sync(ctx));
             must(ctx, lsp_csr_free(ctx, &wrong));
@@ -278,6 +285,7 @@ TEST_ON_BOTH(spmv_diagonals, an_update_with_another_structure_stays_inside) {
     }
     must(ctx, lsp_csr_free(ctx, &there));
     must(ctx, lsp_csr_free(ctx, &A));
+    must(ctx, lsp_csr_free(ctx, &B));
 }
 
 TEST_ON_BOTH(spmv_diagonals, matrices_of_two_billion_columns_are_left_to_other_methods) {
