@@ -60,6 +60,13 @@ __device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, 
         : "r"(other), "r"((unsigned)upper), "r"(one));
 }
 
+/* For a kernel started with LSP_LAUNCH_BESIDE that needs the results of the previous one: waits until that has ended. */
+__device__ inline void lsp_wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 /* For kernels started with LSP_LAUNCH_BESIDE: call the first one at the start, the second one at the end. */
 __device__ inline void lsp_let_next_begin() {
 #if __CUDA_ARCH__ >= 900
@@ -79,6 +86,7 @@ __device__ inline void lsp_end_after_previous() { /* one block that waits is eno
 #define LSP_DYNAMIC_SHARED(name) char *const name = emu_shared()
 static inline void lsp_let_next_begin() {}
 static inline void lsp_end_after_previous() {}
+static inline void lsp_wait_for_previous() {}
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
 static inline void lsp_prefetch(const void *) {}
 static inline void lsp_prefetch_border(const void *) {}
