@@ -60,13 +60,6 @@ __device__ inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, 
         : "r"(other), "r"((unsigned)upper), "r"(one));
 }
 
-/* For a kernel started with LSP_LAUNCH_BESIDE that needs the results of the previous one: waits until that has ended. */
-__device__ inline void lsp_wait_for_previous() {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 /* For kernels started with LSP_LAUNCH_BESIDE: call the first one at the start, the second one at the end. */
 __device__ inline void lsp_let_next_begin() {
 #if __CUDA_ARCH__ >= 900
