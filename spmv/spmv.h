@@ -64,14 +64,23 @@ typedef struct lsp_spmv_engine {
     void (*release)(lsp_spmv_plan *plan); /* frees plan->parts, also half made. NULL: nothing to free */
 } lsp_spmv_engine;
 
-/* The engine of a method; NULL: there is none on that device. */
+/* The engine of a method; NULL: there is none on that device. _of: on the device where A lies. */
 const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method);
 const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method);
+const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_job *job, lsp_spmv_method method);
 
 /* check.c: refuses wrong arguments with a sentence; fills the job but op(A) and the choice. `options` may be NULL. */
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job);
 /* check.c: sets job->vectors, strides included. Overlaps of x and y, and strides that are too short, are refused. */
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job);
+
+/* transpose.c: T = A^T, where A lies; the caller frees it. A is checked. With `places` not NULL also the places of its
+ * entries in A. Waits for a GPU. */
+lsp_status lsp_spmv_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *T, void **places);
+/* The bytes of plan->transposed and plan->places. */
+int64_t lsp_spmv_transposed_bytes(const lsp_spmv_plan *plan);
+/* plan->transposed takes the values of A, which is like plan->given. */
+lsp_status lsp_spmv_take_values(lsp_spmv_plan *plan, const lsp_csr *A);
 
 /* Facts of a checked matrix. The GPU's waits. */
 lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
@@ -81,7 +90,8 @@ lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv
  * here, or does not fit, is refused. */
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts);
 
-/* model.c: predicts seconds[] and plan_seconds[] of the choice for all methods with an engine that fits. */
+/* model.c: predicts seconds[] and plan_seconds[] of the choice for all methods; choice->block is set. The caller clears
+ * those of methods that have no engine here or do not fit. */
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
                       lsp_spmv_choice *choice);
 
