@@ -1,7 +1,7 @@
 /* Plans: A is checked and read once, a method is chosen and prepared; each call then multiplies by it. */
 #include "core/cuda.h"
 #include "matrices/matrices.h"
-#include "spmv.h"
+#include "transpose.h"
 #include <time.h>
 
 static double now(void) {
@@ -43,7 +43,7 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transpose) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     if (transpose) {
-        LSP_TRY(lsp_spmv_transpose(ctx, &plan->given, &plan->transposed, &plan->places));
+        LSP_TRY(lsp_spmv_transpose_plan(plan));
         plan->job.A = plan->transposed;
     } else {
         LSP_TRY(lsp_csr_check_there(ctx, "A", &plan->job.A));

@@ -1,6 +1,6 @@
 /* Y = alpha*op(A)*X + beta*Y in one call, without a plan; and the names of the methods. */
 #include "spmv.h"
-#include "core/cuda.h"
+#include "transpose.h"
 
 const char *lsp_spmv_method_name(lsp_spmv_method method) {
     static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",    "gather",
@@ -18,7 +18,7 @@ lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *opti
     LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
     LSP_TRY(lsp_spmv_check_vectors(ctx, vectors, &job));
     if (options != NULL && options->transpose) {
-        LSP_TRY(lsp_spmv_transpose(ctx, A, &transposed, NULL));
+        LSP_TRY(lsp_spmv_transpose(ctx, A, &transposed));
         job.A = transposed;
         job.planned = true;
     }

@@ -74,14 +74,6 @@ lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options
 /* check.c: sets job->vectors, strides included. Overlaps of x and y, and strides that are too short, are refused. */
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job);
 
-/* transpose.c: T = A^T, where A lies; the caller frees it. A is checked. With `places` not NULL also the places of its
- * entries in A. Waits for a GPU. */
-lsp_status lsp_spmv_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *T, void **places);
-/* The bytes of plan->transposed and plan->places. */
-int64_t lsp_spmv_transposed_bytes(const lsp_spmv_plan *plan);
-/* plan->transposed takes the values of A, which is like plan->given. */
-lsp_status lsp_spmv_take_values(lsp_spmv_plan *plan, const lsp_csr *A);
-
 /* Facts of a checked matrix. The GPU's waits. */
 lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
