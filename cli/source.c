@@ -51,3 +51,7 @@ int64_t cli_matrix_bytes(const lsp_csr *matrix) {
     return (matrix->rows + 1) * (int64_t)lsp_type_bytes(matrix->rowptr_type) +
            matrix->nnz * (int64_t)(lsp_type_bytes(matrix->col_type) + lsp_type_bytes(matrix->val_type));
 }
+
+int64_t cli_index_at(const void *array, lsp_type type, int64_t i) {
+    return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}

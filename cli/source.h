@@ -26,6 +26,9 @@ int cli_matrix_make(cli_run *run, const cli_source *from, cli_matrix *matrix);
 /* Bytes of its arrays. */
 int64_t cli_matrix_bytes(const lsp_csr *matrix);
 
+/* Entry i of row pointers or columns. */
+int64_t cli_index_at(const void *array, lsp_type type, int64_t i);
+
 /* Names of the generators, separated by |. */
 extern const char cli_generators[];
 

@@ -16,10 +16,6 @@ typedef struct grid {
     int64_t least_dot; /* entries of a cell from which a Braille dot is set */
 } grid;
 
-static int64_t index_at(const void *array, lsp_type type, int64_t i) {
-    return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
 /* The cell of index i, where scale = cells / size. */
 static int cell_of(int64_t i, int cells, double scale) {
     int cell = (int)((double)i * scale);
@@ -42,9 +38,9 @@ static bool grid_make(grid *g, const lsp_csr *A, int most_rows, int most_cols, i
     double row_scale = g->rows / rows, col_scale = g->cols / cols;
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t *line = g->count + (size_t)cell_of(i, g->rows, row_scale) * (size_t)g->cols;
-        int64_t end = index_at(A->rowptr, A->rowptr_type, i + 1);
-        for (int64_t k = index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {
-            int64_t n = ++line[cell_of(index_at(A->col, A->col_type, k), g->cols, col_scale)];
+        int64_t end = cli_index_at(A->rowptr, A->rowptr_type, i + 1);
+        for (int64_t k = cli_index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {
+            int64_t n = ++line[cell_of(cli_index_at(A->col, A->col_type, k), g->cols, col_scale)];
             g->most = n > g->most ? n : g->most;
         }
     }
