@@ -62,9 +62,9 @@ typedef struct bench_row {
     char name[128];
     bench_contender c;
     double median, quartile1, quartile3, fastest, slowest;
-    double copy_share; /* speed over the copy speed on as many threads */
-    double gain;       /* of the library: time of the best peer over its own; 0: no peer */
-    bool best_peer;    /* the fastest peer with a right result */
+    double copy_share;  /* speed over the copy speed on as many threads */
+    double gain;        /* of the library: time of the best peer over its own; 0: no peer */
+    bool best_peer;     /* the fastest peer with a right result */
     int64_t pays_after; /* calls after which the plan has saved its making against calls without one; 0: it has no plan,
                            -1: never */
 } bench_row;

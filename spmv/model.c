@@ -38,7 +38,7 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_PROPAGATE] = {.share = 0.8, .x = 0, .entry = 1.5, .row = 1, .launches = 2, .plan = 500}};
 
 enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a slice's column; bytes of a place */
-static const double chain = 40e-9; /* seconds of an entry whose loads wait for each other on a GPU */
+static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
 static const double offset_and_mask = 8;
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 

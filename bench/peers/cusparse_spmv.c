@@ -41,8 +41,8 @@ typedef cusparseStatus_t op_describe(cusparseHandle_t, op_descr *, cusparseOpera
                                      cusparseDnVecDescr_t, cusparseDnVecDescr_t, cusparseDnVecDescr_t, cudaDataType,
                                      int, void *);
 typedef cusparseStatus_t op_describe_old(cusparseHandle_t, op_descr *, cusparseOperation_t, cusparseSpMatDescr_t,
-                                         cusparseDnVecDescr_t, cusparseDnVecDescr_t, cusparseDnVecDescr_t,
-                                         cudaDataType, void *);
+                                         cusparseDnVecDescr_t, cusparseDnVecDescr_t, cusparseDnVecDescr_t, cudaDataType,
+                                         void *);
 typedef cusparseStatus_t op_create(cusparseHandle_t, op_descr, op_plan *, const void *, size_t);
 typedef cusparseStatus_t op_run(cusparseHandle_t, op_plan, const void *, const void *, cusparseDnVecDescr_t,
                                 cusparseDnVecDescr_t, cusparseDnVecDescr_t);
@@ -77,9 +77,9 @@ typedef struct product {
     char why[160];
 } product;
 
-const char *const peer_cusparse_spmv_names[PEER_SPMV_WAYS] = {
-    "cusparse:csr1", "cusparse:csr2", "cusparse:coo",   "cusparse:sell",
-    "cusparse:op1",  "cusparse:op2",  "cusparse:spmm2", "cusparse:spmm3"};
+const char *const peer_cusparse_spmv_names[PEER_SPMV_WAYS] = {"cusparse:csr1",  "cusparse:csr2", "cusparse:coo",
+                                                              "cusparse:sell",  "cusparse:op1",  "cusparse:op2",
+                                                              "cusparse:spmm2", "cusparse:spmm3"};
 
 /* ---- the library ---- */
 
@@ -159,8 +159,8 @@ static bool upload(product *p, int slot, const void *from, size_t bytes) {
 static bool make_coo(product *p) {
     const lsp_csr *A = p->job.A;
     int32_t *rowptr = malloc((size_t)(A->rows + 1) * 4), *row = malloc((size_t)A->nnz * 4 + 4);
-    bool made = rowptr && row &&
-                went(p, cudaMemcpy(rowptr, A->rowptr, (size_t)(A->rows + 1) * 4, cudaMemcpyDeviceToHost));
+    bool made =
+        rowptr && row && went(p, cudaMemcpy(rowptr, A->rowptr, (size_t)(A->rows + 1) * 4, cudaMemcpyDeviceToHost));
     for (int64_t i = 0; made && i < A->rows; i++) {
         for (int32_t k = rowptr[i]; k < rowptr[i + 1]; k++) {
             row[k] = (int32_t)i;
@@ -195,7 +195,8 @@ static void fill_slices(const lsp_csr *A, const int32_t *offsets, int32_t *col, 
     const size_t bytes = lsp_type_bytes(A->val_type);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t base = offsets[i / SLICE] + i % SLICE, width = (offsets[i / SLICE + 1] - offsets[i / SLICE]) / SLICE;
+        const int64_t base = offsets[i / SLICE] + i % SLICE,
+                      width = (offsets[i / SLICE + 1] - offsets[i / SLICE]) / SLICE;
         for (int64_t k = 0; k < width; k++) {
             const int64_t from = rowptr[i] + k, to = base + k * SLICE;
             const bool padding = from >= rowptr[i + 1];
@@ -364,12 +365,12 @@ static void *prepare(peer_cusparse_spmv_way way, const peer_spmv_job *job, char 
     p->job = *job;
     p->way = way;
     const bool offered = !is_op(p) || (has_op() && (way == PEER_SPMV_OP1 || lib.version >= OP_WITH_ALGORITHM));
-    const bool made =
-        offered && succeeded(p, lib.SetStream(lib.handle, (cudaStream_t)job->stream), "cusparseSetStream") &&
-        (way == PEER_SPMV_COO    ? make_coo(p)
-         : way == PEER_SPMV_SELL ? make_sell(p)
-                                 : make_csr(p)) &&
-        prepare_vectors(p) && prepare_run(p) && went(p, cudaStreamSynchronize((cudaStream_t)job->stream));
+    const bool made = offered &&
+                      succeeded(p, lib.SetStream(lib.handle, (cudaStream_t)job->stream), "cusparseSetStream") &&
+                      (way == PEER_SPMV_COO    ? make_coo(p)
+                       : way == PEER_SPMV_SELL ? make_sell(p)
+                                               : make_csr(p)) &&
+                      prepare_vectors(p) && prepare_run(p) && went(p, cudaStreamSynchronize((cudaStream_t)job->stream));
     if (!made) {
         snprintf(why, why_bytes, "%s", p->why);
         destroy(p);

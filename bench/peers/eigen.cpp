@@ -159,13 +159,12 @@ struct gradients {
     const lsp_csr *A;
 };
 
-void *prepare_cg(const peer_cg_job *job, char *, size_t) {
+void *prepare_cg(const peer_gradients_job *job) {
     Eigen::setNbThreads(job->threads);
     return new (std::nothrow) gradients{job->A};
 }
 
-const char *solve(void *self, const double *b, double *x, double rtol, int most, int *iterations,
-                  double *seconds) try {
+const char *solve(void *self, const double *b, double *x, double rtol, int most, int *iterations, double *seconds) try {
     using clock = std::chrono::steady_clock;
     const lsp_csr &A = *static_cast<gradients *>(self)->A;
     const auto start = clock::now();
@@ -192,5 +191,5 @@ const peer_product peer_eigen_product = {true,         false,           prepare_
 const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded, VERSION};
 const peer_writer peer_eigen_writer = {false, prepare_save, save, destroy_save};
 const peer_spmv peer_eigen_spmv = {true, false, offers_spmv, prepare_spmv, run_spmv, nullptr, destroy_spmv, VERSION};
-const peer_cg peer_eigen_cg = {true, prepare_cg, nullptr, solve, destroy_cg, VERSION};
+const peer_gradients peer_eigen_cg = {prepare_cg, nullptr, solve, destroy_cg, VERSION};
 }

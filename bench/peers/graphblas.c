@@ -188,9 +188,9 @@ static const char *finish_vectors(void *self) {
     GrB_Index count = (GrB_Index)(rows * job->vectors);
     GrB_Index *row = malloc((size_t)count * sizeof *row + 8), *col = malloc((size_t)count * sizeof *col + 8);
     void *val = malloc((size_t)count * bytes + 8);
-    const GrB_Info info = !row || !col || !val     ? GrB_OUT_OF_MEMORY
+    const GrB_Info info = !row || !col || !val   ? GrB_OUT_OF_MEMORY
                           : job->type == LSP_F64 ? GrB_Matrix_extractTuples_FP64(row, col, val, &count, v->Y)
-                                                   : GrB_Matrix_extractTuples_FP32(row, col, val, &count, v->Y);
+                                                 : GrB_Matrix_extractTuples_FP32(row, col, val, &count, v->Y);
     if (info == GrB_SUCCESS) {
         memset(job->y, 0, (size_t)(rows * job->vectors) * bytes);
         for (GrB_Index k = 0; k < count; k++) {

@@ -1,7 +1,7 @@
 /* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
  * functions it calls, with 32-bit indices. C = A*A is made by mkl_sparse_spmm and mkl_sparse_order. Where the structure
- * of C is known, mkl_sparse_sp2m computes new values alone. Products with vectors are mkl_sparse_d_mv and _mm, as they are
- * and after mkl_sparse_optimize. */
+ * of C is known, mkl_sparse_sp2m computes new values alone. Products with vectors are mkl_sparse_d_mv and _mm, as they
+ * are and after mkl_sparse_optimize. */
 #include "mkl.h"
 #include <dlfcn.h>
 #include <stdint.h>
@@ -227,10 +227,9 @@ static void *prepare_optimized(const peer_spmv_job *job, char *why, size_t why_b
     vectors *v = prepare_vectors(job, why, why_bytes);
     if (v) {
         mkl.MKL_Set_Num_Threads_Local(job->threads);
-        const int hinted = job->vectors == 1
-                               ? mkl.mkl_sparse_set_mv_hint(v->p->A, operation(job), general, CALLS)
-                               : mkl.mkl_sparse_set_mm_hint(v->p->A, operation(job), general, SPARSE_LAYOUT_ROW_MAJOR,
-                                                            job->vectors, CALLS);
+        const int hinted = job->vectors == 1 ? mkl.mkl_sparse_set_mv_hint(v->p->A, operation(job), general, CALLS)
+                                             : mkl.mkl_sparse_set_mm_hint(v->p->A, operation(job), general,
+                                                                          SPARSE_LAYOUT_ROW_MAJOR, job->vectors, CALLS);
         (void)hinted; /* a hint that is not supported costs nothing */
         (void)mkl.mkl_sparse_optimize(v->p->A);
     }
@@ -244,22 +243,19 @@ static const char *run_vectors(void *self) {
     int status;
     mkl.MKL_Set_Num_Threads_Local(job->threads);
     if (job->type == LSP_F64) {
-        status = n == 1 ? mkl.mkl_sparse_d_mv(op, 1, v->p->A, general, job->x, 0, job->y)
-                        : mkl.mkl_sparse_d_mm(op, 1, v->p->A, general, SPARSE_LAYOUT_ROW_MAJOR, job->x, n, n, 0, job->y,
-                                              n);
+        status =
+            n == 1 ? mkl.mkl_sparse_d_mv(op, 1, v->p->A, general, job->x, 0, job->y)
+                   : mkl.mkl_sparse_d_mm(op, 1, v->p->A, general, SPARSE_LAYOUT_ROW_MAJOR, job->x, n, n, 0, job->y, n);
     } else {
-        status = n == 1 ? mkl.mkl_sparse_s_mv(op, 1, v->p->A, general, job->x, 0, job->y)
-                        : mkl.mkl_sparse_s_mm(op, 1, v->p->A, general, SPARSE_LAYOUT_ROW_MAJOR, job->x, n, n, 0, job->y,
-                                              n);
+        status =
+            n == 1 ? mkl.mkl_sparse_s_mv(op, 1, v->p->A, general, job->x, 0, job->y)
+                   : mkl.mkl_sparse_s_mm(op, 1, v->p->A, general, SPARSE_LAYOUT_ROW_MAJOR, job->x, n, n, 0, job->y, n);
     }
     return status == 0 ? NULL : "mkl_sparse_?_mv or _mm failed";
 }
 
-const peer_spmv peer_mkl_spmv = {.parallel = true,
-                                 .offers = offers,
-                                 .prepare = prepare_vectors,
-                                 .run = run_vectors,
-                                 .destroy = destroy_vectors};
+const peer_spmv peer_mkl_spmv = {
+    .parallel = true, .offers = offers, .prepare = prepare_vectors, .run = run_vectors, .destroy = destroy_vectors};
 const peer_spmv peer_mkl_spmv_plan = {.parallel = true,
                                       .planned = true,
                                       .offers = offers,

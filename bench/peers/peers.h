@@ -126,36 +126,33 @@ typedef struct peer_spmv {
     bool planned; /* brings A into another form beforehand, as our plans do; otherwise it reads the CSR as it is */
     bool (*offers)(const peer_spmv_job *job);
     void *(*prepare)(const peer_spmv_job *job, char *why, size_t why_bytes); /* NULL: cannot be used, `why` or memory */
-    const char *(*run)(void *self);    /* timed; returns NULL or a complaint */
+    const char *(*run)(void *self);                                          /* timed; returns NULL or a complaint */
     const char *(*finish)(void *self); /* not timed: brings the result to job->y; the function may be NULL */
     void (*destroy)(void *self);
     const char *version; /* NULL: known only at run time */
 } peer_spmv;
 
-/* Conjugate gradients for A x = b, where A lies; f64, indices int32. */
-typedef struct peer_cg_job {
+/* Conjugate gradients for A x = b on the host; f64, indices int32. */
+typedef struct peer_gradients_job {
     const lsp_csr *A;
     int threads;
-    void *stream;
-} peer_cg_job;
+} peer_gradients_job;
 
-typedef struct peer_cg {
-    bool parallel;
-    void *(*prepare)(const peer_cg_job *job, char *why, size_t why_bytes);
-    /* The NAS benchmark: an untimed outer iteration, then `outer` timed ones, with 25 steps each. Sets zeta and the
+typedef struct peer_gradients {
+    void *(*prepare)(const peer_gradients_job *job); /* NULL: out of memory */
+    /* The NAS benchmark: an untimed outer iteration, then `outer` timed ones of 25 steps each. Sets zeta and the
      * seconds of the timed part. Returns NULL or a complaint. The function may be NULL. */
     const char *(*nas)(void *self, int outer, double shift, double *zeta, double *seconds);
-    /* From x = 0 until |b - A x| <= rtol |b|; b and x lie on the host, copies are not timed. The function may be
-     * NULL. */
+    /* From x = 0 until |b - A x| <= rtol |b|. The function may be NULL. */
     const char *(*solve)(void *self, const double *b, double *x, double rtol, int most, int *iterations,
                          double *seconds);
     void (*destroy)(void *self);
     const char *version;
-} peer_cg;
+} peer_gradients;
 
 extern const peer_spmv peer_plain_spmv, peer_plain_spmv_gpu, peer_eigen_spmv, peer_graphblas_spmv, peer_petsc_spmv;
 extern const peer_spmv peer_mkl_spmv, peer_mkl_spmv_plan;
-extern const peer_cg peer_plain_cg, peer_eigen_cg, peer_cusparse_cg, peer_cusparse_cg_graph;
+extern const peer_gradients peer_plain_cg, peer_eigen_cg;
 extern const peer_hash peer_plain_hash, peer_plain_hash_gpu;
 extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
@@ -214,11 +211,6 @@ bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
 #define PEER_CUB(p) &(p)
 #else
 #define PEER_CUB(p) NULL
-#endif
-#if BENCH_HAVE_CUSPARSE
-#define PEER_CUSPARSE(p) &(p)
-#else
-#define PEER_CUSPARSE(p) NULL
 #endif
 #if BENCH_HAVE_FAST_FLOAT
 #define PEER_FAST_FLOAT(p) &(p)

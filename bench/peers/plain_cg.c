@@ -1,4 +1,5 @@
-/* Conjugate gradients as NAS wrote them for OpenMP: one parallel region for 25 steps, loops over rows in equal parts. */
+/* Conjugate gradients as NAS wrote them for OpenMP: one parallel region for 25 steps, loops over rows in equal parts.
+ */
 #include "peers.h"
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 enum { STEPS = 25 };
 
 typedef struct gradients {
-    peer_cg_job job;
+    peer_gradients_job job;
     double *x, *z, *r, *p, *q;
     double sum; /* of a dot product */
 } gradients;
@@ -28,10 +29,9 @@ static void destroy(void *self) {
     free(g);
 }
 
-static void *prepare(const peer_cg_job *job, char *why, size_t why_bytes) {
+static void *prepare(const peer_gradients_job *job) {
     const size_t bytes = (size_t)job->A->rows * sizeof(double) + 8;
     gradients *g = calloc(1, sizeof *g);
-    (void)why, (void)why_bytes;
     if (g) {
         *g = (gradients){.job = *job, .x = malloc(bytes), .z = malloc(bytes), .r = malloc(bytes)};
         g->p = malloc(bytes);
@@ -170,9 +170,5 @@ static const char *solve(void *self, const double *b, double *x, double rtol, in
     return *iterations < most ? NULL : "did not converge";
 }
 
-const peer_cg peer_plain_cg = {.parallel = true,
-                               .prepare = prepare,
-                               .nas = nas,
-                               .solve = solve,
-                               .destroy = destroy,
-                               .version = PEER_C_LIBRARY};
+const peer_gradients peer_plain_cg = {
+    .prepare = prepare, .nas = nas, .solve = solve, .destroy = destroy, .version = PEER_C_LIBRARY};

@@ -69,9 +69,5 @@ static const char *run(void *self) {
     return NULL;
 }
 
-const peer_spmv peer_plain_spmv = {.parallel = true,
-                                   .offers = offers,
-                                   .prepare = prepare,
-                                   .run = run,
-                                   .destroy = free,
-                                   .version = PEER_C_LIBRARY};
+const peer_spmv peer_plain_spmv = {
+    .parallel = true, .offers = offers, .prepare = prepare, .run = run, .destroy = free, .version = PEER_C_LIBRARY};

@@ -133,5 +133,6 @@ static void *prepare(const peer_spmv_job *job, char *why, size_t why_bytes) {
 
 extern "C" {
 extern const peer_spmv peer_plain_spmv_gpu;
-const peer_spmv peer_plain_spmv_gpu = {true, false, offers, prepare, run, NULL, free, "the best of 2 to 32 lanes a row"};
+const peer_spmv peer_plain_spmv_gpu = {true, false, offers, prepare,
+                                       run,  NULL,  free,   "the best of 2 to 32 lanes a row"};
 }

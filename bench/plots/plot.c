@@ -67,7 +67,8 @@ int bench_plot(int argc, char **argv) {
     if (!in) {
         fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
     } else if (read && strstr(text, "\"name\": \"mtx/")) {
-        fprintf(stderr, "sparse-bench: %s: figures of mtx: plot draws those of segsort, spgemm, gather, scatter, spmv and cg\n",
+        fprintf(stderr,
+                "sparse-bench: %s: figures of mtx: plot draws those of segsort, spgemm, gather, scatter, spmv and cg\n",
                 argv[0]);
     } else if (!read || !figure || !kind->scan(figure, text, types)) {
         fprintf(stderr, "sparse-bench: %s: no figures of %s/%s in it\n", argv[0],

@@ -2,56 +2,46 @@
  * solution of a Poisson problem to 1e-8. The contenders tell the seconds of their iterations; making plans and copying
  * vectors is not timed. On a GPU all arrays lie there. */
 #include "bench/harness.h"
-#include "bench/peers/cusparse_spmv.h"
 #include "bench/peers/peers.h"
+#include "peer_cg.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const workloads[] = {"nascg:S/f64",       "nascg:W/f64",       "nascg:A/f64", "nascg:B/f64",
                                         "poisson2d:512/f64", "poisson2d:768/f64", NULL};
-static const char *const gpu_workloads[] = {"nascg:S/f64", "nascg:W/f64", "nascg:A/f64",        "nascg:B/f64",
-                                            "nascg:C/f64", "nascg:D/f64", "poisson2d:1024/f64", "poisson2d:2048/f64",
-                                            NULL};
+static const char *const gpu_workloads[] = {"nascg:S/f64",        "nascg:W/f64",        "nascg:A/f64",
+                                            "nascg:B/f64",        "nascg:C/f64",        "nascg:D/f64",
+                                            "poisson2d:1024/f64", "poisson2d:2048/f64", NULL};
 static const char *const quick[] = {"nascg:S/f64", "poisson2d:64/f64", NULL};
 static const char *const file_variants[] = {"f64", NULL};
 
 static const struct {
     const char *who, *package;
-    const peer_cg *peer;
-    bool on_gpu;
-} peers[] = {{"plain", NULL, &peer_plain_cg, false},
-             {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_cg), false},
-             {"cusparse", NULL, PEER_CUSPARSE(peer_cusparse_cg), true},
-             {"cusparse:graph", NULL, PEER_CUSPARSE(peer_cusparse_cg_graph), true}};
-enum { PEERS = sizeof peers / sizeof *peers, MOST_ENTRANTS = PEERS + 1, MOST_STEPS = 100000 };
+    const peer_gradients *peer;
+} peers[] = {{"plain", NULL, &peer_plain_cg}, {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_cg)}};
+enum { PEERS = sizeof peers / sizeof *peers, STEPS = 25, MOST_STEPS = 100000 };
+enum { MOST_ENTRANTS = 1 + PEERS + (int)PEER_CG_WAYS };
 
 static const double rtol = 1e-8;
-
-/* The classes of the benchmark. */
-typedef struct nas_class {
-    char name;
-    int per_row, outer; /* nonzeros that the generator puts in a row; outer iterations */
-    double shift, zeta;
-} nas_class;
-static const nas_class classes[] = {{'S', 7, 15, 10, 8.5971775078648},     {'W', 8, 15, 12, 10.362595087124},
-                                    {'A', 11, 15, 20, 17.130235054029},    {'B', 13, 75, 60, 22.712745482631},
-                                    {'C', 15, 75, 110, 28.973605592845},   {'D', 21, 100, 500, 52.514532105794},
-                                    {'E', 26, 100, 1500, 77.522164599383}};
-enum { CLASSES = sizeof classes / sizeof *classes, STEPS = 25 };
 
 typedef struct race {
     bench *b;
     lsp_csr A, there;
-    const nas_class *nas; /* NULL: a solution */
+    char nas;             /* the class of the benchmark; 0: a solution */
+    lsp_nas_class params; /* of the class */
     double *rhs, *x;      /* on the host */
     double *rhs_there, *x_there;
+    peer_cg *cusparse; /* NULL: not on a GPU, or not available */
+    int64_t steps;     /* that the library took for its solution: cuSPARSE takes as many */
 } race;
 
 typedef struct entrant {
     race *race;
-    const peer_cg *peer; /* NULL: the library */
+    const peer_gradients *peer; /* NULL: the library, or cuSPARSE */
     void *self;
+    bool is_cusparse;
+    peer_cg_way way; /* of cuSPARSE */
     lsp_solve_plan *plan;
     double zeta;
     int64_t iterations;
@@ -64,46 +54,57 @@ static const lsp_csr *matrix(const race *r) { return r->b->device ? &r->there : 
 static bool run_ours_nas(bench_contender *c, entrant *e) {
     const race *r = e->race;
     lsp_nas_result result = {.zeta = 0};
-    if (!bench_must(c, c->ctx, lsp_nas_cg(c->ctx, r->nas->name, matrix(r), NULL, NULL, NULL, &result))) {
+    if (!bench_must(c, c->ctx, lsp_nas_cg(c->ctx, r->nas, matrix(r), NULL, NULL, NULL, &result))) {
         return false;
     }
     e->zeta = result.zeta;
-    e->iterations = (int64_t)r->nas->outer * STEPS;
+    e->iterations = (int64_t)r->params.iterations * STEPS;
     c->elapsed = result.seconds;
     c->plan_time = result.plan_seconds;
     return true;
 }
 
 static bool run_ours_solve(bench_contender *c, entrant *e) {
-    const race *r = e->race;
+    race *r = e->race;
     lsp_solve_info info = {.iterations = 0};
     const bool on_gpu = r->b->device != NULL;
     if (!bench_must(c, c->ctx,
                     lsp_solve_execute(e->plan, on_gpu ? r->rhs_there : r->rhs, on_gpu ? r->x_there : r->x, &info))) {
         return false;
     }
-    e->iterations = info.iterations;
+    e->iterations = r->steps = info.iterations;
     c->elapsed = info.solve_seconds;
     return true;
 }
 
-static bool run(bench_contender *c) {
-    entrant *e = c->state;
+static bool run_cusparse(bench_contender *c, entrant *e) {
+    const race *r = e->race;
+    peer_cg_result result = {.seconds = 0};
+    if (!(r->nas ? peer_cg_nas(r->cusparse, e->way, &r->params, &result)
+                 : peer_cg_solve(r->cusparse, e->way, r->rhs_there, r->x_there, r->steps, &result))) {
+        return bench_why(c, "%s", peer_cg_why(r->cusparse));
+    }
+    e->zeta = result.zeta;
+    e->iterations = r->nas ? (int64_t)r->params.iterations * STEPS : r->steps;
+    c->elapsed = result.seconds;
+    return true;
+}
+
+static bool run_peer(bench_contender *c, entrant *e) {
     const race *r = e->race;
     int iterations = 0;
-    bool ran = true;
-    double seconds = 0;
-    if (!e->peer) {
-        ran = r->nas ? run_ours_nas(c, e) : run_ours_solve(c, e);
-    } else {
-        const char *wrong =
-            r->nas ? e->peer->nas(e->self, r->nas->outer, r->nas->shift, &e->zeta, &seconds)
-                   : e->peer->solve(e->self, r->rhs, r->x, rtol, MOST_STEPS, &iterations, &seconds);
-        ran = !wrong || bench_why(c, "%s", wrong);
-        e->iterations = r->nas ? (int64_t)r->nas->outer * STEPS : iterations;
-        c->elapsed = seconds;
-    }
-    return ran;
+    const char *wrong = r->nas ? e->peer->nas(e->self, r->params.iterations, r->params.shift, &e->zeta, &c->elapsed)
+                               : e->peer->solve(e->self, r->rhs, r->x, rtol, MOST_STEPS, &iterations, &c->elapsed);
+    e->iterations = r->nas ? (int64_t)r->params.iterations * STEPS : iterations;
+    return !wrong || bench_why(c, "%s", wrong);
+}
+
+static bool run(bench_contender *c) {
+    entrant *e = c->state;
+    return e->is_cusparse ? run_cusparse(c, e)
+           : e->peer      ? run_peer(c, e)
+           : e->race->nas ? run_ours_nas(c, e)
+                          : run_ours_solve(c, e);
 }
 
 /* |b - A x| / |b|, on the host. */
@@ -127,10 +128,10 @@ static double residual_of(const race *r) {
 static void count(bench_contender *c, const entrant *e) {
     const lsp_csr *A = &e->race->A;
     const double n = (double)A->rows, steps = (double)e->iterations;
-    const nas_class *nas = e->race->nas;
-    const double row = nas ? nas->per_row * (nas->per_row + 1) : 0;
-    const double operations = nas ? 2 * nas->outer * n * (3 + row + STEPS * (5 + row) + 3) /* by NAS's own count */
-                                  : 2 * steps * ((double)A->nnz + 5 * n);
+    const lsp_nas_class *nas = &e->race->params;
+    const double row = (double)nas->nonzer * (nas->nonzer + 1);
+    const double operations = e->race->nas ? 2 * nas->iterations * n * (3 + row + STEPS * (5 + row) + 3) /* NAS's own */
+                                           : 2 * steps * ((double)A->nnz + 5 * n);
     c->products = (int64_t)(operations / 2);
     c->bytes = (int64_t)(steps * (12 * (double)A->nnz + 20 * n));
 }
@@ -141,10 +142,10 @@ static bool check(bench_contender *c) {
     const int64_t bytes = r->A.rows * (int64_t)sizeof(double);
     count(c, e);
     if (r->nas) {
-        return fabs(e->zeta - r->nas->zeta) <= 1e-10 * r->nas->zeta ||
-               bench_why(c, "zeta is %.13f, not %.13f", e->zeta, r->nas->zeta);
+        return fabs(e->zeta - r->params.zeta) <= 1e-10 * r->params.zeta ||
+               bench_why(c, "zeta is %.13f, not %.13f", e->zeta, r->params.zeta);
     }
-    if (r->b->device && !e->peer && !bench_device_download(r->b->device, r->x, r->x_there, bytes)) {
+    if (r->b->device && !bench_device_download(r->b->device, r->x, r->x_there, bytes)) {
         return bench_why(c, "%s", bench_device_error(r->b->device));
     }
     const double residual = residual_of(r);
@@ -181,38 +182,58 @@ static bool enter_ours(race *r, bench_contender *c, entrant *e) {
 }
 
 static bool enter_peer(race *r, int k, bench_contender *c, entrant *e) {
-    const bench *b = r->b;
-    const peer_cg *peer = peers[k].peer;
-    const peer_cg_job job = {.A = matrix(r),
-                             .threads = b->threads,
-                             .stream = b->device ? bench_device_stream(b->device) : NULL};
-    char why[200] = "";
-    if (!peer || peers[k].on_gpu != (b->device != NULL) || !(r->nas ? (void *)peer->nas : (void *)peer->solve)) {
+    const peer_gradients *peer = peers[k].peer;
+    const peer_gradients_job job = {.A = &r->A, .threads = r->b->threads};
+    if (!peer || r->b->device || !(r->nas ? peer->nas != NULL : peer->solve != NULL)) {
         return false;
     }
     *c = (bench_contender){.peak_bytes = -1};
-    *e = (entrant){.peer = peer, .self = peer->prepare(&job, why, sizeof why)};
+    *e = (entrant){.peer = peer, .self = peer->prepare(&job)};
     snprintf(c->who, sizeof c->who, "%s", peers[k].who);
     dress(r, c, e);
-    if (!e->self && why[0]) {
-        fprintf(stderr, "sparse-bench: %s: %s\n", peers[k].who, why);
-    }
     return e->self != NULL;
+}
+
+static void open_cusparse(race *r) {
+    char why[256] = "";
+    r->cusparse = r->b->device ? peer_cg_open(0, why, sizeof why) : NULL;
+    if (r->cusparse && !peer_cg_prepare(r->cusparse, &r->there, NULL)) {
+        snprintf(why, sizeof why, "%s", peer_cg_why(r->cusparse));
+        peer_cg_close(r->cusparse);
+        r->cusparse = NULL;
+    }
+    if (why[0] && !r->cusparse) {
+        fprintf(stderr, "sparse-bench: %s\n", why);
+    }
+}
+
+static void enter_cusparse(race *r, int way, bench_contender *c, entrant *e) {
+    *c = (bench_contender){.peak_bytes = -1};
+    *e = (entrant){.is_cusparse = true, .way = (peer_cg_way)way};
+    snprintf(c->who, sizeof c->who, "cusparse:%s", peer_cg_names[way]);
+    dress(r, c, e);
 }
 
 static void race_all(race *r, const char *workload) {
     bench_contender contenders[MOST_ENTRANTS];
     entrant entrants[MOST_ENTRANTS];
-    int count_entered = enter_ours(r, contenders, entrants) ? 1 : 0;
+    int entered = enter_ours(r, contenders, entrants) ? 1 : 0;
     for (int k = 0; k < PEERS; k++) {
-        count_entered += enter_peer(r, k, contenders + count_entered, entrants + count_entered);
+        entered += enter_peer(r, k, contenders + entered, entrants + entered);
     }
-    bench_race(r->b, workload, contenders, count_entered);
-    for (int k = 0; k < count_entered; k++) {
+    open_cusparse(r);
+    for (int way = 0; r->cusparse && way < PEER_CG_WAYS; way++, entered++) {
+        enter_cusparse(r, way, contenders + entered, entrants + entered);
+    }
+    bench_race(r->b, workload, contenders, entered);
+    for (int k = 0; k < entered; k++) {
         lsp_solve_plan_destroy(entrants[k].plan);
         if (entrants[k].peer) {
             entrants[k].peer->destroy(entrants[k].self);
         }
+    }
+    if (r->cusparse) {
+        peer_cg_close(r->cusparse);
     }
 }
 
@@ -244,14 +265,16 @@ static bool prepare(race *r, const char *spec, const char *file) {
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = LSP_F64};
     const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .where = LSP_CUDA};
     const lsp_mtx_read_options options = {.types = types};
-    for (int k = 0; k < CLASSES && !file && strncmp(spec, "nascg:", 6) == 0; k++) {
-        r->nas = spec[6] == classes[k].name ? classes + k : r->nas;
+    if (!file && strncmp(spec, "nascg:", 6) == 0) {
+        r->nas = spec[6];
+        if (!bench_ok(b, b->base, lsp_nas_get_class(b->base, r->nas, &r->params))) {
+            return false;
+        }
     }
     return bench_ok(b, b->base,
                     file ? lsp_mtx_read(b->base, file, &options, &r->A, NULL)
                          : lsp_generate(b->base, spec, 1, &types, &r->A)) &&
-           make_vectors(r) &&
-           (!b->device || bench_ok(b, b->ours, lsp_csr_copy(b->ours, &r->A, &there, &r->there)));
+           make_vectors(r) && (!b->device || bench_ok(b, b->ours, lsp_csr_copy(b->ours, &r->A, &there, &r->there)));
 }
 
 static void run_workload(bench *b, const char *workload, const char *file) {
@@ -275,7 +298,7 @@ static void run_workload(bench *b, const char *workload, const char *file) {
 
 static const char *absent(int i) {
     for (int k = 0; k < PEERS; k++) {
-        if (!peers[k].peer && peers[k].package && i-- == 0) {
+        if (!peers[k].peer && i-- == 0) {
             return peers[k].package;
         }
     }
@@ -283,18 +306,13 @@ static const char *absent(int i) {
 }
 
 static const char *version(bool on_gpu, int i, const char **who) {
-    for (int k = 0; k < PEERS; k++) {
-        if (peers[k].peer && peers[k].on_gpu == on_gpu && peers[k].peer->version && i-- == 0) {
+    for (int k = 0; k < PEERS && !on_gpu; k++) {
+        if (peers[k].peer && i-- == 0) {
             *who = peers[k].who;
             return peers[k].peer->version;
         }
     }
-#if BENCH_HAVE_CUSPARSE
-    *who = "cusparse";
-    return on_gpu && i == 0 ? peer_cusparse_cg_version() : NULL;
-#else
     return NULL;
-#endif
 }
 
 const bench_subject bench_cg = {.name = "cg",

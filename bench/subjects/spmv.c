@@ -1,25 +1,17 @@
 /* The subject spmv: Y = op(A) X, in one call and by plans, with every method that is offered, beside the times that the
  * model predicts. A workload SPEC/TYPES: f64, f32, mixed (values f32, vectors f64), f64x4 and f64x8 (several vectors),
- * f64t (transposed, by plans alone). On a GPU all arrays lie there, events time the product, and the last cache is swept
- * before. */
+ * f64t (transposed, by plans alone). On a GPU all arrays lie there, events time the product, and the last cache is
+ * swept before. */
 #include "spmv_race.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define BOTH(spec) spec "/f64", spec "/f32"
 #define SEVERAL(spec) spec "/f64x4", spec "/f64x8"
-static const char *const workloads[] = {BOTH("poisson2d:2048"),
-                                        BOTH("stencil27:96"),
-                                        BOTH("fem3:32"),
-                                        BOTH("rmat:18:16"),
-                                        BOTH("er:4194304:8"),
-                                        SEVERAL("poisson2d:2048"),
-                                        SEVERAL("fem3:32"),
-                                        "poisson2d:2048/mixed",
-                                        "fem3:32/mixed",
-                                        "poisson2d:2048/f64t",
-                                        "rmat:18:16/f64t",
-                                        NULL};
+static const char *const workloads[] = {BOTH("poisson2d:2048"), BOTH("stencil27:96"),   BOTH("fem3:32"),
+                                        BOTH("rmat:18:16"),     BOTH("er:4194304:8"),   SEVERAL("poisson2d:2048"),
+                                        SEVERAL("fem3:32"),     "poisson2d:2048/mixed", "fem3:32/mixed",
+                                        "poisson2d:2048/f64t",  "rmat:18:16/f64t",      NULL};
 static const char *const gpu_workloads[] = {BOTH("poisson2d:4096"),
                                             BOTH("stencil27:128"),
                                             BOTH("fem3:48"),
@@ -37,16 +29,9 @@ static const char *const gpu_workloads[] = {BOTH("poisson2d:4096"),
                                             "rmat:20:16/f64t",
                                             "er:16777216:4/f64t",
                                             NULL};
-static const char *const quick[] = {BOTH("poisson2d:64"),
-                                    BOTH("stencil27:10"),
-                                    BOTH("fem3:6"),
-                                    BOTH("rmat:10:8"),
-                                    BOTH("er:4096:8"),
-                                    "web:5000:1.8:200/f64",
-                                    SEVERAL("poisson2d:64"),
-                                    "fem3:6/mixed",
-                                    "rmat:10:8/f64t",
-                                    NULL};
+static const char *const quick[] = {
+    BOTH("poisson2d:64"),   BOTH("stencil27:10"),    BOTH("fem3:6"), BOTH("rmat:10:8"), BOTH("er:4096:8"),
+    "web:5000:1.8:200/f64", SEVERAL("poisson2d:64"), "fem3:6/mixed", "rmat:10:8/f64t",  NULL};
 static const char *const file_variants[] = {"f64", "f32", NULL};
 
 /* A method is raced if it is predicted to take at most this many times the best one. */
@@ -57,8 +42,7 @@ static const double worth_racing = 8;
 static lsp_status call(const spmv_entrant *e, lsp_ctx *ctx) {
     const spmv_race *r = e->race;
     const lsp_spmv_vectors vectors = {.alpha = 1, .x = r->x, .y = r->y};
-    return e->plan ? lsp_spmv_execute(e->plan, &vectors)
-                   : lsp_spmv(ctx, bench_spmv_matrix(r), &e->options, &vectors);
+    return e->plan ? lsp_spmv_execute(e->plan, &vectors) : lsp_spmv(ctx, bench_spmv_matrix(r), &e->options, &vectors);
 }
 
 bool bench_spmv_run(bench_contender *c) {
@@ -190,8 +174,7 @@ static void set_types(spmv_race *r, const char *types, lsp_type *values) {
 
 static void *take(const spmv_race *r, int64_t count) {
     const int64_t bytes = count * (int64_t)lsp_type_bytes(r->type);
-    return r->b->device ? bench_device_alloc(r->b->device, bytes)
-                        : aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
+    return r->b->device ? bench_device_alloc(r->b->device, bytes) : aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
 }
 static void drop(const spmv_race *r, void *memory) {
     if (r->b->device) {

@@ -121,9 +121,9 @@ static bool is_right(bench_contender *c) {
             first = i < first ? i : first;
         }
     }
-    return wrong == 0 || bench_why(c, "%lld of %lld elements are wrong; element %lld is %.17g, not %.17g",
-                                   (long long)wrong, (long long)r->out, (long long)first,
-                                   number(r->found, r->type, first), r->right[first]);
+    return wrong == 0 ||
+           bench_why(c, "%lld of %lld elements are wrong; element %lld is %.17g, not %.17g", (long long)wrong,
+                     (long long)r->out, (long long)first, number(r->found, r->type, first), r->right[first]);
 }
 
 bool bench_spmv_check(bench_contender *c) {

@@ -18,15 +18,15 @@ typedef struct spmv_entrant {
 
 typedef struct spmv_race {
     bench *b;
-    lsp_csr A, there;  /* on the host with int32 indices; a copy on the GPU, or empty */
-    lsp_type type;     /* of X, Y and sums */
-    int vectors;       /* columns of X and Y; their rows are contiguous */
-    bool transpose;    /* op(A) = A^T; otherwise A */
-    int64_t in, out;   /* elements of X and of Y */
-    void *x, *y;       /* where A is used */
-    void *found;       /* Y on the host */
-    double *right;     /* what Y must be, */
-    double *allowance; /* and how far it may be from that, in units of rounding of `type` */
+    lsp_csr A, there;                 /* on the host with int32 indices; a copy on the GPU, or empty */
+    lsp_type type;                    /* of X, Y and sums */
+    int vectors;                      /* columns of X and Y; their rows are contiguous */
+    bool transpose;                   /* op(A) = A^T; otherwise A */
+    int64_t in, out;                  /* elements of X and of Y */
+    void *x, *y;                      /* where A is used */
+    void *found;                      /* Y on the host */
+    double *right;                    /* what Y must be, */
+    double *allowance;                /* and how far it may be from that, in units of rounding of `type` */
     double seconds[LSP_SPMV_METHODS]; /* predicted for each method; 0: not offered */
     bench_contender contenders[SPMV_MOST_ENTRANTS];
     spmv_entrant entrants[SPMV_MOST_ENTRANTS]; /* entrants[k] is the state of contenders[k] */
