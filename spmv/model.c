@@ -41,6 +41,7 @@ enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a s
 static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
 static const double offset_and_mask = 8;
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
 
 typedef struct model {
     const lsp_cache_figures *f;
@@ -119,13 +120,14 @@ static double wait_for_longest(const model *m) {
     return m->f->where == LSP_CUDA && longest > 8 * mean ? chain * longest / lanes : 0;
 }
 
-/* The products of each pass are written in parts of sectors; a second kernel reads all of them. */
-static void offer_gather(const model *m, const work *csr, lsp_spmv_choice *choice) {
+/* The products of each pass are written in parts of sectors; a second kernel reads all of them. `asked` passes; 0: as
+ * many as take least. */
+static void offer_gather(const model *m, const work *csr, int asked, lsp_spmv_choice *choice) {
     lsp_cache_case products = m->x;
     products.element_bytes = (size_t)m->item;
     choice->seconds[LSP_SPMV_GATHER] = INFINITY;
-    for (size_t i = 0; i < sizeof passes_tried / sizeof *passes_tried; i++) {
-        const int passes = passes_tried[i];
+    for (int i = 0; i < (asked > 0 ? 1 : TRIED); i++) {
+        const int passes = asked > 0 ? asked : passes_tried[i];
         work w = *csr;
         w.stream += (passes - 1) * m->nnz * m->col + m->nnz * m->item;
         w.entries = m->nnz * (1 + 0.3 * (passes - 1));
@@ -174,7 +176,7 @@ void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job,
     offer(&m, LSP_SPMV_ROWS, &csr, choice);
     choice->seconds[LSP_SPMV_ROWS] += wait_for_longest(&m);
     offer(&m, LSP_SPMV_EQUAL, &csr, choice);
-    offer_gather(&m, &csr, choice);
+    offer_gather(&m, &csr, job->options.passes, choice);
     offer_slices(&m, LSP_SPMV_DIAGONALS, facts->diagonal_slots, 1, choice);
     offer_slices(&m, LSP_SPMV_BLOCKS, block > 0 ? facts->block_slots[block] : 0, (double)block * block, choice);
     offer_lengths(&m, choice);
