@@ -39,7 +39,7 @@ typedef struct lsp_solve_gpu {
     int batch;            /* iterations that the host enqueues together */
 } lsp_solve_gpu;
 
-/* launch.cu: enqueue one kernel each; what they compute is in kernel_cg.cuh and kernel_bicgstab.cuh. `sums`: which of
+/* launch.cu: enqueue one kernel each; what they compute is in kernel_streamed.cuh and kernel_streamed_bicgstab.cuh. `sums`: which of
  * area->sums they fill. The turn takes r*z from another place than r*r if a preconditioner of the user's made z. */
 lsp_status lsp_solve_launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x);
 lsp_status lsp_solve_launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums);

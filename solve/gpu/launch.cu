@@ -1,6 +1,6 @@
 /* Starts the kernels of the streamed solvers, for vectors of either type. */
 #include "core/launch.cuh"
-#include "kernel_bicgstab.cuh"
+#include "kernel_streamed_bicgstab.cuh"
 
 static int64_t blocks_for(int64_t n) { return lsp_max(lsp_min(lsp_ceil_div(n, TILE), LSP_SOLVE_BLOCKS), 1); }
 

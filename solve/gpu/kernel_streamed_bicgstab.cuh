@@ -1,8 +1,8 @@
-/* Flexible BiCGStab, as kernel_cg.cuh does it. q = A p_hat, s = r - alpha q, t = A s_hat. */
-#ifndef LSP_SOLVE_GPU_KERNEL_BICGSTAB_CUH
-#define LSP_SOLVE_GPU_KERNEL_BICGSTAB_CUH
+/* Flexible BiCGStab, as kernel_streamed.cuh does it. q = A p_hat, s = r - alpha q, t = A s_hat. */
+#ifndef LSP_SOLVE_GPU_KERNEL_STREAMED_BICGSTAB_CUH
+#define LSP_SOLVE_GPU_KERNEL_STREAMED_BICGSTAB_CUH
 
-#include "kernel_cg.cuh"
+#include "kernel_streamed.cuh"
 
 /* alpha from r_hat*q; s = r - alpha q, s_hat = M s by the diagonal. s*s. */
 template <typename T>
