@@ -12,7 +12,8 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
     lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
     if (A != NULL) {
-        LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT, "there is both a matrix and an operator: one is meant");
+        LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT,
+                    "there is both a matrix and an operator: one is meant");
         LSP_TRY(lsp_csr_check_header(ctx, "A", A));
         LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
                     (long long)A->cols);
@@ -91,8 +92,8 @@ lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, co
     }
     LSP_REQUIRE(b != NULL && x != NULL, LSP_ERR_ARGUMENT, "%s, %lld numbers, is NULL", b == NULL ? "b" : "x",
                 (long long)plan->n);
-    LSP_REQUIRE(b_at % item == 0 && x_at % item == 0, LSP_ERR_ARGUMENT, "b or x lies at %p or %p, no multiple of %d",
-                b, x, (int)item);
+    LSP_REQUIRE(b_at % item == 0 && x_at % item == 0, LSP_ERR_ARGUMENT, "b or x lies at %p or %p, no multiple of %d", b,
+                x, (int)item);
     LSP_REQUIRE(b_at + bytes > b_at && x_at + bytes > x_at, LSP_ERR_ARGUMENT, "b or x wraps around the address space");
     LSP_REQUIRE(b_at + bytes <= x_at || x_at + bytes <= b_at, LSP_ERR_ARGUMENT,
                 "b and x overlap: they lie at %p and %p, and have %lld numbers each", b, x, (long long)plan->n);

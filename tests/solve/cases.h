@@ -10,7 +10,7 @@
 
 typedef struct system {
     lsp_ctx *ctx;
-    lsp_csr A;    /* on the host */
+    lsp_csr A;     /* on the host */
     lsp_csr there; /* where the context works */
     int64_t n;
     lsp_where where;
@@ -72,7 +72,8 @@ static inline lsp_csr make_matrix(lsp_ctx *ctx, const char *name, lsp_csr_types 
             for (int64_t k = 0; k < entries; k++) { /* the diagonal is the third entry: rows are not sorted */
                 const bool diagonal = k == 2;
                 lsp_index_set(A.col, A.col_type, i * entries + k, diagonal ? i : test_below(&seed, n));
-                test_set_value(&A, i * entries + k, diagonal ? 8 + (double)(i % 5) : ((double)test_below(&seed, 65) - 32) / 32, 0);
+                test_set_value(&A, i * entries + k,
+                               diagonal ? 8 + (double)(i % 5) : ((double)test_below(&seed, 65) - 32) / 32, 0);
             }
         }
     } else {

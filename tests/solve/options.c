@@ -17,7 +17,8 @@ TEST_ON_BOTH(solve_options, tolerances_are_met_and_no_more) {
     EACH_SOLVER(k) {
         solved rough = solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .rtol = 1e-2}, NULL);
         solved fine = solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .rtol = 1e-10}, NULL);
-        solved absolute = solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .rtol = 1e-14, .atol = 1e-2 * norm}, NULL);
+        solved absolute =
+            solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .rtol = 1e-14, .atol = 1e-2 * norm}, NULL);
         must(ctx, rough.status);
         must(ctx, fine.status);
         must(ctx, absolute.status);
@@ -36,7 +37,8 @@ TEST_ON_BOTH(solve_options, fixed_does_all_iterations_even_beyond_the_solution) 
     static const int64_t counts[] = {1, 2, 5, 17, 150};
     EACH_SOLVER(k) {
         for (int c = 0; c < 5; c++) {
-            solved out = solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .fixed = true, .max_iterations = counts[c]}, NULL);
+            solved out =
+                solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .fixed = true, .max_iterations = counts[c]}, NULL);
             must(ctx, out.status);
             cr_assert(out.info.end == LSP_SOLVE_MAX_ITERATIONS && out.info.iterations == counts[c], "%ld: %s",
                       (long)counts[c], out.info.reason);
@@ -84,7 +86,8 @@ TEST_ON_BOTH(solve_options, history_has_every_residual_that_fits) {
     EACH_SOLVER(k) {
         double all[400], few[5] = {0, 0, 0, 0, -1};
         memset(all, 0xff, sizeof all);
-        solved out = solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .history = all, .history_capacity = 400}, NULL);
+        solved out =
+            solve(&s, SOLVER(k), (lsp_solve_options){METHOD(k), .history = all, .history_capacity = 400}, NULL);
         must(ctx, out.status);
         const int64_t n = out.info.iterations;
         cr_assert(all[0] == 1 && all[n] <= 1e-8 && all[n - 1] > 1e-8 && isnan(all[n + 1]), "%g ... %g %g %g", all[0],
@@ -119,8 +122,8 @@ TEST_ON_BOTH(solve_options, the_hook_sees_every_iteration_and_may_stop) {
     EACH_SOLVER(k) {
         watcher w = {.in_order = true};
         double history[400];
-        lsp_solve_options o = {
-            METHOD(k), .on_iteration = watch, .iteration_user = &w, .history = history, .history_capacity = 400};
+        lsp_solve_options o = {METHOD(k), .on_iteration = watch, .iteration_user = &w, .history = history,
+                               .history_capacity = 400};
         solved out = solve(&s, SOLVER(k), o, NULL);
         must(ctx, out.status);
         cr_assert(w.in_order && w.calls == out.info.iterations, "%ld calls, %ld iterations", (long)w.calls,
@@ -309,7 +312,8 @@ TEST_ON_BOTH(solve_options, an_operator_and_a_preconditioner_of_the_caller_do_wh
         lsp_solve_options both = user, operator_alone = {.operator_apply = apply, .operator_user = &A};
         both.operator_apply = apply, both.operator_user = &A;
         solved expected = solve(&s, solver, plain, NULL), m = solve(&s, solver, user, NULL),
-               all = solve(&s, solver, both, NULL), none = solve(&s, solver, (lsp_solve_options){.method = LSP_SPMV_ROWS}, NULL),
+               all = solve(&s, solver, both, NULL),
+               none = solve(&s, solver, (lsp_solve_options){.method = LSP_SPMV_ROWS}, NULL),
                alone = solve(&s, solver, operator_alone, NULL);
         must(ctx, expected.status);
         must(ctx, m.status);

@@ -200,8 +200,8 @@ static void verify_nas(lsp_ctx *ctx, char name, lsp_spmv_method method) {
     reports r = {0};
     must(ctx, lsp_nas_get_class(ctx, name, &params));
     must(ctx, lsp_nas_cg(ctx, name, &s.there, &(lsp_solve_options){.method = method}, note, &r, &result));
-    cr_assert(result.verified && result.reference == params.zeta && r.zeta == result.zeta, "class %c: zeta %.15g, %.15g",
-              name, result.zeta, result.reference);
+    cr_assert(result.verified && result.reference == params.zeta && r.zeta == result.zeta,
+              "class %c: zeta %.15g, %.15g", name, result.zeta, result.reference);
     cr_assert(r.calls == params.iterations && result.iterations == params.iterations && result.mops > 0);
     free_system(&s);
 }
@@ -226,7 +226,8 @@ Test(solve_plans, nas_refuses_another_matrix) {
     lsp_ctx *ctx = test_ctx(1);
     system s = named_system(ctx, "poisson2d:4", LSP_F64);
     lsp_nas_result result;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "class S needs 1400 x 1400", lsp_nas_cg(ctx, 'S', &s.A, NULL, NULL, NULL, &result));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "class S needs 1400 x 1400",
+              lsp_nas_cg(ctx, 'S', &s.A, NULL, NULL, NULL, &result));
     must_fail(ctx, LSP_ERR_ARGUMENT, "'Q'", lsp_nas_cg(ctx, 'Q', &s.A, NULL, NULL, NULL, &result));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_nas_cg(ctx, 'S', &s.A, NULL, NULL, NULL, NULL));
     free_system(&s);

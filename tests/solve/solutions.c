@@ -37,7 +37,8 @@ TEST_ON_BOTH(solve_solutions, symmetric_systems_are_solved_by_both_solvers) {
         for (int type = 0; type < 2; type++) {
             system s = named_system(ctx, names[i], type ? LSP_F32 : LSP_F64);
             for (int k = 0; k < 8; k++) {
-                must_solve(&s, names[i], k & 1, (lsp_solve_options){.precondition = k >> 1 & 1, .method = methods[k >> 2]});
+                must_solve(&s, names[i], k & 1,
+                           (lsp_solve_options){.precondition = k >> 1 & 1, .method = methods[k >> 2]});
             }
             free_system(&s);
         }
@@ -71,7 +72,7 @@ TEST_ON_BOTH(solve_solutions, dense_systems_agree_with_elimination) {
     for (int symmetric = 0; symmetric < 2; symmetric++) {
         for (int i = 0; i < N; i++) {
             for (int k = 0; k < N; k++) {
-                full[i * N + k] = i == k                 ? 20
+                full[i * N + k] = i == k               ? 20
                                   : symmetric && k < i ? full[k * N + i]
                                                        : ((double)test_below(&seed, 65) - 32) / 32;
             }
