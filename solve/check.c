@@ -22,8 +22,6 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
         plan->n = A->rows;
         plan->where = A->where;
         plan->type = o->type != LSP_NONE ? o->type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-        LSP_REQUIRE(plan->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
-                    "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
     } else {
         LSP_REQUIRE(o->operator_apply != NULL, LSP_ERR_ARGUMENT, "there is neither a matrix nor an operator");
         LSP_REQUIRE(o->n >= 0, LSP_ERR_ARGUMENT, "%lld unknowns: a negative number", (long long)o->n);
@@ -35,6 +33,8 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
     }
     LSP_REQUIRE(plan->type == LSP_F32 || plan->type == LSP_F64, LSP_ERR_UNSUPPORTED,
                 "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(plan->type));
+    LSP_REQUIRE(A == NULL || plan->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,

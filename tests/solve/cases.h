@@ -8,7 +8,7 @@
 
 /* ---- a system ---- */
 
-typedef struct system {
+typedef struct problem {
     lsp_ctx *ctx;
     lsp_csr A;     /* on the host */
     lsp_csr there; /* where the context works */
@@ -16,7 +16,7 @@ typedef struct system {
     lsp_where where;
     lsp_type type; /* of the vectors */
     double *b;     /* on the host */
-} system;
+} problem;
 
 static inline lsp_where place_of(const lsp_ctx *ctx) { return ctx->options.device; }
 
@@ -30,8 +30,8 @@ static inline double *random_vector(int64_t n, uint64_t seed) {
 }
 
 /* Takes over A. */
-static inline system make_system(lsp_ctx *ctx, lsp_csr A, lsp_type type, uint64_t seed) {
-    system s = {.ctx = ctx, .A = A, .n = A.rows, .where = place_of(ctx), .type = type};
+static inline problem make_system(lsp_ctx *ctx, lsp_csr A, lsp_type type, uint64_t seed) {
+    problem s = {.ctx = ctx, .A = A, .n = A.rows, .where = place_of(ctx), .type = type};
     s.b = random_vector(s.n, seed);
     for (int64_t i = 0; i < s.n && type == LSP_F32; i++) {
         s.b[i] = (double)(float)s.b[i];
@@ -49,7 +49,7 @@ static inline system make_system(lsp_ctx *ctx, lsp_csr A, lsp_type type, uint64_
     return s;
 }
 
-static inline void free_system(system *s) {
+static inline void free_system(problem *s) {
     if (s->where == LSP_CUDA) {
         lsp_csr_free(s->ctx, &s->there);
     }
@@ -57,7 +57,30 @@ static inline void free_system(system *s) {
     free(s->b);
 }
 
-/* A generated matrix, or "random:N": N x N, about six entries a row, diagonally dominant, not symmetric. */
+/* Replaces A by (A + A^T) / 2 with a diagonal that exceeds the rest of its row: symmetric, positive definite. */
+static inline void make_definite(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_csr T, S;
+    must(ctx, lsp_csr_transpose(ctx, A, &T));
+    must(ctx, lsp_csr_add(ctx, 0.5, A, 0.5, &T, &S));
+    for (int64_t i = 0; i < S.rows; i++) {
+        double rest = 0;
+        int64_t diagonal = -1;
+        for (int64_t k = lsp_csr_rowptr(&S, i); k < lsp_csr_rowptr(&S, i + 1); k++) {
+            if (lsp_csr_col(&S, k) == i) {
+                diagonal = k;
+            } else {
+                rest += fabs(lsp_value_at(&S, k).re);
+            }
+        }
+        test_set_value(&S, diagonal, 1.25 * rest + 1 + (double)(i % 4), 0);
+    }
+    lsp_csr_free(ctx, A);
+    lsp_csr_free(ctx, &T);
+    *A = S;
+}
+
+/* A generated matrix ("spd:NAME": made symmetric and positive definite), or "random:N": N x N, about six entries a row,
+ * diagonally dominant, not symmetric. */
 static inline lsp_csr make_matrix(lsp_ctx *ctx, const char *name, lsp_csr_types types) {
     lsp_csr A;
     types.where = LSP_HOST;
@@ -77,12 +100,16 @@ static inline lsp_csr make_matrix(lsp_ctx *ctx, const char *name, lsp_csr_types 
             }
         }
     } else {
-        must(ctx, lsp_generate(ctx, name, 3, &types, &A));
+        const bool definite = strncmp(name, "spd:", 4) == 0;
+        must(ctx, lsp_generate(ctx, definite ? name + 4 : name, 3, &types, &A));
+        if (definite) {
+            make_definite(ctx, &A);
+        }
     }
     return A;
 }
 
-static inline system named_system(lsp_ctx *ctx, const char *name, lsp_type type) {
+static inline problem named_system(lsp_ctx *ctx, const char *name, lsp_type type) {
     return make_system(ctx, make_matrix(ctx, name, (lsp_csr_types){.val_type = type}), type, 5);
 }
 
@@ -103,7 +130,7 @@ static inline lsp_csr dense_matrix(lsp_ctx *ctx, int64_t n, const double *values
 /* ---- vectors where the system lies ---- */
 
 /* `v` in the system's type, in its place. lsp_free it. */
-static inline void *send(const system *s, const double *v) {
+static inline void *send(const problem *s, const double *v) {
     void *to = NULL;
     const size_t bytes = lsp_type_bytes(s->type);
     char *here = malloc((size_t)(s->n + 1) * bytes);
@@ -125,7 +152,7 @@ static inline void *send(const system *s, const double *v) {
 }
 
 /* As doubles on the host. Frees `from`. */
-static inline double *receive(const system *s, void *from) {
+static inline double *receive(const problem *s, void *from) {
     const size_t bytes = lsp_type_bytes(s->type);
     char *here = malloc((size_t)(s->n + 1) * bytes);
     double *v = malloc((size_t)(s->n + 1) * sizeof *v);
@@ -145,7 +172,7 @@ static inline double *receive(const system *s, void *from) {
 /* ---- plain code ---- */
 
 /* |b - A x| / |b|, in doubles on the host. */
-static inline double true_residual(const system *s, const double *x) {
+static inline double true_residual(const problem *s, const double *x) {
     double rr = 0, bb = 0;
     for (int64_t i = 0; i < s->n; i++) {
         double r = s->b[i];
@@ -198,7 +225,7 @@ typedef struct solved {
 } solved;
 
 /* Solves with the first guess x0, or NULL. With a plan, and without, by turns. */
-static inline solved solve(const system *s, bool bicgstab, lsp_solve_options options, const double *x0) {
+static inline solved solve(const problem *s, bool bicgstab, lsp_solve_options options, const double *x0) {
     solved out = {0};
     void *b = send(s, s->b), *x = send(s, x0 != NULL ? x0 : s->b);
     const bool is_operator = options.operator_apply != NULL;

@@ -4,7 +4,7 @@
 
 TEST_ON_BOTH(solve_plans, several_right_hand_sides_give_the_bits_of_single_calls) {
     for (int k = 0; k < 4; k++) {
-        system s = named_system(ctx, "poisson2d:25", LSP_F64);
+        problem s = named_system(ctx, "poisson2d:25", LSP_F64);
         const lsp_solve_options o = {.method = LSP_SPMV_ROWS, .precondition = k >> 1};
         lsp_solve_plan *plan;
         must(ctx, (k & 1 ? lsp_bicgstab_plan_create : lsp_cg_plan_create)(ctx, &s.there, &o, &plan));
@@ -29,19 +29,19 @@ TEST_ON_BOTH(solve_plans, several_right_hand_sides_give_the_bits_of_single_calls
 TEST_ON_BOTH(solve_plans, new_values_are_taken) {
     static const lsp_spmv_method methods[] = {LSP_SPMV_AUTO, LSP_SPMV_ROWS};
     for (int k = 0; k < 8; k++) {
-        system s = named_system(ctx, "poisson2d:20", LSP_F64);
+        problem s = named_system(ctx, "poisson2d:20", LSP_F64);
         lsp_csr B = make_matrix(ctx, "poisson2d:20", (lsp_csr_types){0});
         for (int64_t i = 0; i < B.rows; i++) {
             for (int64_t e = lsp_csr_rowptr(&B, i); e < lsp_csr_rowptr(&B, i + 1); e++) {
                 ((double *)B.val)[e] *= lsp_csr_col(&B, e) == i ? 1.5 + (double)(i % 3) : 0.5;
             }
         }
-        system t = make_system(ctx, B, LSP_F64, 5);
+        problem t = make_system(ctx, B, LSP_F64, 5);
         const lsp_solve_options o = {.precondition = k >> 1 & 1, .method = methods[k >> 2]};
         lsp_solve_plan *plan;
         must(ctx, (k & 1 ? lsp_bicgstab_plan_create : lsp_cg_plan_create)(ctx, &s.there, &o, &plan));
         for (int round = 0; round < 3; round++) {
-            const system *now = round == 1 ? &t : &s;
+            const problem *now = round == 1 ? &t : &s;
             if (round > 0) {
                 must(ctx, lsp_solve_update(plan, &now->there));
             }
@@ -59,8 +59,8 @@ TEST_ON_BOTH(solve_plans, new_values_are_taken) {
 }
 
 TEST_ON_BOTH(solve_plans, a_refused_update_leaves_the_plan_as_it_was) {
-    system s = named_system(ctx, "poisson2d:20", LSP_F64);
-    system t = named_system(ctx, "poisson2d:20", LSP_F64), other = named_system(ctx, "poisson2d:21", LSP_F64);
+    problem s = named_system(ctx, "poisson2d:20", LSP_F64);
+    problem t = named_system(ctx, "poisson2d:20", LSP_F64), other = named_system(ctx, "poisson2d:21", LSP_F64);
     lsp_solve_plan *plan;
     if (s.where == LSP_CUDA) {
         must(ctx, lsp_cuda_clear(ctx, t.there.val, t.A.nnz * 8));
@@ -83,7 +83,7 @@ TEST_ON_BOTH(solve_plans, a_refused_update_leaves_the_plan_as_it_was) {
 
 static void outlive(lsp_ctx *ctx) {
     lsp_solve_plan *plans[2];
-    system s = named_system(ctx, "poisson2d:10", LSP_F64);
+    problem s = named_system(ctx, "poisson2d:10", LSP_F64);
     must(ctx, lsp_cg_plan_create(ctx, &s.there, &(lsp_solve_options){.method = LSP_SPMV_ROWS}, &plans[0]));
     must(ctx, lsp_bicgstab_plan_create(ctx, &s.there, &(lsp_solve_options){.precondition = 1}, &plans[1]));
     void *b = send(&s, s.b), *x = send(&s, s.b);
@@ -111,7 +111,7 @@ static lsp_status no_apply(void *user, lsp_ctx *ctx, const void *x, void *y) {
 
 Test(solve_plans, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_ctx *ctx = test_ctx(2);
-    system s = named_system(ctx, "poisson2d:4", LSP_F64);
+    problem s = named_system(ctx, "poisson2d:4", LSP_F64);
     double x[17] = {9, 9};
     lsp_csr wide = make_matrix(ctx, "poisson2d:4", (lsp_csr_types){0});
     lsp_solve_plan *plan;
@@ -160,7 +160,7 @@ Test(solve_plans, malformed_arguments_are_refused_and_nothing_is_written) {
 }
 
 static lsp_status solve_all(lsp_ctx *ctx, void *data) {
-    const system *s = data;
+    const problem *s = data;
     lsp_status status = LSP_OK;
     double x[100] = {0};
     lsp_csr A = s->A;
@@ -172,7 +172,7 @@ static lsp_status solve_all(lsp_ctx *ctx, void *data) {
 }
 Test(solve_plans, failing_allocations_are_told_and_leak_nothing) {
     lsp_ctx *ctx = test_ctx(1);
-    system s = named_system(ctx, "poisson2d:10", LSP_F64);
+    problem s = named_system(ctx, "poisson2d:10", LSP_F64);
     test_failing_memory(2, solve_all, &s);
     free_system(&s);
     lsp_ctx_destroy(ctx);
@@ -194,7 +194,7 @@ static void note(void *user, int64_t iteration, double residual, double zeta) {
 static void verify_nas(lsp_ctx *ctx, char name, lsp_spmv_method method) {
     char spec[16];
     snprintf(spec, sizeof spec, "nascg:%c", name);
-    system s = make_system(ctx, make_matrix(ctx, spec, (lsp_csr_types){0}), LSP_F64, 1);
+    problem s = make_system(ctx, make_matrix(ctx, spec, (lsp_csr_types){0}), LSP_F64, 1);
     lsp_nas_result result;
     lsp_nas_class params;
     reports r = {0};
@@ -224,7 +224,7 @@ Test(solve_plans, nas_classes_s_and_w_are_verified_on_the_gpu) {
 
 Test(solve_plans, nas_refuses_another_matrix) {
     lsp_ctx *ctx = test_ctx(1);
-    system s = named_system(ctx, "poisson2d:4", LSP_F64);
+    problem s = named_system(ctx, "poisson2d:4", LSP_F64);
     lsp_nas_result result;
     must_fail(ctx, LSP_ERR_ARGUMENT, "class S needs 1400 x 1400",
               lsp_nas_cg(ctx, 'S', &s.A, NULL, NULL, NULL, &result));

@@ -4,7 +4,7 @@
 /* lsp_cg as ROWS: on a GPU, AUTO may solve in one kernel, ROWS never does. */
 static const lsp_spmv_method methods[] = {LSP_SPMV_AUTO, LSP_SPMV_ROWS};
 
-static void must_solve(const system *s, const char *name, bool bicgstab, lsp_solve_options options) {
+static void must_solve(const problem *s, const char *name, bool bicgstab, lsp_solve_options options) {
     const double rtol = s->type == LSP_F64 ? 1e-9 : 1e-5;
     options.rtol = rtol;
     solved out = solve(s, bicgstab, options, NULL);
@@ -32,10 +32,10 @@ static void must_solve(const system *s, const char *name, bool bicgstab, lsp_sol
 }
 
 TEST_ON_BOTH(solve_solutions, symmetric_systems_are_solved_by_both_solvers) {
-    static const char *const names[] = {"poisson2d:1", "poisson2d:13", "poisson2d:40", "stencil27:6", "fem3:4"};
+    static const char *const names[] = {"poisson2d:1", "poisson2d:13", "poisson2d:40", "stencil27:6", "spd:fem3:4"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (int type = 0; type < 2; type++) {
-            system s = named_system(ctx, names[i], type ? LSP_F32 : LSP_F64);
+            problem s = named_system(ctx, names[i], type ? LSP_F32 : LSP_F64);
             for (int k = 0; k < 8; k++) {
                 must_solve(&s, names[i], k & 1,
                            (lsp_solve_options){.precondition = k >> 1 & 1, .method = methods[k >> 2]});
@@ -50,15 +50,15 @@ TEST_ON_BOTH(solve_solutions, general_systems_are_solved_by_bicgstab) {
         const lsp_csr_types types = {.rowptr_type = c & 1 ? LSP_I64 : LSP_I32,
                                      .col_type = c & 2 ? LSP_I64 : LSP_I32,
                                      .val_type = c < 8 ? LSP_F64 : LSP_F32};
-        system s = make_system(ctx, make_matrix(ctx, c & 1 ? "random:2500" : "random:300", types),
-                               c & 4 || c < 8 ? LSP_F64 : LSP_F32, 9);
+        problem s = make_system(ctx, make_matrix(ctx, c & 1 ? "random:2500" : "random:300", types),
+                                c & 4 || c < 8 ? LSP_F64 : LSP_F32, 9);
         must_solve(&s, "random", true, (lsp_solve_options){.precondition = c & 4 ? LSP_PRECONDITION_JACOBI : 0});
         free_system(&s);
     }
 }
 
 TEST_ON_BOTH(solve_solutions, wide_vectors_with_narrow_values) {
-    system s = make_system(ctx, make_matrix(ctx, "poisson2d:15", (lsp_csr_types){.val_type = LSP_F32}), LSP_F64, 5);
+    problem s = make_system(ctx, make_matrix(ctx, "poisson2d:15", (lsp_csr_types){.val_type = LSP_F32}), LSP_F64, 5);
     for (int k = 0; k < 4; k++) {
         must_solve(&s, "f32 values", k & 1, (lsp_solve_options){.precondition = k >> 1});
     }
@@ -77,7 +77,7 @@ TEST_ON_BOTH(solve_solutions, dense_systems_agree_with_elimination) {
                                                        : ((double)test_below(&seed, 65) - 32) / 32;
             }
         }
-        system s = make_system(ctx, dense_matrix(ctx, N, full), LSP_F64, 4);
+        problem s = make_system(ctx, dense_matrix(ctx, N, full), LSP_F64, 4);
         memcpy(x, s.b, sizeof x);
         eliminate(N, full, x);
         for (int k = 0; k < 4; k++) {
@@ -102,7 +102,7 @@ Test(solve_solutions, the_number_of_threads_changes_no_bit) {
         int64_t iterations = 0;
         for (int t = 0; t < 3; t++) {
             lsp_ctx *ctx = test_ctx(threads[t]);
-            system s = named_system(ctx, "poisson2d:150", LSP_F64);
+            problem s = named_system(ctx, "poisson2d:150", LSP_F64);
             solved out = solve(&s, k & 1, (lsp_solve_options){.precondition = k >> 1}, NULL);
             must(ctx, out.status);
             if (first == NULL) {
@@ -124,7 +124,7 @@ Test(solve_solutions, instruction_sets_give_equal_bits) {
     double *first = NULL;
     for (int isa = LSP_ISA_PORTABLE; isa <= LSP_ISA_AVX512; isa++) {
         lsp_ctx *ctx = test_ctx(2);
-        system s = named_system(ctx, "random:5001", LSP_F64);
+        problem s = named_system(ctx, "random:5001", LSP_F64);
         lsp_solve_plan *plan;
         if (isa > (int)ctx->isa) {
             free_system(&s);
