@@ -64,9 +64,10 @@ typedef struct lsp_spmv_engine {
     void (*release)(lsp_spmv_plan *plan); /* frees plan->parts, also half made. NULL: nothing to free */
 } lsp_spmv_engine;
 
-/* The engine of a method; NULL: there is none on that device. */
+/* The engine of a method; NULL: there is none on that device. _of: on the device where A lies. */
 const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method);
 const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method);
+const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_job *job, lsp_spmv_method method);
 
 /* check.c: refuses wrong arguments with a sentence; fills the job but op(A) and the choice. `options` may be NULL. */
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job);
@@ -81,7 +82,8 @@ lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv
  * here, or does not fit, is refused. */
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts);
 
-/* model.c: predicts seconds[] and plan_seconds[] of the choice for all methods with an engine that fits. */
+/* model.c: predicts seconds[] and plan_seconds[] of the choice for all methods; choice->block is set. The caller clears
+ * those of methods that have no engine here or do not fit. */
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
                       lsp_spmv_choice *choice);
 

@@ -1,0 +1,126 @@
+/* Which method a product takes: the one that was asked for, else without a plan CSR as it is, else the one for which
+ * the model predicts the least time of all expected calls with the making of the plan. */
+#include "core/cuda.h"
+#include "gather_scatter/model.h"
+#include "spmv.h"
+#include <math.h>
+#include <stdio.h>
+
+const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_job *job, lsp_spmv_method method) {
+    return job->A.where == LSP_HOST ? lsp_spmv_engine_cpu(method) : lsp_spmv_engine_cuda(method);
+}
+
+/* From here on the methods are prepared by a plan. */
+static bool needs_plan(lsp_spmv_method method) { return method >= LSP_SPMV_DIAGONALS; }
+
+/* Can it run this job? */
+static bool is_offered(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_method method, const lsp_spmv_facts *facts) {
+    const lsp_spmv_engine *engine = lsp_spmv_engine_of(job, method);
+    return engine != NULL && (facts != NULL || !needs_plan(method)) &&
+           (method != LSP_SPMV_BLOCKS || job->choice.block > 0) && (engine->fits == NULL || engine->fits(ctx, job));
+}
+
+/* The block size that stores least. */
+static int best_block(const lsp_spmv_facts *facts) {
+    int best = 0;
+    for (int b = 2; facts != NULL && b <= LSP_SPMV_LARGEST_BLOCK; b++) {
+        if (facts->block_slots[b] > 0 && (best == 0 || facts->block_slots[b] <= facts->block_slots[best])) {
+            best = b;
+        }
+    }
+    return best;
+}
+
+static lsp_status refuse(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+    const lsp_spmv_method asked = job->options.method;
+    const char *name = lsp_spmv_method_name(asked), *place = job->A.where == LSP_HOST ? "the host" : "a GPU";
+    if (lsp_spmv_engine_of(job, asked) == NULL) {
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the method %s is not offered for matrices on %s", name, place);
+    }
+    if (facts == NULL && needs_plan(asked)) {
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the method %s needs a plan", name);
+    }
+    if (asked == LSP_SPMV_BLOCKS && job->choice.block == 0) {
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the method %s needs a matrix of dense blocks of 2 to %d rows", name,
+                        (int)LSP_SPMV_LARGEST_BLOCK);
+    }
+    return lsp_fail(ctx, LSP_ERR_UNSUPPORTED,
+                    "the method %s does not offer this product: %lld x %lld with %lld entries, values %s, vectors %s, "
+                    "%lld of them, semiring %s, on %s",
+                    name, (long long)job->A.rows, (long long)job->A.cols, (long long)job->A.nnz,
+                    lsp_type_name(job->A.val_type), lsp_type_name(job->options.type), (long long)job->options.vectors,
+                    lsp_semiring_name(job->options.semiring), place);
+}
+
+/* Time of all calls with the plan. Where the caller does not say, a plan is taken to be used a thousand times. */
+static double total(const lsp_spmv_job *job, lsp_spmv_method method) {
+    const double calls = job->options.expected_calls > 0 ? (double)job->options.expected_calls : 1000;
+    return job->choice.plan_seconds[method] + calls * job->choice.seconds[method];
+}
+
+static lsp_spmv_method least(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+    lsp_spmv_method best = LSP_SPMV_ROWS;
+    for (int m = LSP_SPMV_ROWS; m < LSP_SPMV_METHODS; m++) {
+        const bool known = job->choice.seconds[m] > 0 && is_offered(ctx, job, (lsp_spmv_method)m, facts);
+        if (known && total(job, (lsp_spmv_method)m) < total(job, best)) {
+            best = (lsp_spmv_method)m;
+        }
+    }
+    return best;
+}
+
+/* Predictions of all methods that are offered. */
+static lsp_status predict(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+    lsp_status status = LSP_OK;
+    const lsp_cache_figures *figures;
+    LSP_TRY(lsp_cache_figures_of(ctx, &figures));
+    lsp_spmv_predict(figures, job, facts, &job->choice);
+    for (int m = 0; m < LSP_SPMV_METHODS; m++) {
+        if (!is_offered(ctx, job, (lsp_spmv_method)m, facts)) {
+            job->choice.seconds[m] = job->choice.plan_seconds[m] = 0;
+        }
+    }
+done:
+    return status;
+}
+
+/* The sentence about a choice by the model. */
+static void explain(lsp_spmv_choice *choice) {
+    const double rows = choice->seconds[LSP_SPMV_ROWS], ours = choice->seconds[choice->method];
+    if (choice->method == LSP_SPMV_ROWS) {
+        snprintf(choice->reason, sizeof choice->reason, "CSR as it is: %.3g ms predicted, no other method saves more",
+                 1e3 * rows);
+    } else {
+        snprintf(choice->reason, sizeof choice->reason, "%s: %.3g ms predicted, CSR as it is %.3g ms",
+                 lsp_spmv_method_name(choice->method), 1e3 * ours, 1e3 * rows);
+    }
+}
+
+lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+    lsp_status status = LSP_OK;
+    const lsp_spmv_method asked = job->options.method;
+    lsp_spmv_choice *choice = &job->choice;
+    *choice = (lsp_spmv_choice){.method = asked, .passes = 1, .block = best_block(facts)};
+    if (asked != LSP_SPMV_AUTO && !is_offered(ctx, job, asked, facts)) {
+        status = refuse(ctx, job, facts);
+        choice->method = LSP_SPMV_AUTO; /* no engine has anything to release */
+        goto done;
+    }
+    if (facts != NULL) {
+        LSP_TRY(predict(ctx, job, facts));
+    }
+    if (asked != LSP_SPMV_AUTO) {
+        snprintf(choice->reason, sizeof choice->reason, "the caller asked for it");
+    } else if (facts == NULL) {
+        choice->method = LSP_SPMV_ROWS;
+        snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
+    } else {
+        choice->method = least(ctx, job, facts);
+        explain(choice);
+    }
+    if (asked == LSP_SPMV_GATHER && job->options.passes > 0) {
+        choice->passes = job->options.passes;
+    }
+done:
+    return status;
+}

@@ -1,0 +1,173 @@
+/* Plans: A is checked and read once, a method is chosen and prepared; each call then multiplies by it. */
+#include "core/cuda.h"
+#include "matrices/matrices.h"
+#include "transpose.h"
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool transposes(const lsp_spmv_plan *plan) { return plan->transposed.rowptr != NULL; }
+
+/* ---- create ---- */
+
+static lsp_status inspect(lsp_spmv_plan *plan) {
+    const lsp_spmv_job *job = &plan->job;
+    return job->A.where == LSP_HOST ? lsp_spmv_inspect_cpu(plan->ctx, job, &plan->facts)
+                                    : lsp_spmv_inspect_cuda(plan->ctx, job, &plan->facts);
+}
+
+/* What the plan tells of itself, from the choice. */
+static void note_choice(lsp_spmv_plan *plan) {
+    const lsp_spmv_choice *choice = &plan->job.choice;
+    lsp_spmv_info *info = &plan->info;
+    info->method = choice->method;
+    info->passes = choice->passes;
+    memcpy(info->reason, choice->reason, sizeof info->reason);
+    memcpy(info->seconds, choice->seconds, sizeof info->seconds);
+    info->predicted_seconds = choice->seconds[choice->method];
+    info->rows_seconds = choice->seconds[LSP_SPMV_ROWS];
+    info->stored_entries = plan->job.A.nnz;
+    const double making = choice->plan_seconds[choice->method], saved = info->rows_seconds - info->predicted_seconds;
+    if (making > 0) {
+        const double calls = saved > 0 ? making / saved : 1e18;
+        info->pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
+    }
+}
+
+/* Everything between the check of the arguments and the first call. */
+static lsp_status prepare(lsp_spmv_plan *plan, bool transpose) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    if (transpose) {
+        LSP_TRY(lsp_spmv_transpose_plan(plan));
+        plan->job.A = plan->transposed;
+    } else {
+        LSP_TRY(lsp_csr_check_there(ctx, "A", &plan->job.A));
+    }
+    plan->job.planned = true;
+    LSP_TRY(inspect(plan));
+    LSP_TRY(lsp_spmv_choose(ctx, &plan->job, &plan->facts));
+    note_choice(plan);
+    plan->info.plan_bytes += lsp_spmv_transposed_bytes(plan);
+    const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, plan->job.choice.method);
+    if (engine->prepare != NULL) {
+        LSP_TRY(engine->prepare(plan));
+    }
+    if (plan->job.A.where == LSP_CUDA) { /* waits, so that the time is that of the whole plan */
+        int32_t word;
+        LSP_TRY(lsp_cuda_read(ctx, &word, plan->job.A.rowptr, sizeof word));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_spmv_plan *made = NULL;
+    lsp_spmv_job job;
+    const double start = now();
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
+    LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_spmv_plan){.ctx = ctx, .job = job, .given = *A};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(prepare(made, options != NULL && options->transpose));
+    made->info.plan_seconds = now() - start;
+    lsp_log(ctx, "spmv: a plan for %lld x %lld, %lld entries, method %s: %s", (long long)made->job.A.rows,
+            (long long)made->job.A.cols, (long long)made->job.A.nnz, lsp_spmv_method_name(made->info.method),
+            made->info.reason);
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_spmv_plan_destroy(made);
+    }
+    return status;
+}
+
+void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
+    if (plan == NULL) {
+        return;
+    }
+    if (plan->ctx != NULL) {
+        const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, plan->job.choice.method);
+        if (engine != NULL && engine->release != NULL) {
+            engine->release(plan);
+        }
+        lsp_csr_free(plan->ctx, &plan->transposed);
+        lsp_free(plan->ctx, plan->places);
+    }
+    lsp_plan_free(&plan->life);
+}
+
+/* ---- use ---- */
+
+lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) {
+    if (plan == NULL || plan->ctx == NULL || info == NULL) {
+        return plan == NULL ? LSP_ERR_ARGUMENT
+                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
+    }
+    *info = plan->info;
+    return LSP_OK;
+}
+
+lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_spmv_job job = plan->job;
+    LSP_TRY(lsp_spmv_check_vectors(plan->ctx, vectors, &job));
+    if (job.A.rows > 0) {
+        LSP_TRY(lsp_spmv_engine_of(&job, job.choice.method)->run(plan->ctx, &job, plan->parts));
+    }
+done:
+    return status;
+}
+
+/* Is A like the matrix that the plan was made for? */
+static lsp_status check_same(lsp_ctx *ctx, const lsp_csr *given, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(A->where == given->where, LSP_ERR_ARGUMENT, "the plan's matrix lies on the %s, this one does not",
+                given->where == LSP_HOST ? "host" : "GPU");
+    LSP_REQUIRE(A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz, LSP_ERR_ARGUMENT,
+                "the plan was made for %lld x %lld with %lld entries, not for %lld x %lld with %lld",
+                (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
+                (long long)A->cols, (long long)A->nnz);
+    LSP_REQUIRE(A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
+                    A->val_type == given->val_type,
+                LSP_ERR_ARGUMENT,
+                "the plan was made for row pointers, columns and values of types %s, %s and %s, not %s, %s and %s",
+                lsp_type_name(given->rowptr_type), lsp_type_name(given->col_type), lsp_type_name(given->val_type),
+                lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type), lsp_type_name(A->val_type));
+done:
+    return status;
+}
+
+lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_TRY(check_same(plan->ctx, &plan->given, A));
+    if (transposes(plan)) {
+        LSP_TRY(lsp_spmv_take_values(plan, A));
+    } else {
+        plan->job.A = *A;
+    }
+    const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, plan->job.choice.method);
+    if (engine->update != NULL) {
+        LSP_TRY(engine->update(plan));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,32 @@
+/* Y = alpha*op(A)*X + beta*Y in one call, without a plan; and the names of the methods. */
+#include "spmv.h"
+#include "transpose.h"
+
+const char *lsp_spmv_method_name(lsp_spmv_method method) {
+    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",    "gather",
+                                                        "diagonals", "blocks",    "lengths", "propagate"};
+    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : NULL;
+}
+
+lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, const lsp_spmv_vectors *vectors) {
+    lsp_status status = LSP_OK;
+    lsp_spmv_job job;
+    lsp_csr transposed = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
+    LSP_TRY(lsp_spmv_check_vectors(ctx, vectors, &job));
+    if (options != NULL && options->transpose) {
+        LSP_TRY(lsp_spmv_transpose(ctx, A, &transposed));
+        job.A = transposed;
+        job.planned = true;
+    }
+    LSP_TRY(lsp_spmv_choose(ctx, &job, NULL));
+    if (job.A.rows > 0) {
+        LSP_TRY(lsp_spmv_engine_of(&job, job.choice.method)->run(ctx, &job, NULL));
+    }
+done:
+    lsp_csr_free(ctx, &transposed);
+    return status;
+}
