@@ -43,7 +43,7 @@ typedef struct lsp_plan_life {
 } lsp_plan_life;
 
 /* Rooms that keep a table of their own in the context. */
-typedef enum lsp_table { LSP_TABLE_SEGSORT, LSP_TABLE_CACHE_MODEL, LSP_TABLES } lsp_table;
+typedef enum lsp_table { LSP_TABLE_SEGSORT, LSP_TABLE_CACHE_MODEL, LSP_TABLE_SPMV, LSP_TABLES } lsp_table;
 
 struct lsp_ctx {
     lsp_ctx_options options; /* threads resolved, allocator filled in */

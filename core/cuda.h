@@ -16,21 +16,22 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx);
 void lsp_cuda_close(lsp_ctx *ctx);
 /* Waits for the stream. Fails if a kernel wrote to lsp_cuda_fault since the last call. */
 lsp_status lsp_cuda_sync(lsp_ctx *ctx);
-/* The GPU's address of a word of host memory, which is 0 at first. A kernel that meets a malformed segment writes the
- * segment's number + 1 there; one that meets an index outside its array writes -1 - the index's position. */
+/* The GPU's address of a word of host memory, which is 0 at first. A kernel that meets a malformed segment, or a
+ * malformed row of a matrix, writes its number + 1 there; one that meets an index outside its array, or a column
+ * outside the matrix, writes -1 - its position. */
 long long *lsp_cuda_fault(lsp_ctx *ctx);
 /* What lsp_cuda_sync makes of the word: LSP_OK for 0, else LSP_ERR_ARGUMENT and a sentence. */
 static inline lsp_status lsp_cuda_tell_fault(lsp_ctx *ctx, long long fault) {
     return fault == 0 ? LSP_OK
            : fault < 0
                ? lsp_fail(ctx, LSP_ERR_ARGUMENT,
-                          "the index at position %lld of a gather or scatter is outside the array; its element was "
-                          "left out",
+                          "the index at position %lld of a gather or scatter is outside the array, or that entry's "
+                          "column is outside the matrix; it was left out",
                           -1 - fault)
                : lsp_fail(ctx, LSP_ERR_ARGUMENT,
-                          "segment %lld begins or ends outside the array, ends before it begins, or is longer than "
-                          "was said",
-                          fault - 1);
+                          "segment %lld, or row %lld of a matrix, begins or ends outside the array, ends before it "
+                          "begins, or is longer than was said",
+                          fault - 1, fault - 1);
 }
 /* Properties of the device, read when the context is created. */
 typedef struct lsp_cuda_chip {

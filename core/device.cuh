@@ -66,6 +66,13 @@ __device__ inline void lsp_let_next_begin() {
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
+/* For a kernel that needs the results of the one before it: waits until that has ended. Nothing of it is read, and
+ * nothing that it reads is written, before this call. */
+__device__ inline void lsp_wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
 __device__ inline void lsp_end_after_previous() { /* one block that waits is enough */
 #if __CUDA_ARCH__ >= 900
     if (blockIdx.x == gridDim.x - 1) {
@@ -79,6 +86,7 @@ __device__ inline void lsp_end_after_previous() { /* one block that waits is eno
 #define LSP_DYNAMIC_SHARED(name) char *const name = emu_shared()
 static inline void lsp_let_next_begin() {}
 static inline void lsp_end_after_previous() {}
+static inline void lsp_wait_for_previous() {}
 static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); }
 static inline void lsp_prefetch(const void *) {}
 static inline void lsp_prefetch_border(const void *) {}

@@ -27,7 +27,8 @@ typedef struct lsp_grid {
 
 /* Launches one of several independent kernels (programmatic dependent launch, compute capability 9.0 and later). Each
  * kernel but the first may start once all blocks of the previous one have started; it ends after it. The first launch
- * sets *beside, which is false before. Each kernel calls lsp_let_next_begin and lsp_end_after_previous. */
+ * sets *beside, which is false before. Each kernel calls lsp_let_next_begin and lsp_end_after_previous. A kernel that
+ * depends on the one before it calls lsp_wait_for_previous instead, in every thread: then only its start overlaps. */
 template <typename Kernel, typename... P>
 static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const char *failed, Kernel kernel, lsp_grid grid,
                                            const P &...arguments) {

@@ -1,0 +1,128 @@
+/* Products and sums of spmv's kernels, for every semiring, and what kernels do at the two ends of a row: read its
+ * pointers, write its element of y. */
+#ifndef LSP_SPMV_GPU_ARITH_CUH
+#define LSP_SPMV_GPU_ARITH_CUH
+
+#include "core/block.cuh"
+#include "core/semiring.h"
+#include "gpu.h"
+
+/* No value: of a pattern, whose entries are ones. */
+struct spmv_one {};
+
+/* PLUS: LSP_PLUS_TIMES, summed in T by fused multiply-add. The other semirings sum in double, which holds every
+ * product, and counts exactly. */
+template <typename T, bool PLUS> struct spmv_sum { typedef T type; };
+template <typename T> struct spmv_sum<T, false> { typedef double type; };
+
+template <typename V> __device__ inline V spmv_value(const void *val, int64_t k) { return ((const V *)val)[k]; }
+template <> __device__ inline spmv_one spmv_value<spmv_one>(const void *, int64_t) { return {}; }
+
+/* The same, read once: as a stream that the caches need not keep. */
+template <typename V> __device__ inline V spmv_stream(const void *val, int64_t k) { return __ldcs((const V *)val + k); }
+template <> __device__ inline spmv_one spmv_stream<spmv_one>(const void *, int64_t) { return {}; }
+
+template <typename T, typename V> __device__ inline T spmv_factor(V value) { return (T)value; }
+template <> __device__ inline float spmv_factor<float, spmv_one>(spmv_one) { return 1; }
+template <> __device__ inline double spmv_factor<double, spmv_one>(spmv_one) { return 1; }
+
+/* The sum that changes nothing. */
+template <bool PLUS> __device__ inline double spmv_nothing(const spmv_job &job) { return PLUS ? -0.0 : job.empty; }
+
+#define SPMV_PRODUCT_CASE(id, name, product, join, empty)                                                              \
+    case id:                                                                                                           \
+        return (T)LSP_DO_##product(a, b);
+#define SPMV_JOIN_CASE(id, name, product, join, empty)                                                                 \
+    case id:                                                                                                           \
+        return LSP_DO_##join(one, sum);
+template <typename T> __device__ inline T spmv_product(lsp_semiring semiring, T a, T b) {
+    switch (semiring) { LSP_SEMIRINGS(SPMV_PRODUCT_CASE) }
+    return 0;
+}
+__device__ inline double spmv_join_other(lsp_semiring semiring, double sum, double one) {
+    switch (semiring) { LSP_SEMIRINGS(SPMV_JOIN_CASE) }
+    return sum;
+}
+
+/* `sum`, then `other`. */
+template <typename T, bool PLUS>
+__device__ inline typename spmv_sum<T, PLUS>::type
+spmv_join(lsp_semiring semiring, typename spmv_sum<T, PLUS>::type sum, typename spmv_sum<T, PLUS>::type other) {
+    if constexpr (PLUS) {
+        return sum + other;
+    } else {
+        return spmv_join_other(semiring, sum, other);
+    }
+}
+
+/* `sum`, then value * x. */
+template <typename V, typename T, bool PLUS>
+__device__ inline typename spmv_sum<T, PLUS>::type spmv_add(lsp_semiring semiring, typename spmv_sum<T, PLUS>::type sum,
+                                                            V value, T x) {
+    if constexpr (!PLUS) {
+        return spmv_join_other(semiring, sum, (double)spmv_product<T>(semiring, spmv_factor<T, V>(value), x));
+    } else if constexpr (std::is_same<V, spmv_one>::value) {
+        return sum + x;
+    } else {
+        return fma((T)value, x, sum);
+    }
+}
+
+/* The join of the lanes' sums in a group of `lanes` lanes, a power of two, in pairs: in every lane the same. All lanes
+ * of the warp take part. */
+template <typename T, bool PLUS>
+__device__ inline typename spmv_sum<T, PLUS>::type spmv_join_lanes(lsp_semiring semiring,
+                                                                   typename spmv_sum<T, PLUS>::type sum, int lanes) {
+    for (int distance = 1; distance < lanes; distance *= 2) {
+        const typename spmv_sum<T, PLUS>::type other = __shfl_xor_sync(~0u, sum, distance);
+        const bool second = !PLUS && (threadIdx.x & (unsigned)distance) != 0;
+        sum = spmv_join<T, PLUS>(semiring, second ? other : sum, second ? sum : other);
+    }
+    return sum;
+}
+
+/* Is it a column of the matrix? */
+__device__ inline bool spmv_has(const spmv_job &job, int32_t c) { return (uint32_t)c < job.cols_narrow; }
+__device__ inline bool spmv_has(const spmv_job &job, long long c) { return (uint64_t)c < (uint64_t)job.cols; }
+
+/* ---- the ends of a row ---- */
+
+__device__ inline int64_t spmv_rowptr(const spmv_job &job, int64_t row) {
+    return job.wide_rowptr ? ((const int64_t *)job.rowptr)[row] : (int64_t)((const int32_t *)job.rowptr)[row];
+}
+
+/* Row pointers may be wrong if no plan has checked them: then they are cut to the entries that exist. */
+__device__ inline int64_t spmv_clamp(int64_t k, int64_t low, int64_t high) { return max(low, min(k, high)); }
+__device__ inline bool spmv_is_malformed(const spmv_job &job, int64_t begin, int64_t end) {
+    return begin < 0 || end < begin || end > job.nnz;
+}
+
+/* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end, because that word is on the host.
+ */
+struct spmv_faults {
+    long long what = 0;
+    __device__ inline void row(int64_t row) { what = (long long)row + 1; }
+    __device__ inline void entry(int64_t k) { what = -1 - (long long)k; }
+    __device__ inline void report(const spmv_job &job) const {
+        if (what != 0) {
+            *(volatile long long *)job.fault = what;
+        }
+    }
+};
+
+/* Writes y of a row whose sum is complete. is_empty: the row has no entries. */
+template <typename T, bool PLUS>
+__device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vector,
+                                   typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
+    const T beta = job.beta_at ? __ldg((const T *)job.beta_at) : (T)job.beta;
+    T *const y = (T *)job.y + row * job.y_row + vector * job.y_vector;
+    if constexpr (PLUS) {
+        const T alpha = job.alpha_at ? __ldg((const T *)job.alpha_at) : (T)job.alpha;
+        const T scaled = alpha * (is_empty ? (T)0 : sum);
+        *y = beta == 0 ? scaled : fma(beta, *y, scaled);
+    } else {
+        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)*y));
+    }
+}
+
+#endif

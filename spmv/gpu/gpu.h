@@ -1,0 +1,97 @@
+/* What the files of spmv on a GPU tell each other, in plain C. The engines that read CSR as it is: rows.cu, many.cu
+ * (several vectors), equal.cu and gather.cu. */
+#ifndef LSP_SPMV_GPU_GPU_H
+#define LSP_SPMV_GPU_GPU_H
+
+#include "spmv/spmv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A product as kernels see it: Y = alpha*A*X + beta*Y. */
+typedef struct spmv_job {
+    int64_t rows, cols, nnz;
+    uint32_t cols_narrow; /* the columns that int32 reaches */
+    const void *rowptr, *col, *val;
+    bool wide_rowptr, wide_col; /* int64 */
+    bool gathered;              /* x[k] belongs to entry k; then `col` may be NULL: columns are not looked at */
+    lsp_semiring semiring;
+    bool chooses; /* the semiring chooses one product, and not only ones and zeros */
+    double empty; /* an empty sum of the semiring */
+    double alpha, beta;
+    const void *alpha_at, *beta_at; /* not NULL: read instead, of the type of x */
+    const void *x;
+    void *y;
+    int64_t vectors;
+    int64_t x_row, x_vector, y_row, y_vector; /* elements from row to row, from vector to vector */
+    long long *fault;                         /* of lsp_cuda_fault */
+} spmv_job;
+
+/* Entries that one block multiplies and sums: `entries` from `begin` on. The rows `row` .. `row`+`rows`-1 begin among
+ * them, or are empty; entries before the first of these rows belong to row-1. */
+typedef struct spmv_piece {
+    int64_t begin, row;
+    int32_t entries, rows;
+} spmv_piece;
+
+enum { SPMV_PIECE = 2048 }; /* entries of a piece */
+
+/* The head of the work area. Kernels decide by it what is left to do. */
+typedef struct spmv_state {
+    unsigned long long pieces; /* in the list */
+    unsigned skewed;           /* the whole matrix is cut into pieces */
+    unsigned unused;
+} spmv_state;
+
+/* What a call needs beside its arrays, on the GPU. */
+typedef struct spmv_area {
+    spmv_state *state;
+    spmv_piece *list;
+    void *head, *tail; /* [p]: the sum of the entries of piece p before its first row; of its last row */
+    int64_t capacity;  /* pieces */
+} spmv_area;
+
+/* Fills *job; the vectors of `given` are set. */
+void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job);
+
+/* area.c. The work area of calls without a plan belongs to the context. It is never moved or freed while the context
+ * exists, because a CUDA graph may hold its address; when it is too small a larger one is added. */
+lsp_status lsp_spmv_area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area);
+/* One of a plan: a single allocation, area->state. */
+lsp_status lsp_spmv_area_make(lsp_ctx *ctx, int64_t pieces, spmv_area *area);
+int64_t lsp_spmv_area_bytes(int64_t pieces);
+/* Engines of this folder whose parts are a spmv_area, or NULL: the one of the plan, else the context's. */
+lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area);
+lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces); /* sets plan->parts */
+void lsp_spmv_area_release(lsp_spmv_plan *plan);
+
+/* How kernels of ROWS lie on the matrix. */
+typedef struct spmv_shape {
+    bool bulk;       /* bulk copies to shared memory; otherwise lanes read the entries where they are */
+    int lanes;       /* of a row; 1 to 32, a power of two */
+    int tile_rows;   /* rows of a tile */
+    int block_tiles; /* tiles that a block takes one after the other */
+    int room;        /* bulk: entries that shared memory holds; a tile with more comes in chunks */
+    int64_t heavy;   /* a tile with more entries goes to the list of pieces */
+} spmv_shape;
+
+/* rows.cu. `area` NULL: tiles with many entries are done by their own block. `gated`: a sample decides on the GPU
+ * whether tiles or pieces are better for this matrix. */
+lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
+                               const spmv_area *area, bool gated);
+void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
+void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
+int64_t lsp_spmv_rows_pieces(const lsp_spmv_job *given, const spmv_shape *shape); /* the most that can be listed */
+
+/* equal.cu: pieces of the whole matrix; and those that kernels of ROWS have listed. */
+int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);
+lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
+lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
+
+extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

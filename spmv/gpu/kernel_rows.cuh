@@ -1,0 +1,271 @@
+/* y = A*x, rows by rows. A tile is some consecutive rows, and each row belongs to a few lanes.
+ * kernel_tiles (compute capability 9.0): bulk copies bring the entries of a tile to shared memory, and the lanes read
+ * them there. So the stream of entries does not depend on how lanes lie on rows, and few lanes may be chosen: then
+ * neighbouring lanes work on neighbouring rows, which read neighbours in x.
+ * kernel_lanes: lanes read entries where they are. For long rows, int64 columns, semirings, older GPUs. */
+#ifndef LSP_SPMV_GPU_KERNEL_ROWS_CUH
+#define LSP_SPMV_GPU_KERNEL_ROWS_CUH
+
+#include "core/bulk.cuh"
+#include "list.cuh"
+
+enum {
+    ROWS_AHEAD = 5,
+    LANES_NT = 256,
+    LANES_SM_BLOCKS = 5
+}; /* AHEAD: entries that a lane loads before it adds the first */
+
+/* ---- lanes read entries where they are ---- */
+
+/* The sum of this lane's share of the entries begin .. end-1: entry begin, begin + lanes, ... AHEAD of them are loaded
+ * before the first is added. */
+template <typename V, typename T, bool PLUS, int AHEAD, typename C>
+__device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job, const C *col, int64_t begin,
+                                                             int64_t end, int lanes, const T *x, spmv_faults *faults) {
+    typedef typename spmv_sum<T, PLUS>::type S;
+    S sum = (S)spmv_nothing<PLUS>(job);
+#pragma unroll 1
+    for (int64_t k = begin; k < end; k += AHEAD * lanes) {
+        const int left = (int)min(end - k, (int64_t)(AHEAD * WARP));
+        C c[AHEAD];
+        V v[AHEAD];
+        T from[AHEAD];
+#pragma unroll
+        for (int r = 0; r < AHEAD; r++) {
+            c[r] = -1;
+            if (r * lanes < left) {
+                c[r] = col ? col[k + r * lanes] : 0;
+                v[r] = spmv_value<V>(job.val, k + r * lanes);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < AHEAD; r++) {
+            if (spmv_has(job, c[r])) {
+                from[r] = __ldg(x + (job.gathered ? k + r * lanes : c[r] * job.x_row));
+            } else if (r * lanes < left) {
+                faults->entry(k + r * lanes);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < AHEAD; r++) {
+            if (spmv_has(job, c[r])) {
+                sum = spmv_add<V, T, PLUS>(job.semiring, sum, v[r], from[r]);
+            }
+        }
+    }
+    return sum;
+}
+
+/* If the result of a semiring that chooses is 0, it is the first 0 among the products, of either sign: lanes cannot
+ * tell which one was first. */
+template <typename V, typename T>
+__device__ inline double first_zero(const spmv_job &job, int64_t begin, int64_t end, const T *x, double sum) {
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t c = job.wide_col ? ((const long long *)job.col)[k] : (int64_t)((const int32_t *)job.col)[k];
+        if ((uint64_t)c < (uint64_t)job.cols) {
+            const T one = spmv_product<T>(job.semiring, spmv_factor<T, V>(spmv_value<V>(job.val, k)), x[c * job.x_row]);
+            if (one == 0) {
+                return one;
+            }
+        }
+    }
+    return sum;
+}
+
+/* The rows first .. last-1 by the block, `lanes` lanes a row; all vectors, one after the other. */
+template <typename V, typename T, bool PLUS>
+__device__ inline void lanes_rows(const spmv_job &job, int64_t first, int64_t last, int lanes, spmv_faults *faults) {
+    typedef typename spmv_sum<T, PLUS>::type S;
+    const int lane = (int)threadIdx.x % lanes, slots = (int)blockDim.x / lanes;
+    for (int64_t base = first; base < last; base += slots) {
+        const int64_t row = base + (int)threadIdx.x / lanes;
+        int64_t begin = row < last ? spmv_rowptr(job, row) : 0, end = row < last ? spmv_rowptr(job, row + 1) : 0;
+        if (spmv_is_malformed(job, begin, end)) {
+            faults->row(row);
+            begin = end = 0;
+        }
+        for (int64_t vector = 0; vector < job.vectors; vector++) {
+            const T *const x = (const T *)job.x + vector * job.x_vector;
+            S sum = job.wide_col
+                        ? lanes_sum<V, T, PLUS, 1>(job, (const long long *)job.col, begin + lane, end, lanes, x, faults)
+                        : lanes_sum<V, T, PLUS, ROWS_AHEAD>(job, (const int32_t *)job.col, begin + lane, end, lanes, x,
+                                                            faults);
+            sum = spmv_join_lanes<T, PLUS>(job.semiring, sum, lanes);
+            if (lane == 0 && row < last) {
+                if constexpr (!PLUS) {
+                    sum = sum == 0 && lanes > 1 && job.chooses ? first_zero<V, T>(job, begin, end, x, sum) : sum;
+                }
+                spmv_finish<T, PLUS>(job, row, vector, sum, begin == end);
+            }
+        }
+    }
+}
+
+/* A tile that has too many entries goes to the list; without a list each of its rows gets a whole warp. */
+template <typename V, typename T, bool PLUS>
+static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes(rows_launch l) {
+    spmv_faults faults;
+    lsp_let_next_begin();
+    const bool cut = l.gated && rows_are_cut(l, &faults);
+    for (int64_t tile = blockIdx.x; tile < l.tiles && !cut; tile += gridDim.x) {
+        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
+        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
+        const int64_t end = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz);
+        if (end - begin <= l.heavy) {
+            lanes_rows<V, T, PLUS>(l.job, first, last, l.lanes, &faults);
+        } else if (l.area.state) {
+            list_pieces(l.job, l.area, first, last, begin, end, &faults);
+        } else {
+            lanes_rows<V, T, PLUS>(l.job, first, last, WARP, &faults);
+        }
+    }
+    faults.report(l.job);
+}
+
+/* ---- bulk copies ---- */
+
+enum { TILES_AHEAD = 4, TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* NT: most threads. Registers for 12 such blocks */
+
+/* A tile in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it. */
+template <typename V> struct tile_room {
+    const V *val;
+    const int32_t *col;
+    int64_t origin; /* the entry that col[0] and val[0] are */
+};
+
+/* Shared memory: arrivals, columns, values; `room` is a multiple of 4. */
+template <typename V> __device__ inline tile_room<V> tile_in(char *shared, int room, int64_t begin) {
+    return {(const V *)(shared + 16 + (size_t)room * sizeof(int32_t)), (const int32_t *)(shared + 16), begin & ~3ll};
+}
+
+template <typename V> __device__ inline size_t value_bytes() { return sizeof(V); }
+template <> __device__ inline size_t value_bytes<spmv_one>() { return 0; }
+
+/* Starts the copies of the entries begin .. end-1: thread 0 the bulk, and others the last ones, for which a bulk copy
+ * would read beyond the arrays. The caller's barrier follows. */
+template <typename V>
+__device__ inline void tile_start(const spmv_job &job, const tile_room<V> &room, int64_t begin, int64_t end,
+                                  lsp_arrivals *arrivals) {
+    const int64_t whole = min((end + 3) & ~3ll, job.nnz & ~3ll), rest = whole + threadIdx.x;
+    const int32_t *const col = (const int32_t *)job.col;
+    const V *const val = (const V *)job.val;
+    if (threadIdx.x == 0) {
+        const unsigned count = whole > room.origin ? (unsigned)(whole - room.origin) : 0;
+        lsp_bulk_expect(arrivals, count * (unsigned)(sizeof *col + value_bytes<V>()));
+        if (count > 0) {
+            lsp_bulk_load((void *)room.col, col + room.origin, count * (unsigned)sizeof *col, arrivals);
+        }
+        if (count > 0 && value_bytes<V>() > 0) {
+            lsp_bulk_load((void *)room.val, val + room.origin, count * (unsigned)value_bytes<V>(), arrivals);
+        }
+    }
+    if (rest >= begin && rest < end) { /* at most 3 */
+        ((int32_t *)room.col)[rest - room.origin] = col[rest];
+        if constexpr (!std::is_same<V, spmv_one>::value) {
+            ((V *)room.val)[rest - room.origin] = val[rest];
+        }
+    }
+}
+
+/* Adds this lane's share of a row: entries at, at + LANES, ... below `end`, counted from the origin. *bad: one whose
+ * column is outside. */
+template <typename V, typename T, int LANES>
+__device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int at, int end, T sum, int *bad) {
+    const T *const x = (const T *)job.x;
+#pragma unroll 1
+    for (; at < end; at += TILES_AHEAD * LANES) {
+        T from[TILES_AHEAD];
+        bool good[TILES_AHEAD];
+#pragma unroll
+        for (int r = 0; r < TILES_AHEAD; r++) {
+            const int k = at + r * LANES;
+            const int32_t c = k < end ? room.col[k] : -1;
+            good[r] = spmv_has(job, c);
+            if (good[r]) {
+                from[r] = __ldg(x + c);
+            } else if (k < end) {
+                *bad = k;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < TILES_AHEAD; r++) {
+            if (good[r]) {
+                sum = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum, spmv_value<V>(room.val, at + r * LANES), from[r]);
+            }
+        }
+    }
+    return sum;
+}
+
+/* Sums the rows of a tile, entries begin .. end-1; those that do not fit in shared memory at once come in chunks. */
+template <typename V, typename T, int LANES>
+__device__ inline void tile_rows(const rows_launch &l, char *shared, int64_t first, int64_t last, int64_t begin,
+                                 int64_t end, unsigned *phase, spmv_faults *faults) {
+    const spmv_job &job = l.job;
+    lsp_arrivals *const arrivals = (lsp_arrivals *)shared;
+    const int64_t row = min(first + (int)threadIdx.x / LANES, last);
+    const int64_t from = spmv_rowptr(job, row), to = spmv_rowptr(job, min(row + 1, last));
+    const bool malformed = row < last && spmv_is_malformed(job, from, to);
+    const int64_t mine = spmv_clamp(from, begin, end), ends = malformed ? mine : spmv_clamp(to, mine, end);
+    T sum = (T)-0.0;
+    int bad = -1;
+    for (int64_t chunk = begin;;) {
+        const tile_room<V> room = tile_in<V>(shared, l.room, chunk);
+        const int64_t next = min(room.origin + l.room - 4, end);
+        tile_start<V>(job, room, chunk, next, arrivals);
+        __syncthreads();
+        lsp_bulk_wait(arrivals, (*phase)++);
+        int at = (int)threadIdx.x % LANES + (int)(max(mine, chunk) - room.origin);
+        if (chunk > mine) { /* the lane goes on where it was */
+            at = (int)(chunk - room.origin) +
+                 (int)((unsigned long long)(mine + (int)threadIdx.x % LANES + (LANES << 20) - chunk) % LANES);
+        }
+        sum = tile_sum<V, T, LANES>(job, room, at, (int)(min(ends, next) - room.origin), sum, &bad);
+        if (bad >= 0) {
+            faults->entry(room.origin + bad);
+        }
+        chunk = next;
+        if (chunk >= end) {
+            break;
+        }
+        lsp_bulk_reuse();
+        __syncthreads();
+    }
+    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
+    if (malformed) {
+        faults->row(row);
+    }
+    if (threadIdx.x % LANES == 0 && row < last) {
+        spmv_finish<T, true>(job, row, 0, sum, mine == ends);
+    }
+}
+
+/* One vector without strides, LSP_PLUS_TIMES, int32 columns, blocks of tile_rows * LANES threads. */
+template <typename V, typename T, int LANES>
+static __global__ void __launch_bounds__(TILES_NT, TILES_SM_BLOCKS) kernel_tiles(rows_launch l) {
+    LSP_DYNAMIC_SHARED(shared);
+    spmv_faults faults;
+    unsigned phase = 0;
+    lsp_let_next_begin();
+    const bool cut = l.gated && rows_are_cut(l, &faults);
+    if (threadIdx.x == 0 && !cut) { /* the thread that starts the copies */
+        lsp_bulk_begin((lsp_arrivals *)shared);
+    }
+    for (int64_t tile = blockIdx.x; tile < l.tiles && !cut; tile += gridDim.x) {
+        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
+        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
+        const int64_t end = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz);
+        if (l.area.state && end - begin > l.heavy) {
+            list_pieces(l.job, l.area, first, last, begin, end, &faults);
+            continue;
+        }
+        tile_rows<V, T, LANES>(l, shared, first, last, begin, end, &phase, &faults);
+        if (tile + gridDim.x < l.tiles) {
+            lsp_bulk_reuse();
+            __syncthreads();
+        }
+    }
+    faults.report(l.job);
+}
+
+#endif
