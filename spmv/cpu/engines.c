@@ -1,6 +1,7 @@
 /* The table of engines of the CPU. */
 #include "cpu.h"
 #include "spmv/diagonals.h"
+#include "spmv/propagate.h"
 
 const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method) {
     switch (method) {
@@ -16,7 +17,7 @@ const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method) {
     case LSP_SPMV_BLOCKS:
         return &lsp_spmv_blocks_cpu;
     case LSP_SPMV_PROPAGATE:
-        return NULL; /* lsp_spmv_propagate_cpu */
+        return &lsp_spmv_propagate_cpu;
     default:
         return NULL;
     }
