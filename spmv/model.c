@@ -19,13 +19,13 @@ typedef struct factors {
  * web:4000000:1.8:20000, er:N:D; f64), for which `sparse-bench spmv` tells the error of each. Other GPUs: the same
  * factors on their figures. */
 static const factors gpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 0.96, .x = 1, .entry = 0.4, .row = 0.4, .launches = 1},
-    [LSP_SPMV_EQUAL] = {.share = 0.96, .x = 1.05, .entry = 0.83, .row = 0.4, .launches = 2},
+    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.25, .row = 0.2, .launches = 1},
+    [LSP_SPMV_EQUAL] = {.share = 0.96, .x = 1.05, .entry = 0.72, .row = 0.2, .launches = 2},
     [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 0.8, .row = 0.4, .launches = 2},
-    [LSP_SPMV_DIAGONALS] = {.share = 0.94, .x = 0, .entry = 0.25, .row = 0.1, .launches = 1, .plan = 100},
-    [LSP_SPMV_BLOCKS] = {.share = 0.95, .x = 0, .entry = 0.2, .row = 0.1, .launches = 1, .plan = 100},
+    [LSP_SPMV_DIAGONALS] = {.share = 0.95, .x = 0, .entry = 0.15, .row = 0.1, .launches = 1, .plan = 100},
+    [LSP_SPMV_BLOCKS] = {.share = 0.97, .x = 0, .entry = 0.1, .row = 0.1, .launches = 1, .plan = 100},
     [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 0.7, .entry = 0.4, .row = 0.2, .launches = 2, .plan = 150},
-    [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.5, .row = 0.3, .launches = 2, .plan = 880}};
+    [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.4, .row = 0.3, .launches = 2, .plan = 880}};
 
 /* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {

@@ -19,38 +19,43 @@ ALWAYS row_walk walk_from(const lsp_spmv_rows *r, int64_t begin) {
     return (row_walk){.end = first, .good = r->job->planned ? A->nnz : first};
 }
 
-/* Are the columns begin .. end-1 inside the matrix? */
-static bool columns_are_inside(const lsp_csr *A, int64_t begin, int64_t end) {
-    bool outside = false;
+/* Are the columns begin .. end-1 inside the matrix? One is outside if it or its distance from the last is negative. */
+static __attribute__((noinline)) bool columns_are_inside(const lsp_csr *A, int64_t begin, int64_t end) {
     if (A->col_type == LSP_I32) {
-        const uint32_t *col = (const uint32_t *)A->col, limit = (uint32_t)lsp_min(A->cols, (int64_t)1 << 31);
+        const uint32_t *col = (const uint32_t *)A->col, last = (uint32_t)(lsp_min(A->cols, (int64_t)1 << 31) - 1);
+        uint32_t signs = end > begin ? last : 0;
         for (int64_t k = begin; k < end; k++) {
-            outside |= col[k] >= limit;
+            signs |= col[k] | (last - col[k]);
         }
-    } else {
-        const uint64_t *col = (const uint64_t *)A->col;
-        for (int64_t k = begin; k < end; k++) {
-            outside |= col[k] >= (uint64_t)A->cols;
-        }
+        return (int32_t)signs >= 0;
     }
-    return !outside;
+    const uint64_t *col = (const uint64_t *)A->col, last = (uint64_t)(A->cols - 1);
+    uint64_t signs = end > begin ? last : 0;
+    for (int64_t k = begin; k < end; k++) {
+        signs |= col[k] | (last - col[k]);
+    }
+    return (int64_t)signs >= 0;
 }
 
-/* Checks on beyond the row. A row with a column outside is left to the reference, which leaves the entry out. */
-static int check_row(const lsp_spmv_rows *r, row_walk *walk, int64_t i) {
+/* A row that is not known to be good: *good becomes larger if its columns are. Checks on beyond the row. A row with a
+ * column outside is left to the reference, which leaves the entry out. */
+static __attribute__((noinline)) int check_row(const lsp_spmv_rows *r, int64_t i, int64_t begin, int64_t end,
+                                               int64_t *good) {
     const lsp_csr *A = &r->job->A;
-    const int64_t from = lsp_max(walk->good, walk->begin);
-    const int64_t to = lsp_min(lsp_max(walk->end, from + CHECKED), A->nnz);
+    if (begin < 0 || end < begin || end > A->nnz) {
+        lsp_lower(&r->faults->row, i);
+        return ROW_WRONG;
+    }
+    const int64_t from = lsp_max(*good, begin), to = lsp_min(lsp_max(end, from + CHECKED), A->nnz);
     if (columns_are_inside(A, from, to)) {
-        walk->good = to;
+        *good = to;
         return ROW_GOOD;
     }
-    if (columns_are_inside(A, from, walk->end)) {
-        walk->good = walk->end;
+    *good = end;
+    if (columns_are_inside(A, from, end)) {
         return ROW_GOOD;
     }
     lsp_spmv_ref_rows(r->job, i, i + 1, r->faults);
-    walk->good = walk->end;
     return ROW_DONE;
 }
 
@@ -59,11 +64,9 @@ ALWAYS int next_row(const lsp_spmv_rows *r, row_walk *walk, int64_t i) {
     const lsp_csr *A = &r->job->A;
     walk->begin = walk->end;
     walk->end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
-    if (walk->begin < 0 || walk->end < walk->begin || walk->end > A->nnz) {
-        lsp_lower(&r->faults->row, i);
-        return ROW_WRONG;
-    }
-    return walk->end <= walk->good ? ROW_GOOD : check_row(r, walk, i);
+    return walk->begin >= 0 && walk->begin <= walk->end && walk->end <= walk->good
+               ? ROW_GOOD
+               : check_row(r, i, walk->begin, walk->end, &walk->good);
 }
 
 static inline bool is_one_dense(const lsp_spmv_job *job) {

@@ -3,6 +3,7 @@
 
 #include "core/launch.cuh"
 #include "diagonals.h"
+#include "types.cuh"
 
 /* Few slices leave most of a GPU idle: several warps then share one. By the number of slices alone, so that every GPU
  * gives the same bits. Tuned on an H200 (fem3:48, of 3456 slices: .054 ms with 3 warps, .059 with 1). */
@@ -28,9 +29,10 @@ template <typename V, typename T, int B> static lsp_status launch_block(lsp_ctx 
                     : launch_vectors<V, T, B, 8>(ctx, launch);
 }
 
-template <typename V, typename T> static lsp_status launch_types(lsp_ctx *ctx, const diagonals_launch &launch, int b) {
-    if constexpr (!std::is_same<V, spmv_one>::value) {
-        switch (b) {
+template <typename V, typename T>
+static lsp_status launch_types(lsp_ctx *ctx, const diagonals_launch &launch, int block) {
+    if constexpr (!std::is_same<V, spmv_one>::value) { /* a pattern has no blocks */
+        switch (block) {
         case 2:
             return launch_block<V, T, 2>(ctx, launch);
         case 3:
@@ -46,7 +48,6 @@ template <typename V, typename T> static lsp_status launch_types(lsp_ctx *ctx, c
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     const lsp_diagonals *D = (const lsp_diagonals *)parts;
-    const lsp_type val = job->A.val_type;
     diagonals_launch launch = {};
     lsp_spmv_gpu_job(ctx, job, &launch.job);
     launch.first = D->first;
@@ -54,13 +55,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     launch.values = D->values;
     launch.slices = D->slices;
     launch.shares = shares_of(D, job->options.vectors);
-    if (job->options.type == LSP_F32) {
-        return val == LSP_NONE ? launch_types<spmv_one, float>(ctx, launch, 1)
-                               : launch_types<float, float>(ctx, launch, D->block);
-    }
-    return val == LSP_NONE  ? launch_types<spmv_one, double>(ctx, launch, 1)
-           : val == LSP_F32 ? launch_types<float, double>(ctx, launch, D->block)
-                            : launch_types<double, double>(ctx, launch, D->block);
+    return SPMV_BY_TYPES(job, launch_types, (ctx, launch, D->block));
 }
 
 extern "C" {

@@ -35,8 +35,8 @@ __device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t beg
         const int n = (int)min(end - chunk, (int64_t)WARP);
         const int2 mine = lane < n ? __ldg((const int2 *)(launch.at + chunk) + lane) : int2{0, 0};
         for (int d = 0; d < n; d += AHEAD, values += AHEAD * WARP * B * B) {
-            V v[AHEAD][B * B];
-            T from[AHEAD][B][K];
+            V v[AHEAD][B * B] = {};
+            T from[AHEAD][B][K] = {};
             bool here[AHEAD];
 #pragma unroll
             for (int a = 0; a < AHEAD; a++) { /* beyond n the mask is empty */
@@ -113,11 +113,10 @@ static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP) kernel_diagonals
             diagonals_join<T, B>(launch.shares, share, sum, &some);
         }
     }
-    const spmv_factors<T> factors = spmv_read_factors<T>(launch.job);
     for (int ik = 0; ik < B * K; ik++) {
         const int64_t row = (slice * WARP + lane) * B + ik / K;
         if (share == 0 && row < launch.job.rows && ik % K < launch.job.vectors) {
-            spmv_finish<T, true>(launch.job, factors, row, ik % K, sum[ik / K][ik % K], !some);
+            spmv_finish<T, true>(launch.job, row, ik % K, sum[ik / K][ik % K], !some);
         }
     }
 }
