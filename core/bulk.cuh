@@ -1,5 +1,5 @@
-/* Bulk copies from global to shared memory (compute capability 9.0 and later): one thread starts a copy, the copy engine
- * makes it, and a barrier in shared memory counts the bytes that have arrived. */
+/* Bulk copies from global to shared memory (compute capability 9.0 and later): one thread starts a copy, the copy
+ * engine makes it, and a barrier in shared memory counts the bytes that have arrived. */
 #ifndef LSP_CORE_BULK_CUH
 #define LSP_CORE_BULK_CUH
 

@@ -17,8 +17,8 @@ void lsp_cuda_close(lsp_ctx *ctx);
 /* Waits for the stream. Fails if a kernel wrote to lsp_cuda_fault since the last call. */
 lsp_status lsp_cuda_sync(lsp_ctx *ctx);
 /* The GPU's address of a word of host memory, which is 0 at first. A kernel that meets a malformed segment, or a
- * malformed row of a matrix, writes its number + 1 there; one that meets an index outside its array, or a column outside
- * the matrix, writes -1 - its position. */
+ * malformed row of a matrix, writes its number + 1 there; one that meets an index outside its array, or a column
+ * outside the matrix, writes -1 - its position. */
 long long *lsp_cuda_fault(lsp_ctx *ctx);
 /* What lsp_cuda_sync makes of the word: LSP_OK for 0, else LSP_ERR_ARGUMENT and a sentence. */
 static inline lsp_status lsp_cuda_tell_fault(lsp_ctx *ctx, long long fault) {

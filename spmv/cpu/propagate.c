@@ -1,11 +1,11 @@
 /* LSP_SPMV_PROPAGATE on the CPU: the staged gather of x by column, whose second loop brings a bin of elements into the
  * core's cache and multiplies and sums its rows there. Bins are equal numbers of entries, so a row may go on in the
  * next bins; its parts are added at the end. Nothing depends on the number of threads. */
+#include "spmv/propagate.h"
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
-#include "spmv/finish.h"
-#include "spmv/propagate.h"
 #include "matrices/matrices.h"
+#include "spmv/finish.h"
 #include <string.h>
 
 typedef struct propagation {

@@ -18,6 +18,10 @@ template <typename T> struct spmv_sum<T, false> { typedef double type; };
 template <typename V> __device__ inline V spmv_value(const void *val, int64_t k) { return ((const V *)val)[k]; }
 template <> __device__ inline spmv_one spmv_value<spmv_one>(const void *, int64_t) { return {}; }
 
+/* The same, read once: as a stream that the caches need not keep. */
+template <typename V> __device__ inline V spmv_stream(const void *val, int64_t k) { return __ldcs((const V *)val + k); }
+template <> __device__ inline spmv_one spmv_stream<spmv_one>(const void *, int64_t) { return {}; }
+
 template <typename T, typename V> __device__ inline T spmv_factor(V value) { return (T)value; }
 template <> __device__ inline float spmv_factor<float, spmv_one>(spmv_one) { return 1; }
 template <> __device__ inline double spmv_factor<double, spmv_one>(spmv_one) { return 1; }
@@ -42,9 +46,8 @@ __device__ inline double spmv_join_other(lsp_semiring semiring, double sum, doub
 
 /* `sum`, then `other`. */
 template <typename T, bool PLUS>
-__device__ inline typename spmv_sum<T, PLUS>::type spmv_join(lsp_semiring semiring,
-                                                             typename spmv_sum<T, PLUS>::type sum,
-                                                             typename spmv_sum<T, PLUS>::type other) {
+__device__ inline typename spmv_sum<T, PLUS>::type
+spmv_join(lsp_semiring semiring, typename spmv_sum<T, PLUS>::type sum, typename spmv_sum<T, PLUS>::type other) {
     if constexpr (PLUS) {
         return sum + other;
     } else {
@@ -54,8 +57,8 @@ __device__ inline typename spmv_sum<T, PLUS>::type spmv_join(lsp_semiring semiri
 
 /* `sum`, then value * x. */
 template <typename V, typename T, bool PLUS>
-__device__ inline typename spmv_sum<T, PLUS>::type
-spmv_add(lsp_semiring semiring, typename spmv_sum<T, PLUS>::type sum, V value, T x) {
+__device__ inline typename spmv_sum<T, PLUS>::type spmv_add(lsp_semiring semiring, typename spmv_sum<T, PLUS>::type sum,
+                                                            V value, T x) {
     if constexpr (!PLUS) {
         return spmv_join_other(semiring, sum, (double)spmv_product<T>(semiring, spmv_factor<T, V>(value), x));
     } else if constexpr (std::is_same<V, spmv_one>::value) {
@@ -72,11 +75,15 @@ __device__ inline typename spmv_sum<T, PLUS>::type spmv_join_lanes(lsp_semiring 
                                                                    typename spmv_sum<T, PLUS>::type sum, int lanes) {
     for (int distance = 1; distance < lanes; distance *= 2) {
         const typename spmv_sum<T, PLUS>::type other = __shfl_xor_sync(~0u, sum, distance);
-        const bool second = (threadIdx.x & (unsigned)distance) != 0;
+        const bool second = !PLUS && (threadIdx.x & (unsigned)distance) != 0;
         sum = spmv_join<T, PLUS>(semiring, second ? other : sum, second ? sum : other);
     }
     return sum;
 }
+
+/* Is it a column of the matrix? */
+__device__ inline bool spmv_has(const spmv_job &job, int32_t c) { return (uint32_t)c < job.cols_narrow; }
+__device__ inline bool spmv_has(const spmv_job &job, long long c) { return (uint64_t)c < (uint64_t)job.cols; }
 
 /* ---- the ends of a row ---- */
 
@@ -84,43 +91,37 @@ __device__ inline int64_t spmv_rowptr(const spmv_job &job, int64_t row) {
     return job.wide_rowptr ? ((const int64_t *)job.rowptr)[row] : (int64_t)((const int32_t *)job.rowptr)[row];
 }
 
-/* Row pointers may be wrong if no plan has checked them: then a row is cut to the entries that exist. */
+/* Row pointers may be wrong if no plan has checked them: then they are cut to the entries that exist. */
 __device__ inline int64_t spmv_clamp(int64_t k, int64_t low, int64_t high) { return max(low, min(k, high)); }
-__device__ inline bool spmv_is_malformed(const spmv_job &job, int64_t row, int64_t begin, int64_t end) {
-    return begin < 0 || end < begin || end > job.nnz || (row == 0 && begin != 0) ||
-           (row == job.rows - 1 && end != job.nnz);
+__device__ inline bool spmv_is_malformed(const spmv_job &job, int64_t begin, int64_t end) {
+    return begin < 0 || end < begin || end > job.nnz;
 }
 
-/* What a thread found wrong: reported once, at its end, because the word is on the host. */
+/* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end, because that word is on the host.
+ */
 struct spmv_faults {
-    int64_t row = -1, entry = -1;
+    long long what = 0;
+    __device__ inline void row(int64_t row) { what = (long long)row + 1; }
+    __device__ inline void entry(int64_t k) { what = -1 - (long long)k; }
     __device__ inline void report(const spmv_job &job) const {
-        if (row >= 0) {
-            *(volatile long long *)job.fault = (long long)row + 1;
-        } else if (entry >= 0) {
-            *(volatile long long *)job.fault = -1 - (long long)entry;
+        if (what != 0) {
+            *(volatile long long *)job.fault = what;
         }
     }
 };
 
-template <typename T> struct spmv_factors {
-    T alpha, beta;
-};
-template <typename T> __device__ inline spmv_factors<T> spmv_read_factors(const spmv_job &job) {
-    return {job.alpha_at ? *(const T *)job.alpha_at : (T)job.alpha,
-            job.beta_at ? *(const T *)job.beta_at : (T)job.beta};
-}
-
 /* Writes y of a row whose sum is complete. is_empty: the row has no entries. */
 template <typename T, bool PLUS>
-__device__ inline void spmv_finish(const spmv_job &job, const spmv_factors<T> &factors, int64_t row, int64_t vector,
+__device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vector,
                                    typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
+    const T beta = job.beta_at ? __ldg((const T *)job.beta_at) : (T)job.beta;
     T *const y = (T *)job.y + row * job.y_row + vector * job.y_vector;
     if constexpr (PLUS) {
-        const T scaled = factors.alpha * (is_empty ? (T)0 : sum);
-        *y = factors.beta == 0 ? scaled : fma(factors.beta, *y, scaled);
+        const T alpha = job.alpha_at ? __ldg((const T *)job.alpha_at) : (T)job.alpha;
+        const T scaled = alpha * (is_empty ? (T)0 : sum);
+        *y = beta == 0 ? scaled : fma(beta, *y, scaled);
     } else {
-        *y = (T)(factors.beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)*y));
+        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)*y));
     }
 }
 

@@ -12,9 +12,12 @@ extern "C" {
 /* A product as kernels see it: Y = alpha*A*X + beta*Y. */
 typedef struct spmv_job {
     int64_t rows, cols, nnz;
+    uint32_t cols_narrow; /* the columns that int32 reaches */
     const void *rowptr, *col, *val;
     bool wide_rowptr, wide_col; /* int64 */
+    bool gathered;              /* x[k] belongs to entry k; then `col` may be NULL: columns are not looked at */
     lsp_semiring semiring;
+    bool chooses; /* the semiring chooses one product, and not only ones and zeros */
     double empty; /* an empty sum of the semiring */
     double alpha, beta;
     const void *alpha_at, *beta_at; /* not NULL: read instead, of the type of x */
@@ -55,8 +58,13 @@ void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job);
 /* area.c. The work area of calls without a plan belongs to the context. It is never moved or freed while the context
  * exists, because a CUDA graph may hold its address; when it is too small a larger one is added. */
 lsp_status lsp_spmv_area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area);
-/* One of a plan: a single allocation, area->state; adds to *bytes. */
-lsp_status lsp_spmv_area_make(lsp_ctx *ctx, int64_t pieces, spmv_area *area, int64_t *bytes);
+/* One of a plan: a single allocation, area->state. */
+lsp_status lsp_spmv_area_make(lsp_ctx *ctx, int64_t pieces, spmv_area *area);
+int64_t lsp_spmv_area_bytes(int64_t pieces);
+/* Engines of this folder whose parts are a spmv_area, or NULL: the one of the plan, else the context's. */
+lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area);
+lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces); /* sets plan->parts */
+void lsp_spmv_area_release(lsp_spmv_plan *plan);
 
 /* How kernels of ROWS lie on the matrix. */
 typedef struct spmv_shape {
@@ -64,24 +72,22 @@ typedef struct spmv_shape {
     int lanes;       /* of a row; 1 to 32, a power of two */
     int tile_rows;   /* rows of a tile */
     int block_tiles; /* tiles that a block takes one after the other */
-    int room;        /* bulk: entries of a tile that fit; a tile with more goes to the list of pieces */
+    int room;        /* bulk: entries that shared memory holds; a tile with more comes in chunks */
+    int64_t heavy;   /* a tile with more entries goes to the list of pieces */
 } spmv_shape;
 
 /* rows.cu. `area` NULL: tiles with many entries are done by their own block. `gated`: a sample decides on the GPU
  * whether tiles or pieces are better for this matrix. */
-lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_shape *shape, const spmv_area *area,
-                               bool gated);
+lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
+                               const spmv_area *area, bool gated);
+void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
 void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
 int64_t lsp_spmv_rows_pieces(const lsp_spmv_job *given, const spmv_shape *shape); /* the most that can be listed */
 
-/* many.cu: several vectors. */
-lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_area *area, bool gated);
-
-/* equal.cu: pieces of the whole matrix; and what kernels of ROWS have listed: `chained` says that the kernel before
- * wrote the list. */
+/* equal.cu: pieces of the whole matrix; and those that kernels of ROWS have listed. */
 int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);
-lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_area *area);
-lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_area *area);
+lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
+lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
 
 extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda;
 

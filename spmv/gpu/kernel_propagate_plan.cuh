@@ -23,7 +23,8 @@ template <typename I> __device__ inline int64_t propagate_find_row(const propaga
     return low;
 }
 
-template <typename I> static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_bins(propagation p, const I *rowptr) {
+template <typename I>
+static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_bins(propagation p, const I *rowptr) {
     const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     propagate_bin bin = {p.rows, (unsigned)p.nnz, 0};
     if (b > p.bins) {
@@ -185,7 +186,8 @@ __device__ inline void propagate_write_runs(const propagation &p, const propagat
 
 /* lengths: their exclusive prefix sums. */
 template <typename I>
-static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_places(propagation p, const I *col, const int64_t *lengths) {
+static __global__ void __launch_bounds__(PROPAGATE_NT)
+    kernel_places(propagation p, const I *col, const int64_t *lengths) {
     LSP_DYNAMIC_SHARED(shared);
     const propagate_making m = propagate_making_in(p, shared);
     const unsigned begin = p.bin[blockIdx.x].begin, count = p.bin[blockIdx.x + 1].begin - begin;

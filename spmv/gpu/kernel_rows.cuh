@@ -9,47 +9,46 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum { ROWS_AHEAD = 5, LANES_NT = 256 }; /* entries that a lane of kernel_lanes loads before it adds the first */
-
-struct rows_launch {
-    spmv_job job;
-    spmv_area area; /* state NULL: no list */
-    int64_t tiles;
-    int lanes, tile_rows, room;
-    bool gated;
-};
+enum {
+    ROWS_AHEAD = 5,
+    LANES_NT = 256,
+    LANES_SM_BLOCKS = 5
+}; /* AHEAD: entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
 
-/* The sum of this lane's share of the entries begin .. end-1: entry lane, lane + lanes, ... */
-template <typename V, typename T, bool PLUS, typename C>
+/* The sum of this lane's share of the entries begin .. end-1: entry begin, begin + lanes, ... AHEAD of them are loaded
+ * before the first is added. */
+template <typename V, typename T, bool PLUS, int AHEAD, typename C>
 __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job, const C *col, int64_t begin,
                                                              int64_t end, int lanes, const T *x, spmv_faults *faults) {
     typedef typename spmv_sum<T, PLUS>::type S;
     S sum = (S)spmv_nothing<PLUS>(job);
-    for (int64_t k = begin; k < end; k += ROWS_AHEAD * lanes) {
-        int64_t c[ROWS_AHEAD];
-        V v[ROWS_AHEAD];
-        T from[ROWS_AHEAD];
+#pragma unroll 1
+    for (int64_t k = begin; k < end; k += AHEAD * lanes) {
+        const int left = (int)min(end - k, (int64_t)(AHEAD * WARP));
+        C c[AHEAD];
+        V v[AHEAD] = {};
+        T from[AHEAD] = {};
 #pragma unroll
-        for (int r = 0; r < ROWS_AHEAD; r++) {
-            const int64_t at = k + r * lanes;
-            c[r] = at < end ? (int64_t)col[at] : -1;
-            if (at < end) {
-                v[r] = spmv_value<V>(job.val, at);
+        for (int r = 0; r < AHEAD; r++) {
+            c[r] = -1;
+            if (r * lanes < left) {
+                c[r] = col ? col[k + r * lanes] : 0;
+                v[r] = spmv_value<V>(job.val, k + r * lanes);
             }
         }
 #pragma unroll
-        for (int r = 0; r < ROWS_AHEAD; r++) {
-            if ((uint64_t)c[r] < (uint64_t)job.cols) {
-                from[r] = __ldg(x + c[r] * job.x_row);
-            } else if (k + r * lanes < end) {
-                faults->entry = k + r * lanes;
+        for (int r = 0; r < AHEAD; r++) {
+            if (spmv_has(job, c[r])) {
+                from[r] = __ldg(x + (job.gathered ? k + r * lanes : c[r] * job.x_row));
+            } else if (r * lanes < left) {
+                faults->entry(k + r * lanes);
             }
         }
 #pragma unroll
-        for (int r = 0; r < ROWS_AHEAD; r++) {
-            if ((uint64_t)c[r] < (uint64_t)job.cols) {
+        for (int r = 0; r < AHEAD; r++) {
+            if (spmv_has(job, c[r])) {
                 sum = spmv_add<V, T, PLUS>(job.semiring, sum, v[r], from[r]);
             }
         }
@@ -57,48 +56,75 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
     return sum;
 }
 
-/* Rows of a tile, by lanes; all vectors, one after the other. */
-template <typename V, typename T, bool PLUS>
-static __global__ void __launch_bounds__(LANES_NT) kernel_lanes(rows_launch l) {
-    const spmv_job &job = l.job;
-    const int lane = (int)threadIdx.x % l.lanes, slots = LANES_NT / l.lanes;
-    const spmv_factors<T> factors = spmv_read_factors<T>(job);
-    spmv_faults faults;
-    lsp_let_next_begin();
-    if (l.gated && rows_are_cut(l, &faults)) {
-        faults.report(job);
-        return;
-    }
-    for (int64_t tile = blockIdx.x; tile < l.tiles; tile += gridDim.x) {
-        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, job.rows);
-        if (l.area.state && rows_are_listed(l, first, last, &faults)) {
-            continue;
-        }
-        for (int64_t base = first; base < last; base += slots) {
-            const int64_t row = base + (int)threadIdx.x / l.lanes;
-            const int64_t at = row < last ? spmv_rowptr(job, row) : 0, to = row < last ? spmv_rowptr(job, row + 1) : 0;
-            const int64_t begin = spmv_clamp(at, 0, job.nnz), end = spmv_clamp(to, begin, job.nnz);
-            faults.row = row < last && spmv_is_malformed(job, row, at, to) ? row : faults.row;
-            for (int64_t vector = 0; vector < job.vectors; vector++) {
-                const T *const x = (const T *)job.x + vector * job.x_vector;
-                typename spmv_sum<T, PLUS>::type sum =
-                    job.wide_col ? lanes_sum<V, T, PLUS>(job, (const long long *)job.col, begin + lane, end, l.lanes, x,
-                                                         &faults)
-                                 : lanes_sum<V, T, PLUS>(job, (const int32_t *)job.col, begin + lane, end, l.lanes, x,
-                                                         &faults);
-                sum = spmv_join_lanes<T, PLUS>(job.semiring, sum, l.lanes);
-                if (lane == 0 && row < last) {
-                    spmv_finish<T, PLUS>(job, factors, row, vector, sum, begin == end);
-                }
+/* If the result of a semiring that chooses is 0, it is the first 0 among the products, of either sign: lanes cannot
+ * tell which one was first. */
+template <typename V, typename T>
+__device__ inline double first_zero(const spmv_job &job, int64_t begin, int64_t end, const T *x, double sum) {
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t c = job.wide_col ? ((const long long *)job.col)[k] : (int64_t)((const int32_t *)job.col)[k];
+        if ((uint64_t)c < (uint64_t)job.cols) {
+            const T one = spmv_product<T>(job.semiring, spmv_factor<T, V>(spmv_value<V>(job.val, k)), x[c * job.x_row]);
+            if (one == 0) {
+                return one;
             }
         }
     }
-    faults.report(job);
+    return sum;
+}
+
+/* The rows first .. last-1 by the block, `lanes` lanes a row; all vectors, one after the other. */
+template <typename V, typename T, bool PLUS>
+__device__ inline void lanes_rows(const spmv_job &job, int64_t first, int64_t last, int lanes, spmv_faults *faults) {
+    typedef typename spmv_sum<T, PLUS>::type S;
+    const int lane = (int)threadIdx.x % lanes, slots = (int)blockDim.x / lanes;
+    for (int64_t base = first; base < last; base += slots) {
+        const int64_t row = base + (int)threadIdx.x / lanes;
+        int64_t begin = row < last ? spmv_rowptr(job, row) : 0, end = row < last ? spmv_rowptr(job, row + 1) : 0;
+        if (spmv_is_malformed(job, begin, end)) {
+            faults->row(row);
+            begin = end = 0;
+        }
+        for (int64_t vector = 0; vector < job.vectors; vector++) {
+            const T *const x = (const T *)job.x + vector * job.x_vector;
+            S sum = job.wide_col
+                        ? lanes_sum<V, T, PLUS, 1>(job, (const long long *)job.col, begin + lane, end, lanes, x, faults)
+                        : lanes_sum<V, T, PLUS, ROWS_AHEAD>(job, (const int32_t *)job.col, begin + lane, end, lanes, x,
+                                                            faults);
+            sum = spmv_join_lanes<T, PLUS>(job.semiring, sum, lanes);
+            if (lane == 0 && row < last) {
+                if constexpr (!PLUS) {
+                    sum = sum == 0 && lanes > 1 && job.chooses ? first_zero<V, T>(job, begin, end, x, sum) : sum;
+                }
+                spmv_finish<T, PLUS>(job, row, vector, sum, begin == end);
+            }
+        }
+    }
+}
+
+/* A tile that has too many entries goes to the list; without a list each of its rows gets a whole warp. */
+template <typename V, typename T, bool PLUS>
+static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes(rows_launch l) {
+    spmv_faults faults;
+    lsp_let_next_begin();
+    const bool cut = l.gated && rows_are_cut(l, &faults);
+    for (int64_t tile = blockIdx.x; tile < l.tiles && !cut; tile += gridDim.x) {
+        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
+        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
+        const int64_t end = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz);
+        if (end - begin <= l.heavy) {
+            lanes_rows<V, T, PLUS>(l.job, first, last, l.lanes, &faults);
+        } else if (l.area.state) {
+            list_pieces(l.job, l.area, first, last, begin, end, &faults);
+        } else {
+            lanes_rows<V, T, PLUS>(l.job, first, last, WARP, &faults);
+        }
+    }
+    faults.report(l.job);
 }
 
 /* ---- bulk copies ---- */
 
-enum { TILES_AHEAD = 4, TILES_NT = 128 }; /* entries that a lane loads before it adds the first; most threads */
+enum { TILES_AHEAD = 4, TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* NT: most threads. Registers for 12 such blocks */
 
 /* A tile in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it. */
 template <typename V> struct tile_room {
@@ -141,23 +167,24 @@ __device__ inline void tile_start(const spmv_job &job, const tile_room<V> &room,
     }
 }
 
-/* The sum of this lane's share of a row: entries `at`, at + LANES, ... below `end`, counted from the origin. */
+/* Adds this lane's share of a row: entries at, at + LANES, ... below `end`, counted from the origin. *bad: one whose
+ * column is outside. */
 template <typename V, typename T, int LANES>
-__device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int at, int end, spmv_faults *faults) {
+__device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int at, int end, T sum, int *bad) {
     const T *const x = (const T *)job.x;
-    T sum = (T)-0.0;
+#pragma unroll 1
     for (; at < end; at += TILES_AHEAD * LANES) {
-        T from[TILES_AHEAD];
+        T from[TILES_AHEAD] = {};
         bool good[TILES_AHEAD];
 #pragma unroll
         for (int r = 0; r < TILES_AHEAD; r++) {
             const int k = at + r * LANES;
             const int32_t c = k < end ? room.col[k] : -1;
-            good[r] = (uint64_t)(int64_t)c < (uint64_t)job.cols;
+            good[r] = spmv_has(job, c);
             if (good[r]) {
                 from[r] = __ldg(x + c);
             } else if (k < end) {
-                faults->entry = room.origin + k;
+                *bad = k;
             }
         }
 #pragma unroll
@@ -170,58 +197,75 @@ __device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int 
     return sum;
 }
 
-/* One vector without strides, LSP_PLUS_TIMES, int32 columns, blocks of tile_rows * LANES threads. */
+/* Sums the rows of a tile, entries begin .. end-1; those that do not fit in shared memory at once come in chunks. */
 template <typename V, typename T, int LANES>
-static __global__ void __launch_bounds__(TILES_NT) kernel_tiles(rows_launch l) {
-    LSP_DYNAMIC_SHARED(shared);
+__device__ inline void tile_rows(const rows_launch &l, char *shared, int64_t first, int64_t last, int64_t begin,
+                                 int64_t end, unsigned *phase, spmv_faults *faults) {
     const spmv_job &job = l.job;
     lsp_arrivals *const arrivals = (lsp_arrivals *)shared;
-    const int lane = (int)threadIdx.x % LANES;
-    const spmv_factors<T> factors = spmv_read_factors<T>(job);
+    const int64_t row = min(first + (int)threadIdx.x / LANES, last);
+    const int64_t from = spmv_rowptr(job, row), to = spmv_rowptr(job, min(row + 1, last));
+    const bool malformed = row < last && spmv_is_malformed(job, from, to);
+    const int64_t mine = spmv_clamp(from, begin, end), ends = malformed ? mine : spmv_clamp(to, mine, end);
+    T sum = (T)-0.0;
+    int bad = -1;
+    for (int64_t chunk = begin;;) {
+        const tile_room<V> room = tile_in<V>(shared, l.room, chunk);
+        const int64_t next = min(room.origin + l.room - 4, end);
+        tile_start<V>(job, room, chunk, next, arrivals);
+        __syncthreads();
+        lsp_bulk_wait(arrivals, (*phase)++);
+        int at = (int)threadIdx.x % LANES + (int)(max(mine, chunk) - room.origin);
+        if (chunk > mine) { /* the lane goes on where it was */
+            at = (int)(chunk - room.origin) +
+                 (int)((unsigned long long)(mine + (int)threadIdx.x % LANES + (LANES << 20) - chunk) % LANES);
+        }
+        sum = tile_sum<V, T, LANES>(job, room, at, (int)(min(ends, next) - room.origin), sum, &bad);
+        if (bad >= 0) {
+            faults->entry(room.origin + bad);
+        }
+        chunk = next;
+        if (chunk >= end) {
+            break;
+        }
+        lsp_bulk_reuse();
+        __syncthreads();
+    }
+    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
+    if (malformed) {
+        faults->row(row);
+    }
+    if (threadIdx.x % LANES == 0 && row < last) {
+        spmv_finish<T, true>(job, row, 0, sum, mine == ends);
+    }
+}
+
+/* One vector without strides, LSP_PLUS_TIMES, int32 columns, blocks of tile_rows * LANES threads. */
+template <typename V, typename T, int LANES>
+static __global__ void __launch_bounds__(TILES_NT, TILES_SM_BLOCKS) kernel_tiles(rows_launch l) {
+    LSP_DYNAMIC_SHARED(shared);
     spmv_faults faults;
     unsigned phase = 0;
     lsp_let_next_begin();
-    if (l.gated && rows_are_cut(l, &faults)) {
-        faults.report(job);
-        return;
+    const bool cut = l.gated && rows_are_cut(l, &faults);
+    if (threadIdx.x == 0 && !cut) { /* the thread that starts the copies */
+        lsp_bulk_begin((lsp_arrivals *)shared);
     }
-    if (threadIdx.x == 0) {
-        lsp_bulk_begin(arrivals);
-    }
-    for (int64_t tile = blockIdx.x; tile < l.tiles; tile += gridDim.x) {
-        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, job.rows);
-        const int64_t row = first + (int)threadIdx.x / LANES;
-        const int64_t at = spmv_rowptr(job, min(row, last)), to = spmv_rowptr(job, min(row + 1, last));
-        const int64_t begin = spmv_clamp(spmv_rowptr(job, first), 0, job.nnz);
-        const int64_t end = spmv_clamp(spmv_rowptr(job, last), begin, job.nnz);
-        const tile_room<V> room = tile_in<V>(shared, l.room, begin);
-        const bool fits = end - room.origin <= l.room - 3;
-        faults.row = row < last && spmv_is_malformed(job, row, at, to) ? row : faults.row;
-        const int64_t mine = spmv_clamp(at, begin, end), ends = spmv_clamp(to, mine, end);
-        T sum = (T)-0.0;
-        if (fits) {
-            tile_start<V>(job, room, begin, end, arrivals);
-            __syncthreads();
-            lsp_bulk_wait(arrivals, phase++);
-            sum = tile_sum<V, T, LANES>(job, room, (int)(mine - room.origin) + lane, (int)(ends - room.origin),
-                                        &faults);
-        } else if (l.area.state) {
+    for (int64_t tile = blockIdx.x; tile < l.tiles && !cut; tile += gridDim.x) {
+        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
+        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
+        const int64_t end = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz);
+        if (l.area.state && end - begin > l.heavy) {
             list_pieces(l.job, l.area, first, last, begin, end, &faults);
             continue;
-        } else {
-            sum = lanes_sum<V, T, true>(job, (const int32_t *)job.col, mine + lane, ends, LANES, (const T *)job.x,
-                                        &faults);
         }
-        sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
-        if (lane == 0 && row < last) {
-            spmv_finish<T, true>(job, factors, row, 0, sum, mine == ends);
-        }
+        tile_rows<V, T, LANES>(l, shared, first, last, begin, end, &phase, &faults);
         if (tile + gridDim.x < l.tiles) {
             lsp_bulk_reuse();
             __syncthreads();
         }
     }
-    faults.report(job);
+    faults.report(l.job);
 }
 
 #endif

@@ -1,15 +1,15 @@
 /* LSP_SPMV_PROPAGATE with slices of x and bins of entries so small that small matrices have many of both: every shape
  * of matrix, rows that go through several bins, updates, equal bits whatever the threads, allocations that fail. */
-#include "cases.h"
 #include "spmv/propagate.h"
+#include "cases.h"
 
 static const lsp_propagate_sizes sizes_of[] = {{64, 64}, {64, 512}, {1024, 64}, {256, 256}, {0, 0}};
 enum { SIZES = sizeof sizes_of / sizeof *sizes_of };
 
 static lsp_status resize(lsp_ctx *ctx, lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
-    return sizes->entries == 0                ? LSP_OK
+    return sizes->entries == 0               ? LSP_OK
            : ctx->options.device == LSP_HOST ? lsp_spmv_propagate_resize_cpu(plan, sizes)
-                                              : lsp_spmv_propagate_resize_cuda(plan, sizes);
+                                             : lsp_spmv_propagate_resize_cuda(plan, sizes);
 }
 
 /* A plan with these sizes, or NULL where the method refuses the matrix. */
@@ -29,7 +29,8 @@ static lsp_spmv_plan *make_plan(lsp_ctx *ctx, const request *r, const spmv_case 
 }
 
 static request request_of(int number) {
-    const lsp_type val[] = {LSP_F64, LSP_F32, LSP_F32, LSP_NONE, LSP_NONE}, type[] = {LSP_F64, LSP_F32, LSP_F64, LSP_F64, LSP_F32};
+    const lsp_type val[] = {LSP_F64, LSP_F32, LSP_F32, LSP_NONE, LSP_NONE},
+                   type[] = {LSP_F64, LSP_F32, LSP_F64, LSP_F64, LSP_F32};
     return (request){.method = LSP_SPMV_PROPAGATE,
                      .val_type = val[number % 5],
                      .type = type[number % 5],

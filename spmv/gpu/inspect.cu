@@ -1,0 +1,55 @@
+/* What a plan on a GPU wants to know of its matrix. */
+#include "core/launch.cuh"
+#include "list.cuh"
+#include "spmv/diagonals.h"
+
+enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
+
+typedef struct row_facts {
+    unsigned long long longest, empty;
+} row_facts;
+
+static __global__ void __launch_bounds__(INSPECT_NT)
+    kernel_inspect(const void *rowptr, bool wide, int64_t rows, row_facts *facts) {
+    unsigned long long longest = 0, empty = 0;
+    spmv_job job = {};
+    job.rowptr = rowptr;
+    job.wide_rowptr = wide;
+    for (int64_t i = (int64_t)blockIdx.x * INSPECT_NT + threadIdx.x; i < rows; i += (int64_t)gridDim.x * INSPECT_NT) {
+        const unsigned long long length = (unsigned long long)(spmv_rowptr(job, i + 1) - spmv_rowptr(job, i));
+        longest = max(longest, length);
+        empty += length == 0;
+    }
+    longest = warp_max(longest);
+    empty = warp_sum(empty);
+    if (threadIdx.x % WARP == 0) {
+        atomicMax(&facts->longest, longest);
+        atomicAdd(&facts->empty, empty);
+    }
+}
+
+extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr *A = &job->A;
+    row_facts *there = NULL, here = {};
+    *facts = {};
+    if (A->rows == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, lsp_blocks_for(ctx, A->rows, INSPECT_NT * INSPECT_VT, INSPECT_SM_BLOCKS),
+                       INSPECT_NT, 0, A->rowptr, A->rowptr_type == LSP_I64, A->rows, there));
+    LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
+    facts->longest_row = (int64_t)here.longest;
+    facts->empty_rows = (int64_t)here.empty;
+    LSP_TRY(lsp_spmv_count_slots_cuda(ctx, job, facts));
+    if (A->nnz > 0) {
+        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_type_bytes(job->options.type), LSP_CUDA,
+                                       &facts->pattern));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

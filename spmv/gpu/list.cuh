@@ -1,0 +1,156 @@
+/* Lists of pieces: parts of the matrix of at most SPMV_PIECE entries, which blocks of kernel_pieces take.
+ * Rows may have any length, so kernels of ROWS list the tiles that have too many entries for them. And a sample of the
+ * row pointers tells whether most entries lie in such tiles: then these kernels do no tile, and cut the whole matrix
+ * into pieces instead. All is decided on the GPU from the row pointers alone, so the host need not wait for them. */
+#ifndef LSP_SPMV_GPU_LIST_CUH
+#define LSP_SPMV_GPU_LIST_CUH
+
+#include "arith.cuh"
+
+/* A launch of a kernel of ROWS. */
+struct rows_launch {
+    spmv_job job;
+    spmv_area area;        /* state NULL: no list */
+    int64_t tiles, pieces; /* pieces: of the whole matrix */
+    int lanes, tile_rows;
+    int room;      /* entries that shared memory holds */
+    int64_t heavy; /* a tile with more entries than this goes to the list */
+    bool gated;
+};
+
+/* ---- the whole matrix ---- */
+
+/* A border between pieces: the first entry and the first row after it. Piece p begins at the border p * SPMV_PIECE. An
+ * entry counts 1 and a row 1/8, so that no piece has very many empty rows. */
+struct piece_border {
+    int64_t entry, row;
+};
+__host__ __device__ inline int64_t border_weight(int64_t row) { return row / 8; }
+
+/* The border at `at`: its row is the first one with rowptr + weight >= at. The entry lies inside the row before it. */
+__device__ inline piece_border border_at(const spmv_job &job, int64_t at) {
+    int64_t low = 0, high = job.rows;
+    if (at <= 0) {
+        return {0, 0};
+    } else if (at >= job.nnz + border_weight(job.rows)) {
+        return {job.nnz, job.rows};
+    }
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (spmv_clamp(spmv_rowptr(job, middle), 0, job.nnz) + border_weight(middle) >= at) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    const int64_t begin = spmv_clamp(spmv_rowptr(job, low), 0, job.nnz);
+    return {spmv_clamp(min(begin, at - border_weight(low - 1)), 0, job.nnz), low};
+}
+
+/* Piece p of the whole matrix; false if the row pointers cannot be right. */
+__device__ inline bool cut_piece(const spmv_job &job, int64_t p, spmv_piece *piece) {
+    const piece_border from = border_at(job, p * SPMV_PIECE), to = border_at(job, (p + 1) * SPMV_PIECE);
+    const int64_t entries = to.entry - from.entry, rows = to.row - from.row;
+    piece->begin = from.entry;
+    piece->row = from.row;
+    piece->entries = (int32_t)spmv_clamp(entries, 0, SPMV_PIECE);
+    piece->rows = (int32_t)spmv_clamp(rows, 0, 16 * SPMV_PIECE);
+    return entries == piece->entries && rows == piece->rows;
+}
+
+/* All threads of the grid make the list of all pieces. */
+__device__ inline void cut_matrix(const spmv_job &job, const spmv_area &area, int64_t pieces, spmv_faults *faults) {
+    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < pieces; p += (int64_t)gridDim.x * blockDim.x) {
+        if (!cut_piece(job, p, &area.list[p])) {
+            faults->row(min(area.list[p].row, job.rows - 1));
+        }
+    }
+}
+
+/* ---- tiles ---- */
+
+/* The first of the rows `first` .. `last` that begins at entry k or later; `last` if none does. */
+__device__ inline int64_t first_row_from(const spmv_job &job, int64_t first, int64_t last, int64_t k) {
+    while (first < last) {
+        const int64_t middle = (first + last) / 2;
+        if (spmv_rowptr(job, middle) >= k) {
+            last = middle;
+        } else {
+            first = middle + 1;
+        }
+    }
+    return first;
+}
+
+/* The block appends the pieces of the rows first .. last-1, which hold the entries begin .. end-1. Their order in the
+ * list among other tiles' does not matter: sums join only pieces of one tile. */
+__device__ inline void list_pieces(const spmv_job &job, const spmv_area &area, int64_t first, int64_t last,
+                                   int64_t begin, int64_t end, spmv_faults *faults) {
+    __shared__ unsigned long long base;
+    const int64_t count = (end - begin + SPMV_PIECE - 1) / SPMV_PIECE;
+    if (threadIdx.x == 0) {
+        base = atomicAdd(&area.state->pieces, (unsigned long long)count);
+    }
+    __syncthreads();
+    for (int64_t j = threadIdx.x; j < count; j += blockDim.x) {
+        const int64_t at = begin + j * SPMV_PIECE, next = min(at + SPMV_PIECE, end);
+        const int64_t row = j == 0 ? first : first_row_from(job, first, last, at);
+        const int64_t stop = next == end ? last : first_row_from(job, first, last, next);
+        if ((int64_t)base + j < area.capacity) {
+            area.list[base + j] = {at, row, (int32_t)(next - at), (int32_t)max(stop - row, (int64_t)0)};
+        } else { /* tiles overlap */
+            faults->row(first);
+        }
+    }
+    __syncthreads();
+}
+
+/* The gate of kernels of ROWS: does the sample want pieces? Then the grid makes them. */
+__device__ inline bool rows_are_cut(const rows_launch &l, spmv_faults *faults) {
+    lsp_wait_for_previous();
+    if (__ldcg(&l.area.state->skewed) == 0) {
+        return false;
+    }
+    cut_matrix(l.job, l.area, l.pieces, faults);
+    return true;
+}
+
+/* ---- the sample ---- */
+
+enum { SAMPLE_NT = 1024, SAMPLE_EACH = 2, SAMPLE_TIMES = 2, SAMPLE_MORE = 64, SAMPLE_SHARE = 4 };
+
+/* One block reads the entries of 2048 tiles spread over the matrix. If those with more than SAMPLE_TIMES the mean (and
+ * SAMPLE_MORE) hold more than one entry of SAMPLE_SHARE, the matrix is skewed. Also clears the list. */
+static __global__ void __launch_bounds__(SAMPLE_NT) kernel_sample(rows_launch l, int64_t heavy) {
+    __shared__ unsigned long long sums[2][SAMPLE_NT / WARP];
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    unsigned long long all = 0, in_heavy = 0;
+    lsp_let_next_begin();
+#pragma unroll
+    for (int r = 0; r < SAMPLE_EACH; r++) {
+        const int64_t tile = ((int64_t)r * SAMPLE_NT + threadIdx.x) * l.tiles / (SAMPLE_EACH * SAMPLE_NT);
+        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
+        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
+        const int64_t count = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz) - begin;
+        all += (unsigned long long)count;
+        in_heavy += count > heavy ? (unsigned long long)count : 0;
+    }
+    all = warp_sum(all);
+    in_heavy = warp_sum(in_heavy);
+    if (lane == 0) {
+        sums[0][warp] = all;
+        sums[1][warp] = in_heavy;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        all = warp_sum(sums[0][lane]);
+        in_heavy = warp_sum(sums[1][lane]);
+        if (lane == 0) {
+            const bool skewed = in_heavy > all / SAMPLE_SHARE;
+            l.area.state->skewed = skewed;
+            l.area.state->pieces = skewed ? (unsigned long long)l.pieces : 0;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* CSR as it is, by rows: chooses the shape of tiles by the mean length of a row, and starts the kernels. */
+#include "core/launch.cuh"
+#include "kernel_rows.cuh"
+#include "types.cuh"
+
+/* ---- shape ---- */
+
+/* Tuned on an H200 with spmv-tune (tests/spmv/README). Bulk copies pay for rows up to `bulk_mean` entries; rows that
+ * are longer keep lanes busy without. */
+static const double bulk_mean_f64 = 40, bulk_mean_f32 = 160;
+static const struct {
+    double mean;
+    int lanes, tile_rows;
+} bulk_shapes[] = {{6, 1, 64}, {12, 2, 64}, {1e300, 4, 32}};
+static const double heavy_times = 4;  /* a tile with this many times the mean goes to the list */
+static const int small_nnz = 1 << 15; /* below, a list costs more than it saves */
+
+/* A fifth of the mean: each lane then loads its part of a row at once. */
+static int plain_lanes(double mean) {
+    int lanes = mean > 3 ? 2 : 1;
+    while (lanes < WARP && lanes * ROWS_AHEAD < mean) {
+        lanes *= 2;
+    }
+    return lanes;
+}
+
+static double mean_of(const lsp_spmv_job *given) { return (double)given->A.nnz / (double)lsp_max(given->A.rows, 1); }
+
+static void shape_bulk(const lsp_spmv_job *given, spmv_shape *shape) {
+    const double mean = mean_of(given);
+    int s = 0;
+    while (bulk_shapes[s].mean < mean) {
+        s++;
+    }
+    shape->bulk = true;
+    shape->lanes = bulk_shapes[s].lanes;
+    shape->tile_rows = bulk_shapes[s].tile_rows;
+    shape->room = ((int)(1.15 * mean * shape->tile_rows) + 48 + 3) / 4 * 4;
+    shape->heavy = lsp_max((int64_t)(heavy_times * mean * shape->tile_rows), SPMV_PIECE);
+}
+
+/* Does the matrix allow bulk copies? They move 16 bytes to and from multiples of 16. */
+static bool takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
+    const lsp_csr *A = &given->A;
+    return lsp_cuda_get_chip(ctx)->compute >= 90 && given->options.semiring == LSP_PLUS_TIMES &&
+           given->options.vectors == 1 && A->col_type == LSP_I32 && ((uintptr_t)A->col | (uintptr_t)A->val) % 16 == 0;
+}
+
+extern "C" void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape) {
+    const double mean = mean_of(given);
+    *shape = {};
+    shape->block_tiles = 1;
+    shape->lanes = plain_lanes(mean);
+    shape->tile_rows = LANES_NT / shape->lanes;
+    shape->heavy = lsp_max((int64_t)(heavy_times * mean * shape->tile_rows), SPMV_PIECE);
+}
+
+extern "C" void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape) {
+    const double most = given->options.type == LSP_F32 ? bulk_mean_f32 : bulk_mean_f64;
+    lsp_spmv_plain_shape(given, shape);
+    if (takes_bulk(ctx, given) && mean_of(given) <= most) {
+        shape_bulk(given, shape);
+    }
+}
+
+extern "C" int64_t lsp_spmv_rows_pieces(const lsp_spmv_job *given, const spmv_shape *shape) {
+    const int64_t nnz = given->A.nnz;
+    return nnz / SPMV_PIECE + lsp_min(nnz / shape->heavy, lsp_ceil_div(given->A.rows, shape->tile_rows)) + 2;
+}
+
+/* ---- start ---- */
+
+template <typename V, typename T>
+static lsp_status start_lanes(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
+    return l->job.semiring == LSP_PLUS_TIMES
+               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true>), blocks, LANES_NT, 0, *l)
+               : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false>), blocks, LANES_NT, 0, *l);
+}
+
+template <typename V, typename T, int LANES>
+static lsp_status start_tiles_of(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = sizeof(int32_t) + (std::is_same<V, spmv_one>::value ? 0 : sizeof(V));
+    const size_t shared = 16 + (size_t)l->room * bytes;
+    LSP_TRY(lsp_allow_shared(ctx, kernel_tiles<V, T, LANES>, shared));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_tiles<V, T, LANES>), blocks, l->tile_rows * LANES, shared, *l));
+done:
+    return status;
+}
+
+template <typename V, typename T>
+static lsp_status start_tiles(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
+    switch (l->lanes) {
+    case 1:
+        return start_tiles_of<V, T, 1>(ctx, l, blocks, beside);
+    case 2:
+        return start_tiles_of<V, T, 2>(ctx, l, blocks, beside);
+    case 4:
+        return start_tiles_of<V, T, 4>(ctx, l, blocks, beside);
+    default:
+        return start_tiles_of<V, T, 8>(ctx, l, blocks, beside);
+    }
+}
+
+extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
+                                          const spmv_shape *shape, const spmv_area *area, bool gated) {
+    lsp_status status = LSP_OK;
+    bool beside = false;
+    rows_launch l = {};
+    l.job = *job;
+    l.area = area ? *area : l.area;
+    l.tiles = lsp_ceil_div(job->rows, shape->tile_rows);
+    l.pieces = lsp_spmv_equal_pieces(given);
+    l.lanes = shape->lanes;
+    l.tile_rows = shape->tile_rows;
+    l.room = shape->room;
+    l.heavy = shape->heavy;
+    l.gated = gated;
+    const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, shape->block_tiles), INT32_MAX);
+    if (gated) {
+        const int64_t heavy = (int64_t)(SAMPLE_TIMES * mean_of(given) * shape->tile_rows) + SAMPLE_MORE;
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_sample, 1, SAMPLE_NT, 0, l, heavy));
+    } else if (area) {
+        LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
+    }
+    LSP_TRY(shape->bulk ? SPMV_BY_TYPES(given, start_tiles, (ctx, &l, blocks, &beside))
+                        : SPMV_BY_TYPES(given, start_lanes, (ctx, &l, blocks, &beside)));
+    if (area) {
+        LSP_TRY(lsp_spmv_listed_start(ctx, given, job, area));
+    }
+done:
+    return status;
+}
+
+/* ---- engine ---- */
+
+static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
+    (void)ctx, (void)job;
+    return true;
+}
+
+/* A plan knows the longest row: lists are needed where it is far longer than the mean. */
+static lsp_status prepare(lsp_spmv_plan *plan) {
+    spmv_shape shape;
+    lsp_spmv_rows_shape(plan->ctx, &plan->job, &shape);
+    const bool lists = plan->facts.longest_row > SPMV_PIECE && plan->job.A.nnz > small_nnz;
+    return lists ? lsp_spmv_area_prepare(plan, lsp_spmv_rows_pieces(&plan->job, &shape)) : LSP_OK;
+}
+
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
+    lsp_status status = LSP_OK;
+    spmv_shape shape;
+    spmv_job job;
+    spmv_area area = {};
+    const bool planned = given->planned && parts == NULL, lists = given->A.nnz > small_nnz && !planned;
+    const bool gated = lists && parts == NULL && given->options.method == LSP_SPMV_AUTO;
+    lsp_spmv_rows_shape(ctx, given, &shape);
+    lsp_spmv_gpu_job(ctx, given, &job);
+    if (lists) {
+        const int64_t pieces = lsp_max(lsp_spmv_rows_pieces(given, &shape), lsp_spmv_equal_pieces(given));
+        LSP_TRY(lsp_spmv_area_for(ctx, parts, pieces, &area));
+    }
+    LSP_TRY(lsp_spmv_rows_start(ctx, given, &job, &shape, lists ? &area : NULL, gated));
+done:
+    return status;
+}
+
+const lsp_spmv_engine lsp_spmv_rows_cuda = {fits, prepare, run, NULL, lsp_spmv_area_release};
