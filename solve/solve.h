@@ -69,6 +69,7 @@ struct lsp_solve_plan {
 typedef struct lsp_solve_outcome {
     lsp_solve_state state; /* the last one */
     bool stopped;          /* by on_iteration */
+    double b_norm, last;   /* |b|; |r| / |b| by the recurrence, after the last complete iteration */
     double rr;             /* |b - A x|^2, computed anew; 0 for b = 0 */
     const char *solver;
 } lsp_solve_outcome;
@@ -77,8 +78,6 @@ typedef struct lsp_solve_outcome {
 lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan *plan);
 lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x);
 lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A);
-/* Refuses a diagonal entry for Jacobi: row < 0 means that all are well. */
-lsp_status lsp_solve_refuse_diagonal(lsp_ctx *ctx, int64_t row, bool missing);
 
 /* plan.c: as lsp_cg_plan_create. once: the plan is for one solve. */
 lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
@@ -88,6 +87,7 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
 /* plan.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
 lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
 lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y);
+/* Does an iteration call the user's functions? */
 static inline bool lsp_solve_has_user_part(const lsp_solve_plan *plan) {
     return plan->spmv == NULL || plan->options.precondition == LSP_PRECONDITION_USER;
 }

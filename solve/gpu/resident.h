@@ -62,6 +62,7 @@ typedef struct lsp_resident_result {
                            b or the first residual */
     double residual;    /* |r| / |b| by the recurrence; 0 for |b| = 0, where x = 0 */
     double b_norm;
+    int64_t stored;   /* numbers written to the history */
     double curvature; /* the last p*A*p, for the sentence of INDEFINITE */
 } lsp_resident_result;
 
