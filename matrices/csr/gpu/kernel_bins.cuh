@@ -153,7 +153,7 @@ static __device__ void place_runs(const bin_job &job, uint32_t *places, uint32_t
 
 /* Entries of a thread, at most: their values, rows and columns fill the shared memory of a multiprocessor. */
 static inline LSP_BOTH_SIDES constexpr int bin_move_vt(int value_bytes) {
-    return value_bytes == 16 ? 8 : value_bytes == 8 ? 12 : 16;
+    return value_bytes == 16 ? 8 : value_bytes == 8 ? 12 : 14;
 }
 
 /* The largest x of all threads before this one, at least 0. */
