@@ -9,11 +9,8 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum {
-    ROWS_AHEAD = 5,
-    LANES_NT = 256,
-    LANES_SM_BLOCKS = 5
-}; /* AHEAD: entries that a lane loads before it adds the first */
+enum { LANES_NT = 256, LANES_SM_BLOCKS = 5 };
+enum { ROWS_AHEAD = 5 }; /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
 
@@ -134,7 +131,8 @@ static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes
 
 /* ---- bulk copies ---- */
 
-enum { TILES_AHEAD = 6, TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* NT: most threads. Registers for 12 such blocks */
+enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* most threads; registers for so many such blocks */
+enum { TILES_AHEAD = 6 };                      /* entries that a lane loads before it adds the first */
 
 /* A tile in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it. */
 template <typename V> struct tile_room {
