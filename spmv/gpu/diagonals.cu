@@ -42,10 +42,10 @@ static lsp_status launch_block(lsp_ctx *ctx, diagonals_launch &launch, const lsp
     while (2 * launch.lanes < job.vectors) {
         launch.lanes *= 2;
     }
-    launch.paired = job.vectors % 2 == 0 && job.x_vector == 1 && job.x_row % 2 == 0 &&
-                    (uintptr_t)job.x % (2 * sizeof(T)) == 0;
-    return LSP_LAUNCH(ctx, (kernel_diagonals_many<V, T, B>), lsp_ceil_div(launch.slices * launch.lanes, DIAGONALS_WARPS),
-                      DIAGONALS_WARPS * WARP, 0, launch);
+    launch.paired =
+        job.vectors % 2 == 0 && job.x_vector == 1 && job.x_row % 2 == 0 && (uintptr_t)job.x % (2 * sizeof(T)) == 0;
+    return LSP_LAUNCH(ctx, (kernel_diagonals_many<V, T, B>),
+                      lsp_ceil_div(launch.slices * launch.lanes, DIAGONALS_WARPS), DIAGONALS_WARPS * WARP, 0, launch);
 }
 
 template <typename V, typename T>
