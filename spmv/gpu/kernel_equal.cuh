@@ -5,14 +5,12 @@
 #define LSP_SPMV_GPU_KERNEL_EQUAL_CUH
 
 #include "list.cuh"
+#include <cuda_pipeline_primitives.h>
 
-enum {
-    PIECE_NT = 256,
-    PIECE_VT = SPMV_PIECE / PIECE_NT,
-    PIECE_WARPS = PIECE_NT / WARP,
-    PIECE_SM_BLOCKS = 5,
-    PIECE_AHEAD = 4
-};
+enum { PIECE_NT = 256, PIECE_VT = SPMV_PIECE / PIECE_NT, PIECE_WARPS = PIECE_NT / WARP };
+enum { PIECE_SM_BLOCKS = 5 }; /* registers for so many blocks on a multiprocessor */
+enum { PIECE_AHEAD = 4 };     /* entries that a thread loads before it multiplies the first */
+enum { PIECE_ASYNC = 0 };     /* values go to shared memory without a register */
 
 struct pieces_launch {
     spmv_job job;
@@ -57,19 +55,35 @@ __device__ inline void piece_multiply(const spmv_job &job, const spmv_piece &pie
         for (int r = 0; r < AHEAD; r++) {
             const int i = base + r * PIECE_NT;
             c[r] = i < piece.entries ? __ldcs(col + piece.begin + i) : (C)-1;
+            if constexpr (PIECE_ASYNC && !std::is_same<V, spmv_one>::value) {
+                if (i < piece.entries) {
+                    __pipeline_memcpy_async(&sums[piece_at(i)], (const V *)job.val + piece.begin + i, sizeof(V));
+                }
+            }
+        }
+        if (PIECE_ASYNC) {
+            __pipeline_commit();
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             const int i = base + r * PIECE_NT;
             if (spmv_has(job, c[r])) {
                 from[r] = __ldg(x + c[r] * job.x_row);
-                v[r] = spmv_stream<V>(job.val, piece.begin + i);
+                if (!PIECE_ASYNC) {
+                    v[r] = spmv_stream<V>(job.val, piece.begin + i);
+                }
             } else if (i < piece.entries) {
                 faults->entry(piece.begin + i);
             }
         }
+        if (PIECE_ASYNC) {
+            __pipeline_wait_prior(0);
+        }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
+            if constexpr (PIECE_ASYNC && !std::is_same<V, spmv_one>::value) {
+                memcpy(&v[r], &sums[piece_at(base + r * PIECE_NT)], sizeof(V));
+            }
             sums[piece_at(base + r * PIECE_NT)] =
                 spmv_has(job, c[r]) ? spmv_add<V, T, PLUS>(job.semiring, nothing, v[r], from[r]) : nothing;
         }

@@ -9,11 +9,8 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum {
-    ROWS_AHEAD = 5,
-    LANES_NT = 256,
-    LANES_SM_BLOCKS = 5
-}; /* AHEAD: entries that a lane loads before it adds the first */
+enum { LANES_NT = 256, LANES_SM_BLOCKS = 5 };
+enum { ROWS_AHEAD = 5 }; /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
 
@@ -80,7 +77,7 @@ template <typename V, typename T, bool PLUS, bool DENSE>
 __device__ inline void lanes_row(const spmv_job &job, int64_t row, int64_t begin, int64_t end, int lanes, bool writes,
                                  spmv_faults *faults) {
     typedef typename spmv_sum<T, PLUS>::type S;
-    const int lane = (int)threadIdx.x % lanes;
+    const int lane = (int)threadIdx.x & (lanes - 1);
     const int64_t vectors = DENSE ? 1 : job.vectors;
     for (int64_t vector = 0; vector < vectors; vector++) {
         const T *const x = (const T *)job.x + (DENSE ? 0 : vector * job.x_vector);
@@ -104,12 +101,12 @@ __device__ inline void lanes_row(const spmv_job &job, int64_t row, int64_t begin
 /* A row that has too many entries for its lanes goes to the list. */
 template <typename V, typename T, bool PLUS, bool DENSE>
 static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes(rows_launch l) {
-    const int64_t stride = (int64_t)gridDim.x * (LANES_NT / l.lanes);
+    const int slots = LANES_NT >> l.lane_bits;
     spmv_faults faults;
     lsp_let_next_begin();
     lsp_wait_for_previous();
-    for (int64_t base = (int64_t)blockIdx.x * (LANES_NT / l.lanes); base < l.job.rows; base += stride) {
-        const int64_t row = base + (int)threadIdx.x / l.lanes, there = min(row, l.job.rows - 1);
+    for (int64_t base = (int64_t)blockIdx.x * slots; base < l.job.rows; base += (int64_t)gridDim.x * slots) {
+        const int64_t row = base + ((int)threadIdx.x >> l.lane_bits), there = min(row, l.job.rows - 1);
         const unsigned skewed = rows_gate(l);
         const int64_t rows[2] = {there, there + 1};
         int64_t at[2];
@@ -134,7 +131,8 @@ static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes
 
 /* ---- bulk copies ---- */
 
-enum { TILES_AHEAD = 6, TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* NT: most threads. Registers for 12 such blocks */
+enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* most threads; registers for so many such blocks */
+enum { TILES_AHEAD = 6 };                      /* entries that a lane loads before it adds the first */
 
 /* A tile in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it. */
 template <typename V> struct tile_room {

@@ -10,11 +10,11 @@
 /* A launch of a kernel of ROWS. */
 struct rows_launch {
     spmv_job job;
-    spmv_area area;        /* state NULL: no list */
-    int64_t tiles, pieces; /* pieces: of the whole matrix */
-    int lanes, tile_rows;
-    int room;      /* entries that shared memory holds */
-    int64_t heavy; /* a tile with more entries than this goes to the list */
+    spmv_area area;                  /* state NULL: no list */
+    int64_t tiles, pieces;           /* pieces: of the whole matrix */
+    int lanes, lane_bits, tile_rows; /* lanes of a row; kernel_lanes: 1 << lane_bits */
+    int room;                        /* entries that shared memory holds */
+    int64_t heavy;                   /* a tile with more entries than this goes to the list */
     bool gated;
 };
 

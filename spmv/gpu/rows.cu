@@ -115,6 +115,7 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.tiles = lsp_ceil_div(job->rows, shape->tile_rows);
     l.pieces = lsp_spmv_equal_pieces(given);
     l.lanes = shape->lanes;
+    l.lane_bits = lsp_bits((uint64_t)shape->lanes) - 1;
     l.tile_rows = shape->tile_rows;
     l.room = shape->room;
     l.heavy = shape->heavy;
