@@ -1,7 +1,9 @@
 /* What a plan on a GPU wants to know of its matrix. */
 #include "core/launch.cuh"
 #include "list.cuh"
+#include "spmv/lengths.h"
 
+enum { UNEVEN = 4 /* where the longest row is so many times the mean, sorting rows by length may pay */ };
 enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
 
 typedef struct row_facts {
@@ -43,6 +45,9 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
     LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
     facts->longest_row = (int64_t)here.longest;
     facts->empty_rows = (int64_t)here.empty;
+    if (facts->longest_row > UNEVEN * (A->nnz / A->rows + 1)) {
+        LSP_TRY(lsp_spmv_length_slots_cuda(ctx, A, &facts->length_slots));
+    }
     if (A->nnz > 0) {
         LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_type_bytes(job->options.type), LSP_CUDA,
                                        &facts->pattern));

@@ -224,12 +224,9 @@ done:
 
 template <typename T> static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const propagation *p) {
     lsp_status status = LSP_OK;
-    const lsp_spmv_vectors *v = &job->vectors;
-    const int64_t x_step = job->options.by_columns ? 1 : v->x_stride,
-                  y_step = job->options.by_columns ? 1 : v->y_stride;
-    const propagate_out<T> out = {
-        (T *)v->y, y_step, (T)v->alpha, (T)v->beta, (const T *)v->alpha_at, (const T *)v->beta_at};
-    const T *x = (const T *)v->x;
+    const propagate_out<T> out = propagate_out_of<T>(job);
+    const T *x = (const T *)job->vectors.x;
+    const int64_t x_step = propagate_x_step(job);
     bool beside = false;
     if (p->rows == 0) {
         return LSP_OK;
