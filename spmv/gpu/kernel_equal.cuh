@@ -45,8 +45,8 @@ __device__ inline void piece_multiply(const spmv_job &job, const spmv_piece &pie
 #pragma unroll 1
     for (int base = (int)threadIdx.x; base < SPMV_PIECE; base += AHEAD * PIECE_NT) {
         C c[AHEAD];
-        V v[AHEAD];
-        T from[AHEAD];
+        V v[AHEAD] = {};
+        T from[AHEAD] = {};
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             const int i = base + r * PIECE_NT;

@@ -28,8 +28,8 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
     for (int64_t k = begin; k < end; k += AHEAD * lanes) {
         const int left = (int)min(end - k, (int64_t)(AHEAD * WARP));
         C c[AHEAD];
-        V v[AHEAD];
-        T from[AHEAD];
+        V v[AHEAD] = {};
+        T from[AHEAD] = {};
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             c[r] = -1;
@@ -174,7 +174,7 @@ __device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int 
     const T *const x = (const T *)job.x;
 #pragma unroll 1
     for (; at < end; at += TILES_AHEAD * LANES) {
-        T from[TILES_AHEAD];
+        T from[TILES_AHEAD] = {};
         bool good[TILES_AHEAD];
 #pragma unroll
         for (int r = 0; r < TILES_AHEAD; r++) {
