@@ -73,6 +73,27 @@ void *lsp_cuda_note(lsp_ctx *ctx);
 lsp_status lsp_cuda_end_note(lsp_ctx *ctx);
 /* Waits for those kernels, but not for later work on the stream, and copies the note to `to`. */
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
+/* Work that the host enqueues ahead, a batch at a time, and the news that each batch leaves in pinned memory of
+ * LSP_CUDA_SLOTS slots. All zero: closed. A queue may be closed after its context. */
+enum { LSP_CUDA_SLOTS = 2 };
+typedef struct lsp_cuda_queue {
+    void *graph; /* the recorded batch; NULL: none */
+    void *event[LSP_CUDA_SLOTS];
+    char *news; /* pinned */
+    int64_t bytes;
+} lsp_cuda_queue;
+lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t bytes); /* of one slot */
+void lsp_cuda_queue_close(lsp_cuda_queue *queue);
+/* Between _record and _recorded, launches on the context's stream are not run but become the batch. `status` is that of
+ * these launches; if it is not LSP_OK the batch is thrown away, and _recorded returns it. LSP_ERR_UNSUPPORTED from
+ * _record: this stream cannot be recorded. */
+lsp_status lsp_cuda_queue_record(lsp_ctx *ctx, lsp_cuda_queue *queue);
+lsp_status lsp_cuda_queue_recorded(lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_status status);
+lsp_status lsp_cuda_queue_replay(lsp_ctx *ctx, const lsp_cuda_queue *queue); /* enqueues the batch */
+void lsp_cuda_queue_forget(lsp_cuda_queue *queue);                           /* the batch */
+/* Enqueues a copy of the slot's bytes from the GPU; _news waits for it and returns its address on the host. */
+lsp_status lsp_cuda_queue_send(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from);
+lsp_status lsp_cuda_queue_news(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void **news);
 /* The context's cudaStream_t. */
 void *lsp_cuda_stream(lsp_ctx *ctx);
 /* Around calls that use the current device, as launches do: _enter makes the context's device current, _leave restores

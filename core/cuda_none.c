@@ -18,12 +18,20 @@ LSP_NO_CUDA(lsp_cuda_clear, (lsp_ctx *ctx, void *memory, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_read, (lsp_ctx *ctx, void *to, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_end_note, (lsp_ctx *ctx), ctx)
 LSP_NO_CUDA(lsp_cuda_read_note, (lsp_ctx *ctx, void *to, int64_t bytes), ctx)
+LSP_NO_CUDA(lsp_cuda_queue_open, (lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t bytes), ctx)
+LSP_NO_CUDA(lsp_cuda_queue_record, (lsp_ctx *ctx, lsp_cuda_queue *queue), ctx)
+LSP_NO_CUDA(lsp_cuda_queue_recorded, (lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_status status), ctx)
+LSP_NO_CUDA(lsp_cuda_queue_replay, (lsp_ctx *ctx, const lsp_cuda_queue *queue), ctx)
+LSP_NO_CUDA(lsp_cuda_queue_send, (lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from), ctx)
+LSP_NO_CUDA(lsp_cuda_queue_news, (lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void **news), ctx)
 LSP_NO_CUDA(lsp_cuda_convert,
             (lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n), ctx)
 /* clang-format on */
 
 int lsp_cuda_count(void) { return 0; }
 void lsp_cuda_close(lsp_ctx *ctx) {}
+void lsp_cuda_queue_close(lsp_cuda_queue *queue) {}
+void lsp_cuda_queue_forget(lsp_cuda_queue *queue) {}
 void lsp_cuda_enter(lsp_ctx *ctx) {}
 void *lsp_cuda_stream(lsp_ctx *ctx) { return NULL; }
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return NULL; }

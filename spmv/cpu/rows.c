@@ -1,22 +1,185 @@
-/* CSR as it is, on the CPU: threads own consecutive rows. */
+/* CSR as it is, on the CPU. Threads own consecutive rows, cut so that each has equally many rows and entries together.
+ * A long row at a cut is shared: its pieces are summed by whoever is free, and added in order afterwards. */
 #include "cpu.h"
-#include "spmv/ref.h"
+#include "walk.h"
+
+enum { least_share = 1 << 15, long_row = 2 * LSP_SPMV_PIECE };
+
+/* A long row that a cut between two threads goes through. */
+typedef struct shared_row {
+    int64_t row, begin, end;
+    int64_t first; /* of its pieces, among those of all shared rows */
+    bool outside;  /* it has a column outside the matrix */
+} shared_row;
 
 typedef struct work {
-    const lsp_spmv_job *job;
+    lsp_ctx *ctx;
+    lsp_spmv_rows rows;
     lsp_spmv_faults faults;
+    int threads, shared_count;
+    int64_t *cuts; /* [t]: the first row of thread t */
+    shared_row *shared;
+    int64_t pieces;   /* of all shared rows */
+    char *sums;       /* of the pieces */
+    size_t sum_bytes; /* of one piece: a number for each vector */
 } work;
 
-static void do_share(void *data, int64_t begin, int64_t end) {
-    work *w = data;
-    lsp_spmv_ref_rows(w->job, begin, end, &w->faults);
+static int64_t rowptr_at(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
+
+/* The first row before which there are at least `weight` rows and entries. */
+static int64_t row_at(const lsp_csr *A, int64_t weight) {
+    int64_t low = 0, high = A->rows;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (lsp_min(rowptr_at(A, middle), A->nnz) + middle < weight) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
+/* Shares the row before a cut, if it is long and goes through the cut. */
+static void share_row(work *w, int64_t row, int64_t weight) {
+    const lsp_csr *A = &w->rows.job->A;
+    if (row < 0 || (w->shared_count > 0 && w->shared[w->shared_count - 1].row == row)) {
+        return;
+    }
+    const int64_t begin = rowptr_at(A, row), end = rowptr_at(A, row + 1);
+    if (begin >= 0 && end <= A->nnz && end - begin > long_row && end + row + 1 > weight) {
+        w->shared[w->shared_count++] = (shared_row){.row = row, .begin = begin, .end = end, .first = w->pieces};
+        w->pieces += lsp_ceil_div(end - begin, LSP_SPMV_PIECE);
+    }
+}
+
+static lsp_status cut(work *w) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = w->ctx;
+    const lsp_spmv_job *job = w->rows.job;
+    const lsp_csr *A = &job->A;
+    const int64_t weight = A->rows + A->nnz; /* no overflow: the header was checked */
+    LSP_TRY(LSP_SCRATCH(ctx, w->threads + 1, &w->cuts));
+    LSP_TRY(LSP_SCRATCH(ctx, w->threads, &w->shared));
+    for (int t = 0; t <= w->threads; t++) {
+        int64_t begin, end;
+        lsp_share(weight, t < w->threads ? t : t - 1, w->threads, &begin, &end);
+        w->cuts[t] = t == 0 ? 0 : t == w->threads ? A->rows : row_at(A, begin);
+        if (t > 0 && t < w->threads && !lsp_semiring_counts(job->options.semiring)) {
+            share_row(w, w->cuts[t] - 1, begin);
+        }
+    }
+    w->sum_bytes = (size_t)job->options.vectors * lsp_type_bytes(job->options.type);
+    LSP_TRY(lsp_scratch_bytes(ctx, w->pieces, w->sum_bytes, false, (void **)&w->sums));
+done:
+    return status;
+}
+
+static bool is_shared(const work *w, int64_t row) {
+    for (int s = 0; s < w->shared_count; s++) {
+        if (w->shared[s].row == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void do_rows(work *w, int64_t begin, int64_t end) {
+    end -= begin < end && is_shared(w, end - 1); /* only the last row of a thread goes through a cut */
+    if (w->rows.job->options.semiring != LSP_PLUS_TIMES) {
+        lsp_spmv_rows_semiring(&w->rows, begin, end);
+    } else {
+        LSP_ISA_PICK(w->ctx->isa, lsp_spmv_rows)(&w->rows, begin, end);
+    }
+}
+
+static void do_piece(work *w, int64_t piece) {
+    const lsp_spmv_job *job = w->rows.job;
+    shared_row *s = w->shared;
+    while (s + 1 < w->shared + w->shared_count && piece >= s[1].first) {
+        s++;
+    }
+    const int64_t begin = s->begin + (piece - s->first) * LSP_SPMV_PIECE;
+    const int64_t end = lsp_min(begin + LSP_SPMV_PIECE, s->end);
+    void *sums = w->sums + (size_t)piece * w->sum_bytes;
+    if (!job->planned && !columns_are_inside(&job->A, begin, end)) {
+        __atomic_store_n(&s->outside, true, __ATOMIC_RELAXED);
+    } else if (job->options.semiring != LSP_PLUS_TIMES) {
+        lsp_spmv_piece_semiring(&w->rows, begin, end, sums);
+    } else {
+        LSP_ISA_PICK(w->ctx->isa, lsp_spmv_piece)(&w->rows, begin, end, sums);
+    }
+}
+
+static void do_part(void *data, int64_t part, int thread) {
+    work *w = data;
+    (void)thread;
+    if (part < w->threads) {
+        do_rows(w, w->cuts[part], w->cuts[part + 1]);
+    } else {
+        do_piece(w, part - w->threads);
+    }
+}
+
+static void finish_shared(work *w) {
+    const lsp_spmv_job *job = w->rows.job;
+    for (int i = 0; i < w->shared_count; i++) {
+        shared_row *s = &w->shared[i];
+        if (s->outside) {
+            lsp_spmv_ref_rows(job, s->row, s->row + 1, &w->faults);
+        } else {
+            lsp_spmv_join_pieces(job, s->row, w->sums + (size_t)s->first * w->sum_bytes,
+                                 lsp_ceil_div(s->end - s->begin, LSP_SPMV_PIECE));
+        }
+    }
+}
+
+/* ---- is x read at random? ---- */
+
+/* Of 8 windows of columns, reads that miss a cache of 256 lines, which the first half of the window has filled. */
+static double missed(const lsp_csr *A, int64_t line) {
+    enum { windows = 8, length = 1024, lines = 256 };
+    int64_t misses = 0, reads = 0;
+    for (int w = 0; w < windows; w++) {
+        int64_t kept[lines];
+        const int64_t begin = (A->nnz - length) / (windows - 1) * w;
+        for (int i = 0; i < lines; i++) {
+            kept[i] = -1;
+        }
+        for (int64_t k = begin; k < begin + length; k++) {
+            const int64_t at = lsp_index_at(A->col, A->col_type, k) / line;
+            const bool hit = kept[at & (lines - 1)] == at;
+            kept[at & (lines - 1)] = at;
+            misses += !hit && k >= begin + length / 2;
+            reads += k >= begin + length / 2;
+        }
+    }
+    return (double)misses / (double)reads;
+}
+
+bool lsp_spmv_reads_at_random(const lsp_csr *A, size_t item_bytes) {
+    const int64_t core_cache = 1 << 20, line = 64 / (int64_t)item_bytes;
+    return A->nnz >= 1 << 16 && A->cols > core_cache / (int64_t)item_bytes && missed(A, line) > 0.4;
+}
+
+/* ---- the engine ---- */
+
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    work w = {job, {INT64_MAX, INT64_MAX}};
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr *A = &job->A;
+    work w = {.ctx = ctx, .rows = {.job = job}, .faults = {INT64_MAX, INT64_MAX}};
     (void)parts;
-    lsp_for_shares(ctx, job->A.rows, 1024, do_share, &w);
-    return lsp_spmv_tell_faults(ctx, job, &w.faults);
+    w.rows.faults = &w.faults;
+    w.rows.prefetch = lsp_spmv_reads_at_random(A, lsp_type_bytes(job->options.type));
+    w.threads = lsp_threads_for(ctx, (A->rows + A->nnz) * lsp_min(job->options.vectors, 16), least_share);
+    LSP_TRY(cut(&w));
+    lsp_for_parts(ctx, w.threads + w.pieces, w.threads, do_part, &w);
+    finish_shared(&w);
+    status = lsp_spmv_tell_faults(ctx, job, &w.faults);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
 }
 
 const lsp_spmv_engine lsp_spmv_rows_cpu = {.run = run};

@@ -1,5 +1,6 @@
 /* The table of engines of the GPU. */
 #include "gpu.h"
+#include "spmv/diagonals.h"
 #include "spmv/lengths.h"
 #include "spmv/propagate.h"
 
@@ -12,9 +13,9 @@ const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method) {
     case LSP_SPMV_GATHER:
         return &lsp_spmv_gather_cuda;
     case LSP_SPMV_DIAGONALS:
-        return NULL; /* lsp_spmv_diagonals_cuda */
+        return &lsp_spmv_diagonals_cuda;
     case LSP_SPMV_BLOCKS:
-        return NULL; /* lsp_spmv_blocks_cuda */
+        return &lsp_spmv_blocks_cuda;
     case LSP_SPMV_LENGTHS:
         return &lsp_spmv_lengths_cuda;
     case LSP_SPMV_PROPAGATE:

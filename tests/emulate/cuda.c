@@ -149,3 +149,36 @@ lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
     memcpy(to, lsp_cuda_note(ctx), (size_t)bytes);
     return LSP_OK;
 }
+
+/* A batch cannot be recorded: callers enqueue it piece by piece instead. */
+lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t bytes) {
+    *queue = (lsp_cuda_queue){.bytes = bytes, .news = malloc((size_t)bytes * LSP_CUDA_SLOTS)};
+    return queue->news != NULL ? LSP_OK : lsp_fail(ctx, LSP_ERR_MEMORY, "no memory for the news of the emulated GPU");
+}
+void lsp_cuda_queue_close(lsp_cuda_queue *queue) {
+    free(queue->news);
+    *queue = (lsp_cuda_queue){0};
+}
+void lsp_cuda_queue_forget(lsp_cuda_queue *queue) { queue->graph = NULL; }
+lsp_status lsp_cuda_queue_record(lsp_ctx *ctx, lsp_cuda_queue *queue) {
+    (void)ctx, (void)queue;
+    return LSP_ERR_UNSUPPORTED;
+}
+lsp_status lsp_cuda_queue_recorded(lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_status status) {
+    (void)ctx, (void)queue;
+    return status;
+}
+lsp_status lsp_cuda_queue_replay(lsp_ctx *ctx, const lsp_cuda_queue *queue) {
+    (void)queue;
+    return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "an emulated GPU has no graphs");
+}
+lsp_status lsp_cuda_queue_send(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from) {
+    (void)ctx;
+    memcpy(queue->news + slot * queue->bytes, from, (size_t)queue->bytes);
+    return LSP_OK;
+}
+lsp_status lsp_cuda_queue_news(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void **news) {
+    (void)ctx;
+    *news = queue->news + slot * queue->bytes;
+    return LSP_OK;
+}

@@ -1,0 +1,29 @@
+/* The options of spgemm-cli. */
+#ifndef LSP_CLI_OPTIONS_H
+#define LSP_CLI_OPTIONS_H
+
+#include "run.h"
+
+typedef struct cli_options {
+    const char *a, *b; /* files; a is NULL with --generate, b is NULL if A is also the second operand */
+    const char *output, *generate, *spy, *device_name, *semiring_name, *mask;
+    int64_t seed, threads, max_bytes, repeat, keep; /* if not given: seed < 0, the others 0 */
+    double drop;                                    /* < 0: not given */
+    cli_device device;
+    int ordinal;
+    int semiring;  /* an lsp_semiring */
+    int precision; /* 0: f64, 1: f32 */
+    int compare;   /* < 0: not given */
+    bool transpose_a, transpose_b, complement, info, dry_run, check, json, quiet, verbose, lenient, version, help;
+} cli_options;
+
+/* Reads the command line and refuses options that contradict each other. Returns CLI_DONE or CLI_USAGE. */
+int cli_options_read(int argc, char **argv, cli_options *options);
+
+/* Prints the help. */
+void cli_options_help(FILE *to);
+
+/* Is C filtered: by --mask, --drop or --keep? */
+bool cli_filters(const cli_options *options);
+
+#endif

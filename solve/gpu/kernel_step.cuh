@@ -1,0 +1,325 @@
+/* The parts of the persistent kernel: the barrier of all blocks that sums, the slice of p, the product, the rows that a
+ * thread owns. A step is: p = news + beta p in every slice; partial sums of rows; barrier; owners add the partial sums
+ * of their rows in the order of the column blocks. */
+#ifndef LSP_SOLVE_GPU_KERNEL_STEP_CUH
+#define LSP_SOLVE_GPU_KERNEL_STEP_CUH
+
+#include "job.cuh"
+
+enum { DOTS_NONE = -1 };
+
+/* A block's shared memory. */
+typedef struct resident_shared {
+    double *p;    /* the slice; p[width] = 0 */
+    double *old;  /* p of the block's rows, by position; in memory unless LSP_RESIDENT_DOTS_SHARED */
+    double *dots; /* each slice's share of p*A*p */
+    double *sums; /* [2][32] of warps, then [2][32] of blocks */
+    int *turn;    /* the next slice to be taken */
+    double2 *val; /* what is kept of the matrix */
+    uint2 *col;
+} resident_shared;
+
+/* The rules of shared memory, for the host (memory NULL: counts the bytes) and for the kernel. */
+LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memory, resident_shared *s) {
+    const bool dots = job.dots != LSP_RESIDENT_DOTS_OWNERS;
+    size_t at = (size_t)job.stash_groups * GROUP_BYTES;
+    s->val = (double2 *)memory;
+    s->col = (uint2 *)(memory + (size_t)job.stash_groups * GROUP_ENTRIES * 8);
+    s->p = (double *)(memory + at);
+    at += ((size_t)job.A.width + 2) * 8; /* the width is even: pieces of 16 bytes */
+    s->sums = (double *)(memory + at);
+    at += 4 * WARP * 8;
+    s->turn = (int *)(memory + at);
+    at += 16;
+    s->dots = (double *)(memory + at);
+    at += (dots ? (size_t)job.slices_most : 0) * 8;
+    s->old = (double *)(memory + at);
+    at += (job.dots == LSP_RESIDENT_DOTS_SHARED ? (size_t)job.rows_most : 0) * 8;
+    return at;
+}
+
+/* ---- the barrier ---- */
+
+/* Barrier of all blocks; v[i] becomes the sum of v[i] over all threads of all blocks, the same bits in each. What was
+ * written before it can be read past the L1 cache after it. A block posts its sum in a word, and all blocks read all
+ * words and add them in one order. A half of a word holds half of a number and the barrier's number, so it tells by
+ * itself whether it is there. Words are used by turns of two barriers: a block that posts for the next but one has seen
+ * that all blocks have read these. */
+template <int N>
+__device__ inline void resident_together(const resident_job &job, const resident_shared &s, unsigned &number,
+                                         double (&v)[N]) {
+    const int tid = (int)threadIdx.x, lane = tid % WARP, warp = tid / WARP, warps = (int)blockDim.x / WARP;
+    const int blocks = (int)gridDim.x;
+    ulonglong2 *const words = job.words + (++number % 2) * 2 * blocks;
+    double *const totals = s.sums + 2 * WARP;
+    const unsigned long long tag = (unsigned long long)number << 32;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        v[i] = warp_sum(v[i]);
+        if (lane == 0) {
+            s.sums[i * WARP + warp] = v[i];
+        }
+    }
+    __syncthreads();
+    if (warp == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            v[i] = warp_sum(lane < warps ? s.sums[i * WARP + lane] : 0.0);
+        }
+        if (lane == 0) {
+            __threadfence();
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
+                resident_post(words + i * blocks + blockIdx.x, tag | bits >> 32, tag | (bits & 0xFFFFFFFF));
+            }
+        }
+        __syncwarp();
+    }
+    if (warp * WARP < blocks) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            ulonglong2 w = {0, 0};
+            if (tid < blocks) {
+                do {
+                    w = resident_peek(words + i * blocks + tid);
+                } while (((w.x ^ tag) | (w.y ^ tag)) >> 32 != 0);
+            }
+            v[i] = warp_sum(__longlong_as_double((long long)(w.x << 32 | (w.y & 0xFFFFFFFF))));
+            if (lane == 0) {
+                totals[i * WARP + warp] = v[i];
+            }
+        }
+        __threadfence();
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        v[i] = 0;
+        for (int w = 0; w * WARP < blocks; w++) {
+            v[i] += totals[i * WARP + w];
+        }
+    }
+}
+
+/* ---- p ---- */
+
+/* The new p of an unknown, the same bits wherever it is computed. With beta 0 the old one is not read. */
+__device__ inline double resident_next(double beta, double old, double news) {
+    return beta == 0 ? news : fma(beta, old, news);
+}
+
+/* The block's slice of p, from news. */
+__device__ inline void resident_renew(const resident_job &job, const resident_shared &s, double beta) {
+    const int first = (int)blockIdx.x / job.A.chunks * job.A.width, count = min(job.A.width, job.A.n - first);
+    const double2 *const from = (const double2 *)(job.news + first);
+    double2 *const p = (double2 *)s.p;
+    if (threadIdx.x == 0) {
+        *s.turn = (int)blockDim.x / WARP;
+    }
+#pragma unroll 4
+    for (int i = (int)threadIdx.x; i < count / 2; i += (int)blockDim.x) {
+        const double2 z = resident_load2(from + i), old = p[i];
+        p[i] = make_double2(resident_next(beta, old.x, z.x), resident_next(beta, old.y, z.y));
+    }
+    if (threadIdx.x == 0 && count > 0 && count % 2 != 0) {
+        s.p[count - 1] = resident_next(beta, s.p[count - 1], __ldcg(job.news + first + count - 1));
+    }
+    __syncthreads();
+}
+
+/* ---- the product ---- */
+
+/* The sum of a row by its lanes, the same in each of them. KEPT: the slice lies in shared memory. */
+template <int LANES, bool KEPT>
+__device__ inline double resident_row(const double2 *val, const uint2 *col, unsigned groups, const double *p,
+                                      unsigned long long policy) {
+    double even = 0, odd = 0;
+#pragma unroll 2
+    for (unsigned g = 0; g < groups; g++) {
+        const double2 v = KEPT ? val[0] : resident_read(val, policy);
+        const double2 w = KEPT ? val[WARP] : resident_read(val + WARP, policy);
+        const uint2 c = KEPT ? col[0] : resident_read(col, policy);
+        even = fma(v.x, p[c.x & 0xFFFF], even);
+        odd = fma(v.y, p[c.x >> 16], odd);
+        even = fma(w.x, p[c.y & 0xFFFF], even);
+        odd = fma(w.y, p[c.y >> 16], odd);
+        val += 2 * WARP;
+        col += WARP;
+    }
+    even += odd;
+#pragma unroll
+    for (int mask = 1; mask < LANES; mask *= 2) {
+        even += __shfl_xor_sync(~0u, even, mask);
+    }
+    return even;
+}
+
+/* What a block needs of its part of the matrix; the same in all steps. */
+typedef struct resident_part {
+    const int *row;              /* of its rows */
+    const unsigned *group_begin; /* of its slices */
+    int rows, slices;
+    unsigned kept;   /* the first group that is in shared memory: it and all after it are */
+    int kept_slices; /* slices that are there whole */
+    double *partial; /* by row */
+    double *old;
+    unsigned long long policy;
+} resident_part;
+
+/* Partial sums of the block's rows; returns the thread's share of p*A*p, unless `dots` is false. Warps take slices in
+ * turn: first those in memory, the longest first or backward, then those in shared memory. */
+template <int LANES>
+__device__ inline double resident_multiply(const resident_job &job, const resident_shared &s, const resident_part &part,
+                                           double beta, bool dots, bool backward) {
+    const int lane = (int)threadIdx.x % WARP, in_slice = WARP / LANES, far = part.slices - part.kept_slices;
+    int turn = (int)threadIdx.x / WARP;
+    while (turn < part.slices) {
+        int next = 0;
+        if (lane == 0) {
+            next = atomicAdd(s.turn, 1);
+        }
+        const int slice = backward && turn < far ? far - 1 - turn : turn, at = slice * in_slice + lane / LANES;
+        const int row = at < part.rows ? part.row[at] : -1;
+        const bool first = row >= 0 && lane % LANES == 0;
+        const unsigned group = part.group_begin[slice], groups = part.group_begin[slice + 1] - group;
+        const double news = dots && first ? __ldcg(job.news + row) : 0;
+        const double old = dots && first ? part.old[at] : 0;
+        double sum;
+        if (slice < far) {
+            const size_t g = group;
+            sum = resident_row<LANES, false>((const double2 *)job.A.val + g * 2 * WARP + lane,
+                                             (const uint2 *)job.A.col + g * WARP + lane, groups, s.p, part.policy);
+        } else {
+            const unsigned g = group - part.kept;
+            sum = resident_row<LANES, true>(s.val + g * 2 * WARP + lane, s.col + g * WARP + lane, groups, s.p, 0);
+        }
+        if (first) {
+            __stcg(part.partial + row, sum);
+        }
+        if (dots) {
+            const double p = resident_next(beta, old, news);
+            const double d = warp_sum(first ? p * sum : 0.0);
+            if (first) {
+                part.old[at] = p;
+            }
+            if (lane == 0) {
+                s.dots[slice] = d;
+            }
+        }
+        turn = __shfl_sync(~0u, next, 0);
+    }
+    double d = 0;
+    if (dots) {
+        __syncthreads();
+        for (int i = (int)threadIdx.x; i < part.slices; i += (int)blockDim.x) {
+            d += s.dots[i];
+        }
+    }
+    return d;
+}
+
+/* Row `row` of the product, once all blocks have multiplied. */
+__device__ inline double resident_gather(const resident_job &job, int row) {
+    enum { AHEAD = 8 };
+    const unsigned range = job.A.range[row];
+    const int end = (int)(range >> 16);
+    double sum = 0;
+    for (int first = (int)(range & 0xFFFF); first < end; first += AHEAD) {
+        double part[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            part[i] = first + i < end ? __ldcg(job.partial + (size_t)(first + i) * job.A.n + row) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            sum += part[i];
+        }
+    }
+    return sum;
+}
+
+/* Copies the end of the block's part of the matrix to shared memory, and finds the block's part. */
+__device__ inline resident_part resident_begin(const resident_job &job, const resident_shared &s) {
+    const int b = (int)blockIdx.x, slice = job.A.slice_begin[b];
+    const unsigned *const group_begin = job.A.group_begin + slice;
+    resident_part part;
+    part.row = job.A.row + job.A.row_begin[b];
+    part.rows = job.A.row_begin[b + 1] - job.A.row_begin[b];
+    part.slices = job.A.slice_begin[b + 1] - slice;
+    part.group_begin = group_begin;
+    part.partial = job.partial + (size_t)(b / job.A.chunks) * job.A.n;
+    part.old = job.dots == LSP_RESIDENT_DOTS_SHARED ? s.old : job.old + job.A.row_begin[b];
+    part.policy = resident_policy(job.stream);
+    const unsigned end = group_begin[part.slices], all = end - group_begin[0];
+    const unsigned least = end - min(all, (unsigned)job.stash_groups);
+    int low = 0, high = part.slices; /* the first slice that is kept */
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        low = group_begin[middle] < least ? middle + 1 : low;
+        high = group_begin[middle] < least ? high : middle;
+    }
+    part.kept = group_begin[low];
+    part.kept_slices = part.slices - low;
+    const int groups = (int)(end - part.kept), nt = (int)blockDim.x;
+    const double2 *const val = (const double2 *)job.A.val + (size_t)part.kept * 2 * WARP;
+    const uint2 *const col = (const uint2 *)job.A.col + (size_t)part.kept * WARP;
+    for (int i = (int)threadIdx.x; i < groups * 2 * WARP; i += nt) {
+        s.val[i] = resident_read(val + i, part.policy);
+    }
+    for (int i = (int)threadIdx.x; i < groups * WARP; i += nt) {
+        s.col[i] = resident_read(col + i, part.policy);
+    }
+    for (int i = (int)threadIdx.x; i < job.A.width + 2; i += nt) {
+        s.p[i] = 0;
+    }
+    for (int i = (int)threadIdx.x; i < part.rows && job.dots != LSP_RESIDENT_DOTS_OWNERS; i += nt) {
+        part.old[i] = 0;
+    }
+    __syncthreads();
+    return part;
+}
+
+/* ---- the rows of a block, shared out to its threads ---- */
+
+/* Numbers of an own row: the solution, the residual, the direction, A times it where it must be kept, and one more:
+ * the inverse diagonal, or the benchmark's x. A thread has one row, in registers (MEMORY false), or any number of them
+ * in memory. each<READ, WRITE>(f) calls f(row, x, r, p, q, w) for each row of the thread; f may read and must write the
+ * numbers of these sets. */
+enum { OWN_X = 1, OWN_R = 2, OWN_P = 4, OWN_Q = 8, OWN_W = 16, OWN_ALL = 31 };
+template <bool MEMORY> struct resident_rows {
+    double x, r, p, q, w;
+    int row, end;
+    __device__ inline resident_rows(const resident_job &job)
+        : x(0), r(0), p(0), q(0), w(0), row((int)(blockIdx.x * job.share + threadIdx.x)),
+          end(min((int)(blockIdx.x + 1) * job.share, job.A.n)) {}
+    template <int READ, int WRITE, typename F> __device__ inline void each(F f) {
+        if (row < end) {
+            f(row, x, r, p, q, w);
+        }
+    }
+};
+template <> struct resident_rows<true> {
+    double *own;
+    int first, end, n;
+    __device__ inline resident_rows(const resident_job &job)
+        : own(job.own), first((int)blockIdx.x * job.share), end(min(first + job.share, job.A.n)), n(job.A.n) {}
+    template <int READ, int WRITE, typename F> __device__ inline void each(F f) {
+        for (int row = first + (int)threadIdx.x; row < end; row += (int)blockDim.x) {
+            double number[5] = {0, 0, 0, 0, 0};
+#pragma unroll
+            for (int i = 0; i < 5; i++) {
+                number[i] = (READ >> i & 1) != 0 ? own[(size_t)i * n + row] : 0;
+            }
+            f(row, number[0], number[1], number[2], number[3], number[4]);
+#pragma unroll
+            for (int i = 0; i < 5; i++) {
+                if ((WRITE >> i & 1) != 0) {
+                    own[(size_t)i * n + row] = number[i];
+                }
+            }
+        }
+    }
+};
+
+#endif

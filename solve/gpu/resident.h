@@ -1,0 +1,87 @@
+/* Conjugate gradients in one persistent kernel on a GPU, for systems whose vectors fit the shared memory of all
+ * multiprocessors together: A, b and x lie on the GPU, vectors and sums are f64. Each multiprocessor keeps a slice of p
+ * in shared memory for the whole solve and multiplies the columns of A that belong to it. */
+#ifndef LSP_SOLVE_GPU_RESIDENT_H
+#define LSP_SOLVE_GPU_RESIDENT_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the matrix is cut. Every 0 is chosen from the matrix and the chip; tests and the tuning program set them. */
+typedef struct lsp_resident_shape {
+    int64_t slice; /* most unknowns of a column block, at most 65,534 and what shared memory holds */
+    int columns;   /* column blocks */
+    int chunks;    /* row chunks of each column block; columns * chunks blocks of the kernel run together */
+    int lanes;     /* of a row: 1, 2 or 4 */
+    int threads;   /* of a block: a multiple of 32, at most 1024, at least columns * chunks */
+    int dots;      /* p*A*p is summed from the blocks' partial sums, which saves a barrier: LSP_RESIDENT_DOTS_... */
+    int sweep;     /* 1: each step reads the matrix in the same order. 2: forward and backward in turn */
+    int64_t stash; /* bytes of the matrix that each block keeps in shared memory; -1: none; 0: what is left */
+} lsp_resident_shape;
+enum {
+    LSP_RESIDENT_DOTS_SHARED = 1, /* a block keeps p of its rows in shared memory */
+    LSP_RESIDENT_DOTS_MEMORY,     /* in memory */
+    LSP_RESIDENT_DOTS_OWNERS      /* by the owners of the rows, after another barrier */
+};
+
+typedef struct lsp_resident lsp_resident;
+
+/* Can A be solved this way, and is that likely to be faster than one kernel an operation? A is square, on the GPU, with
+ * values of f64, f32 or none. longest_row: its most entries in a row, 0 if unknown. `shape` may be NULL. */
+bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row, const lsp_resident_shape *shape);
+
+/* Copies A, which was checked (rows and columns inside the matrix; any order of columns, repeats allowed), into the
+ * kernel's layout. Waits for the GPU. *bytes (may be NULL): what the copy holds on the GPU. LSP_ERR_UNSUPPORTED if it
+ * does not fit, or if the driver refuses to run all blocks together: the caller then solves in another way. */
+lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape, lsp_resident **plan,
+                               int64_t *bytes);
+/* New values in the structure of create's A. Waits for nothing. */
+lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A);
+void lsp_resident_free(lsp_ctx *ctx, lsp_resident *plan);                         /* NULL does nothing */
+int64_t lsp_resident_entries(const lsp_resident *plan);                           /* stored, with padding */
+void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape); /* as it was chosen */
+
+typedef struct lsp_resident_args {
+    const double *b;        /* n, on the GPU */
+    double *x;              /* n, on the GPU: read with use_x0, written */
+    const double *inverse;  /* n, on the GPU: Jacobi, 1 / diagonal of A. NULL: no preconditioner */
+    double rtol, atol;      /* ends when |r| <= rtol |b|, or atol > 0 and |r| <= atol */
+    int64_t max_iterations; /* at least 0 */
+    bool fixed;             /* no test for convergence; a residual of exactly 0 makes steps of length 0 */
+    bool use_x0;            /* else x begins as 0 and is not read */
+    double *history;        /* on the host, or NULL: the relative residual of iteration 0, 1, ... */
+    int64_t history_capacity;
+} lsp_resident_args;
+
+typedef struct lsp_resident_result {
+    lsp_solve_end end;  /* CONVERGED, MAX_ITERATIONS; INDEFINITE: p*A*p <= 0, or r*z <= 0 with r not 0; NOT_FINITE */
+    int64_t iterations; /* done; for the last two ends the iteration in which it happened, from 1. NOT_FINITE with 0:
+                           b or the first residual */
+    double residual;    /* |r| / |b| by the recurrence; 0 for |b| = 0, where x = 0 */
+    double b_norm;
+    int64_t stored;   /* numbers written to the history */
+    double curvature; /* the last p*A*p, for the sentence of INDEFINITE */
+} lsp_resident_result;
+
+/* Solves A x = b. Waits for the GPU. x, unless it converged, holds the last iterate that is finite and was reached
+ * before the iteration in which it ended. */
+lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
+                           lsp_resident_result *result);
+
+/* The NAS benchmark: `iterations` outer iterations from x = (1, ..., 1), of 25 steps and one residual each, in one
+ * launch, timed, after an untimed launch of one. zeta and residual (each may be NULL): `iterations` numbers on the
+ * host. mops = 2 n iterations (3 + t + 25 (5 + t) + 3) / seconds / 1e6 with t = nonzer (nonzer + 1) is the caller's. */
+typedef struct lsp_resident_nas_args {
+    double shift;
+    int64_t iterations;
+    double *zeta, *residual;
+} lsp_resident_nas_args;
+lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_nas_args *args, double *seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

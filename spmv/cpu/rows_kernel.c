@@ -1,0 +1,91 @@
+/* CSR as it is, for one instruction set: the rows of a share, and pieces of long rows. */
+#include "lanes.h"
+#include "walk.h"
+
+enum {
+    AHEAD = 64,         /* entries from a product to the prefetch of its x, where x is read at random */
+    AHEAD_BYTES = 4096, /* of values, and half of columns: prefetches pass the page at which the hardware stops */
+    BLOCK = 64          /* vectors that are summed together */
+};
+
+/* The entries of A. */
+typedef struct streams {
+    const void *col, *val;
+    int64_t nnz;
+    lsp_type col_type;
+} streams;
+
+ALWAYS streams streams_of(const lsp_csr *A) { return (streams){A->col, A->val, A->nnz, A->col_type}; }
+
+/* Calls values and columns into the cache. Addresses beyond the arrays do no harm. A pattern has bytes of 1. */
+ALWAYS void fetch_streams(const streams *from, int64_t k, size_t val_bytes) {
+    const uintptr_t col = (uintptr_t)from->col + (uintptr_t)k * (from->col_type == LSP_I32 ? 4 : 8);
+    __builtin_prefetch((const void *)(col + AHEAD_BYTES / 2), 0, 3);
+    if (val_bytes > 1) {
+        __builtin_prefetch((const void *)((uintptr_t)from->val + (uintptr_t)k * val_bytes + AHEAD_BYTES), 0, 3);
+    }
+}
+
+/* Calls the x of entry k into the cache. */
+ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes) {
+    const uintptr_t at = (uintptr_t)lsp_index_at(from->col, from->col_type, k) * bytes;
+    __builtin_prefetch((const void *)((uintptr_t)x + at), 0, 3);
+}
+
+#define T double
+#define T_SUFFIX f64
+#define VAL double
+#define LOAD_VALUES load_f64
+#define FMA __builtin_fma
+#define SUFFIX f64
+#include "rows_template.h"
+
+#define T float
+#define T_SUFFIX f32
+#define EIGHT_LANES
+#define VAL float
+#define LOAD_VALUES load_f32
+#define FMA __builtin_fmaf
+#define SUFFIX f32
+#include "rows_template.h"
+
+#define T double
+#define T_SUFFIX f64
+#define VAL float
+#define LOAD_VALUES from_f32
+#define FMA __builtin_fma
+#define SUFFIX mixed
+#include "rows_template.h"
+
+#define T double
+#define T_SUFFIX f64
+#define VAL char
+#define FMA __builtin_fma
+#define SUFFIX ones_f64
+#define PATTERN
+#include "rows_template.h"
+
+#define T float
+#define T_SUFFIX f32
+#define EIGHT_LANES
+#define VAL char
+#define FMA __builtin_fmaf
+#define SUFFIX ones_f32
+#define PATTERN
+#include "rows_template.h"
+
+/* f_SUFFIX for the types of the job. */
+#define WITH_TYPES(job, f, ...)                                                                                        \
+    ((job)->options.type == LSP_F32                                                                                    \
+         ? ((job)->A.val_type == LSP_F32 ? f##_f32(__VA_ARGS__) : f##_ones_f32(__VA_ARGS__))                           \
+     : (job)->A.val_type == LSP_F64 ? f##_f64(__VA_ARGS__)                                                             \
+     : (job)->A.val_type == LSP_F32 ? f##_mixed(__VA_ARGS__)                                                           \
+                                    : f##_ones_f64(__VA_ARGS__))
+
+void LSP_ISA_NAME(lsp_spmv_rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    WITH_TYPES(r->job, rows, r, begin, end);
+}
+
+void LSP_ISA_NAME(lsp_spmv_piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums) {
+    WITH_TYPES(r->job, piece, r, begin, end, sums);
+}

@@ -1,0 +1,228 @@
+/* CSR as it is, for vectors of type T and values of type VAL (if PATTERN is defined, without values): one row by eight
+ * chains of fused multiply-adds, so that no product waits for the one before. Included for each pair of types.
+ *
+ * Chain j adds the entries j, j + 8, ... of the first 8*floor(L/8) of a row; the others are added in order to a ninth
+ * sum. Every instruction set gives the same bits. */
+#define NAME_(a, b) a##_##b
+#define NAME__(a, b) NAME_(a, b)
+#define NAME(f) NAME__(f, SUFFIX)
+#define TYPED(f) NAME__(f, T_SUFFIX)
+#ifdef PATTERN
+#define VALUE(k) ((T)1)
+#define VALUES(k) TYPED(all)(1)
+#else
+#define VALUE(k) ((T)val[k])
+#define VALUES(k) LOAD_VALUES(val + (k))
+#endif
+
+/* Eight products more. */
+ALWAYS TYPED(chains)
+    NAME(add_eight)(TYPED(chains) s, const VAL *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
+    (void)val;
+#ifdef EIGHT_LANES
+    s.all = TYPED(times_add)(VALUES(k), TYPED(pick)(x, col, col_type, k), s.all);
+#else
+    s.low = TYPED(times_add)(VALUES(k), TYPED(pick)(x, col, col_type, k), s.low);
+    s.high = TYPED(times_add)(VALUES(k + 4), TYPED(pick)(x, col, col_type, k + 4), s.high);
+#endif
+    return s;
+}
+
+/* The sum of the entries begin .. end-1 of a row. */
+ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin, int64_t end) {
+    const void *col = from->col;
+    const lsp_type col_type = from->col_type;
+    const VAL *val = (const VAL *)from->val;
+    int64_t k = begin;
+    T first = 0, rest = 0;
+    (void)val;
+    fetch_streams(from, k, sizeof(VAL));
+    if (end - begin >= 8) {
+        TYPED(chains) s = TYPED(no_chains)();
+        for (; k + 8 <= end; k += 8) {
+            fetch_streams(from, k, sizeof(VAL));
+            if (prefetch && k + AHEAD + 8 <= from->nnz) {
+                UNROLLED for (int j = 0; j < 8; j++) { fetch_x(from, k + AHEAD + j, x, sizeof(T)); }
+            }
+            s = NAME(add_eight)(s, val, col, col_type, x, k);
+        }
+        first = TYPED(total)(s);
+    }
+    for (; k < end; k++) {
+        if (prefetch && k + AHEAD < from->nnz) {
+            fetch_x(from, k + AHEAD, x, sizeof(T));
+        }
+        rest = FMA(VALUE(k), x[lsp_index_at(col, col_type, k)], rest);
+    }
+    return first + rest;
+}
+
+/* A row longer than a piece, piece by piece. */
+static __attribute__((noinline)) T NAME(long_row)(const lsp_csr *A, const T *x, int64_t begin, int64_t end) {
+    const streams from = streams_of(A);
+    T sum = NAME(sum)(&from, false, x, begin, begin + LSP_SPMV_PIECE);
+    for (int64_t k = begin + LSP_SPMV_PIECE; k < end; k += LSP_SPMV_PIECE) {
+        sum += NAME(sum)(&from, false, x, k, lsp_min(k + LSP_SPMV_PIECE, end));
+    }
+    return sum;
+}
+
+/* One contiguous vector. */
+ALWAYS void NAME(one)(lsp_type rowptr_type, lsp_type col_type, bool prefetch, const lsp_spmv_rows *r, int64_t begin,
+                      int64_t end) {
+    const lsp_csr *A = &r->job->A;
+    const void *rowptr = A->rowptr;
+    const streams from = {A->col, A->val, A->nnz, col_type};
+    const T *x = (const T *)r->job->vectors.x, alpha = (T)r->job->vectors.alpha, beta = (T)r->job->vectors.beta;
+    T *y = (T *)r->job->vectors.y;
+    int64_t k = lsp_index_at(rowptr, rowptr_type, begin), good = r->job->planned ? A->nnz : k;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t first = k;
+        k = lsp_index_at(rowptr, rowptr_type, i + 1);
+        if (first < 0 || k < first || k > good) {
+            const int found = check_row(r, i, first, k, &good);
+            if (found == ROW_WRONG) {
+                return;
+            } else if (found == ROW_DONE) {
+                continue;
+            }
+        }
+        const T sum =
+            k - first <= LSP_SPMV_PIECE ? NAME(sum)(&from, prefetch, x, first, k) : NAME(long_row)(A, x, first, k);
+        y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
+    }
+}
+
+/* ---- several vectors, or one with gaps ---- */
+
+/* sums[j] = the entries begin .. end-1 times vector v + j, j < 16. Rows of X are contiguous. */
+ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t begin, int64_t end, int64_t v, T *sums) {
+    enum { lanes = 32 / sizeof(T), vecs = 16 / lanes };
+    const int64_t stride = job->vectors.x_stride;
+    const T *x = (const T *)job->vectors.x + v;
+    const VAL *val = (const VAL *)job->A.val;
+    const void *col = job->A.col;
+    TYPED(vec) s[vecs];
+    (void)val;
+    UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(all)(0); }
+    for (int64_t k = begin; k < end; k++) {
+        const T *at = x + lsp_index_at(col, col_type, k) * stride;
+        const TYPED(vec) value = TYPED(all)(VALUE(k));
+        UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(times_add)(value, TYPED(load)(at + j * lanes), s[j]); }
+    }
+    UNROLLED for (int j = 0; j < vecs; j++) { TYPED(save)(sums + j * lanes, s[j]); }
+}
+
+/* The same for `width` vectors, any layout. */
+ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v, T *sums) {
+    const lsp_csr *A = &job->A;
+    const VAL *val = (const VAL *)A->val;
+    const int64_t row = job->options.by_columns ? 1 : job->vectors.x_stride;
+    const int64_t next = job->options.by_columns ? job->vectors.x_stride : 1;
+    const T *x = (const T *)job->vectors.x + v * next;
+    T s[4] = {0};
+    (void)val;
+    for (int64_t k = begin; k < end; k++) {
+        const T *at = x + lsp_index_at(A->col, A->col_type, k) * row, value = VALUE(k);
+        UNROLLED for (int j = 0; j < width; j++) { s[j] = FMA(value, at[j * next], s[j]); }
+    }
+    UNROLLED for (int j = 0; j < width; j++) { sums[j] = s[j]; }
+}
+
+/* sums[j] of vector v + j, j < width <= BLOCK, over at most one piece of a row. */
+static __attribute__((noinline)) void NAME(block)(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v,
+                                                  int width, T *sums) {
+    int j = 0;
+    for (; j + 16 <= width && !job->options.by_columns; j += 16) {
+        if (job->A.col_type == LSP_I32) {
+            NAME(sixteen)(job, LSP_I32, begin, end, v + j, sums + j);
+        } else {
+            NAME(sixteen)(job, LSP_I64, begin, end, v + j, sums + j);
+        }
+    }
+    for (; j + 4 <= width; j += 4) {
+        NAME(few)(4, job, begin, end, v + j, sums + j);
+    }
+    for (; j < width; j++) {
+        NAME(few)(1, job, begin, end, v + j, sums + j);
+    }
+}
+
+/* The same over a whole row, piece by piece. */
+static void NAME(block_row)(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v, int width, T *sums) {
+    NAME(block)(job, begin, lsp_min(begin + LSP_SPMV_PIECE, end), v, width, sums);
+    for (int64_t k = begin + LSP_SPMV_PIECE; k < end; k += LSP_SPMV_PIECE) {
+        T more[BLOCK];
+        NAME(block)(job, k, lsp_min(k + LSP_SPMV_PIECE, end), v, width, more);
+        for (int j = 0; j < width; j++) {
+            sums[j] += more[j];
+        }
+    }
+}
+
+static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    const lsp_spmv_job *job = r->job;
+    const int64_t row = job->options.by_columns ? 1 : job->vectors.y_stride;
+    const int64_t next = job->options.by_columns ? job->vectors.y_stride : 1;
+    const T alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
+    row_walk walk = walk_from(r, begin);
+    for (int64_t i = begin; i < end; i++) {
+        const int found = next_row(r, &walk, i);
+        if (found == ROW_WRONG) {
+            return;
+        }
+        for (int64_t v = 0; found == ROW_GOOD && v < job->options.vectors; v += BLOCK) {
+            const int width = (int)lsp_min(job->options.vectors - v, BLOCK);
+            T sums[BLOCK], *y = (T *)job->vectors.y + i * row + v * next;
+            NAME(block_row)(job, walk.begin, walk.end, v, width, sums);
+            for (int j = 0; j < width; j++, y += next) {
+                *y = beta == 0 ? alpha * sums[j] : alpha * sums[j] + beta * *y;
+            }
+        }
+    }
+}
+
+/* ---- what the kernel's entries call ---- */
+
+static void NAME(rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    const lsp_spmv_job *job = r->job;
+    const lsp_type rowptr_type = job->A.rowptr_type, col_type = job->A.col_type;
+    if (!is_one_dense(job)) {
+        NAME(several)(r, begin, end);
+    } else if (r->prefetch) {
+        NAME(one)(rowptr_type, col_type, true, r, begin, end);
+    } else if (col_type == LSP_I32 && rowptr_type == LSP_I32) {
+        NAME(one)(LSP_I32, LSP_I32, false, r, begin, end);
+    } else if (col_type == LSP_I32) {
+        NAME(one)(LSP_I64, LSP_I32, false, r, begin, end);
+    } else {
+        NAME(one)(rowptr_type, LSP_I64, false, r, begin, end);
+    }
+}
+
+static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums) {
+    const lsp_spmv_job *job = r->job;
+    if (is_one_dense(job)) {
+        const streams from = streams_of(&job->A);
+        *(T *)sums = NAME(sum)(&from, false, (const T *)job->vectors.x, begin, end);
+        return;
+    }
+    for (int64_t v = 0; v < job->options.vectors; v += BLOCK) {
+        NAME(block)(job, begin, end, v, (int)lsp_min(job->options.vectors - v, BLOCK), (T *)sums + v);
+    }
+}
+
+#undef NAME_
+#undef NAME__
+#undef NAME
+#undef TYPED
+#undef VALUE
+#undef VALUES
+#undef LOAD_VALUES
+#undef EIGHT_LANES
+#undef T
+#undef T_SUFFIX
+#undef VAL
+#undef FMA
+#undef SUFFIX
+#undef PATTERN

@@ -1,0 +1,98 @@
+/* CSR as it is in a semiring other than plus-times: a row joins its products in their order. And the pieces of long
+ * rows, in any semiring. */
+#include "spmv/finish.h"
+#include "walk.h"
+
+/* The sum of the entries begin .. end-1; `semiring` and `val_type` are constants. */
+#define SUM_OF(type, suffix)                                                                                           \
+    ALWAYS type sum_of_##suffix(lsp_semiring semiring, lsp_type val_type, const lsp_csr *A, const type *x,             \
+                                int64_t x_row, int64_t begin, int64_t end) {                                           \
+        type sum = (type)lsp_semiring_empty(semiring);                                                                 \
+        for (int64_t k = begin; k < end; k++) {                                                                        \
+            const type value = val_type == LSP_NONE  ? 1                                                               \
+                               : val_type == LSP_F32 ? (type)((const float *)A->val)[k]                                \
+                                                     : (type)((const double *)A->val)[k];                              \
+            sum = join_##suffix(semiring, value, x[lsp_index_at(A->col, A->col_type, k) * x_row], sum);                \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
+    ALWAYS type typed_sum_##suffix(lsp_semiring semiring, const lsp_csr *A, const type *x, int64_t x_row,              \
+                                   int64_t begin, int64_t end) {                                                       \
+        return A->val_type == LSP_NONE  ? sum_of_##suffix(semiring, LSP_NONE, A, x, x_row, begin, end)                 \
+               : A->val_type == LSP_F32 ? sum_of_##suffix(semiring, LSP_F32, A, x, x_row, begin, end)                  \
+                                        : sum_of_##suffix(semiring, LSP_F64, A, x, x_row, begin, end);                 \
+    }                                                                                                                  \
+    static type sum_##suffix(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v) {                         \
+        const bool by_columns = job->options.by_columns;                                                               \
+        const int64_t row = by_columns ? 1 : job->vectors.x_stride;                                                    \
+        const type *x = (const type *)job->vectors.x + v * (by_columns ? job->vectors.x_stride : 1);                   \
+        switch (job->options.semiring) {                                                                               \
+        case LSP_MIN_PLUS:                                                                                             \
+            return typed_sum_##suffix(LSP_MIN_PLUS, &job->A, x, row, begin, end);                                      \
+        case LSP_MAX_TIMES:                                                                                            \
+            return typed_sum_##suffix(LSP_MAX_TIMES, &job->A, x, row, begin, end);                                     \
+        case LSP_OR_AND:                                                                                               \
+            return typed_sum_##suffix(LSP_OR_AND, &job->A, x, row, begin, end);                                        \
+        default:                                                                                                       \
+            return (type)(end - begin); /* LSP_PLUS_PAIR; all columns are inside */                                    \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static type *y_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v) {                                           \
+        const int64_t stride = job->vectors.y_stride;                                                                  \
+        return (type *)job->vectors.y + (job->options.by_columns ? v * stride + i : i * stride + v);                   \
+    }                                                                                                                  \
+    static void row_##suffix(const lsp_spmv_job *job, int64_t i, int64_t begin, int64_t end) {                         \
+        for (int64_t v = 0; v < job->options.vectors; v++) {                                                           \
+            finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta,                  \
+                            sum_##suffix(job, begin, end, v), y_##suffix(job, i, v));                                  \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void join_pieces_##suffix(const lsp_spmv_job *job, int64_t i, type *sums, int64_t count) {                  \
+        const lsp_join join = lsp_semiring_join(job->options.semiring);                                                \
+        const int64_t vectors = job->options.vectors;                                                                  \
+        for (int64_t v = 0; v < vectors; v++) {                                                                        \
+            for (int64_t p = 1; p < count; p++) {                                                                      \
+                const type more = sums[p * vectors + v];                                                               \
+                sums[v] = join == LSP_JOIN_LEAST     ? LSP_DO_LEAST(more, sums[v])                                     \
+                          : join == LSP_JOIN_LARGEST ? LSP_DO_LARGEST(more, sums[v])                                   \
+                                                     : sums[v] + more;                                                 \
+            }                                                                                                          \
+            finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sums[v],         \
+                            y_##suffix(job, i, v));                                                                    \
+        }                                                                                                              \
+    }
+SUM_OF(float, f32)
+SUM_OF(double, f64)
+
+void lsp_spmv_rows_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    row_walk walk = walk_from(r, begin);
+    for (int64_t i = begin; i < end; i++) {
+        const int found = next_row(r, &walk, i);
+        if (found == ROW_WRONG) {
+            return;
+        }
+        if (found == ROW_GOOD && r->job->options.type == LSP_F32) {
+            row_f32(r->job, i, walk.begin, walk.end);
+        } else if (found == ROW_GOOD) {
+            row_f64(r->job, i, walk.begin, walk.end);
+        }
+    }
+}
+
+void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums) {
+    for (int64_t v = 0; v < r->job->options.vectors; v++) {
+        if (r->job->options.type == LSP_F32) {
+            ((float *)sums)[v] = sum_f32(r->job, begin, end, v);
+        } else {
+            ((double *)sums)[v] = sum_f64(r->job, begin, end, v);
+        }
+    }
+}
+
+void lsp_spmv_join_pieces(const lsp_spmv_job *job, int64_t i, void *sums, int64_t count) {
+    if (job->options.type == LSP_F32) {
+        join_pieces_f32(job, i, sums, count);
+    } else {
+        join_pieces_f64(job, i, sums, count);
+    }
+}
