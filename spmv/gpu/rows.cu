@@ -53,7 +53,7 @@ extern "C" void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shap
     shape->block_tiles = 1;
     shape->lanes = plain_lanes(mean);
     shape->tile_rows = LANES_NT / shape->lanes;
-    shape->heavy = lsp_max((int64_t)(heavy_times * mean * shape->tile_rows), SPMV_PIECE);
+    shape->heavy = SPMV_PIECE;
 }
 
 extern "C" void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape) {
@@ -72,9 +72,12 @@ extern "C" int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given) {
 
 template <typename V, typename T>
 static lsp_status start_lanes(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    return l->job.semiring == LSP_PLUS_TIMES
-               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true>), blocks, LANES_NT, 0, *l)
-               : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false>), blocks, LANES_NT, 0, *l);
+    const spmv_job *job = &l->job;
+    const bool dense = job->vectors == 1 && job->x_row == 1 && !job->wide_col && !job->gathered;
+    return job->semiring != LSP_PLUS_TIMES
+               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false, false>), blocks, LANES_NT, 0, *l)
+           : dense ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true, true>), blocks, LANES_NT, 0, *l)
+                   : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true, false>), blocks, LANES_NT, 0, *l);
 }
 
 template <typename V, typename T, int LANES>
@@ -112,6 +115,7 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.tiles = lsp_ceil_div(job->rows, shape->tile_rows);
     l.pieces = lsp_spmv_equal_pieces(given);
     l.lanes = shape->lanes;
+    l.lane_bits = lsp_bits((uint64_t)shape->lanes) - 1;
     l.tile_rows = shape->tile_rows;
     l.room = shape->room;
     l.heavy = shape->heavy;
