@@ -10,6 +10,15 @@
 #include "core/launch.cuh"
 #include "resident.h"
 
+#ifndef RESIDENT_NT
+#define RESIDENT_NT 1024
+#endif
+#ifndef RESIDENT_DEPTH
+#define RESIDENT_DEPTH 2
+#endif
+#ifndef RESIDENT_READER_FENCE
+#define RESIDENT_READER_FENCE 1
+#endif
 enum {
     GROUP_ENTRIES = WARP * 4,
     GROUP_BYTES = GROUP_ENTRIES * 10, /* a value of 8 bytes and a column of 2 */
@@ -59,6 +68,7 @@ lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan);
 /* ---- words of memory that other blocks write ---- */
 
 #ifdef __CUDACC__
+__device__ inline void resident_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 __device__ inline void resident_post(ulonglong2 *word, unsigned long long x, unsigned long long y) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(word), "l"(x), "l"(y) : "memory");
 }
@@ -92,6 +102,7 @@ __device__ inline uint2 resident_read(const uint2 *from, unsigned long long poli
     return v;
 }
 #else
+static inline void resident_fence() { __threadfence(); }
 static inline void resident_post(ulonglong2 *word, unsigned long long x, unsigned long long y) {
     __atomic_store_n(&word->x, x, __ATOMIC_RELEASE);
     __atomic_store_n(&word->y, y, __ATOMIC_RELEASE);

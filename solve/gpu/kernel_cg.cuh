@@ -86,7 +86,7 @@ __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, do
 
 /* Solves A x = b. */
 template <int LANES, bool MEMORY>
-static __global__ void __launch_bounds__(1024, 1)
+static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     kernel_cg(const __grid_constant__ resident_job job, const __grid_constant__ cg_task task) {
     LSP_DYNAMIC_SHARED(memory);
     resident_shared s;
@@ -172,7 +172,7 @@ typedef struct nas_task {
 /* The benchmark: x = (1, ..., 1); each outer iteration solves A z = x by 25 steps from z = 0, then zeta = shift +
  * 1 / x*z, the residual |x - A z|, and x = z / |z|. */
 template <int LANES, bool MEMORY>
-static __global__ void __launch_bounds__(1024, 1)
+static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     kernel_nas(const __grid_constant__ resident_job job, const __grid_constant__ nas_task task) {
     LSP_DYNAMIC_SHARED(memory);
     resident_shared s;

@@ -67,7 +67,7 @@ __device__ inline void resident_together(const resident_job &job, const resident
             v[i] = warp_sum(lane < warps ? s.sums[i * WARP + lane] : 0.0);
         }
         if (lane == 0) {
-            __threadfence();
+            resident_fence();
 #pragma unroll
             for (int i = 0; i < N; i++) {
                 const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
@@ -90,7 +90,9 @@ __device__ inline void resident_together(const resident_job &job, const resident
                 totals[i * WARP + warp] = v[i];
             }
         }
-        __threadfence();
+        if (RESIDENT_READER_FENCE) {
+            resident_fence();
+        }
     }
     __syncthreads();
 #pragma unroll
@@ -109,18 +111,29 @@ __device__ inline double resident_next(double beta, double old, double news) {
     return beta == 0 ? news : fma(beta, old, news);
 }
 
-/* The block's slice of p, from news. */
+/* The block's slice of p, from news. Loads come before what waits for them: the compiler would not reorder them. */
 __device__ inline void resident_renew(const resident_job &job, const resident_shared &s, double beta) {
+    enum { AHEAD = 4 };
     const int first = (int)blockIdx.x / job.A.chunks * job.A.width, count = min(job.A.width, job.A.n - first);
+    const int nt = (int)blockDim.x;
     const double2 *const from = (const double2 *)(job.news + first);
     double2 *const p = (double2 *)s.p;
     if (threadIdx.x == 0) {
-        *s.turn = (int)blockDim.x / WARP;
+        *s.turn = nt / WARP;
     }
-#pragma unroll 4
-    for (int i = (int)threadIdx.x; i < count / 2; i += (int)blockDim.x) {
-        const double2 z = resident_load2(from + i), old = p[i];
-        p[i] = make_double2(resident_next(beta, old.x, z.x), resident_next(beta, old.y, z.y));
+    for (int i = (int)threadIdx.x; i < count / 2; i += AHEAD * nt) {
+        double2 z[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            z[a] = i + a * nt < count / 2 ? resident_load2(from + i + a * nt) : make_double2(0, 0);
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (i + a * nt < count / 2) {
+                const double2 old = p[i + a * nt];
+                p[i + a * nt] = make_double2(resident_next(beta, old.x, z[a].x), resident_next(beta, old.y, z[a].y));
+            }
+        }
     }
     if (threadIdx.x == 0 && count > 0 && count % 2 != 0) {
         s.p[count - 1] = resident_next(beta, s.p[count - 1], __ldcg(job.news + first + count - 1));
@@ -130,29 +143,66 @@ __device__ inline void resident_renew(const resident_job &job, const resident_sh
 
 /* ---- the product ---- */
 
-/* The sum of a row by its lanes, the same in each of them. KEPT: the slice lies in shared memory. */
-template <int LANES, bool KEPT>
-__device__ inline double resident_row(const double2 *val, const uint2 *col, unsigned groups, const double *p,
-                                      unsigned long long policy) {
-    double even = 0, odd = 0;
-#pragma unroll 2
-    for (unsigned g = 0; g < groups; g++) {
-        const double2 v = KEPT ? val[0] : resident_read(val, policy);
-        const double2 w = KEPT ? val[WARP] : resident_read(val + WARP, policy);
-        const uint2 c = KEPT ? col[0] : resident_read(col, policy);
-        even = fma(v.x, p[c.x & 0xFFFF], even);
-        odd = fma(v.y, p[c.x >> 16], odd);
-        even = fma(w.x, p[c.y & 0xFFFF], even);
-        odd = fma(w.y, p[c.y >> 16], odd);
-        val += 2 * WARP;
-        col += WARP;
-    }
-    even += odd;
+/* A lane's four entries of a group. */
+struct resident_four {
+    double2 v, w;
+    uint2 c;
+};
+__device__ inline void resident_add(const resident_four &four, const double *p, double &even, double &odd) {
+    even = fma(four.v.x, p[four.c.x & 0xFFFF], even);
+    odd = fma(four.v.y, p[four.c.x >> 16], odd);
+    even = fma(four.w.x, p[four.c.y & 0xFFFF], even);
+    odd = fma(four.w.y, p[four.c.y >> 16], odd);
+}
+template <int LANES> __device__ inline double resident_lanes(double sum) {
 #pragma unroll
     for (int mask = 1; mask < LANES; mask *= 2) {
-        even += __shfl_xor_sync(~0u, even, mask);
+        sum += __shfl_xor_sync(~0u, sum, mask);
     }
-    return even;
+    return sum;
+}
+
+/* The sum of a row by its lanes, the same in each of them; the slice lies in memory. DEPTH groups are on their way. */
+template <int LANES>
+__device__ inline double resident_row(const double2 *val, const uint2 *col, int groups, const double *p,
+                                      unsigned long long policy) {
+    enum { DEPTH = RESIDENT_DEPTH };
+    resident_four four[DEPTH];
+    double even = 0, odd = 0;
+    const auto load = [&](resident_four &to, int g) {
+        to.v = resident_read(val + g * 2 * WARP, policy);
+        to.w = resident_read(val + g * 2 * WARP + WARP, policy);
+        to.c = resident_read(col + g * WARP, policy);
+    };
+#pragma unroll
+    for (int i = 0; i < DEPTH; i++) {
+        if (i < groups) {
+            load(four[i], i);
+        }
+    }
+    for (int g = 0; g < groups; g += DEPTH) {
+#pragma unroll
+        for (int i = 0; i < DEPTH; i++) {
+            if (g + i < groups) {
+                resident_add(four[i], p, even, odd);
+                if (g + i + DEPTH < groups) {
+                    load(four[i], g + i + DEPTH);
+                }
+            }
+        }
+    }
+    return resident_lanes<LANES>(even + odd);
+}
+
+/* The same; the slice lies in shared memory. */
+template <int LANES>
+__device__ inline double resident_kept_row(const double2 *val, const uint2 *col, int groups, const double *p) {
+    double even = 0, odd = 0;
+#pragma unroll 2
+    for (int g = 0; g < groups; g++) {
+        resident_add({val[g * 2 * WARP], val[g * 2 * WARP + WARP], col[g * WARP]}, p, even, odd);
+    }
+    return resident_lanes<LANES>(even + odd);
 }
 
 /* What a block needs of its part of the matrix; the same in all steps. */
@@ -182,17 +232,18 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
         const int slice = backward && turn < far ? far - 1 - turn : turn, at = slice * in_slice + lane / LANES;
         const int row = at < part.rows ? part.row[at] : -1;
         const bool first = row >= 0 && lane % LANES == 0;
-        const unsigned group = part.group_begin[slice], groups = part.group_begin[slice + 1] - group;
+        const unsigned group = part.group_begin[slice];
+        const int groups = (int)(part.group_begin[slice + 1] - group);
         const double news = dots && first ? __ldcg(job.news + row) : 0;
         const double old = dots && first ? part.old[at] : 0;
         double sum;
         if (slice < far) {
             const size_t g = group;
-            sum = resident_row<LANES, false>((const double2 *)job.A.val + g * 2 * WARP + lane,
-                                             (const uint2 *)job.A.col + g * WARP + lane, groups, s.p, part.policy);
+            sum = resident_row<LANES>((const double2 *)job.A.val + g * 2 * WARP + lane,
+                                      (const uint2 *)job.A.col + g * WARP + lane, groups, s.p, part.policy);
         } else {
             const unsigned g = group - part.kept;
-            sum = resident_row<LANES, true>(s.val + g * 2 * WARP + lane, s.col + g * WARP + lane, groups, s.p, 0);
+            sum = resident_kept_row<LANES>(s.val + g * 2 * WARP + lane, s.col + g * WARP + lane, groups, s.p);
         }
         if (first) {
             __stcg(part.partial + row, sum);
