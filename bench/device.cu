@@ -197,6 +197,30 @@ bool bench_device_check_moves(bench_device *d, const bench_move *m, long long *f
            WENT(cudaStreamSynchronize(d->stream));
 }
 
+__global__ static void hash_words(const uint32_t *words, int64_t count, unsigned long long *sum) {
+    unsigned long long own = 0;
+    for (int64_t i = (int64_t)blockIdx.x * ITEM_THREADS + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * ITEM_THREADS) {
+        own += bench_mix((uint64_t)words[i] << 32 ^ (uint64_t)(i + 1) * BENCH_GAMMA);
+    }
+    own = warp_sum(own);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(sum, own);
+    }
+}
+
+bool bench_device_hash(bench_device *d, const void *memory, int64_t bytes, uint64_t *hash) {
+    unsigned long long *there = &d->verdict->hash_in;
+    static_assert(sizeof *there == sizeof *hash, "both have 64 bits");
+    if (!WENT(cudaMemsetAsync(there, 0, sizeof *there, d->stream))) {
+        return false;
+    }
+    hash_words<<<item_blocks(bytes / 4) + 1, ITEM_THREADS, 0, d->stream>>>((const uint32_t *)memory, bytes / 4, there);
+    return WENT(cudaGetLastError()) &&
+           WENT(cudaMemcpyAsync(hash, there, sizeof *there, cudaMemcpyDeviceToHost, d->stream)) &&
+           WENT(cudaStreamSynchronize(d->stream));
+}
+
 __global__ static void sweep(uint4 *memory, int64_t count) {
     unsigned sum = 0;
     for (int64_t i = (int64_t)blockIdx.x * ITEM_THREADS + threadIdx.x; i < count;

@@ -43,6 +43,8 @@ bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool st
 bool bench_device_fill_moves(bench_device *device, const bench_move *m);
 /* Counts the positions whose move went wrong; false: something failed. */
 bool bench_device_check_moves(bench_device *device, const bench_move *m, long long *faults);
+/* A sum of hashes of 32-bit words and their places; false: something failed. */
+bool bench_device_hash(bench_device *device, const void *memory, int64_t bytes, uint64_t *hash);
 /* Reads memory until the last cache holds nothing else, so that no contender finds what another one left there. */
 bool bench_device_sweep(bench_device *device);
 

@@ -32,6 +32,9 @@ bool bench_device_fill_moves(bench_device *device, const bench_move *m) { return
 bool bench_device_check_moves(bench_device *device, const bench_move *m, long long *faults) {
     return (void)device, (void)m, (void)faults, false;
 }
+bool bench_device_hash(bench_device *device, const void *memory, int64_t bytes, uint64_t *hash) {
+    return (void)device, (void)memory, (void)bytes, (void)hash, false;
+}
 bool bench_device_sweep(bench_device *device) { return (void)device, false; }
 bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict) {
     return (void)device, (void)a, (void)stable, (void)verdict, false;

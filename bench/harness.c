@@ -216,17 +216,30 @@ static void progress(const char *workload, int round) {
     }
 }
 
-/* Returns the fastest peer with a right result, among those with this value of `again`; NULL: there is none. */
-static bench_row *best_peer(const bench *b, int first_row, bool again) {
+/* Returns the fastest peer with a right result that this contender is compared with; NULL: there is none. */
+static bench_row *best_peer(const bench *b, int first_row, const bench_contender *own) {
     bench_row *best = NULL;
     for (int i = first_row; i < b->row_count; i++) {
         bench_row *row = b->rows + i;
         const bench_contender *c = &row->c;
-        if (!c->ours && c->checked && !c->failed && c->again == again && (!best || row->median < best->median)) {
+        const bool rival = !c->ours && (own->any_peer || c->again == own->again);
+        if (rival && c->checked && !c->failed && (!best || row->median < best->median)) {
             best = row;
         }
     }
     return best;
+}
+
+/* After how many calls has the plan of a row paid, against the library's choice without a plan? */
+static int64_t pays_after(const bench *b, int first_row, const bench_row *planned) {
+    for (int i = first_row; i < b->row_count && planned->c.ours && planned->c.plan_time > 0; i++) {
+        const bench_row *once = b->rows + i;
+        if (once->c.ours && once->c.chosen && !once->c.again && !once->c.failed && !planned->c.failed) {
+            const double saved = once->median - planned->median;
+            return saved > 0 ? (int64_t)fmin(ceil(planned->c.plan_time / saved), 1e15) : -1;
+        }
+    }
+    return 0;
 }
 
 void bench_race(bench *b, const char *workload, bench_contender *contenders, int count) {
@@ -251,7 +264,8 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
     }
     for (int i = first_row; i < b->row_count; i++) {
         bench_row *row = b->rows + i;
-        bench_row *best = best_peer(b, first_row, row->c.again);
+        bench_row *best = best_peer(b, first_row, &row->c);
+        row->pays_after = pays_after(b, first_row, row);
         if (best) {
             best->best_peer = true;
             row->gain = row->c.ours && !row->c.failed ? best->median / row->median : 0;

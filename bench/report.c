@@ -15,7 +15,11 @@ void bench_print_head(const bench *b) {
                b->threads == 1 ? "" : "s", b->copy[0] * 1e-9);
     }
     printf("; load %.2f on %d processors\n", load, bench_cpus());
-    const bool products = strcmp(b->options.primitive, "spgemm") == 0 || strcmp(b->options.primitive, "mtx") == 0;
+    static const char *const with_products[] = {"spgemm", "mtx", "spmv", "cg"};
+    bool products = false;
+    for (int i = 0; i < 4; i++) {
+        products = products || strcmp(b->options.primitive, with_products[i]) == 0;
+    }
     const char *rate = products ? "Gflop/s" : "Gitem/s";
     printf("%-48s %13s %7s %9s %8s %6s  %s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer is");
 }
@@ -31,9 +35,18 @@ static void put_gain(char *to, size_t bytes, double ratio) {
     }
 }
 
+/* The time of the plan, and when it has paid. */
+static void put_plan(char *to, size_t bytes, const bench_row *row) {
+    if (row->c.plan_time > 0 && row->pays_after != 0) {
+        const int length = snprintf(to, bytes, "  plan %.3g ms, pays ", 1e3 * row->c.plan_time);
+        snprintf(to + length, bytes - (size_t)length, row->pays_after > 0 ? "after %lld calls" : "never",
+                 (long long)row->pays_after);
+    }
+}
+
 void bench_print_row(const bench_row *row) {
     const bench_contender *c = &row->c;
-    char rate[16] = "", gain[32] = "", told[32] = "";
+    char rate[16] = "", gain[32] = "", told[32] = "", plan[64] = "";
     const bool brief = row->median < 1e-4;
     if (c->failed) {
         printf("%-48s %13s\n", row->name, "FAILED");
@@ -54,9 +67,10 @@ void bench_print_row(const bench_row *row) {
     if (c->predicted > 0) {
         snprintf(told, sizeof told, "  predicted %+.0f %%", 100 * (c->predicted / row->median - 1));
     }
-    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %%  %s%s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
+    put_plan(plan, sizeof plan, row);
+    printf("%-48s %10.3f %s %5.1f %% %9.1f %8s %4.1f %%  %s%s%s\n", row->name, (brief ? 1e6 : 1e3) * row->median,
            brief ? "us" : "ms", 100 * (row->quartile3 - row->quartile1) / row->median,
-           1e-6 * (double)c->bytes / row->median, rate, 100 * row->copy_share, gain, told);
+           1e-6 * (double)c->bytes / row->median, rate, 100 * row->copy_share, gain, told, plan);
     fflush(stdout);
 }
 
@@ -159,8 +173,11 @@ static void put_row(const bench_row *row, FILE *out) {
                 (long long)c->bytes, (double)c->bytes / row->median, row->copy_share);
     }
     if (c->products > 0 && !c->failed) {
-        fprintf(out, "      \"products\": %lld,\n      \"nnz_c\": %lld,\n      \"gflops\": %.4f,\n",
-                (long long)c->products, (long long)c->nnz_c, 2e-9 * (double)c->products / row->median);
+        fprintf(out, "      \"products\": %lld,\n      \"gflops\": %.4f,\n", (long long)c->products,
+                2e-9 * (double)c->products / row->median);
+    }
+    if (c->nnz_c > 0 && !c->failed) {
+        fprintf(out, "      \"nnz_c\": %lld,\n", (long long)c->nnz_c);
     }
     if (c->items > 0 && !c->failed) {
         fprintf(out, "      \"items\": %lld,\n      \"items_per_second\": %.6g,\n", (long long)c->items,
@@ -171,6 +188,9 @@ static void put_row(const bench_row *row, FILE *out) {
     }
     if (c->plan_time > 0) {
         fprintf(out, "      \"plan_time\": %.6f,\n", 1e3 * c->plan_time);
+    }
+    if (row->pays_after != 0) {
+        fprintf(out, "      \"pays_after_calls\": %lld,\n", (long long)row->pays_after);
     }
     if (c->bits != BENCH_BITS_UNKNOWN) {
         fprintf(out, "      \"same_bits_in_five_runs\": %s,\n", c->bits == BENCH_BITS_SAME ? "true" : "false");

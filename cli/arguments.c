@@ -6,6 +6,15 @@
 #include <stdarg.h>
 #include <string.h>
 
+int cli_fail(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    cli_say(this_tool.name, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return code;
+}
+
 int cli_usage(const cli_tool *tool, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

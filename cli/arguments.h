@@ -38,6 +38,11 @@ typedef struct cli_tool {
     size_t count;
 } cli_tool;
 
+extern const cli_tool this_tool; /* each tool defines its own */
+
+/* Prints "this tool: sentence" on standard error. Returns `code`. */
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Prints "tool: sentence" on standard error. Returns CLI_USAGE. */
 int cli_usage(const cli_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -88,6 +88,12 @@ void cli_json_number(cli_json *json, const char *key, double value) {
     fputs(digits, json->to);
 }
 
+void cli_json_measured(cli_json *json, const char *key, bool known, double value) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.6g", value);
+    cli_json_number(json, key, known ? strtod(digits, NULL) : (double)NAN);
+}
+
 void cli_json_bool(cli_json *json, const char *key, bool value) {
     key_of(json, key);
     fputs(value ? "true" : "false", json->to);

@@ -16,6 +16,8 @@ void cli_json_close(cli_json *json, char bracket);                       /* } or
 void cli_json_string(cli_json *json, const char *key, const char *text); /* NULL: null */
 void cli_json_integer(cli_json *json, const char *key, int64_t value);
 void cli_json_number(cli_json *json, const char *key, double value); /* null if not finite */
+/* A measured value with six digits, more than any clock resolves; null if it is not known. */
+void cli_json_measured(cli_json *json, const char *key, bool known, double value);
 void cli_json_bool(cli_json *json, const char *key, bool value);
 void cli_json_null(cli_json *json, const char *key);
 

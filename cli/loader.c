@@ -62,6 +62,16 @@ void cli_loader_give(cli_loader *loader, const lsp_csr *matrix) {
     pthread_mutex_unlock(&loader->mutex);
 }
 
+lsp_ctx *cli_loader_wait(cli_loader *loader) {
+    pthread_mutex_lock(&loader->mutex);
+    while (loader->threaded && !loader->answered) {
+        pthread_cond_wait(&loader->news, &loader->mutex);
+    }
+    lsp_ctx *ctx = loader->ctx;
+    pthread_mutex_unlock(&loader->mutex);
+    return ctx;
+}
+
 bool cli_loader_end(cli_loader *loader) {
     if (loader->begun && !loader->closed) {
         pthread_mutex_lock(&loader->mutex);

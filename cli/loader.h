@@ -32,6 +32,9 @@ bool cli_loader_begin(cli_loader *loader, const lsp_ctx_options *wanted);
 /* Queues a host matrix to be copied. Call it after _begin; the matrix must not change until _end returns. */
 void cli_loader_give(cli_loader *loader, const lsp_csr *matrix);
 
+/* Waits until the GPU is open or has failed to open. Returns its context, NULL after a failure. */
+lsp_ctx *cli_loader_wait(cli_loader *loader);
+
 /* Waits until all matrices are copied. Returns true if the GPU is open. */
 bool cli_loader_end(cli_loader *loader);
 

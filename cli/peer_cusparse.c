@@ -1,6 +1,7 @@
 /* Calls cuSPARSE through dlsym, so that the program runs without it. Its memory comes from the stream-ordered pool, as
  * the library's does, and is counted for the peak. */
 #include "peer_cusparse.h"
+#include "peer_load.h"
 
 #include <cuda_runtime.h>
 #include <cusparse.h>
@@ -61,20 +62,9 @@ struct peer_cusparse_product {
 
 /* ---- the library ---- */
 
-static void *load(void) {
-    static const char *const names[] = {"libcusparse.so.12", "/usr/local/cuda/lib64/libcusparse.so.12",
-                                        "libcusparse.so"};
-    void *library = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    }
-    return library;
-}
-
 static bool resolve(peer_cusparse *c, char *why, size_t why_bytes) {
 #define RESOLVE(name)                                                                                                  \
-    if (!(c->name = (__typeof__(c->name))(uintptr_t)dlsym(c->library, "cusparse" #name))) {                            \
-        snprintf(why, why_bytes, "this cuSPARSE has no function cusparse%s", #name);                                   \
+    if (!peer_resolve(c->library, "cusparse" #name, &c->name, why, why_bytes)) {                                       \
         return false;                                                                                                  \
     }
     FUNCTIONS(RESOLVE)
@@ -104,8 +94,8 @@ static bool start(peer_cusparse *c, int ordinal, char *why, size_t why_bytes) {
 peer_cusparse *peer_cusparse_open(int ordinal, char *why, size_t why_bytes) {
     peer_cusparse *c = calloc(1, sizeof *c);
     snprintf(why, why_bytes, "cuSPARSE cannot be used here");
-    if (c && !(c->library = load())) {
-        snprintf(why, why_bytes, "cuSPARSE cannot be loaded: %s", dlerror());
+    if (c) {
+        c->library = peer_load("cusparse", why, why_bytes);
     }
     if (!c || !c->library || !resolve(c, why, why_bytes) || !start(c, ordinal, why, why_bytes)) {
         peer_cusparse_close(c);

@@ -1,7 +1,7 @@
 /* Checks the output paths before anything is read. Two paths name the same file if device and inode are equal. Paths of
  * files that do not exist yet name the same file if folder and name are equal after links are followed. */
 #include "places.h"
-#include "job.h"
+#include "arguments.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,13 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-typedef struct place {
-    const char *role, *path; /* path NULL: the option is not given */
-    bool output;
-    bool exists;       /* the file exists */
-    struct stat about; /* valid if it exists */
-} place;
 
 static int folder_length(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -69,14 +62,14 @@ bool cli_place_of(const char *path, char *target) {
     return true;
 }
 
-static bool standard(const place *p) { return strcmp(p->path, "-") == 0; }
+static bool standard(const cli_place *p) { return strcmp(p->path, "-") == 0; }
 
-static void inspect(place *p) {
+static void inspect(cli_place *p) {
     p->exists = p->path && (standard(p) ? fstat(p->output ? STDOUT_FILENO : STDIN_FILENO, &p->about) == 0
                                         : stat(p->path, &p->about) == 0);
 }
 
-static bool same_file(const place *a, const place *b) {
+static bool same_file(const cli_place *a, const cli_place *b) {
     char one[PATH_MAX], other[PATH_MAX];
     if (!a->path || !b->path || a->exists != b->exists) {
         return false;
@@ -90,7 +83,7 @@ static bool same_file(const place *a, const place *b) {
 }
 
 /* Returns 0, or an errno. The library writes a new file and renames it, so the folder must be writable too. */
-static int why_not_writable(const place *p) {
+static int why_not_writable(const cli_place *p) {
     char target[PATH_MAX];
     struct stat about;
     if (standard(p)) {
@@ -105,7 +98,7 @@ static int why_not_writable(const place *p) {
     if (p->exists && access(p->path, W_OK) != 0) {
         return errno;
     }
-    if (p->exists && !S_ISREG(p->about.st_mode)) { /* a pipe or a device is written in place */
+    if (p->exists && !S_ISREG(p->about.st_mode)) { /* a pipe or a device is written in cli_place */
         return 0;
     }
     if (!cli_place_of(p->path, target)) {
@@ -115,29 +108,22 @@ static int why_not_writable(const place *p) {
     return access(target, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-static const char *name_of(const place *p) {
+static const char *name_of(const cli_place *p) {
     return !standard(p) ? p->path : p->output ? "standard output" : "standard input";
 }
 
-int cli_places_check(const cli_options *o) {
-    enum { inputs = 3, all = 5 };
-    const bool drawn = o->spy && strcmp(o->spy, "-") != 0; /* "-" draws with characters and overwrites no file */
-    place places[all] = {{.role = "A", .path = o->a},
-                         {.role = "B", .path = o->b},
-                         {.role = "the mask", .path = o->mask},
-                         {.role = "C", .path = o->output, .output = true},
-                         {.role = "the picture", .path = drawn ? o->spy : NULL, .output = true}};
-    for (int i = 0; i < all; i++) {
+int cli_places_check(cli_place *places, int count) {
+    for (int i = 0; i < count; i++) {
         inspect(&places[i]);
-        for (int k = 0; k < i && i >= inputs; k++) {
+        for (int k = 0; k < i && places[i].output; k++) {
             if (same_file(&places[i], &places[k])) {
-                return cli_usage(&spgemm_tool, "%s would overwrite %s: '%s' and '%s' are the same file", places[i].role,
+                return cli_usage(&this_tool, "%s would overwrite %s: '%s' and '%s' are the same file", places[i].role,
                                  places[k].role, name_of(&places[i]), name_of(&places[k]));
             }
         }
     }
-    for (int i = inputs; i < all; i++) {
-        const int error = places[i].path ? why_not_writable(&places[i]) : 0;
+    for (int i = 0; i < count; i++) {
+        const int error = places[i].output && places[i].path ? why_not_writable(&places[i]) : 0;
         if (error) {
             return cli_fail(CLI_INPUT, "%s: cannot be written: %s", places[i].path, strerror(error));
         }

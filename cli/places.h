@@ -2,10 +2,19 @@
 #ifndef LSP_CLI_PLACES_H
 #define LSP_CLI_PLACES_H
 
-#include "options.h"
+#include <stdbool.h>
+#include <sys/stat.h>
 
-/* Returns CLI_INPUT if an output cannot be written, CLI_USAGE if it is an input or another output. */
-int cli_places_check(const cli_options *options);
+typedef struct cli_place {
+    const char *role, *path; /* path NULL: the option is not given; "-": standard input or output */
+    bool output;
+    bool exists;       /* set by cli_places_check */
+    struct stat about; /* valid if it exists */
+} cli_place;
+
+/* The places are the inputs first, then the outputs. Returns CLI_INPUT if an output cannot be written, CLI_USAGE if it
+ * is an input or another output. */
+int cli_places_check(cli_place *places, int count);
 
 /* Writes the absolute path of a file, with all links followed, to target[PATH_MAX]. The file need not exist. Returns
  * false and sets errno if its folder does not exist. */

@@ -16,11 +16,10 @@ const char *cli_field_name(lsp_mtx_field field) {
 }
 
 /* "real symmetric, 2 duplicates summed", "generated, seed 2". */
-static void describe(const cli_job *job, const cli_matrix *matrix, char *text, size_t bytes) {
+static void describe(const cli_matrix *matrix, char *text, size_t bytes) {
     const lsp_mtx_info *file = &matrix->file;
     if (matrix->generated) {
-        snprintf(text, bytes, job->options.seed >= 0 ? "generated, seed %lld" : "generated",
-                 (long long)job->options.seed);
+        snprintf(text, bytes, matrix->seed >= 0 ? "generated, seed %lld" : "generated", (long long)matrix->seed);
         return;
     }
     int used = snprintf(text, bytes, "%s%s %s", file->format == LSP_MTX_ARRAY ? "array, " : "",
@@ -49,25 +48,16 @@ void cli_table_matrix(FILE *to, const cli_matrix_row *row) {
     fprintf(to, "%s%s\n", *row->note ? ": " : "", row->note);
 }
 
-static void print_operand(const cli_job *job, const char *label, const cli_matrix *matrix) {
-    char note[160];
-    describe(job, matrix, note, sizeof note);
-    const cli_text entries = cli_count(matrix->csr.nnz);
-    cli_table_matrix(job->report, &(cli_matrix_row){.label = label,
-                                                    .rows = matrix->csr.rows,
-                                                    .cols = matrix->csr.cols,
-                                                    .entries = entries.text,
-                                                    .name = matrix->name,
-                                                    .note = note});
-}
+void cli_table_head(FILE *to) { fprintf(to, "%-11s %14s %14s %16s\n", "", "rows", "columns", "entries"); }
 
-void cli_table_matrices(const cli_job *job) {
-    fprintf(job->report, "%-11s %14s %14s %16s\n", "", "rows", "columns", "entries");
-    print_operand(job, "A", &job->A);
-    if (job->second != &job->A) {
-        print_operand(job, "B", job->second);
-    }
-    if (job->options.mask) {
-        print_operand(job, "mask", &job->mask);
-    }
+void cli_table_operand(FILE *to, const char *label, const cli_matrix *matrix) {
+    char note[160];
+    describe(matrix, note, sizeof note);
+    const cli_text entries = cli_count(matrix->csr.nnz);
+    cli_table_matrix(to, &(cli_matrix_row){.label = label,
+                                           .rows = matrix->csr.rows,
+                                           .cols = matrix->csr.cols,
+                                           .entries = entries.text,
+                                           .name = matrix->name,
+                                           .note = note});
 }

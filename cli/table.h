@@ -1,8 +1,8 @@
-/* The rows of the tables that --info and a product's report share. */
+/* The rows of the tables that the tools print. */
 #ifndef LSP_CLI_TABLE_H
 #define LSP_CLI_TABLE_H
 
-#include "job.h"
+#include "source.h"
 
 /* One row: label, value, and a note by `format`, which may be empty. */
 void cli_table_row(FILE *to, const char *label, const char *value, const char *format, ...)
@@ -16,8 +16,9 @@ typedef struct cli_matrix_row {
 } cli_matrix_row;
 void cli_table_matrix(FILE *to, const cli_matrix_row *row);
 
-/* The head of a table: A, B and the mask, one row each. */
-void cli_table_matrices(const cli_job *job);
+/* The titles of its columns; and its row for a matrix that was read or generated. */
+void cli_table_head(FILE *to);
+void cli_table_operand(FILE *to, const char *label, const cli_matrix *matrix);
 
 /* "real", "integer", "pattern" or "complex". */
 const char *cli_field_name(lsp_mtx_field field);

@@ -84,15 +84,35 @@ done:
     return status;
 }
 
-/* The sentence about a choice by the model. */
-static void explain(lsp_spmv_choice *choice) {
-    const double rows = choice->seconds[LSP_SPMV_ROWS], ours = choice->seconds[choice->method];
-    if (choice->method == LSP_SPMV_ROWS) {
-        snprintf(choice->reason, sizeof choice->reason, "CSR as it is: %.3g ms predicted, no other method saves more",
-                 1e3 * rows);
-    } else {
-        snprintf(choice->reason, sizeof choice->reason, "%s: %.3g ms predicted, CSR as it is %.3g ms",
-                 lsp_spmv_method_name(choice->method), 1e3 * ours, 1e3 * rows);
+/* The method that would be next; CSR as it is if no other is offered. */
+static lsp_spmv_method second(const lsp_spmv_job *job, lsp_spmv_method best) {
+    lsp_spmv_method next = best == LSP_SPMV_ROWS ? LSP_SPMV_AUTO : LSP_SPMV_ROWS;
+    for (int m = LSP_SPMV_ROWS; m < LSP_SPMV_METHODS && best == LSP_SPMV_ROWS; m++) {
+        const bool known = m != (int)best && job->choice.seconds[m] > 0;
+        if (known && (next == LSP_SPMV_AUTO || total(job, (lsp_spmv_method)m) < total(job, next))) {
+            next = (lsp_spmv_method)m;
+        }
+    }
+    return next;
+}
+
+/* The sentence about a choice by the model: milliseconds of a call, of the making, and of the method that it passes. */
+static void explain(lsp_spmv_job *job) {
+    lsp_spmv_choice *choice = &job->choice;
+    const lsp_spmv_method own = choice->method, other = second(job, own);
+    char making[48] = "";
+    if (choice->plan_seconds[own] > 0) {
+        snprintf(making, sizeof making, " and %.3g ms once", 1e3 * choice->plan_seconds[own]);
+    }
+    int length = snprintf(choice->reason, sizeof choice->reason, "%s takes %.3g ms a call%s", lsp_spmv_method_name(own),
+                          1e3 * choice->seconds[own], making);
+    if (other != LSP_SPMV_AUTO) {
+        length += snprintf(choice->reason + length, sizeof choice->reason - (size_t)length, ", %s %.3g ms",
+                           lsp_spmv_method_name(other), 1e3 * choice->seconds[other]);
+    }
+    if (other != LSP_SPMV_AUTO && choice->plan_seconds[other] > 0) {
+        snprintf(choice->reason + length, sizeof choice->reason - (size_t)length, " and %.3g ms once",
+                 1e3 * choice->plan_seconds[other]);
     }
 }
 
@@ -108,6 +128,8 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     }
     if (facts != NULL) {
         LSP_TRY(predict(ctx, job, facts));
+    } else if (asked == LSP_SPMV_GATHER) { /* how many passes, if the columns are random */
+        LSP_TRY(predict(ctx, job, &(lsp_spmv_facts){0}));
     }
     if (asked != LSP_SPMV_AUTO) {
         snprintf(choice->reason, sizeof choice->reason, "the caller asked for it");
@@ -116,10 +138,10 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
         snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
     } else {
         choice->method = least(ctx, job, facts);
-        explain(choice);
+        explain(job);
     }
-    if (asked == LSP_SPMV_GATHER && job->options.passes > 0) {
-        choice->passes = job->options.passes;
+    if (choice->method != LSP_SPMV_GATHER) {
+        choice->passes = 1;
     }
 done:
     return status;

@@ -1,13 +1,184 @@
-/* Predicts the seconds of every method: until the model is there, all bytes of A and the vectors at the speed of a
- * copy, for CSR as it is. */
+/* Predicts the seconds of every method. The matrix, y and whatever the method writes between its phases move in order,
+ * at a share of the copy speed; x is read as the cache model tells from a sample of the columns (access.c of
+ * gather_scatter); the instructions of an entry and of a row overlap with both. docs/cache-model.md has the terms of x.
+ */
+#include "gather_scatter/model.h"
 #include "spmv.h"
+#include <math.h>
+
+/* What is known of a method beyond the bytes that it must move. */
+typedef struct factors {
+    double share;      /* of the copy speed that its streams reach */
+    double x;          /* its reads of x over those of CSR as it is */
+    double entry, row; /* instructions of an entry and of a row, in reads of x from the first cache */
+    double launches;   /* kernels, or times that threads are woken */
+    double plan;       /* bytes at copy speed to prepare an entry */
+} factors;
+
+/* Tuned on an H200 with the prototypes of 2026-11-24 (poisson2d:4096, stencil27:128, fem3:48, rmat:20:16,
+ * web:4000000:1.8:20000, er:N:D; f64), for which `sparse-bench spmv` tells the error of each. Other GPUs: the same
+ * factors on their figures. */
+static const factors gpu_factors[LSP_SPMV_METHODS] = {
+    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.25, .row = 0.2, .launches = 1},
+    [LSP_SPMV_EQUAL] = {.share = 0.96, .x = 1.05, .entry = 0.72, .row = 0.2, .launches = 2},
+    [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 0.8, .row = 0.4, .launches = 2},
+    [LSP_SPMV_DIAGONALS] = {.share = 0.95, .x = 0, .entry = 0.15, .row = 0.1, .launches = 1, .plan = 100},
+    [LSP_SPMV_BLOCKS] = {.share = 0.97, .x = 0, .entry = 0.1, .row = 0.1, .launches = 1, .plan = 100},
+    [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 0.7, .entry = 0.4, .row = 0.2, .launches = 2, .plan = 150},
+    [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.4, .row = 0.3, .launches = 2, .plan = 880}};
+
+/* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
+static const factors cpu_factors[LSP_SPMV_METHODS] = {
+    [LSP_SPMV_ROWS] = {.share = 1, .x = 0.8, .entry = 0.45, .row = 2, .launches = 1},
+    [LSP_SPMV_EQUAL] = {.share = 1, .x = 0.8, .entry = 0.45, .row = 2, .launches = 1},
+    [LSP_SPMV_GATHER] = {.share = 0.8, .x = 0.8, .entry = 1.2, .row = 2, .launches = 2},
+    [LSP_SPMV_DIAGONALS] = {.share = 1, .x = 0, .entry = 0.2, .row = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_BLOCKS] = {.share = 1, .x = 0, .entry = 0.2, .row = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_LENGTHS] = {.share = 1, .x = 0.8, .entry = 0.4, .row = 0.5, .launches = 1, .plan = 200},
+    [LSP_SPMV_PROPAGATE] = {.share = 0.8, .x = 0, .entry = 1.5, .row = 1, .launches = 2, .plan = 500}};
+
+enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a slice's column; bytes of a place */
+static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
+static const double offset_and_mask = 8;
+static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
+
+typedef struct model {
+    const lsp_cache_figures *f;
+    const factors *factors;
+    const lsp_spmv_facts *facts;
+    lsp_cache_case x; /* the reads of x */
+    double rows, cols, nnz, col, val, rowptr;
+    double item, y; /* bytes of a row of X or Y; of all Y */
+} model;
+
+/* What a method moves and does. */
+typedef struct work {
+    double stream;  /* bytes in order, without x */
+    double entries; /* that pass through its lanes */
+    double x_bytes; /* of x in order: 0 where it is read by column */
+} work;
+
+static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+    const lsp_csr *A = &job->A;
+    const double type = (double)lsp_type_bytes(job->options.type), vectors = (double)job->options.vectors;
+    model m = {.f = f, .factors = f->where == LSP_CUDA ? gpu_factors : cpu_factors, .facts = facts};
+    m.rows = (double)A->rows;
+    m.cols = (double)A->cols;
+    m.nnz = (double)A->nnz;
+    m.col = (double)lsp_type_bytes(A->col_type);
+    m.val = (double)lsp_type_bytes(A->val_type);
+    m.rowptr = (double)lsp_type_bytes(A->rowptr_type);
+    m.item = type * vectors;
+    m.y = m.rows * m.item * (1 + (job->vectors.beta != 0));
+    m.x = (lsp_cache_case){.n = A->nnz,
+                           .extent = A->cols,
+                           .element_bytes = (size_t)m.item,
+                           .index_bytes = lsp_type_bytes(A->col_type),
+                           .pattern = facts->pattern};
+    if (job->options.by_columns) { /* each vector is read by itself */
+        m.x.n *= job->options.vectors;
+        m.x.element_bytes = (size_t)type;
+    }
+    return m;
+}
+
+/* (a^p + b^p)^(1/p): the sum for p = 1, nearly the larger one for p = 4. */
+static double overlap(double a, double b, double p) {
+    const double most = fmax(a, b), least = fmin(a, b);
+    return most <= 0 ? 0 : most * pow(1 + pow(least / most, p), 1 / p);
+}
+
+/* Seconds of a method. What x moves adds to the streams. The lookups of x overlap with them as far as neighbours share
+ * lines; where each column is far from the next, memory serves one or the other. */
+static double seconds_of(const model *m, lsp_spmv_method method, const work *w, double parts) {
+    const factors *k = m->factors + method;
+    const lsp_cache_figures *f = m->f;
+    const lsp_access a = lsp_access_of(f, &m->x, parts);
+    const double once = 1 / f->reads[0];
+    double moved = w->x_bytes / f->copy_rate, rest = 0, p = 4;
+    if (k->x > 0 && m->x.n > 0 && m->x.extent > 0) {
+        const double all = parts * lsp_access_seconds(f, &a);
+        moved = fmin(parts * lsp_access_misses(f, &a) * f->line_bytes / f->copy_rate, all);
+        rest = k->x * (all - moved);
+        p = 1 + 3 * a.dense;
+    }
+    const double instructions = once * (k->entry * w->entries + k->row * m->rows);
+    const double memory = overlap(w->stream / (k->share * f->copy_rate) + moved, rest, p);
+    return k->launches * f->start_seconds + overlap(memory, instructions, 4);
+}
+
+static void offer(const model *m, lsp_spmv_method method, const work *w, lsp_spmv_choice *choice) {
+    choice->seconds[method] = seconds_of(m, method, w, 1);
+    choice->plan_seconds[method] = m->factors[method].plan * m->nnz / m->f->copy_rate;
+}
+
+/* On a GPU few lanes work on the longest row while others wait. */
+static double wait_for_longest(const model *m) {
+    const double mean = m->rows > 0 ? m->nnz / m->rows : 0, lanes = fmin(fmax(mean / 4, 1), MOST_LANES);
+    const double longest = (double)m->facts->longest_row;
+    return m->f->where == LSP_CUDA && longest > 8 * mean ? chain * longest / lanes : 0;
+}
+
+/* The products of each pass are written in parts of sectors; a second kernel reads all of them. `asked` passes; 0: as
+ * many as take least. */
+static void offer_gather(const model *m, const work *csr, int asked, lsp_spmv_choice *choice) {
+    lsp_cache_case products = m->x;
+    products.element_bytes = (size_t)m->item;
+    choice->seconds[LSP_SPMV_GATHER] = INFINITY;
+    for (int i = 0; i < (asked > 0 ? 1 : TRIED); i++) {
+        const int passes = asked > 0 ? asked : passes_tried[i];
+        work w = *csr;
+        w.stream += (passes - 1) * m->nnz * m->col + m->nnz * m->item;
+        w.entries = m->nnz * (1 + 0.3 * (passes - 1));
+        const double parts = lsp_phases_in_parts(m->f, &products, passes);
+        const double scan = lsp_phases_scan(m->f, m->nnz, passes);
+        const double seconds = seconds_of(m, LSP_SPMV_GATHER, &w, passes) + parts + scan;
+        if (seconds < choice->seconds[LSP_SPMV_GATHER]) {
+            choice->seconds[LSP_SPMV_GATHER] = seconds;
+            choice->passes = passes;
+        }
+    }
+}
+
+/* Slices of 32 rows: one offset and one mask for each column of `area` entries a row. */
+static void offer_slices(const model *m, lsp_spmv_method method, int64_t slots, double area, lsp_spmv_choice *choice) {
+    const double stored = (double)slots;
+    if (slots > 0) {
+        const work w = {.stream = stored * (m->val + offset_and_mask / STEP / area) + m->y,
+                        .entries = stored,
+                        .x_bytes = m->cols * m->item};
+        offer(m, method, &w, choice);
+    }
+}
+
+static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
+    const double stored = (double)m->facts->length_slots;
+    if (stored > 0) {
+        const work w = {.stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored};
+        offer(m, LSP_SPMV_LENGTHS, &w, choice);
+    }
+}
+
+/* Phase 1 reads x, values and 16-bit columns and writes products; phase 2 reads these and 16-bit places. */
+static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
+    const work w = {.stream = m->nnz * (m->val + 2 * PLACE + 2 * m->item) + m->rows * m->col + m->y,
+                    .entries = m->nnz,
+                    .x_bytes = m->cols * m->item};
+    offer(m, LSP_SPMV_PROPAGATE, &w, choice);
+}
 
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
                       lsp_spmv_choice *choice) {
-    const lsp_csr *A = &job->A;
-    const double item = (double)lsp_type_bytes(job->options.type) * (double)job->options.vectors;
-    const double entry = (double)(lsp_type_bytes(A->col_type) + lsp_type_bytes(A->val_type));
-    const double bytes = (double)A->nnz * entry + (double)A->rows * (8 + item) + (double)A->cols * item;
-    (void)facts;
-    choice->seconds[LSP_SPMV_ROWS] = figures->start_seconds + bytes / figures->copy_rate;
+    const model m = model_of(figures, job, facts);
+    const work csr = {.stream = m.nnz * (m.col + m.val) + (m.rows + 1) * m.rowptr + m.y, .entries = m.nnz};
+    const int block = choice->block;
+    offer(&m, LSP_SPMV_ROWS, &csr, choice);
+    choice->seconds[LSP_SPMV_ROWS] += wait_for_longest(&m);
+    offer(&m, LSP_SPMV_EQUAL, &csr, choice);
+    offer_gather(&m, &csr, job->options.passes, choice);
+    offer_slices(&m, LSP_SPMV_DIAGONALS, facts->diagonal_slots, 1, choice);
+    offer_slices(&m, LSP_SPMV_BLOCKS, block > 0 ? facts->block_slots[block] : 0, (double)block * block, choice);
+    offer_lengths(&m, choice);
+    offer_propagate(&m, choice);
 }

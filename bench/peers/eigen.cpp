@@ -1,7 +1,11 @@
-// Eigen 3.4 (libeigen3-dev): its sparse product by rows, and its Matrix Market reader and writer, on one thread. It
-// does not read patterns: it would leave their values uninitialised.
+// Eigen 3.4 (libeigen3-dev): its sparse product by rows, and its Matrix Market reader and writer, on one thread; its
+// product with vectors and its conjugate gradients, on all threads. It does not read patterns: it would leave their
+// values uninitialised.
 #include "peers.h"
+#include <Eigen/Core>
+#include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <unsupported/Eigen/SparseExtra>
@@ -102,6 +106,82 @@ bool save(void *self, const char *path) {
 
 void destroy_save(void *self) { delete static_cast<to_save *>(self); }
 
+// ---- Y = op(A) X ----
+
+template <typename T> using rows_of = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <typename T> using vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+template <typename T> using view = Eigen::Map<const matrix<T>>;
+
+template <typename T> view<T> view_of(const lsp_csr &A) {
+    return view<T>(A.rows, A.cols, A.nnz, static_cast<const int *>(A.rowptr), static_cast<const int *>(A.col),
+                   static_cast<const T *>(A.val));
+}
+
+template <typename T> void multiply_vectors(const peer_spmv_job &job) {
+    const lsp_csr &A = *job.A;
+    const view<T> a = view_of<T>(A);
+    const auto in = job.transpose ? A.rows : A.cols, out = job.transpose ? A.cols : A.rows;
+    const T *from = static_cast<const T *>(job.x);
+    T *to = static_cast<T *>(job.y);
+    if (job.vectors > 1) {
+        Eigen::Map<const rows_of<T>> x(from, in, job.vectors);
+        Eigen::Map<rows_of<T>> y(to, out, job.vectors);
+        y.noalias() = a * x;
+        return;
+    }
+    Eigen::Map<const vector<T>> x(from, in);
+    Eigen::Map<vector<T>> y(to, out);
+    if (job.transpose) {
+        y.noalias() = a.transpose() * x;
+    } else {
+        y.noalias() = a * x;
+    }
+}
+
+bool offers_spmv(const peer_spmv_job *job) { return job->type == job->A->val_type; }
+
+void *prepare_spmv(const peer_spmv_job *job, char *, size_t) {
+    Eigen::setNbThreads(job->threads);
+    return new (std::nothrow) peer_spmv_job(*job);
+}
+
+const char *run_spmv(void *self) {
+    const auto &job = *static_cast<const peer_spmv_job *>(self);
+    job.type == LSP_F64 ? multiply_vectors<double>(job) : multiply_vectors<float>(job);
+    return nullptr;
+}
+
+void destroy_spmv(void *self) { delete static_cast<peer_spmv_job *>(self); }
+
+// ---- conjugate gradients ----
+
+struct gradients {
+    const lsp_csr *A;
+};
+
+void *prepare_cg(const peer_gradients_job *job) {
+    Eigen::setNbThreads(job->threads);
+    return new (std::nothrow) gradients{job->A};
+}
+
+const char *solve(void *self, const double *b, double *x, double rtol, int most, int *iterations, double *seconds) try {
+    using clock = std::chrono::steady_clock;
+    const lsp_csr &A = *static_cast<gradients *>(self)->A;
+    const auto start = clock::now();
+    Eigen::ConjugateGradient<matrix<double>, Eigen::Lower | Eigen::Upper, Eigen::IdentityPreconditioner> cg;
+    cg.compute(view_of<double>(A));
+    cg.setTolerance(rtol);
+    cg.setMaxIterations(most);
+    Eigen::Map<vector<double>>(x, A.rows) = cg.solve(Eigen::Map<const vector<double>>(b, A.rows));
+    *seconds = std::chrono::duration<double>(clock::now() - start).count();
+    *iterations = static_cast<int>(cg.iterations());
+    return cg.info() == Eigen::Success ? nullptr : "did not converge";
+} catch (const std::bad_alloc &) {
+    return "out of memory";
+}
+
+void destroy_cg(void *self) { delete static_cast<gradients *>(self); }
+
 } // namespace
 
 #define VERSION "Eigen " PEER_VERSION(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)
@@ -110,4 +190,6 @@ const peer_product peer_eigen_product = {true,         false,           prepare_
                                          view_product, release_product, destroy_product, VERSION};
 const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded, VERSION};
 const peer_writer peer_eigen_writer = {false, prepare_save, save, destroy_save};
+const peer_spmv peer_eigen_spmv = {true, false, offers_spmv, prepare_spmv, run_spmv, nullptr, destroy_spmv, VERSION};
+const peer_gradients peer_eigen_cg = {prepare_cg, nullptr, solve, destroy_cg, VERSION};
 }

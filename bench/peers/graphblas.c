@@ -1,5 +1,6 @@
 /* SuiteSparse:GraphBLAS 7 (libgraphblas-dev): GrB_mxm over (+, *), by rows, on all threads; it chooses the method. The
- * product is unpacked with `jumbled` NULL, which makes GraphBLAS finish the sort that it would postpone. */
+ * product is unpacked with `jumbled` NULL, which makes GraphBLAS finish the sort that it would postpone. Products with
+ * vectors are GrB_mxv, or GrB_mxm with a full matrix. */
 #include "peers.h"
 #include <GraphBLAS.h>
 #include <stdlib.h>
@@ -54,12 +55,16 @@ static GrB_Info pack(graphblas *g, const lsp_csr *A) {
     return info;
 }
 
-static void *prepare(const lsp_csr *A, int threads) {
+static bool start(void) {
     static bool started;
     if (!started) {
         started = GrB_init(GrB_NONBLOCKING) == GrB_SUCCESS && atexit(finish) == 0;
     }
-    graphblas *g = started ? calloc(1, sizeof *g) : NULL;
+    return started;
+}
+
+static void *prepare(const lsp_csr *A, int threads) {
+    graphblas *g = start() ? calloc(1, sizeof *g) : NULL;
     if (!g) {
         return NULL;
     }
@@ -109,3 +114,101 @@ const peer_product peer_graphblas = {
     prepare, multiply,
     view,    release,
     destroy, "GraphBLAS " PEER_VERSION(GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB)};
+
+/* ---- Y = op(A) X ---- */
+
+typedef struct vectors {
+    graphblas *g;
+    peer_spmv_job job;
+    GrB_Matrix X, Y; /* full; of one column too */
+    GrB_Descriptor descriptor;
+} vectors;
+
+static bool offers(const peer_spmv_job *job) { return job->type == job->A->val_type; }
+
+static void destroy_vectors(void *self) {
+    vectors *v = self;
+    GrB_Matrix_free(&v->X);
+    GrB_Matrix_free(&v->Y);
+    GrB_Descriptor_free(&v->descriptor);
+    if (v->g) {
+        destroy(v->g);
+    }
+    free(v);
+}
+
+/* A full matrix by rows, or with one column, from a copy of X. */
+static bool make_x(vectors *v, int64_t rows) {
+    const size_t bytes = (size_t)rows * (size_t)v->job.vectors * lsp_type_bytes(v->job.type);
+    void *copy = malloc(bytes + 1);
+    if (!copy) {
+        return false;
+    }
+    memcpy(copy, v->job.x, bytes);
+    const bool packed = GrB_Matrix_new(&v->X, v->g->type, (GrB_Index)rows, (GrB_Index)v->job.vectors) == GrB_SUCCESS &&
+                        GxB_Matrix_pack_FullR(v->X, &copy, bytes, false, NULL) == GrB_SUCCESS;
+    free(copy);
+    return packed;
+}
+
+static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_bytes) {
+    vectors *v = calloc(1, sizeof *v);
+    (void)why, (void)why_bytes;
+    if (!v) {
+        return NULL;
+    }
+    v->job = *job;
+    v->g = prepare(job->A, job->threads);
+    if (!v->g || !make_x(v, job->transpose ? job->A->rows : job->A->cols) ||
+        GrB_Descriptor_new(&v->descriptor) != GrB_SUCCESS ||
+        (job->transpose && GrB_Descriptor_set(v->descriptor, GrB_INP0, GrB_TRAN) != GrB_SUCCESS)) {
+        destroy_vectors(v);
+        return NULL;
+    }
+    return v;
+}
+
+static const char *run_vectors(void *self) {
+    vectors *v = self;
+    const peer_spmv_job *job = &v->job;
+    GrB_Matrix_free(&v->Y);
+    const GrB_Index rows = (GrB_Index)(job->transpose ? job->A->cols : job->A->rows);
+    const bool ran = GrB_Matrix_new(&v->Y, v->g->type, rows, (GrB_Index)job->vectors) == GrB_SUCCESS &&
+                     GrB_mxm(v->Y, NULL, NULL, v->g->semiring, v->g->A, v->X, v->descriptor) == GrB_SUCCESS &&
+                     GrB_Matrix_wait(v->Y, GrB_MATERIALIZE) == GrB_SUCCESS;
+    return ran ? NULL : "GrB_mxm failed";
+}
+
+/* Copies what Y holds into the result; an empty row has no entry. */
+static const char *finish_vectors(void *self) {
+    vectors *v = self;
+    const peer_spmv_job *job = &v->job;
+    const size_t bytes = lsp_type_bytes(job->type);
+    const int64_t rows = job->transpose ? job->A->cols : job->A->rows;
+    GrB_Index count = (GrB_Index)(rows * job->vectors);
+    GrB_Index *row = malloc((size_t)count * sizeof *row + 8), *col = malloc((size_t)count * sizeof *col + 8);
+    void *val = malloc((size_t)count * bytes + 8);
+    const GrB_Info info = !row || !col || !val   ? GrB_OUT_OF_MEMORY
+                          : job->type == LSP_F64 ? GrB_Matrix_extractTuples_FP64(row, col, val, &count, v->Y)
+                                                 : GrB_Matrix_extractTuples_FP32(row, col, val, &count, v->Y);
+    if (info == GrB_SUCCESS) {
+        memset(job->y, 0, (size_t)(rows * job->vectors) * bytes);
+        for (GrB_Index k = 0; k < count; k++) {
+            const size_t at = (size_t)row[k] * (size_t)job->vectors + (size_t)col[k];
+            memcpy((char *)job->y + at * bytes, (char *)val + (size_t)k * bytes, bytes);
+        }
+    }
+    free(row);
+    free(col);
+    free(val);
+    return info == GrB_SUCCESS ? NULL : "GraphBLAS does not give its result";
+}
+
+const peer_spmv peer_graphblas_spmv = {
+    .parallel = true,
+    .offers = offers,
+    .prepare = prepare_vectors,
+    .run = run_vectors,
+    .finish = finish_vectors,
+    .destroy = destroy_vectors,
+    .version = "GraphBLAS " PEER_VERSION(GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB)};

@@ -1,6 +1,7 @@
 /* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
  * functions it calls, with 32-bit indices. C = A*A is made by mkl_sparse_spmm and mkl_sparse_order. Where the structure
- * of C is known, mkl_sparse_sp2m computes new values alone. */
+ * of C is known, mkl_sparse_sp2m computes new values alone. Products with vectors are mkl_sparse_d_mv and _mm, as they
+ * are and after mkl_sparse_optimize. */
 #include "mkl.h"
 #include <dlfcn.h>
 #include <stdint.h>
@@ -10,6 +11,8 @@
 /* The constants of MKL, under its names. */
 enum {
     SPARSE_OPERATION_NON_TRANSPOSE = 10,
+    SPARSE_OPERATION_TRANSPOSE = 11,
+    SPARSE_LAYOUT_ROW_MAJOR = 101,
     SPARSE_MATRIX_TYPE_GENERAL = 20,
     SPARSE_FILL_MODE_LOWER = 40,
     SPARSE_DIAG_NON_UNIT = 50,
@@ -21,6 +24,7 @@ typedef struct matrix_descr {
     int type, mode, diag;
 } matrix_descr;
 typedef void *matrix;
+static const matrix_descr general = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_LOWER, SPARSE_DIAG_NON_UNIT};
 
 /* Each function: its name, then the types of its arguments. The functions of mkl_sparse return 0 on success. */
 #define FUNCTIONS(F)                                                                                                   \
@@ -34,6 +38,13 @@ typedef void *matrix;
     F(mkl_sparse_s_export_csr, (matrix, int *, int *, int *, int **, int **, int **, float **))                        \
     F(mkl_sparse_spmm, (int, matrix, matrix, matrix *))                                                                \
     F(mkl_sparse_sp2m, (int, matrix_descr, matrix, int, matrix_descr, matrix, int, matrix *))                          \
+    F(mkl_sparse_d_mv, (int, double, matrix, matrix_descr, const double *, double, double *))                          \
+    F(mkl_sparse_s_mv, (int, float, matrix, matrix_descr, const float *, float, float *))                              \
+    F(mkl_sparse_d_mm, (int, double, matrix, matrix_descr, int, const double *, int, int, double, double *, int))      \
+    F(mkl_sparse_s_mm, (int, float, matrix, matrix_descr, int, const float *, int, int, float, float *, int))          \
+    F(mkl_sparse_set_mv_hint, (matrix, int, matrix_descr, int))                                                        \
+    F(mkl_sparse_set_mm_hint, (matrix, int, matrix_descr, int, int, int))                                              \
+    F(mkl_sparse_optimize, (matrix))                                                                                   \
     F(mkl_sparse_order, (matrix))                                                                                      \
     F(mkl_sparse_destroy, (matrix))
 
@@ -141,7 +152,6 @@ static bool multiply(void *self) {
 
 static bool update(void *self) {
     product *p = self;
-    const matrix_descr general = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_LOWER, SPARSE_DIAG_NON_UNIT};
     mkl.MKL_Set_Num_Threads_Local(p->threads);
     return mkl.mkl_sparse_sp2m(SPARSE_OPERATION_NON_TRANSPOSE, general, p->A, SPARSE_OPERATION_NON_TRANSPOSE, general,
                                p->A, SPARSE_STAGE_FINALIZE_MULT, &p->C) == 0;
@@ -177,3 +187,78 @@ static void keep(void *self) { (void)self; }
 
 const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy, NULL};
 const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy, NULL};
+
+/* ---- Y = op(A) X ---- */
+
+typedef struct vectors {
+    product *p;
+    peer_spmv_job job;
+} vectors;
+
+enum { CALLS = 1000 }; /* announced to mkl_sparse_optimize */
+
+static int operation(const peer_spmv_job *job) {
+    return job->transpose ? SPARSE_OPERATION_TRANSPOSE : SPARSE_OPERATION_NON_TRANSPOSE;
+}
+
+static bool offers(const peer_spmv_job *job) { return job->type == job->A->val_type; }
+
+static void destroy_vectors(void *self) {
+    vectors *v = self;
+    if (v->p) {
+        destroy(v->p);
+    }
+    free(v);
+}
+
+static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_bytes) {
+    vectors *v = peer_mkl_load(why, why_bytes) ? calloc(1, sizeof *v) : NULL;
+    if (v) {
+        *v = (vectors){.p = take(job->A, job->threads), .job = *job};
+    }
+    if (v && !v->p) {
+        destroy_vectors(v);
+        return NULL;
+    }
+    return v;
+}
+
+static void *prepare_optimized(const peer_spmv_job *job, char *why, size_t why_bytes) {
+    vectors *v = prepare_vectors(job, why, why_bytes);
+    if (v) {
+        mkl.MKL_Set_Num_Threads_Local(job->threads);
+        const int hinted = job->vectors == 1 ? mkl.mkl_sparse_set_mv_hint(v->p->A, operation(job), general, CALLS)
+                                             : mkl.mkl_sparse_set_mm_hint(v->p->A, operation(job), general,
+                                                                          SPARSE_LAYOUT_ROW_MAJOR, job->vectors, CALLS);
+        (void)hinted; /* a hint that is not supported costs nothing */
+        (void)mkl.mkl_sparse_optimize(v->p->A);
+    }
+    return v;
+}
+
+static const char *run_vectors(void *self) {
+    const vectors *v = self;
+    const peer_spmv_job *job = &v->job;
+    const int op = operation(job), n = job->vectors;
+    int status;
+    mkl.MKL_Set_Num_Threads_Local(job->threads);
+    if (job->type == LSP_F64) {
+        status =
+            n == 1 ? mkl.mkl_sparse_d_mv(op, 1, v->p->A, general, job->x, 0, job->y)
+                   : mkl.mkl_sparse_d_mm(op, 1, v->p->A, general, SPARSE_LAYOUT_ROW_MAJOR, job->x, n, n, 0, job->y, n);
+    } else {
+        status =
+            n == 1 ? mkl.mkl_sparse_s_mv(op, 1, v->p->A, general, job->x, 0, job->y)
+                   : mkl.mkl_sparse_s_mm(op, 1, v->p->A, general, SPARSE_LAYOUT_ROW_MAJOR, job->x, n, n, 0, job->y, n);
+    }
+    return status == 0 ? NULL : "mkl_sparse_?_mv or _mm failed";
+}
+
+const peer_spmv peer_mkl_spmv = {
+    .parallel = true, .offers = offers, .prepare = prepare_vectors, .run = run_vectors, .destroy = destroy_vectors};
+const peer_spmv peer_mkl_spmv_plan = {.parallel = true,
+                                      .planned = true,
+                                      .offers = offers,
+                                      .prepare = prepare_optimized,
+                                      .run = run_vectors,
+                                      .destroy = destroy_vectors};

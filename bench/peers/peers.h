@@ -107,6 +107,52 @@ typedef struct peer_hash {
     const char *version;
 } peer_hash;
 
+/* Y = op(A) X. All arrays lie where the peer works; indices are int32. */
+typedef struct peer_spmv_job {
+    const lsp_csr *A;
+    lsp_type type; /* of X and Y */
+    int vectors;   /* columns of X and Y, whose rows are contiguous */
+    bool transpose;
+    const void *x;
+    void *y;
+    int threads;
+    void *stream; /* a cudaStream_t */
+} peer_spmv_job;
+
+/* A product that can be run many times. The job stays as it is until _destroy. A call on the GPU puts its work on the
+ * stream. */
+typedef struct peer_spmv {
+    bool parallel;
+    bool planned; /* brings A into another form beforehand, as our plans do; otherwise it reads the CSR as it is */
+    bool (*offers)(const peer_spmv_job *job);
+    void *(*prepare)(const peer_spmv_job *job, char *why, size_t why_bytes); /* NULL: cannot be used, `why` or memory */
+    const char *(*run)(void *self);                                          /* timed; returns NULL or a complaint */
+    const char *(*finish)(void *self); /* not timed: brings the result to job->y; the function may be NULL */
+    void (*destroy)(void *self);
+    const char *version; /* NULL: known only at run time */
+} peer_spmv;
+
+/* Conjugate gradients for A x = b on the host; f64, indices int32. */
+typedef struct peer_gradients_job {
+    const lsp_csr *A;
+    int threads;
+} peer_gradients_job;
+
+typedef struct peer_gradients {
+    void *(*prepare)(const peer_gradients_job *job); /* NULL: out of memory */
+    /* The NAS benchmark: an untimed outer iteration, then `outer` timed ones of 25 steps each. Sets zeta and the
+     * seconds of the timed part. Returns NULL or a complaint. The function may be NULL. */
+    const char *(*nas)(void *self, int outer, double shift, double *zeta, double *seconds);
+    /* From x = 0 until |b - A x| <= rtol |b|. The function may be NULL. */
+    const char *(*solve)(void *self, const double *b, double *x, double rtol, int most, int *iterations,
+                         double *seconds);
+    void (*destroy)(void *self);
+    const char *version;
+} peer_gradients;
+
+extern const peer_spmv peer_plain_spmv, peer_plain_spmv_gpu, peer_eigen_spmv, peer_graphblas_spmv, peer_petsc_spmv;
+extern const peer_spmv peer_mkl_spmv, peer_mkl_spmv_plan;
+extern const peer_gradients peer_plain_cg, peer_eigen_cg;
 extern const peer_hash peer_plain_hash, peer_plain_hash_gpu;
 extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;

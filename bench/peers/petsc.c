@@ -1,4 +1,4 @@
-/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, rows sorted, on one thread; it chooses the algorithm. */
+/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, rows sorted, and MatMult, on one thread. */
 #include "peers.h"
 #include <petscmat.h>
 #include <stdlib.h>
@@ -84,3 +84,57 @@ static void view(void *self, lsp_csr *C) {
 const peer_product peer_petsc = {
     false, false,   prepare, multiply,
     view,  release, destroy, "PETSc " PEER_VERSION(PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR)};
+
+/* ---- y = op(A) x ---- */
+
+typedef struct vectors {
+    petsc *p;
+    Vec x, y; /* on the arrays of the job */
+    bool transpose;
+} vectors;
+
+static bool offers(const peer_spmv_job *job) {
+    return job->vectors == 1 && job->type == LSP_F64 && job->A->val_type == LSP_F64;
+}
+
+static void destroy_vectors(void *self) {
+    vectors *v = self;
+    (void)VecDestroy(&v->x);
+    (void)VecDestroy(&v->y);
+    if (v->p) {
+        destroy(v->p);
+    }
+    free(v);
+}
+
+static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_bytes) {
+    const lsp_csr *A = job->A;
+    const PetscInt in = (PetscInt)(job->transpose ? A->rows : A->cols);
+    const PetscInt out = (PetscInt)(job->transpose ? A->cols : A->rows);
+    vectors *v = calloc(1, sizeof *v);
+    (void)why, (void)why_bytes;
+    if (!v) {
+        return NULL;
+    }
+    v->transpose = job->transpose;
+    v->p = prepare(A, 1);
+    if (!v->p || VecCreateSeqWithArray(PETSC_COMM_SELF, 1, in, job->x, &v->x) != 0 ||
+        VecCreateSeqWithArray(PETSC_COMM_SELF, 1, out, job->y, &v->y) != 0) {
+        destroy_vectors(v);
+        return NULL;
+    }
+    return v;
+}
+
+static const char *run_vectors(void *self) {
+    const vectors *v = self;
+    const PetscErrorCode code = v->transpose ? MatMultTranspose(v->p->A, v->x, v->y) : MatMult(v->p->A, v->x, v->y);
+    return code == 0 ? NULL : "MatMult failed";
+}
+
+const peer_spmv peer_petsc_spmv = {
+    .offers = offers,
+    .prepare = prepare_vectors,
+    .run = run_vectors,
+    .destroy = destroy_vectors,
+    .version = "PETSc " PEER_VERSION(PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR)};

@@ -1,5 +1,5 @@
-/* sparse-bench plot FILE.json OUT.svg: draws a record of `segsort`, `spgemm`, `gather` or `scatter` as an SVG picture.
- */
+/* sparse-bench plot FILE.json OUT.svg: draws a record of `segsort`, `spgemm`, `gather`, `scatter`, `spmv` or `cg` as an
+ * SVG picture. */
 #include "plot.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +27,29 @@ static int write_picture(const plot_kind *kind, const void *figure, const char *
     return written ? EXIT_DONE : EXIT_USAGE;
 }
 
+typedef struct primitive {
+    const char *name; /* as the names of its rows begin */
+    const plot_kind *kind;
+    const char *types, *rows; /* drawn without TYPES; how a complaint names the rows */
+} primitive;
+
+/* The primitive whose rows a record has; NULL: segsort, or none. */
+static const primitive *find(const char *text) {
+    static const primitive all[] = {{"spgemm", &plot_spgemm, "f64", "spgemm/..."},
+                                    {"gather", &plot_gather, "random", "gather or scatter"},
+                                    {"scatter", &plot_gather, "random", "gather or scatter"},
+                                    {"spmv", &plot_spmv, "f64", "spmv/..."},
+                                    {"cg", &plot_spmv, "f64", "cg/..."}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char row[48];
+        snprintf(row, sizeof row, "\"name\": \"%s/", all[i].name);
+        if (strstr(text, row)) {
+            return all + i;
+        }
+    }
+    return NULL;
+}
+
 int bench_plot(int argc, char **argv) {
     if (argc < 2 || argc > 3 || argv[0][0] == '-') {
         fprintf(stderr, "usage: sparse-bench plot FILE.json OUT.svg [TYPES]\n");
@@ -36,23 +59,20 @@ int bench_plot(int argc, char **argv) {
     size_t capacity = 0;
     FILE *in = fopen(argv[0], "re");
     const bool read = in && getdelim(&text, &capacity, 0, in) > 0;
-    const bool products = read && strstr(text, "\"name\": \"spgemm/");
-    const bool moves = read && (strstr(text, "\"name\": \"gather/") || strstr(text, "\"name\": \"scatter/"));
-    const plot_kind *kind = products ? &plot_spgemm : moves ? &plot_gather : &plot_segsort;
-    const char *types = argc == 3 ? argv[2] : products ? "f64" : moves ? "random" : "kv32";
+    const primitive *drawn = read ? find(text) : NULL;
+    const plot_kind *kind = drawn ? drawn->kind : &plot_segsort;
+    const char *types = argc == 3 ? argv[2] : drawn ? drawn->types : "kv32";
     void *figure = calloc(1, kind->bytes);
     int code = EXIT_INPUT;
     if (!in) {
         fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
     } else if (read && strstr(text, "\"name\": \"mtx/")) {
-        fprintf(stderr, "sparse-bench: %s: figures of mtx: plot draws those of segsort, spgemm, gather and scatter\n",
+        fprintf(stderr,
+                "sparse-bench: %s: figures of mtx: plot draws those of segsort, spgemm, gather, scatter, spmv and cg\n",
                 argv[0]);
     } else if (!read || !figure || !kind->scan(figure, text, types)) {
         fprintf(stderr, "sparse-bench: %s: no figures of %s/%s in it\n", argv[0],
-                products ? "spgemm/..."
-                : moves  ? "gather or scatter"
-                         : "segsort/uniform_...",
-                types);
+                drawn ? drawn->rows : "segsort/uniform_...", types);
     } else {
         code = write_picture(kind, figure, argv[1]);
     }

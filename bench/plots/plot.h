@@ -1,5 +1,5 @@
-/* Shared by the two plots: reading fields of the JSON, writing the frame of an SVG file. plot.c picks a plot by the
- * primitive in the record; segsort.c and spgemm.c draw it. */
+/* Shared by the plots: reading fields of the JSON, writing the frame of an SVG file. plot.c picks a plot by the primitive
+ * in the record; segsort.c, spgemm.c, gather.c and spmv.c draw it. */
 #ifndef LSP_BENCH_PLOTS_PLOT_H
 #define LSP_BENCH_PLOTS_PLOT_H
 
@@ -23,6 +23,6 @@ typedef struct plot_kind {
     bool (*scan)(void *figure, const char *text, const char *types);
     void (*draw)(const void *figure, FILE *out);
 } plot_kind;
-extern const plot_kind plot_segsort, plot_spgemm, plot_gather;
+extern const plot_kind plot_segsort, plot_spgemm, plot_gather, plot_spmv;
 
 #endif

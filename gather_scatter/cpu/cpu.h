@@ -84,10 +84,16 @@ typedef struct lsp_stage {
 
 /* False if the map has too many tiles and bins for its items: then staging does not pay. */
 bool lsp_gather_stage_fits(const lsp_gather_job *job);
+/* stage->bin_items: items of a tile and of a bin, a power of two up to 65,536; 0: as a core's second cache suggests. */
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_stage *stage);
 int64_t lsp_gather_stage_bytes(const lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage);
 void lsp_gather_stage_free(lsp_ctx *ctx, lsp_stage *stage);
 void lsp_gather_stage_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage);
+/* Exported to spmv: the first loop for one column; then, from several threads, one bin at a time. Returns the bin's
+ * elements, in a buffer of the thread: bin_items of them, those of a gather from position bin * bin_items on. */
+void lsp_gather_stage_read(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column);
+const void *lsp_gather_stage_bin(const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column,
+                                 int64_t bin, int thread);
 
 /* ---- sizes ---- */
 

@@ -22,15 +22,16 @@ typedef struct making {
     uint64_t *seen;                      /* of each thread: a bit for each element of a bin */
 } making;
 
-static void set_sizes(const lsp_gather_job *job, making *m) {
+/* wanted: items of a tile and of a bin, a power of two; 0: as many as a core's second cache holds. */
+static void set_sizes(const lsp_gather_job *job, int64_t wanted, making *m) {
     const lsp_gather_args *args = &job->args;
     m->job = job;
-    m->items = lsp_gather_near_items(job->most_bytes, MOST_ITEMS);
+    m->items = wanted > 0 ? wanted : lsp_gather_near_items(job->most_bytes, MOST_ITEMS);
     for (;; m->items *= 2) {
         m->shift = lsp_bits((uint64_t)m->items) - 1;
         m->blocks = ((args->n - 1) >> m->shift) + 1;
         m->ranges = ((args->extent - 1) >> m->shift) + 1;
-        if (m->items == MOST_ITEMS || m->ranges <= lsp_max(args->n, FEW_RUNS) / 8 / m->blocks) {
+        if (wanted > 0 || m->items == MOST_ITEMS || m->ranges <= lsp_max(args->n, FEW_RUNS) / 8 / m->blocks) {
             return;
         }
     }
@@ -38,7 +39,7 @@ static void set_sizes(const lsp_gather_job *job, making *m) {
 
 bool lsp_gather_stage_fits(const lsp_gather_job *job) {
     making m;
-    set_sizes(job, &m);
+    set_sizes(job, 0, &m);
     return job->args.n > 0 && m.ranges <= lsp_max(job->args.n, FEW_RUNS) / m.blocks;
 }
 
@@ -159,7 +160,7 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_st
     const int threads = lsp_gather_threads(ctx, job);
     const bool scatter = job->scatter;
     making m = {.stage = stage};
-    set_sizes(job, &m);
+    set_sizes(job, stage->bin_items, &m);
     LSP_TRY(allocate(ctx, &m));
     m.start = stage->runs;
     if (scatter) {
@@ -244,6 +245,14 @@ static void read_tiles(void *data, int64_t part, int thread) {
     lsp_gather_stream_end();
 }
 
+/* to[d] op the elements of the bin. */
+static void fill_bin(const running *r, int64_t bin, void *to) {
+    const lsp_stage *stage = r->stage;
+    const int64_t *run = stage->runs + bin * stage->tiles;
+    r->mover->runs(to, stage->tmp, stage->to_place + stage->bin_at[bin], run, run + stage->tiles, stage->tiles,
+                   r->column->bytes);
+}
+
 static void write_bin(void *data, int64_t bin, int thread) {
     const running *r = data;
     const lsp_stage *stage = r->stage;
@@ -251,24 +260,41 @@ static void write_bin(void *data, int64_t bin, int thread) {
     const int64_t destinations = r->job->scatter ? r->job->args.extent : r->job->args.n;
     const int64_t begin = bin * stage->bin_items, items = lsp_min(stage->bin_items, destinations - begin);
     char *to = (char *)r->column->to + (size_t)begin * bytes;
-    char *buffer = (char *)stage->buffers + (size_t)(thread * stage->bin_items) * r->job->most_bytes;
-    const bool buffered = r->far && stage->whole[bin];
-    const int64_t *run = stage->runs + bin * stage->tiles;
-    r->mover->runs(buffered ? buffer : to, stage->tmp, stage->to_place + stage->bin_at[bin], run, run + stage->tiles,
-                   stage->tiles, bytes);
-    if (buffered) {
-        lsp_gather_stream(to, buffer, (size_t)items * bytes);
-        lsp_gather_stream_end();
+    if (!r->far || !stage->whole[bin]) {
+        fill_bin(r, bin, to);
+        return;
     }
+    char *buffer = (char *)stage->buffers + (size_t)(thread * stage->bin_items) * r->job->most_bytes;
+    fill_bin(r, bin, buffer);
+    lsp_gather_stream(to, buffer, (size_t)items * bytes);
+    lsp_gather_stream_end();
+}
+
+static running running_of(const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column) {
+    return (running){.job = job,
+                     .stage = stage,
+                     .column = column,
+                     .mover = lsp_gather_mover(job, column),
+                     .far = job->args.n >= LSP_GATHER_FAR_BYTES / (int64_t)column->bytes};
+}
+
+void lsp_gather_stage_read(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column) {
+    running r = running_of(job, stage, column);
+    lsp_for_parts(ctx, lsp_ceil_div(stage->tiles, NEIGHBOURS), lsp_gather_threads(ctx, job), read_tiles, &r);
+}
+
+const void *lsp_gather_stage_bin(const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column,
+                                 int64_t bin, int thread) {
+    const running r = running_of(job, stage, column);
+    char *buffer = (char *)stage->buffers + (size_t)(thread * stage->bin_items) * job->most_bytes;
+    fill_bin(&r, bin, buffer);
+    return buffer;
 }
 
 void lsp_gather_stage_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage) {
-    const int threads = lsp_gather_threads(ctx, job);
     for (int64_t c = 0; c < job->args.column_count; c++) {
-        running r = {.job = job, .stage = stage, .column = &job->args.columns[c]};
-        r.mover = lsp_gather_mover(job, r.column);
-        r.far = job->args.n >= LSP_GATHER_FAR_BYTES / (int64_t)r.column->bytes;
-        lsp_for_parts(ctx, lsp_ceil_div(stage->tiles, NEIGHBOURS), threads, read_tiles, &r);
-        lsp_for_parts(ctx, stage->bins, threads, write_bin, &r);
+        running r = running_of(job, stage, &job->args.columns[c]);
+        lsp_gather_stage_read(ctx, job, stage, r.column);
+        lsp_for_parts(ctx, stage->bins, lsp_gather_threads(ctx, job), write_bin, &r);
     }
 }

@@ -1,5 +1,7 @@
 /* The table of engines of the CPU. */
 #include "cpu.h"
+#include "spmv/diagonals.h"
+#include "spmv/propagate.h"
 
 const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method) {
     switch (method) {
@@ -9,13 +11,13 @@ const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method) {
     case LSP_SPMV_EQUAL:
         return &lsp_spmv_rows_cpu;
     case LSP_SPMV_GATHER:
-        return NULL; /* lsp_spmv_gather_cpu */
+        return &lsp_spmv_gather_cpu;
     case LSP_SPMV_DIAGONALS:
-        return NULL; /* lsp_spmv_diagonals_cpu */
+        return &lsp_spmv_diagonals_cpu;
     case LSP_SPMV_BLOCKS:
-        return NULL; /* lsp_spmv_blocks_cpu */
+        return &lsp_spmv_blocks_cpu;
     case LSP_SPMV_PROPAGATE:
-        return NULL; /* lsp_spmv_propagate_cpu */
+        return &lsp_spmv_propagate_cpu;
     default:
         return NULL;
     }

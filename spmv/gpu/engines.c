@@ -1,5 +1,7 @@
 /* The table of engines of the GPU. */
 #include "gpu.h"
+#include "spmv/diagonals.h"
+#include "spmv/propagate.h"
 
 const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method) {
     switch (method) {
@@ -10,13 +12,13 @@ const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method) {
     case LSP_SPMV_GATHER:
         return &lsp_spmv_gather_cuda;
     case LSP_SPMV_DIAGONALS:
-        return NULL; /* lsp_spmv_diagonals_cuda */
+        return &lsp_spmv_diagonals_cuda;
     case LSP_SPMV_BLOCKS:
-        return NULL; /* lsp_spmv_blocks_cuda */
+        return &lsp_spmv_blocks_cuda;
     case LSP_SPMV_LENGTHS:
         return NULL; /* lsp_spmv_lengths_cuda */
     case LSP_SPMV_PROPAGATE:
-        return NULL; /* lsp_spmv_propagate_cuda */
+        return &lsp_spmv_propagate_cuda;
     default:
         return NULL;
     }

@@ -1,6 +1,7 @@
 /* What a plan on a GPU wants to know of its matrix. */
 #include "core/launch.cuh"
 #include "list.cuh"
+#include "spmv/diagonals.h"
 
 enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
 
@@ -43,6 +44,7 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
     LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
     facts->longest_row = (int64_t)here.longest;
     facts->empty_rows = (int64_t)here.empty;
+    LSP_TRY(lsp_spmv_count_slots_cuda(ctx, job, facts));
     if (A->nnz > 0) {
         LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_type_bytes(job->options.type), LSP_CUDA,
                                        &facts->pattern));

@@ -1,20 +1,13 @@
 /* Draws the pattern of a matrix. Entries are counted in a grid of at most 512 x 512 cells (fewer for characters), so
  * the size of the picture does not depend on the size of the matrix. */
-#include "interrupt.h"
-#include "json.h"
-#include "places.h"
+#include "picture.h"
 #include "steps.h"
 #include "text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct grid {
     int rows, cols;
@@ -22,10 +15,6 @@ typedef struct grid {
     int64_t most;      /* max of count */
     int64_t least_dot; /* entries of a cell from which a Braille dot is set */
 } grid;
-
-static int64_t index_at(const void *array, lsp_type type, int64_t i) {
-    return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 /* The cell of index i, where scale = cells / size. */
 static int cell_of(int64_t i, int cells, double scale) {
@@ -49,9 +38,9 @@ static bool grid_make(grid *g, const lsp_csr *A, int most_rows, int most_cols, i
     double row_scale = g->rows / rows, col_scale = g->cols / cols;
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t *line = g->count + (size_t)cell_of(i, g->rows, row_scale) * (size_t)g->cols;
-        int64_t end = index_at(A->rowptr, A->rowptr_type, i + 1);
-        for (int64_t k = index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {
-            int64_t n = ++line[cell_of(index_at(A->col, A->col_type, k), g->cols, col_scale)];
+        int64_t end = cli_index_at(A->rowptr, A->rowptr_type, i + 1);
+        for (int64_t k = cli_index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {
+            int64_t n = ++line[cell_of(cli_index_at(A->col, A->col_type, k), g->cols, col_scale)];
             g->most = n > g->most ? n : g->most;
         }
     }
@@ -158,17 +147,6 @@ int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title) {
 
 enum { svg_cells = 512, svg_levels = 4, svg_least = 24 }; /* svg_least: cells and pixels of the short side at least */
 
-static void xml_text(FILE *to, const char *text) {
-    while (*text) {
-        int length = cli_utf8_length(text);
-        char c = *text;
-        bool forbidden = length == 0 || (length == 1 && (unsigned char)c < 0x20);
-        fprintf(to, "%.*s", c == '<' || c == '&' || forbidden ? 0 : length, text);
-        fputs(c == '<' ? "&lt;" : c == '&' ? "&amp;" : forbidden ? "?" : "", to);
-        text += length > 0 ? length : 1;
-    }
-}
-
 /* Draws all cells of one level as one path. Neighbouring cells of a row are one stroke; moves within a row are
  * relative, which keeps the file short. */
 static void svg_path(FILE *to, const grid *g, int level) {
@@ -219,7 +197,7 @@ static void svg(FILE *to, const grid *g, const char *title) {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%d\" "
             "viewBox=\"0 0 %d %d\">\n<title>",
             width + 2, height + 2, width + 2, height + 2);
-    xml_text(to, title);
+    cli_xml_text(to, title);
     fprintf(to,
             "</title>\n<rect x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" fill=\"#fff\" stroke=\"#888\"/>\n"
             "<g transform=\"translate(1 1) scale(%d %d) translate(0 .5)\" stroke=\"#06306b\" fill=\"none\" "
@@ -231,60 +209,16 @@ static void svg(FILE *to, const grid *g, const char *title) {
     fputs("</g>\n</svg>\n", to);
 }
 
-/* A file that appears complete or not at all: it is written as `beside`, then renamed to `target`. */
-typedef struct picture {
-    char target[PATH_MAX], beside[PATH_MAX + 32];
-    FILE *to;
-} picture;
-
-static bool picture_open(picture *p, const char *path) {
-    struct stat old;
-    p->beside[0] = 0;
-    if (!cli_place_of(path, p->target)) {
-        return false;
-    }
-    bool there = stat(p->target, &old) == 0;
-    if (there && !S_ISREG(old.st_mode)) { /* a pipe or a device is written directly */
-        p->to = fopen(p->target, "w");
-        return p->to != NULL;
-    }
-    snprintf(p->beside, sizeof p->beside, "%.*s.lsp-%ld-spy.part", (int)(strrchr(p->target, '/') + 1 - p->target),
-             p->target, (long)getpid());
-    cli_guard(p->beside);
-    int file = open(p->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) {
-        p->beside[0] = 0;
-        return false;
-    }
-    if (there) {
-        (void)fchmod(file, old.st_mode & 07777);
-    }
-    p->to = fdopen(file, "w");
-    return p->to != NULL;
-}
-
-static bool picture_close(picture *p) {
-    bool bad = ferror(p->to) != 0;
-    bad = fclose(p->to) != 0 || bad;
-    return !bad && (!p->beside[0] || rename(p->beside, p->target) == 0);
-}
-
 int cli_spy_svg(const char *path, const lsp_csr *matrix, const char *title) {
-    picture p;
+    cli_picture p;
     grid g;
     if (!grid_make(&g, matrix, svg_cells, svg_cells, 1, svg_least)) {
         return cli_fail(CLI_MEMORY, "no memory for the picture");
     }
-    bool ok = picture_open(&p, path);
-    if (ok) {
+    const bool opened = cli_picture_open(&p, path);
+    if (opened) {
         svg(p.to, &g, title);
-        ok = picture_close(&p);
     }
-    int reason = errno;
-    if (!ok && p.beside[0]) {
-        unlink(p.beside);
-    }
-    cli_guard_end();
     free(g.count);
-    return ok ? CLI_DONE : cli_fail(CLI_INPUT, "the picture '%s' cannot be written: %s", path, strerror(reason));
+    return cli_picture_close(&p, opened, path, "picture");
 }

@@ -81,12 +81,12 @@ static int64_t count_products(const cli_job *job) {
 
 /* With --device auto: takes a GPU if one can be used and the product is large enough. */
 static void choose_device(cli_job *job) {
-    if (job->options.device == CLI_AUTO && !job->gpu && lsp_cuda_device_count() > 0 &&
-        count_products(job) >= WORTH_A_GPU && cli_gpu_begin(job)) {
+    if (job->options.device == CLI_AUTO && !job->run.gpu && lsp_cuda_device_count() > 0 &&
+        count_products(job) >= WORTH_A_GPU && cli_gpu_begin(&job->run)) {
         cli_gpu_give_all(job);
-        (void)cli_gpu_end(job);
+        (void)cli_gpu_end(&job->run);
     }
-    (void)lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &job->machine);
+    (void)lsp_ctx_get_info(job->run.gpu ? job->run.gpu : job->run.ctx, &job->run.machine);
 }
 
 /* The operands and the mask, on the device that multiplies. */
@@ -96,11 +96,11 @@ typedef struct operands {
 } operands;
 
 static lsp_status find_operands(const cli_job *job, operands *in) {
-    const lsp_csr *there = job->loader.on_gpu;
+    const lsp_csr *there = job->run.loader.on_gpu;
     const bool two = job->second != &job->A;
-    *in = job->gpu ? (operands){job->gpu, there[0], there[two], there[1 + two]}
-                   : (operands){job->ctx, job->A.csr, job->second->csr, job->mask.csr};
-    return job->gpu ? job->loader.status : LSP_OK;
+    *in = job->run.gpu ? (operands){job->run.gpu, there[0], there[two], there[1 + two]}
+                       : (operands){job->run.ctx, job->A.csr, job->second->csr, job->mask.csr};
+    return job->run.gpu ? job->run.loader.status : LSP_OK;
 }
 
 /* Does anything besides the output file need C on the host? */
@@ -112,9 +112,9 @@ static bool wanted_here(const cli_job *job) {
 /* Copies C to the host. */
 static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
     const lsp_csr_types here = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
-    cli_progress_begin(&job->progress, "copying", "from the GPU");
-    lsp_status status = lsp_csr_copy(job->gpu, C, &here, &job->C);
-    job->copy_ms += cli_progress_end(&job->progress);
+    cli_progress_begin(&job->run.progress, "copying", "from the GPU");
+    lsp_status status = lsp_csr_copy(job->run.gpu, C, &here, &job->C);
+    job->run.copy_ms += cli_progress_end(&job->run.progress);
     return status;
 }
 
@@ -140,12 +140,12 @@ static lsp_status multiply_once(cli_job *job, const operands *in, lsp_csr *C, do
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     how.filter = filter_of(job, &in->mask);
     lsp_csr_free(in->ctx, C);
-    cli_progress_begin(&job->progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
+    cli_progress_begin(&job->run.progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
     lsp_status status = whole ? multiply_by_plan(job, in, C) : lsp_spgemm(in->ctx, &in->A, &in->B, &how, C, &job->plan);
-    if (status == LSP_OK && job->gpu) {
+    if (status == LSP_OK && job->run.gpu) {
         status = lsp_ctx_sync(in->ctx);
     }
-    *ms = cli_progress_end(&job->progress);
+    *ms = cli_progress_end(&job->run.progress);
     return status;
 }
 
@@ -165,13 +165,13 @@ static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     const char *path = job->options.output;
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     how.filter = filter_of(job, &job->mask.csr);
-    how.types.where = job->gpu ? LSP_CUDA : LSP_HOST;
-    cli_progress_begin(&job->progress, "multiplying and writing", path);
+    how.types.where = job->run.gpu ? LSP_CUDA : LSP_HOST;
+    cli_progress_begin(&job->run.progress, "multiplying and writing", path);
     cli_guard_output(path);
     const lsp_mtx_write_options file = {.field = cli_product_field(job)};
     lsp_status status = lsp_spgemm_write(ctx, path, &job->A.csr, &job->second->csr, &how, 0, &file, &job->plan);
     cli_guard_end();
-    job->write_ms = cli_progress_end(&job->progress);
+    job->write_ms = cli_progress_end(&job->run.progress);
     job->streamed = job->written = status == LSP_OK;
     job->C.nnz = job->streamed ? job->plan.nnz : 0;
     return status;
@@ -190,7 +190,7 @@ static const char *remedy_of(const cli_job *job) {
 }
 
 static int multiply(cli_job *job) {
-    job->remedy = remedy_of(job);
+    job->run.remedy = remedy_of(job);
     job->repeats = job->options.repeat > 0 ? job->options.repeat : 1;
     double *ms = calloc((size_t)job->repeats, sizeof *ms);
     if (!ms) {
@@ -205,13 +205,13 @@ static int multiply(cli_job *job) {
     for (int64_t i = 0; i < job->repeats && status == LSP_OK; i++) {
         status = multiply_once(job, &in, &C, &ms[i]);
     }
-    if (status == LSP_OK && job->gpu && !job->options.dry_run && wanted_here(job)) {
+    if (status == LSP_OK && job->run.gpu && !job->options.dry_run && wanted_here(job)) {
         status = fetch_product(job, &C);
         lsp_csr_free(in.ctx, &C);
     } else {
         job->C = C;
     }
-    cli_loader_drop(&job->loader);
+    cli_loader_drop(&job->run.loader);
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
         status = stream(job, in.ctx);
     }
@@ -222,8 +222,8 @@ static int multiply(cli_job *job) {
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
     free(ms);
-    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(job, in.ctx, status);
-    job->remedy = NULL;
+    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, in.ctx, status);
+    job->run.remedy = NULL;
     return code;
 }
 
@@ -232,15 +232,15 @@ static int check(cli_job *job) {
     lsp_csr expected = {0};
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_REFERENCE);
     how.filter = filter_of(job, &job->mask.csr);
-    cli_progress_begin(&job->progress, "checking", cli_formula(job));
-    lsp_status status = lsp_spgemm(job->ctx, &job->A.csr, &job->second->csr, &how, &expected, NULL);
+    cli_progress_begin(&job->run.progress, "checking", cli_formula(job));
+    lsp_status status = lsp_spgemm(job->run.ctx, &job->A.csr, &job->second->csr, &how, &expected, NULL);
     if (status == LSP_OK) {
-        status = lsp_csr_compare(job->ctx, &job->C, &expected, &job->difference);
+        status = lsp_csr_compare(job->run.ctx, &job->C, &expected, &job->difference);
     }
-    cli_progress_end(&job->progress);
-    lsp_csr_free(job->ctx, &expected);
+    cli_progress_end(&job->run.progress);
+    lsp_csr_free(job->run.ctx, &expected);
     if (status != LSP_OK) {
-        return cli_failed(job, status);
+        return cli_failed(&job->run, status);
     }
     const lsp_csr_difference *d = &job->difference;
     job->checked = true;
@@ -251,29 +251,29 @@ static int check(cli_job *job) {
 /* Records the peak memory of the device that multiplied. */
 static void note_peak(cli_job *job) {
     lsp_ctx_info now;
-    if (lsp_ctx_get_info(job->gpu ? job->gpu : job->ctx, &now) == LSP_OK) {
-        int64_t peak = job->gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
+    if (lsp_ctx_get_info(job->run.gpu ? job->run.gpu : job->run.ctx, &now) == LSP_OK) {
+        int64_t peak = job->run.gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
         job->peak_bytes = peak > job->peak_bytes ? peak : job->peak_bytes;
-        job->machine = now;
+        job->run.machine = now;
     }
 }
 
 static int write_product(cli_job *job) {
     const char *path = job->options.output;
     const bool there = job->C.where == LSP_CUDA;
-    lsp_ctx *ctx = there ? job->gpu : job->ctx;
-    cli_progress_begin(&job->progress, "writing", path);
+    lsp_ctx *ctx = there ? job->run.gpu : job->run.ctx;
+    cli_progress_begin(&job->run.progress, "writing", path);
     cli_guard_output(path);
     const lsp_mtx_write_options file = {.field = cli_product_field(job)};
     lsp_status status = lsp_mtx_write(ctx, path, &job->C, &file);
     cli_guard_end();
-    job->write_ms = cli_progress_end(&job->progress);
+    job->write_ms = cli_progress_end(&job->run.progress);
     job->written = status == LSP_OK;
     if (status == LSP_ERR_MEMORY && there && can_stream(job)) {
         lsp_csr_free(ctx, &job->C);
         status = stream(job, ctx);
     }
-    return status == LSP_OK ? CLI_DONE : cli_failed_in(job, ctx, status);
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, ctx, status);
 }
 
 int cli_product(cli_job *job) {
@@ -284,7 +284,7 @@ int cli_product(cli_job *job) {
     note_peak(job);
     if (job->options.check) {
         CLI_STEP(check(job));
-        (void)lsp_ctx_reset_peak(job->ctx); /* the memory of the check does not count for the product */
+        (void)lsp_ctx_reset_peak(job->run.ctx); /* the memory of the check does not count for the product */
     }
     if (job->cusparse && !job->streamed) {
         CLI_STEP(cli_compare(job));

@@ -10,11 +10,11 @@ static lsp_status copy_operand(const cli_job *job, const lsp_csr *A, bool transp
     const lsp_csr_types types = {
         .rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = cli_value_type(&job->options), .where = LSP_CUDA};
     lsp_csr turned = {.rows = 0};
-    lsp_status status = transpose ? lsp_csr_transpose(job->ctx, A, &turned) : LSP_OK;
+    lsp_status status = transpose ? lsp_csr_transpose(job->run.ctx, A, &turned) : LSP_OK;
     if (status == LSP_OK) {
-        status = lsp_csr_copy(job->gpu, transpose ? &turned : A, &types, there);
+        status = lsp_csr_copy(job->run.gpu, transpose ? &turned : A, &types, there);
     }
-    lsp_csr_free(job->ctx, &turned);
+    lsp_csr_free(job->run.ctx, &turned);
     return status;
 }
 
@@ -23,14 +23,14 @@ static bool compare_product(cli_job *job, cli_peer *peer, peer_cusparse_product 
     lsp_csr there, here = {.rows = 0};
     peer_cusparse_product_view(p, &there);
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
-    lsp_status status = lsp_csr_copy(job->gpu, &there, &types, &here);
+    lsp_status status = lsp_csr_copy(job->run.gpu, &there, &types, &here);
     const bool copied = status == LSP_OK;
-    status = copied ? lsp_csr_sort(job->ctx, &here) : status;
-    status = status == LSP_OK ? lsp_csr_compare(job->ctx, &job->C, &here, &peer->difference) : status;
+    status = copied ? lsp_csr_sort(job->run.ctx, &here) : status;
+    status = status == LSP_OK ? lsp_csr_compare(job->run.ctx, &job->C, &here, &peer->difference) : status;
     if (status != LSP_OK) {
-        snprintf(peer->why, sizeof peer->why, "%s", lsp_last_error(copied ? job->ctx : job->gpu));
+        snprintf(peer->why, sizeof peer->why, "%s", lsp_last_error(copied ? job->run.ctx : job->run.gpu));
     }
-    lsp_csr_free(job->gpu, &here);
+    lsp_csr_free(job->run.gpu, &here);
     return status == LSP_OK;
 }
 
@@ -38,9 +38,9 @@ static void time_product(cli_job *job, cli_peer *peer, peer_cusparse_product *p)
     peer->ran = true;
     peer->fastest_ms = INFINITY;
     for (int64_t i = job->options.repeat > 0 ? -1 : 0; i < job->repeats && peer->ran; i++) { /* -1: the cold run */
-        cli_progress_begin(&job->progress, "multiplying by cuSPARSE", peer->name);
+        cli_progress_begin(&job->run.progress, "multiplying by cuSPARSE", peer->name);
         peer->ran = peer_cusparse_product_run(p);
-        const double ms = cli_progress_end(&job->progress);
+        const double ms = cli_progress_end(&job->run.progress);
         peer->fastest_ms = i < 0 ? peer->fastest_ms : fmin(peer->fastest_ms, ms);
         if (!peer->ran) {
             snprintf(peer->why, sizeof peer->why, "%s", peer_cusparse_product_why(p));
@@ -70,7 +70,7 @@ int cli_compare(cli_job *job) {
         peer_cusparse_product_destroy(p);
     }
     job->compared = status == LSP_OK;
-    lsp_csr_free(job->gpu, &A);
-    lsp_csr_free(job->gpu, &B);
-    return status == LSP_OK ? CLI_DONE : cli_failed_in(job, job->gpu, status);
+    lsp_csr_free(job->run.gpu, &A);
+    lsp_csr_free(job->run.gpu, &B);
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, job->run.gpu, status);
 }

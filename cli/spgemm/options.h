@@ -2,9 +2,7 @@
 #ifndef LSP_CLI_OPTIONS_H
 #define LSP_CLI_OPTIONS_H
 
-#include "arguments.h"
-
-typedef enum cli_device { CLI_AUTO, CLI_CPU, CLI_CUDA } cli_device;
+#include "run.h"
 
 typedef struct cli_options {
     const char *a, *b; /* files; a is NULL with --generate, b is NULL if A is also the second operand */
@@ -19,8 +17,6 @@ typedef struct cli_options {
     bool transpose_a, transpose_b, complement, info, dry_run, check, json, quiet, verbose, lenient, version, help;
 } cli_options;
 
-extern const cli_tool spgemm_tool;
-
 /* Reads the command line and refuses options that contradict each other. Returns CLI_DONE or CLI_USAGE. */
 int cli_options_read(int argc, char **argv, cli_options *options);
 
@@ -29,8 +25,5 @@ void cli_options_help(FILE *to);
 
 /* Is C filtered: by --mask, --drop or --keep? */
 bool cli_filters(const cli_options *options);
-
-/* Names of the generators, separated by |. */
-extern const char cli_generators[];
 
 #endif

@@ -27,6 +27,9 @@ int cli_spy_text(FILE *to, const lsp_csr *matrix, const char *title);
 /* Prints the result of a product or a dry run as a table or as JSON. */
 void cli_report(const cli_job *job);
 
+/* The head of every table: A, B and the mask, one row each. */
+void cli_report_operands(const cli_job *job);
+
 /* Prints why the check failed. Returns CLI_CHECK. */
 int cli_check_failed(const cli_job *job);
 

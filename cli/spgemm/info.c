@@ -35,7 +35,7 @@ static lsp_status plan_product(cli_job *job) {
                               .transpose_b = job->options.transpose_b,
                               .types = {.val_type = cli_value_type(&job->options)}};
     lsp_spgemm_plan *plan = NULL;
-    lsp_status status = lsp_spgemm_plan_create(job->ctx, &A, &B, &how, &plan);
+    lsp_status status = lsp_spgemm_plan_create(job->run.ctx, &A, &B, &how, &plan);
     if (status == LSP_OK) {
         status = lsp_spgemm_plan_get_info(plan, &job->plan);
     }
@@ -74,7 +74,7 @@ static void histogram_text(FILE *to, const lsp_csr_stats *stats) {
 }
 
 static void matrix_text(const cli_job *job, const cli_matrix *matrix, const lsp_csr_stats *stats) {
-    FILE *to = job->report;
+    FILE *to = job->run.report;
     const lsp_csr *A = &matrix->csr;
     cli_table_row(to, "symmetry", symmetry_of(stats), "%s", stats->square ? "" : "not square");
     if (!matrix->generated) {
@@ -98,7 +98,7 @@ static void matrix_text(const cli_job *job, const cli_matrix *matrix, const lsp_
 }
 
 static void product_text(const cli_job *job) {
-    FILE *to = job->report;
+    FILE *to = job->run.report;
     fprintf(to, "\n%s\n", cli_formula(job));
     if (!defined(job)) {
         cli_table_row(to, "products", "none", "%s is not defined%s", cli_formula(job),
@@ -176,31 +176,31 @@ int cli_info(cli_job *job) {
     const cli_matrix *matrices[] = {&job->A, &job->B};
     int count = job->second == &job->A ? 1 : 2;
     lsp_csr_stats stats[2];
-    cli_progress_begin(&job->progress, "examining", job->A.name);
+    cli_progress_begin(&job->run.progress, "examining", job->A.name);
     for (int i = 0; i < count; i++) {
-        lsp_status status = lsp_csr_get_stats(job->ctx, &matrices[i]->csr, &stats[i]);
+        lsp_status status = lsp_csr_get_stats(job->run.ctx, &matrices[i]->csr, &stats[i]);
         if (status != LSP_OK) {
-            return cli_failed(job, status);
+            return cli_failed(&job->run, status);
         }
     }
     lsp_status status = defined(job) ? plan_product(job) : LSP_OK;
     if (status != LSP_OK) {
-        return cli_failed(job, status);
+        return cli_failed(&job->run, status);
     }
-    cli_progress_end(&job->progress);
+    cli_progress_end(&job->run.progress);
     if (job->options.json) {
-        cli_json json = {.to = job->report};
+        cli_json json = {.to = job->run.report};
         cli_json_open(&json, NULL, '{');
         for (int i = 0; i < count; i++) {
             matrix_json(&json, i ? "b" : "a", matrices[i], &stats[i]);
         }
         product_json(&json, job);
         cli_json_close(&json, '}');
-        fputc('\n', job->report);
+        fputc('\n', job->run.report);
     } else if (!job->options.quiet) {
-        cli_table_matrices(job);
+        cli_report_operands(job);
         for (int i = 0; i < count; i++) {
-            fprintf(job->report, "\n%s\n", i ? "B" : "A");
+            fprintf(job->run.report, "\n%s\n", i ? "B" : "A");
             matrix_text(job, matrices[i], &stats[i]);
         }
         product_text(job);

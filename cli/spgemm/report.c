@@ -10,6 +10,18 @@
 
 /* ---- for people ---- */
 
+void cli_report_operands(const cli_job *job) {
+    FILE *to = job->run.report;
+    cli_table_head(to);
+    cli_table_operand(to, "A", &job->A);
+    if (job->second != &job->A) {
+        cli_table_operand(to, "B", job->second);
+    }
+    if (job->options.mask) {
+        cli_table_operand(to, "mask", &job->mask);
+    }
+}
+
 static void product_row(const cli_job *job) {
     char label[16], entries[64];
     const cli_sizes sizes = cli_sizes_of(job);
@@ -17,7 +29,7 @@ static void product_row(const cli_job *job) {
     snprintf(entries, sizeof entries, "%s%s",
              job->multiplied ? "" : "<= ", cli_count(job->multiplied ? job->C.nnz : job->plan.nnz_bound).text);
     cli_table_matrix(
-        job->report,
+        job->run.report,
         &(cli_matrix_row){
             .label = label, .rows = sizes.rows, .cols = sizes.cols, .entries = entries, .name = "", .note = ""});
 }
@@ -39,12 +51,12 @@ static void semiring_row(const cli_job *job) {
         return;
     }
     if (!job->multiplied || job->streamed) {
-        cli_table_row(job->report, "semiring", job->options.semiring_name, "%s", "");
+        cli_table_row(job->run.report, "semiring", job->options.semiring_name, "%s", "");
         return;
     }
     const double x = sum_of(&job->C);
     snprintf(sum.text, sizeof sum.text, "%.10g", isnan(x) ? (double)NAN : x);
-    cli_table_row(job->report, "semiring", job->options.semiring_name, "the sum of C's values is %s",
+    cli_table_row(job->run.report, "semiring", job->options.semiring_name, "the sum of C's values is %s",
                   is_whole(x) ? cli_count((int64_t)x).text : sum.text);
 }
 
@@ -63,12 +75,12 @@ static void filter_row(const cli_job *job) {
                  cli_count(o->keep).text);
     }
     if (cli_filters(o)) {
-        cli_table_row(job->report, "entries", "kept", "%s%s%s", where, size, count);
+        cli_table_row(job->run.report, "entries", "kept", "%s%s%s", where, size, count);
     }
 }
 
 static void plan_rows(const cli_job *job) {
-    FILE *to = job->report;
+    FILE *to = job->run.report;
     const lsp_spgemm_info *plan = &job->plan;
     const bool filtered = cli_filters(&job->options);
     cli_table_row(to, "method", plan->method_name, "%s", plan->reason);
@@ -79,11 +91,11 @@ static void plan_rows(const cli_job *job) {
         cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries%s",
                       cli_count(plan->nnz_bound).text, filtered ? ", before the filter" : "");
     }
-    if (job->gpu) {
-        cli_table_row(to, "device", "cuda", "%s", job->machine.device_name);
+    if (job->run.gpu) {
+        cli_table_row(to, "device", "cuda", "%s", job->run.machine.device_name);
     } else {
-        cli_table_row(to, "device", "cpu", "%s, %s, %d thread%s", job->machine.device_name, job->machine.isa,
-                      job->machine.threads, cli_plural(job->machine.threads));
+        cli_table_row(to, "device", "cpu", "%s, %s, %d thread%s", job->run.machine.device_name, job->run.machine.isa,
+                      job->run.machine.threads, cli_plural(job->run.machine.threads));
     }
 }
 
@@ -93,8 +105,8 @@ static int64_t needed_bytes(const cli_job *job) {
 }
 
 static void time_rows(const cli_job *job) {
-    FILE *to = job->report;
-    cli_table_row(to, job->A.generated ? "generate" : "read", cli_time(job->read_ms).text, "%s", "");
+    FILE *to = job->run.report;
+    cli_table_row(to, job->A.generated ? "generate" : "read", cli_time(job->run.read_ms).text, "%s", "");
     if (!job->multiplied) {
         return;
     }
@@ -106,8 +118,8 @@ static void time_rows(const cli_job *job) {
     if (!job->streamed) {
         cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
     }
-    if (job->gpu) {
-        cli_table_row(to, "copy", cli_time(job->copy_ms).text, "to the GPU%s",
+    if (job->run.gpu) {
+        cli_table_row(to, "copy", cli_time(job->run.copy_ms).text, "to the GPU%s",
                       job->C.where == LSP_HOST && !job->streamed ? " and back" : "");
     }
     if (job->written) {
@@ -122,12 +134,12 @@ static void peer_rows(const cli_job *job) {
         const cli_peer *peer = &job->peers[i];
         const lsp_csr_difference *d = &peer->difference;
         if (!peer->ran) {
-            cli_table_row(job->report, "cusparse", peer->name, "did not run: %s", peer->why);
+            cli_table_row(job->run.report, "cusparse", peer->name, "did not run: %s", peer->why);
             continue;
         }
         char from_ours[96];
         snprintf(from_ours, sizeof from_ours, "largest relative difference %.2g", d->max_rel);
-        cli_table_row(job->report, "cusparse", cli_time(peer->fastest_ms).text, "%s, %.3g times ours, %s, %s",
+        cli_table_row(job->run.report, "cusparse", cli_time(peer->fastest_ms).text, "%s, %.3g times ours, %s, %s",
                       peer->name, peer->fastest_ms / job->multiply_ms, cli_bytes(peer->peak_bytes).text,
                       !d->same_shape || !d->same_pattern ? "DIFFERENT PATTERN"
                       : d->same_bits                     ? "the same bits"
@@ -136,8 +148,8 @@ static void peer_rows(const cli_job *job) {
 }
 
 static void report_text(const cli_job *job) {
-    FILE *to = job->report;
-    cli_table_matrices(job);
+    FILE *to = job->run.report;
+    cli_report_operands(job);
     product_row(job);
     fputc('\n', to);
     char ratio[96] = "";
@@ -154,7 +166,7 @@ static void report_text(const cli_job *job) {
     time_rows(job);
     if (job->multiplied) {
         cli_table_row(to, "memory", cli_bytes(job->peak_bytes).text,
-                      job->gpu ? "most in use at a time, on the GPU" : "most in use at a time");
+                      job->run.gpu ? "most in use at a time, on the GPU" : "most in use at a time");
     } else {
         cli_table_row(to, "memory", cli_bytes(needed_bytes(job)).text, "needed at most, in total");
     }
@@ -171,13 +183,6 @@ static void report_text(const cli_job *job) {
 
 /* ---- for programs ---- */
 
-/* Writes a measured value with six digits, more than any clock resolves; null if it is not known. */
-static void measured(cli_json *json, const char *key, bool known, double value) {
-    char digits[32];
-    snprintf(digits, sizeof digits, "%.6g", value);
-    cli_json_number(json, key, known ? strtod(digits, NULL) : (double)NAN);
-}
-
 static void peers_json(cli_json *json, const cli_job *job) {
     cli_json_open(json, "cusparse", '[');
     for (int i = 0; i < PEER_CUSPARSE_WAYS; i++) {
@@ -185,7 +190,7 @@ static void peers_json(cli_json *json, const cli_job *job) {
         const bool comparable = peer->ran && peer->difference.same_shape && peer->difference.same_pattern;
         cli_json_open(json, NULL, '{');
         cli_json_string(json, "algorithm", peer->name);
-        measured(json, "ms", peer->ran, peer->fastest_ms);
+        cli_json_measured(json, "ms", peer->ran, peer->fastest_ms);
         cli_json_integer(json, "peak_bytes", peer->peak_bytes);
         cli_json_bool(json, "same_pattern", comparable);
         cli_json_number(json, "max_rel_err", comparable ? peer->difference.max_rel : (double)NAN);
@@ -227,16 +232,16 @@ static void sum_json(cli_json *json, const cli_job *job) {
 static void times_json(cli_json *json, const cli_job *job) {
     const bool timed = job->multiplied && !job->streamed;
     cli_json_open(json, "ms", '{');
-    measured(json, "read", true, job->read_ms);
-    measured(json, "multiply", timed, job->multiply_ms);
-    measured(json, "write", job->written, job->write_ms);
-    measured(json, "multiply_median", timed, job->median_ms);
-    measured(json, "multiply_cold", timed && job->options.repeat > 0, job->cold_ms);
-    if (job->gpu) {
-        measured(json, "copy", job->multiplied, job->copy_ms);
+    cli_json_measured(json, "read", true, job->run.read_ms);
+    cli_json_measured(json, "multiply", timed, job->multiply_ms);
+    cli_json_measured(json, "write", job->written, job->write_ms);
+    cli_json_measured(json, "multiply_median", timed, job->median_ms);
+    cli_json_measured(json, "multiply_cold", timed && job->options.repeat > 0, job->cold_ms);
+    if (job->run.gpu) {
+        cli_json_measured(json, "copy", job->multiplied, job->run.copy_ms);
     }
     cli_json_close(json, '}');
-    measured(json, "gflops", timed, cli_gflops(job));
+    cli_json_measured(json, "gflops", timed, cli_gflops(job));
 }
 
 static void check_json(cli_json *json, const cli_job *job) {
@@ -267,7 +272,7 @@ static void report_json(const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     const cli_sizes sizes = cli_sizes_of(job);
     const bool done = job->multiplied;
-    cli_json json = {.to = job->report};
+    cli_json json = {.to = job->run.report};
     cli_json_open(&json, NULL, '{');
     cli_json_integer(&json, "rows", sizes.rows);
     cli_json_integer(&json, "cols", sizes.cols);
@@ -279,8 +284,8 @@ static void report_json(const cli_job *job) {
         cli_json_null(&json, "nnz_c");
     }
     cli_json_integer(&json, "products", plan->products);
-    measured(&json, "compression", done && job->C.nnz > 0, (double)plan->products / (double)job->C.nnz);
-    cli_json_string(&json, "device", job->gpu ? "cuda" : "cpu");
+    cli_json_measured(&json, "compression", done && job->C.nnz > 0, (double)plan->products / (double)job->C.nnz);
+    cli_json_string(&json, "device", job->run.gpu ? "cuda" : "cpu");
     cli_json_string(&json, "method", plan->method_name);
     times_json(&json, job);
     cli_json_integer(&json, "peak_bytes", job->peak_bytes);
@@ -296,12 +301,12 @@ static void report_json(const cli_job *job) {
     filter_json(&json, job);
     sum_json(&json, job);
     cli_json_string(&json, "precision", job->options.precision == 1 ? "f32" : "f64");
-    cli_json_integer(&json, "threads", job->machine.threads);
+    cli_json_integer(&json, "threads", job->run.machine.threads);
     cli_json_integer(&json, "repeats", done ? job->repeats : 0);
     plan_json(&json, job);
     cli_json_string(&json, "version", lsp_version());
     cli_json_close(&json, '}');
-    fputc('\n', job->report);
+    fputc('\n', job->run.report);
 }
 
 void cli_report(const cli_job *job) {

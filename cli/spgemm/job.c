@@ -1,0 +1,47 @@
+/* What the steps of a run share: the shape of the product, and the matrices on the GPU. */
+#include "job.h"
+
+/* ---- the product ---- */
+
+lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
+
+const char *cli_formula(const cli_job *job) {
+    static const char *const formulas[2][2][2] = {{{"A*B", "A*B^T"}, {"A^T*B", "A^T*B^T"}},
+                                                  {{"A*A", "A*A^T"}, {"A^T*A", "A^T*A^T"}}};
+    return formulas[job->second == &job->A][job->options.transpose_a][job->options.transpose_b];
+}
+
+cli_sizes cli_sizes_of(const cli_job *job) {
+    const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
+    const bool turn_a = job->options.transpose_a, turn_b = job->options.transpose_b;
+    return (cli_sizes){.rows = turn_a ? A->cols : A->rows,
+                       .inner_a = turn_a ? A->rows : A->cols,
+                       .inner_b = turn_b ? B->cols : B->rows,
+                       .cols = turn_b ? B->rows : B->cols};
+}
+
+const char *cli_instead(const cli_job *job) {
+    return job->options.transpose_a ? ", but A^T*A is (--transpose-a alone)" : ", but A*A^T is (--transpose-b)";
+}
+
+double cli_gflops(const cli_job *job) {
+    return job->multiplied && job->multiply_ms > 0 ? 2 * (double)job->plan.products / (job->multiply_ms * 1e6) : 0;
+}
+
+/* ---- the GPU ---- */
+
+void cli_gpu_give(cli_job *job, const cli_matrix *matrix) {
+    if (job->run.loader.begun && !job->options.info) {
+        cli_loader_give(&job->run.loader, &matrix->csr);
+    }
+}
+
+void cli_gpu_give_all(cli_job *job) {
+    cli_gpu_give(job, &job->A);
+    if (job->second != &job->A) {
+        cli_gpu_give(job, &job->B);
+    }
+    if (job->options.mask) {
+        cli_gpu_give(job, &job->mask);
+    }
+}

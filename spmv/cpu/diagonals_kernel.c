@@ -1,0 +1,155 @@
+/* Y = alpha*A*X + beta*Y by diagonals. 32 rows are summed together, a vector of rows at a time; a row that a diagonal
+ * does not have reads nothing and keeps its sum. */
+#include "core/isa.h"
+#include "core/vector.h"
+#include "diagonals.h"
+#include "spmv/finish.h"
+
+enum { SLICE = LSP_SPMV_SLICE };
+
+/* One rounding where the processor has the instruction; elsewhere it would be a slow call. */
+#if defined(__FMA__)
+ALWAYS float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+ALWAYS double fused_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#else
+ALWAYS float fused_f32(float a, float b, float c) { return a * b + c; }
+ALWAYS double fused_f64(double a, double b, double c) { return a * b + c; }
+#endif
+
+/* The sum that changes nothing: not even the sign of a zero. */
+ALWAYS void clear_f32(float *sum, int n) {
+    for (int k = 0; k < n; k++) {
+        sum[k] = -0.0F;
+    }
+}
+ALWAYS void clear_f64(double *sum, int n) {
+    for (int k = 0; k < n; k++) {
+        sum[k] = -0.0;
+    }
+}
+
+/* Rows without entries: their sum is 0, not -0. */
+#define EMPTY(type, suffix)                                                                                            \
+    ALWAYS void empty_##suffix(type *sum, const lsp_diagonal *at, int64_t n, int b) {                                  \
+        uint32_t present = 0;                                                                                          \
+        for (int64_t d = 0; d < n; d++) {                                                                              \
+            present |= at[d].rows;                                                                                     \
+        }                                                                                                              \
+        for (uint32_t left = ~present; left != 0; left &= left - 1) {                                                  \
+            for (int i = 0; i < b; i++) {                                                                              \
+                sum[i * SLICE + __builtin_ctz(left)] = 0;                                                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+EMPTY(float, f32)
+EMPTY(double, f64)
+
+/* ---- vectors of W rows: x, values of another type as those of x, and the sum of rows in a mask ---- */
+
+#if defined(__AVX512F__)
+#define W_f64 8
+#define W_f32 16
+typedef __m512d v_f64;
+typedef __m512 v_f32;
+typedef __mmask8 m_f64;
+typedef __mmask16 m_f32;
+#define MASK_f64(rows, w) ((m_f64)((rows) >> (8 * (w))))
+#define MASK_f32(rows, w) ((m_f32)((rows) >> (16 * (w))))
+#define LOAD_f64(x) _mm512_loadu_pd(x)
+#define LOAD_f32(x) _mm512_loadu_ps(x)
+#define SOME_f64(x, m) _mm512_maskz_loadu_pd((m), (x))
+#define SOME_f32(x, m) _mm512_maskz_loadu_ps((m), (x))
+#define WIDE(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
+#define STORE_f64(x, v) _mm512_storeu_pd((x), (v))
+#define STORE_f32(x, v) _mm512_storeu_ps((x), (v))
+#define FMA_f64(a, b, c) _mm512_fmadd_pd((a), (b), (c))
+#define FMA_f32(a, b, c) _mm512_fmadd_ps((a), (b), (c))
+#define ADD_f64(a, c) _mm512_add_pd((a), (c))
+#define ADD_f32(a, c) _mm512_add_ps((a), (c))
+#define KEEP_f64(sum, more, m) _mm512_mask_mov_pd((sum), (m), (more))
+#define KEEP_f32(sum, more, m) _mm512_mask_mov_ps((sum), (m), (more))
+#define NOTHING_f64() _mm512_set1_pd(-0.0)
+#define NOTHING_f32() _mm512_set1_ps(-0.0F)
+#elif defined(__AVX2__)
+#define W_f64 4
+#define W_f32 8
+typedef __m256d v_f64;
+typedef __m256 v_f32;
+typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
+#define MASK_f64(rows, w)                                                                                              \
+    _mm256_sllv_epi64(_mm256_set1_epi64x(rows), _mm256_sub_epi64(_mm256_setr_epi64x(63, 62, 61, 60), _mm256_set1_epi64x(4 * (w))))
+#define MASK_f32(rows, w)                                                                                              \
+    _mm256_sllv_epi32(_mm256_set1_epi32((int)(rows)),                                                                  \
+                      _mm256_sub_epi32(_mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24), _mm256_set1_epi32(8 * (w))))
+#define LOAD_f64(x) _mm256_loadu_pd(x)
+#define LOAD_f32(x) _mm256_loadu_ps(x)
+#define SOME_f64(x, m) _mm256_maskload_pd((x), (m))
+#define SOME_f32(x, m) _mm256_maskload_ps((x), (m))
+#define WIDE(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
+#define STORE_f64(x, v) _mm256_storeu_pd((x), (v))
+#define STORE_f32(x, v) _mm256_storeu_ps((x), (v))
+#define FMA_f64(a, b, c) _mm256_fmadd_pd((a), (b), (c))
+#define FMA_f32(a, b, c) _mm256_fmadd_ps((a), (b), (c))
+#define ADD_f64(a, c) _mm256_add_pd((a), (c))
+#define ADD_f32(a, c) _mm256_add_ps((a), (c))
+#define KEEP_f64(sum, more, m) _mm256_blendv_pd((sum), (more), _mm256_castsi256_pd(m))
+#define KEEP_f32(sum, more, m) _mm256_blendv_ps((sum), (more), _mm256_castsi256_ps(m))
+#define NOTHING_f64() _mm256_set1_pd(-0.0)
+#define NOTHING_f32() _mm256_set1_ps(-0.0F)
+#endif
+
+#define NAME__(f, v, t) f##_##v##_##t
+#define NAME_(f, v, t) NAME__(f, v, t)
+#define NAME(f) NAME_(f, V_NAME, T_NAME)
+#define OF_(f, t) f##_##t
+#define OF__(f, t) OF_(f, t)
+#define OF(f) OF__(f, T_NAME)
+
+/* MORE(sum, v, x): the sum of W rows and W values, from v on, times x. */
+#define T double
+#define T_NAME f64
+#define V double
+#define V_NAME f64
+#define MORE(sum, v, x) FMA_f64(LOAD_f64(v), (x), (sum))
+#include "diagonals_template.h"
+#define V float
+#define V_NAME f32
+#define MORE(sum, v, x) FMA_f64(WIDE(v), (x), (sum))
+#include "diagonals_template.h"
+#define PATTERN
+#define V double
+#define V_NAME ones
+#define MORE(sum, v, x) ADD_f64((x), (sum))
+#include "diagonals_template.h"
+#undef PATTERN
+#undef T
+#undef T_NAME
+#define T float
+#define T_NAME f32
+#define V float
+#define V_NAME f32
+#define MORE(sum, v, x) FMA_f32(LOAD_f32(v), (x), (sum))
+#include "diagonals_template.h"
+#define PATTERN
+#define V float
+#define V_NAME ones
+#define MORE(sum, v, x) ADD_f32((x), (sum))
+#include "diagonals_template.h"
+#undef PATTERN
+
+void LSP_ISA_NAME(lsp_diagonals_product)(const lsp_diagonals_product *p, int64_t begin, int64_t end) {
+    const lsp_type val = p->A->val_type;
+    if (p->type == LSP_F32) {
+        if (val == LSP_NONE) {
+            product_ones_f32(p, begin, end);
+        } else {
+            product_f32_f32(p, begin, end);
+        }
+    } else if (val == LSP_NONE) {
+        product_ones_f64(p, begin, end);
+    } else if (val == LSP_F32) {
+        product_f32_f64(p, begin, end);
+    } else {
+        product_f64_f64(p, begin, end);
+    }
+}

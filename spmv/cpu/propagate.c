@@ -1,0 +1,258 @@
+/* LSP_SPMV_PROPAGATE on the CPU: the staged gather of x by column, whose second loop brings a bin of elements into the
+ * core's cache and multiplies and sums its rows there. Bins are equal numbers of entries, so a row may go on in the
+ * next bins; its parts are added at the end. Nothing depends on the number of threads. */
+#include "spmv/propagate.h"
+#include "cpu.h"
+#include "gather_scatter/cpu/cpu.h"
+#include "matrices/matrices.h"
+#include "spmv/finish.h"
+#include <string.h>
+
+typedef struct propagation {
+    lsp_gather_job gather; /* x by column; without columns, and its index must not be followed after the plan is made */
+    lsp_stage stage;
+    int64_t bins, nnz;
+    int64_t *first_row;  /* bins + 1: bin b owns the rows that begin in it */
+    int64_t *reach;      /* in how many of the next bins the last row of bin b has entries */
+    uint16_t *row_begin; /* of each row: where it begins in its bin */
+    void *val;           /* NULL: all are 1 */
+    void *head, *tail;   /* of each bin, sums of the row that comes from earlier bins, and of the one that goes on */
+} propagation;
+
+static int64_t bin_count(const propagation *p, int64_t bin) {
+    return lsp_min(p->stage.bin_items, p->nnz - bin * p->stage.bin_items);
+}
+
+/* ---- making ---- */
+
+static lsp_gather_job gather_of(const lsp_spmv_job *job) {
+    lsp_gather_job gather = {.planned = true, .most_bytes = lsp_type_bytes(job->options.type)};
+    gather.args.n = job->A.nnz;
+    gather.args.extent = job->A.cols;
+    gather.args.index = job->A.col;
+    gather.args.index_type = job->A.col_type;
+    return gather;
+}
+
+static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
+    const lsp_gather_job gather = gather_of(job);
+    (void)ctx;
+    return job->options.semiring == LSP_PLUS_TIMES && job->options.vectors == 1 &&
+           (job->A.nnz == 0 || lsp_gather_stage_fits(&gather));
+}
+
+static lsp_status take(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
+    plan->info.plan_bytes += count * (int64_t)bytes;
+    return lsp_alloc(plan->ctx, LSP_HOST, count, bytes, memory);
+}
+
+typedef struct work {
+    const lsp_csr *A;
+    propagation *p;
+} work;
+
+/* A bin owns the rows that begin in it; the last one also those at the end that are empty. */
+static void cut_rows(void *data, int64_t begin, int64_t end) {
+    const work *w = data;
+    propagation *p = w->p;
+    const int64_t items = p->stage.bin_items;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t at = lsp_csr_rowptr(w->A, i), next = lsp_csr_rowptr(w->A, i + 1);
+        const int64_t bin = lsp_min(at / items, p->bins - 1);
+        const int64_t before = i == 0 ? -1 : lsp_min(lsp_csr_rowptr(w->A, i - 1) / items, p->bins - 1);
+        p->row_begin[i] = (uint16_t)(at - bin * items);
+        for (int64_t b = before + 1; b <= bin; b++) {
+            p->first_row[b] = i;
+        }
+        if (next > (bin + 1) * items) {
+            p->reach[bin] = (next - 1) / items - bin;
+        }
+    }
+}
+
+static void copy_values(void *data, int64_t begin, int64_t end) {
+    const work *w = data;
+    const size_t bytes = lsp_type_bytes(w->A->val_type), at = (size_t)begin * bytes;
+    memcpy((char *)w->p->val + at, (const char *)w->A->val + at, (size_t)(end - begin) * bytes);
+}
+
+static lsp_status update(lsp_spmv_plan *plan) {
+    work w = {&plan->job.A, plan->parts};
+    if (w.p->val != NULL) {
+        lsp_for_shares(plan->ctx, w.p->nnz, 1 << 16, copy_values, &w);
+    }
+    return LSP_OK;
+}
+
+static lsp_status make(lsp_spmv_plan *plan, int64_t items) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr *A = &plan->job.A;
+    const size_t bytes = lsp_type_bytes(plan->job.options.type);
+    propagation *p = NULL;
+    int64_t last;
+    work w;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *p, &plan->parts));
+    p = plan->parts;
+    *p = (propagation){.gather = gather_of(&plan->job), .nnz = A->nnz, .bins = 1};
+    p->stage.bin_items = items > 0 ? items : 1;
+    if (A->nnz > 0) {
+        p->stage.bin_items = items;
+        LSP_TRY(lsp_gather_stage_make(ctx, &p->gather, &p->stage));
+        plan->info.plan_bytes += lsp_gather_stage_bytes(ctx, &p->gather, &p->stage);
+        p->bins = p->stage.bins;
+    }
+    LSP_TRY(take(plan, p->bins + 1, sizeof *p->first_row, (void **)&p->first_row));
+    LSP_TRY(take(plan, p->bins, sizeof *p->reach, (void **)&p->reach));
+    LSP_TRY(take(plan, A->rows, sizeof *p->row_begin, (void **)&p->row_begin));
+    LSP_TRY(take(plan, p->bins, bytes, &p->head));
+    LSP_TRY(take(plan, p->bins, bytes, &p->tail));
+    if (A->val_type != LSP_NONE) {
+        LSP_TRY(take(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
+    }
+    memset(p->reach, 0, (size_t)p->bins * sizeof *p->reach);
+    w = (work){A, p};
+    lsp_for_shares(ctx, A->rows, 1 << 14, cut_rows, &w);
+    last = A->rows == 0 ? -1 : lsp_min(lsp_csr_rowptr(A, A->rows - 1) / p->stage.bin_items, p->bins - 1);
+    for (int64_t b = last + 1; b <= p->bins; b++) { /* bins after the one where the last row begins */
+        p->first_row[b] = A->rows;
+    }
+    LSP_TRY(update(plan));
+    plan->info.stored_entries = A->nnz;
+done:
+    return status;
+}
+
+static lsp_status prepare(lsp_spmv_plan *plan) { return make(plan, 0); }
+
+static void release(lsp_spmv_plan *plan) {
+    propagation *p = plan->parts;
+    if (p == NULL) {
+        return;
+    }
+    void *all[] = {p->first_row, p->reach, p->row_begin, p->val, p->head, p->tail};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        lsp_free(plan->ctx, all[i]);
+    }
+    lsp_gather_stage_free(plan->ctx, &p->stage);
+    lsp_free(plan->ctx, p);
+    plan->parts = NULL;
+}
+
+lsp_status lsp_spmv_propagate_resize_cpu(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
+    lsp_status status = LSP_OK;
+    release(plan);
+    plan->info.plan_bytes = 0;
+    LSP_TRY(make(plan, sizes->entries));
+    return LSP_OK;
+done:
+    release(plan);
+    return status;
+}
+
+/* ---- a product ---- */
+
+typedef struct running running;
+struct running {
+    const propagation *parts;
+    const lsp_column *column; /* from: x */
+    void (*rows)(const running *r, int64_t bin, const void *staged);
+    void (*join)(const running *r);
+    double alpha, beta;
+    void *y;
+    int64_t step;
+};
+
+#define NAME(f) f##_f64_f64
+#define V double
+#define T double
+#define VALUE(k) val[k]
+#define FINISH finish_f64
+#include "propagate_template.h"
+#define NAME(f) f##_f32_f64
+#define V float
+#define T double
+#define VALUE(k) (double)val[k]
+#define FINISH finish_f64
+#include "propagate_template.h"
+#define NAME(f) f##_f32_f32
+#define V float
+#define T float
+#define VALUE(k) val[k]
+#define FINISH finish_f32
+#include "propagate_template.h"
+#define NAME(f) f##_none_f64
+#define V char
+#define T double
+#define VALUE(k) 1
+#define FINISH finish_f64
+#include "propagate_template.h"
+#define NAME(f) f##_none_f32
+#define V char
+#define T float
+#define VALUE(k) 1
+#define FINISH finish_f32
+#include "propagate_template.h"
+
+static void set_kernels(running *r, lsp_type val, lsp_type type) {
+    if (type == LSP_F32) {
+        r->rows = val == LSP_NONE ? rows_none_f32 : rows_f32_f32;
+        r->join = val == LSP_NONE ? join_none_f32 : join_f32_f32;
+    } else {
+        r->rows = val == LSP_NONE ? rows_none_f64 : val == LSP_F32 ? rows_f32_f64 : rows_f64_f64;
+        r->join = val == LSP_NONE ? join_none_f64 : val == LSP_F32 ? join_f32_f64 : join_f64_f64;
+    }
+}
+
+static void do_bin(void *data, int64_t bin, int thread) {
+    const running *r = data;
+    const propagation *p = r->parts;
+    r->rows(r, bin, p->nnz > 0 ? lsp_gather_stage_bin(&p->gather, &p->stage, r->column, bin, thread) : NULL);
+}
+
+/* The factor, or the one that lies at `at`. */
+static double factor(double value, const void *at, lsp_type type) {
+    return at == NULL ? value : type == LSP_F64 ? *(const double *)at : (double)*(const float *)at;
+}
+
+/* x without gaps. */
+static lsp_status close_up(lsp_ctx *ctx, const lsp_spmv_job *job, const void **x) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(job->options.type);
+    const int64_t step = job->options.by_columns ? 1 : job->vectors.x_stride;
+    char *dense;
+    *x = job->vectors.x;
+    if (step != 1) {
+        LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, bytes, false, (void **)&dense));
+        for (int64_t i = 0; i < job->A.cols; i++) {
+            memcpy(dense + (size_t)i * bytes, (const char *)job->vectors.x + (size_t)(i * step) * bytes, bytes);
+        }
+        *x = dense;
+    }
+done:
+    return status;
+}
+
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const propagation *p = parts;
+    const lsp_spmv_vectors *v = &job->vectors;
+    const lsp_type type = job->options.type;
+    lsp_column column = {.bytes = lsp_type_bytes(type)};
+    running r = {.parts = p, .column = &column, .y = v->y, .step = job->options.by_columns ? 1 : v->y_stride};
+    LSP_TRY(close_up(ctx, job, &column.from));
+    r.alpha = factor(v->alpha, v->alpha_at, type);
+    r.beta = factor(v->beta, v->beta_at, type);
+    set_kernels(&r, job->A.val_type, type);
+    if (p->nnz > 0) {
+        lsp_gather_stage_read(ctx, &p->gather, &p->stage, &column);
+    }
+    lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), do_bin, &r);
+    r.join(&r);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+const lsp_spmv_engine lsp_spmv_propagate_cpu = {fits, prepare, run, update, release};

@@ -1,0 +1,257 @@
+/* Plans of LSP_SPMV_PROPAGATE on a GPU: sizes, the counting sort, new values, and the launches of a product. */
+#include "core/launch.cuh"
+#include "core/scan.h"
+#include "kernel_propagate.cuh"
+#include "kernel_propagate_plan.cuh"
+
+/* Tuned on an H200. Two blocks of phase 2 share a multiprocessor and leave it 100 KB of L1 cache. */
+enum {
+    BIN_BYTES = 64 << 10, /* products of a bin */
+    BIN_SHARED = 92 << 10,
+    LEAST_ENTRIES = 1024,
+    FEW_LANES = 1,        /* to sum a row, */
+    MANY_LANES = 8,       /* or if rows have */
+    MANY_ENTRIES = 24,    /* more entries than this in the mean */
+    STATIC_BYTES = 1024,  /* room for a kernel's own shared memory, and what the system takes of each block */
+    MOST_INSIDE = 1 << 16 /* places have 16 bits */
+};
+
+/* ---- sizes ---- */
+
+static size_t rows_shared(const propagation *p, size_t bytes) {
+    return p->entries * bytes + p->entries / 32 * (sizeof *p->runs + 4) + p->run_room * sizeof *p->shift;
+}
+static size_t making_shared(const propagation *p) {
+    return (size_t)p->slices * 8 + p->entries / 32 * 8 + (size_t)p->entries * 2;
+}
+
+static int64_t step_up(int64_t n) { return lsp_ceil_div(lsp_max(n, 1), PROPAGATE_STEP) * PROPAGATE_STEP; }
+
+static int threads_for(int64_t items) { return (int)lsp_min(lsp_ceil_div(items, WARP) * WARP, PROPAGATE_NT); }
+
+/* Cuts x and the entries. False: the matrix or the chip does not suit. longest: entries of the longest row. */
+static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes *sizes, int64_t longest,
+                propagation *p) {
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const lsp_csr *A = &job->A;
+    const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type);
+    const int64_t shared = chip->shared_block_bytes - STATIC_BYTES;
+    const int64_t columns = lsp_min(shared / bytes / PROPAGATE_STEP * PROPAGATE_STEP, MOST_INSIDE);
+    const int64_t even = step_up(A->nnz / chip->sms / 2); /* work for all multiprocessors */
+    *p = propagation{};
+    if (lsp_max(A->rows, A->nnz) > INT32_MAX - MOST_INSIDE || A->cols > INT32_MAX || columns <= 0) {
+        return false;
+    }
+    p->rows = A->rows;
+    p->cols = A->cols;
+    p->nnz = A->nnz;
+    p->columns = (unsigned)lsp_min(sizes->columns > 0 ? lsp_min(sizes->columns, columns) : columns, step_up(A->cols));
+    p->slices = (unsigned)lsp_max(lsp_ceil_div(A->cols, p->columns), 1);
+    p->run_room = (p->slices + 3) / 4 * 4;
+    p->entries = (unsigned)(sizes->entries > 0 ? lsp_min(sizes->entries, BIN_BYTES / bytes)
+                                               : lsp_min(BIN_BYTES / bytes, lsp_max(even, LEAST_ENTRIES)));
+    p->cuts_rows = longest > p->entries / 8;
+    p->target = p->cuts_rows ? p->entries : p->entries - (unsigned)longest;
+    p->bins = (unsigned)lsp_max(lsp_ceil_div(A->nnz, p->target), 1);
+    return (int64_t)p->slices * p->bins <= lsp_max(A->nnz, MOST_INSIDE) && (int64_t)making_shared(p) <= shared &&
+           (int64_t)rows_shared(p, (size_t)bytes) <= lsp_min(lsp_min(BIN_SHARED, chip->shared_sm_bytes / 2), shared);
+}
+
+static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
+    const lsp_propagate_sizes any = {};
+    const lsp_type type = job->options.type, val = job->A.val_type;
+    propagation p;
+    return job->options.semiring == LSP_PLUS_TIMES && job->options.vectors == 1 &&
+           (type == LSP_F64 || type == LSP_F32) && (val == LSP_NONE || val == LSP_F32 || val == type) &&
+           cut(ctx, job, &any, 0, &p);
+}
+
+/* ---- making ---- */
+
+static lsp_status take(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
+    plan->info.plan_bytes += count * (int64_t)bytes;
+    return lsp_alloc(plan->ctx, LSP_CUDA, count, bytes, memory);
+}
+
+static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
+    lsp_status status = LSP_OK;
+    const lsp_spmv_job *job = &plan->job;
+    const size_t bytes = lsp_type_bytes(job->options.type), val_bytes = lsp_type_bytes(job->A.val_type);
+    const int64_t padded = p->nnz + (int64_t)p->slices * (PROPAGATE_ALIGN - 1), bins = p->bins;
+    LSP_TRY(take(plan, bins + 1, sizeof *p->bin, (void **)&p->bin));
+    LSP_TRY(take(plan, p->rows, sizeof *p->row_begin, (void **)&p->row_begin));
+    LSP_TRY(take(plan, (int64_t)p->slices + 1, sizeof *p->slice_at, (void **)&p->slice_at));
+    LSP_TRY(take(plan, padded, sizeof *p->col, (void **)&p->col));
+    LSP_TRY(take(plan, padded, bytes, &p->product));
+    LSP_TRY(take(plan, bins * p->entries, sizeof *p->place, (void **)&p->place));
+    LSP_TRY(take(plan, bins * (p->entries / 32), sizeof *p->runs, (void **)&p->runs));
+    LSP_TRY(take(plan, bins * p->run_room, sizeof *p->shift, (void **)&p->shift));
+    if (job->A.val_type != LSP_NONE) {
+        LSP_TRY(take(plan, padded, val_bytes, &p->val));
+    }
+    if (p->cuts_rows) {
+        LSP_TRY(take(plan, bins, bytes, &p->head));
+        LSP_TRY(take(plan, bins, bytes, &p->tail));
+    }
+done:
+    return status;
+}
+
+template <typename I> static lsp_status make_bins(lsp_ctx *ctx, const propagation *p, const void *rowptr) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<I>, p->bins / 256 + 1, 256, 0, *p, (const I *)rowptr));
+    if (p->rows > 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_row_begins<I>, lsp_blocks_for(ctx, p->rows, 4 * 256, 32), 256, 0, *p,
+                           (const I *)rowptr));
+    }
+done:
+    return status;
+}
+
+/* lengths: a 0, then slices * bins numbers. */
+template <typename I>
+static lsp_status make_runs(lsp_ctx *ctx, const propagation *p, const void *col, int64_t *lengths) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_allow_shared(ctx, kernel_lengths<I>, (size_t)p->slices * 4));
+    LSP_TRY(lsp_allow_shared(ctx, kernel_places<I>, making_shared(p)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths<I>, p->bins, threads_for(p->entries), (size_t)p->slices * 4, *p,
+                       (const I *)col, lengths + 1));
+    LSP_TRY(lsp_cuda_scan_there(ctx, lengths + 1, (int64_t)p->slices * p->bins, NULL));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_slices, 1, PROPAGATE_NT, 0, *p, (const int64_t *)lengths));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_places<I>, p->bins, PROPAGATE_NT, making_shared(p), *p, (const I *)col,
+                       (const int64_t *)lengths));
+done:
+    return status;
+}
+
+static lsp_status update(lsp_spmv_plan *plan) {
+    const propagation *p = (const propagation *)plan->parts;
+    const lsp_csr *A = &plan->job.A;
+    lsp_ctx *ctx = plan->ctx;
+    if (A->val_type == LSP_NONE || A->nnz == 0) {
+        return LSP_OK;
+    }
+    return A->val_type == LSP_F64
+               ? LSP_LAUNCH(ctx, kernel_values<double>, p->bins, threads_for(p->entries), 0, *p, (const double *)A->val)
+               : LSP_LAUNCH(ctx, kernel_values<float>, p->bins, threads_for(p->entries), 0, *p, (const float *)A->val);
+}
+
+static lsp_status make(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr *A = &plan->job.A;
+    propagation *p = NULL, sized;
+    int64_t *lengths = NULL, count = 0;
+    LSP_REQUIRE(cut(ctx, &plan->job, sizes, plan->facts.longest_row, &sized), LSP_ERR_UNSUPPORTED,
+                "propagation does not suit a matrix of %lld x %lld with %lld entries: its slices and bins are too many",
+                (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *p, &plan->parts));
+    p = (propagation *)plan->parts;
+    *p = sized;
+    LSP_TRY(allocate(plan, p));
+    count = (int64_t)p->slices * p->bins;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
+    LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
+    LSP_TRY(A->rowptr_type == LSP_I32 ? make_bins<int32_t>(ctx, p, A->rowptr) : make_bins<int64_t>(ctx, p, A->rowptr));
+    LSP_TRY(A->col_type == LSP_I32 ? make_runs<int32_t>(ctx, p, A->col, lengths)
+                                   : make_runs<int64_t>(ctx, p, A->col, lengths));
+    LSP_TRY(update(plan));
+    plan->info.stored_entries = A->nnz;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static lsp_status prepare(lsp_spmv_plan *plan) {
+    const lsp_propagate_sizes any = {};
+    return make(plan, &any);
+}
+
+static void release(lsp_spmv_plan *plan) {
+    propagation *p = (propagation *)plan->parts;
+    if (p == NULL) {
+        return;
+    }
+    void *all[] = {p->bin,   p->row_begin, p->slice_at, p->col,  p->val, p->product,
+                   p->place, p->runs,      p->shift,    p->head, p->tail};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        lsp_free(plan->ctx, all[i]);
+    }
+    lsp_free(plan->ctx, p);
+    plan->parts = NULL;
+}
+
+extern "C" lsp_status lsp_spmv_propagate_resize_cuda(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
+    lsp_status status = LSP_OK;
+    release(plan);
+    plan->info.plan_bytes = 0;
+    LSP_TRY(make(plan, sizes));
+    return LSP_OK;
+done:
+    release(plan);
+    return status;
+}
+
+/* ---- a product ---- */
+
+template <typename V, typename T>
+static lsp_status start_products(lsp_ctx *ctx, const propagation *p, const T *x, int64_t step, bool *beside) {
+    enum { U = 4 };
+    lsp_status status = LSP_OK;
+    const size_t shared = (size_t)p->columns * sizeof(T);
+    const int threads = threads_for(lsp_max(p->columns / 8, WARP));
+    void (*kernel)(propagation, const T *, int64_t) = kernel_propagate<V, T, U>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, x, step));
+done:
+    return status;
+}
+
+template <typename T, int LANES>
+static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const propagate_out<T> *out, bool *beside) {
+    lsp_status status = LSP_OK;
+    const size_t shared = rows_shared(p, sizeof(T));
+    void (*kernel)(propagation, propagate_out<T>) = kernel_propagate_rows<T, LANES>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, p->bins, threads_for(p->entries / 8), shared, *p, *out));
+    if (p->cuts_rows) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_propagate_join<T>, lsp_ceil_div(p->bins, 256 / WARP), 256, 0, *p, *out));
+    }
+done:
+    return status;
+}
+
+template <typename T> static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const propagation *p) {
+    lsp_status status = LSP_OK;
+    const lsp_spmv_vectors *v = &job->vectors;
+    const int64_t x_step = job->options.by_columns ? 1 : v->x_stride,
+                  y_step = job->options.by_columns ? 1 : v->y_stride;
+    const propagate_out<T> out = {
+        (T *)v->y, y_step, (T)v->alpha, (T)v->beta, (const T *)v->alpha_at, (const T *)v->beta_at};
+    const T *x = (const T *)v->x;
+    bool beside = false;
+    if (p->rows == 0) {
+        return LSP_OK;
+    }
+    if (job->A.val_type == LSP_NONE) {
+        LSP_TRY((start_products<propagate_ones, T>(ctx, p, x, x_step, &beside)));
+    } else if (job->A.val_type == LSP_F32) {
+        LSP_TRY((start_products<float, T>(ctx, p, x, x_step, &beside)));
+    } else {
+        if constexpr (sizeof(T) == 8) {
+            LSP_TRY((start_products<double, T>(ctx, p, x, x_step, &beside)));
+        }
+    }
+    LSP_TRY(p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, &out, &beside))
+                                             : (start_rows<T, MANY_LANES>(ctx, p, &out, &beside)));
+done:
+    return status;
+}
+
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
+    return job->options.type == LSP_F64 ? multiply<double>(ctx, job, (const propagation *)parts)
+                                        : multiply<float>(ctx, job, (const propagation *)parts);
+}
+
+extern "C" const lsp_spmv_engine lsp_spmv_propagate_cuda = {fits, prepare, run, update, release};
