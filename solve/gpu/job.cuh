@@ -52,7 +52,6 @@ typedef struct resident_job {
     bool stream;                /* the matrix is larger than the L2 cache */
     double *partial;            /* columns * n: sums of rows */
     double *news;               /* n: what p is made of: r, or r times the inverse diagonal */
-    double *old;                /* p of a block's rows, by position; NULL: in shared memory */
     double *own;                /* 5 n, where rows are not in registers; else NULL */
     ulonglong2 *words;
 } resident_job;

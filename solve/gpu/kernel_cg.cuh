@@ -24,7 +24,7 @@ __device__ inline double resident_step(const resident_job &job, const resident_s
                                        bool backward) {
     double d[1];
     resident_renew(job, s, beta);
-    d[0] = resident_multiply<LANES>(job, s, part, beta, dots > 0 && dots != LSP_RESIDENT_DOTS_OWNERS, backward);
+    d[0] = resident_multiply<LANES>(job, s, part, beta, dots == LSP_RESIDENT_DOTS_BLOCKS, backward);
     resident_ahead(job, part);
     resident_together(job, s, number, d);
     if (dots == LSP_RESIDENT_DOTS_OWNERS) {

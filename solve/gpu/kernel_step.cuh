@@ -11,7 +11,7 @@ enum { DOTS_NONE = -1 };
 /* A block's shared memory. */
 typedef struct resident_shared {
     double *p;    /* the slice; p[width] = 0 */
-    double *old;  /* p of the block's rows, by position; in memory unless LSP_RESIDENT_DOTS_SHARED */
+    double *old;  /* p of the block's rows, by position; for LSP_RESIDENT_DOTS_BLOCKS */
     double *dots; /* each slice's share of p*A*p */
     double *sums; /* [2][32] of warps, then [2][32] of blocks */
     int *turn;    /* the next slice to be taken */
@@ -21,7 +21,7 @@ typedef struct resident_shared {
 
 /* The rules of shared memory, for the host (memory NULL: counts the bytes) and for the kernel. */
 LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memory, resident_shared *s) {
-    const bool dots = job.dots != LSP_RESIDENT_DOTS_OWNERS;
+    const bool dots = job.dots == LSP_RESIDENT_DOTS_BLOCKS;
     size_t at = (size_t)job.stash_steps * STEP_BYTES;
     s->val = (double *)memory;
     s->col = (uint16_t *)(memory + (size_t)job.stash_steps * WARP * 8);
@@ -34,7 +34,7 @@ LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memor
     s->dots = (double *)(memory + at);
     at += (dots ? (size_t)job.slices_most : 0) * 8;
     s->old = (double *)(memory + at);
-    at += (job.dots == LSP_RESIDENT_DOTS_SHARED ? (size_t)job.rows_most : 0) * 8;
+    at += (dots ? (size_t)job.rows_most : 0) * 8;
     return at;
 }
 
@@ -238,7 +238,6 @@ typedef struct resident_part {
     unsigned kept;   /* the first step that is in shared memory: it and all after it are */
     int kept_slices; /* slices that are there whole */
     double *partial; /* by row */
-    double *old;
     unsigned long long policy;
 } resident_part;
 
@@ -260,7 +259,7 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
         const unsigned step = part.step_begin[slice];
         const int steps = (int)(part.step_begin[slice + 1] - step);
         const double news = dots && first ? __ldcg(job.news + row) : 0;
-        const double old = dots && first ? part.old[at] : 0;
+        const double old = dots && first ? s.old[at] : 0;
         double sum;
         if (slice < far) {
             const size_t begin = (size_t)step * WARP;
@@ -276,7 +275,7 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
             const double p = resident_next(beta, old, news);
             const double d = warp_sum(first ? p * sum : 0.0);
             if (first) {
-                part.old[at] = p;
+                s.old[at] = p;
             }
             if (lane == 0) {
                 s.dots[slice] = d;
@@ -338,7 +337,6 @@ __device__ inline resident_part resident_begin(const resident_job &job, const re
     part.slices = job.A.slice_begin[b + 1] - slice;
     part.step_begin = step_begin;
     part.partial = job.partial + (size_t)(b / job.A.chunks) * job.A.n;
-    part.old = job.dots == LSP_RESIDENT_DOTS_SHARED ? s.old : job.old + job.A.row_begin[b];
     part.policy = resident_policy(job.stream);
     const unsigned end = step_begin[part.slices], all = end - step_begin[0];
     const unsigned least = end - min(all, (unsigned)job.stash_steps);
@@ -362,8 +360,8 @@ __device__ inline resident_part resident_begin(const resident_job &job, const re
     for (int i = (int)threadIdx.x; i < job.A.width + 2; i += nt) {
         s.p[i] = 0;
     }
-    for (int i = (int)threadIdx.x; i < part.rows && job.dots != LSP_RESIDENT_DOTS_OWNERS; i += nt) {
-        part.old[i] = 0;
+    for (int i = (int)threadIdx.x; i < part.rows && job.dots == LSP_RESIDENT_DOTS_BLOCKS; i += nt) {
+        s.old[i] = 0;
     }
     __syncthreads();
     return part;

@@ -42,9 +42,9 @@ static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void *
 extern "C" void lsp_resident_free(lsp_ctx *ctx, lsp_resident *plan) {
     if (plan) {
         const resident_job *job = &plan->job;
-        void *const pieces[] = {job->A.slice_begin, job->A.row_begin, job->A.row, job->A.step_begin, job->A.range,
-                                job->A.place,       job->A.val,       job->A.col, job->partial,      job->news,
-                                job->old,           job->own,         job->words, plan->result};
+        void *const pieces[] = {job->A.slice_begin, job->A.row_begin, job->A.row,  job->A.step_begin, job->A.range,
+                                job->A.place,       job->A.val,       job->A.col,  job->partial,      job->news,
+                                job->own,           job->words,       plan->result};
         for (void *piece : pieces) {
             lsp_free(ctx, piece);
         }
@@ -150,7 +150,7 @@ static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
     resident_job *const job = &plan->job;
     resident_shared s;
     int64_t used, stash;
-    job->dots = plan->shape.dots > 0 ? plan->shape.dots : LSP_RESIDENT_DOTS_SHARED;
+    job->dots = plan->shape.dots > 0 ? plan->shape.dots : LSP_RESIDENT_DOTS_BLOCKS;
     if (plan->shape.dots == 0 && (int64_t)resident_carve(*job, NULL, &s) > most) {
         job->dots = LSP_RESIDENT_DOTS_OWNERS;
     }
@@ -177,9 +177,6 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     LSP_TRY(take(ctx, plan, n + 2, sizeof(double), (void **)&job->news));
     LSP_TRY(take(ctx, plan, 4 * blocks, sizeof(ulonglong2), (void **)&job->words));
     LSP_TRY(take(ctx, plan, 1, sizeof(lsp_resident_result), &plan->result));
-    if (job->dots == LSP_RESIDENT_DOTS_MEMORY) {
-        LSP_TRY(take(ctx, plan, lsp_max(plan->rows, 1), sizeof(double), (void **)&job->old));
-    }
     if (job->share > plan->shape.threads) {
         LSP_TRY(take(ctx, plan, 5 * n, sizeof(double), (void **)&job->own));
     }
