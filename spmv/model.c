@@ -24,7 +24,7 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 0.8, .row = 0.4, .launches = 2},
     [LSP_SPMV_DIAGONALS] = {.share = 0.95, .x = 0, .entry = 0.15, .row = 0.1, .launches = 1, .plan = 100},
     [LSP_SPMV_BLOCKS] = {.share = 0.97, .x = 0, .entry = 0.1, .row = 0.1, .launches = 1, .plan = 100},
-    [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 0.7, .entry = 0.4, .row = 0.2, .launches = 2, .plan = 150},
+    [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 1, .entry = 0.4, .row = 0.2, .launches = 2, .plan = 150},
     [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.4, .row = 0.3, .launches = 2, .plan = 880}};
 
 /* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
@@ -40,6 +40,7 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
 enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a slice's column; bytes of a place */
 static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
 static const double offset_and_mask = 8;
+static const double popular = 0.6; /* slices by length keep popular parts of x in shared memory */
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
 
@@ -57,6 +58,7 @@ typedef struct work {
     double stream;  /* bytes in order, without x */
     double entries; /* that pass through its lanes */
     double x_bytes; /* of x in order: 0 where it is read by column */
+    double popular; /* share that it saves of reads of x which meet what was read shortly before */
 } work;
 
 static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
@@ -100,7 +102,7 @@ static double seconds_of(const model *m, lsp_spmv_method method, const work *w, 
     if (k->x > 0 && m->x.n > 0 && m->x.extent > 0) {
         const double all = parts * lsp_access_seconds(f, &a);
         moved = fmin(parts * lsp_access_misses(f, &a) * f->line_bytes / f->copy_rate, all);
-        rest = k->x * (all - moved);
+        rest = k->x * (1 - w->popular * fmax(1 - a.lines, 0)) * (all - moved);
         p = 1 + 3 * a.dense;
     }
     const double instructions = once * (k->entry * w->entries + k->row * m->rows);
@@ -155,7 +157,8 @@ static void offer_slices(const model *m, lsp_spmv_method method, int64_t slots, 
 static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
     const double stored = (double)m->facts->length_slots;
     if (stored > 0) {
-        const work w = {.stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored};
+        const work w = {
+            .stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored, .popular = popular};
         offer(m, LSP_SPMV_LENGTHS, &w, choice);
     }
 }
