@@ -75,13 +75,10 @@ static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const
     m.y = m.rows * m.item * (1 + (job->vectors.beta != 0));
     m.x = (lsp_cache_case){.n = A->nnz,
                            .extent = A->cols,
-                           .element_bytes = (size_t)m.item,
+                           .element_bytes = lsp_spmv_item_bytes(job),
                            .index_bytes = lsp_type_bytes(A->col_type),
                            .pattern = facts->pattern};
-    if (job->options.by_columns) { /* each vector is read by itself */
-        m.x.n *= job->options.vectors;
-        m.x.element_bytes = (size_t)type;
-    }
+    m.x.n *= job->options.by_columns ? job->options.vectors : 1; /* each vector is read by itself */
     return m;
 }
 

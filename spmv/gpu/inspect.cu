@@ -46,7 +46,7 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
     facts->empty_rows = (int64_t)here.empty;
     LSP_TRY(lsp_spmv_count_slots_cuda(ctx, job, facts));
     if (A->nnz > 0) {
-        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_type_bytes(job->options.type), LSP_CUDA,
+        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_spmv_item_bytes(job), LSP_CUDA,
                                        &facts->pattern));
     }
 done:
