@@ -131,6 +131,7 @@ lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve
                 (long long)run.class.n, (long long)run.class.n, (long long)A->rows, (long long)A->cols,
                 lsp_type_name(A->val_type));
     LSP_TRY(lsp_solve_plan_make(ctx, A, &wanted, false, false, &run.plan));
+    run.plan->any_sign = true;
     LSP_TRY(run.plan->resident != NULL ? run_resident(&run, &found) : run_iterations(&run, &found));
     found.reference = run.class.zeta;
     found.verified = fabs(found.zeta - found.reference) <= tolerance * found.reference;

@@ -182,6 +182,7 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
                                              .atol = o->atol,
                                              .max_iterations = o->max_iterations,
                                              .fixed = o->fixed,
+                                             .any_sign = plan->any_sign,
                                              .x = x,
                                              .iteration = -1,
                                              .end = LSP_SOLVE_RUNS}};

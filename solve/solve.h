@@ -14,7 +14,7 @@ typedef struct lsp_solve_state {
     /* set before the first iteration */
     double rtol, atol;
     int64_t max_iterations;
-    bool fixed;
+    bool fixed, any_sign; /* any_sign: conjugate gradients go on if p*A*p is negative */
     void *x;
     double *history;
     int64_t history_capacity;
@@ -50,6 +50,7 @@ struct lsp_solve_plan {
     lsp_plan_life life;
     lsp_solve_options options; /* checked, defaults filled in */
     bool bicgstab;
+    bool any_sign; /* as in lsp_solve_state: the matrix of the NAS benchmark is indefinite */
     int64_t n;
     lsp_type type;
     lsp_where where;

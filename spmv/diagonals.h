@@ -21,7 +21,7 @@ typedef struct lsp_diagonal {
 /* The entries of a row are in the order in which the matrix has them. Rows of any order, and rows that have a column
  * twice, are therefore right, and only cost more diagonals. */
 typedef struct lsp_diagonals {
-    int block;      /* b; 1 for LSP_SPMV_DIAGONALS */
+    int block;             /* b; 1 for LSP_SPMV_DIAGONALS */
     int64_t slices, count; /* slices; diagonals of all slices */
     int64_t *first;        /* the diagonals of slice s are first[s] .. first[s+1]-1 */
     lsp_diagonal *at;

@@ -9,9 +9,9 @@ ALWAYS eight NAME(load)(const T *from) {
     memcpy(&x, from, sizeof x);
     return __builtin_convertvector(x, eight);
 }
-/* Stores x and returns it as it was rounded. */
-ALWAYS eight NAME(store)(T *to, eight x) {
-    const NAME(packed) rounded = __builtin_convertvector(x, NAME(packed));
+/* Stores *x and returns it as it was rounded. */
+ALWAYS eight NAME(store_at)(T *to, const eight *x) {
+    const NAME(packed) rounded = __builtin_convertvector(*x, NAME(packed));
     memcpy(to, &rounded, sizeof rounded);
     return __builtin_convertvector(rounded, eight);
 }
@@ -21,19 +21,25 @@ ALWAYS double NAME(store_one)(T *to, double x) {
     return (double)*to;
 }
 
+#define STORE_EIGHT(to, x)                                                                                             \
+    ({                                                                                                                 \
+        const eight stored_ = (x);                                                                                     \
+        NAME(store_at)((to), &stored_);                                                                                \
+    })
+
 /* Repeats BODY(number, LOAD, STORE, S0, S1, S2) for i = begin ... end - 1, eight at a time and then one at a time. */
 #define EACH(BODY)                                                                                                     \
     eight s0 = {0}, s1 = {0}, s2 = {0};                                                                                \
     int64_t i = begin;                                                                                                 \
     for (; i + 8 <= end; i += 8) {                                                                                     \
-        BODY(eight, NAME(load), NAME(store), s0, s1, s2)                                                               \
+        BODY(eight, NAME(load), STORE_EIGHT, s0, s1, s2)                                                               \
     }                                                                                                                  \
     for (int lane = 0; i < end; i++, lane++) {                                                                         \
         BODY(double, NAME(load_one), NAME(store_one), s0[lane], s1[lane], s2[lane])                                    \
     }                                                                                                                  \
-    sums[0] = add_lanes(s0);                                                                                           \
-    sums[1] = add_lanes(s1);                                                                                           \
-    sums[2] = add_lanes(s2);
+    sums[0] = add_lanes(&s0);                                                                                           \
+    sums[1] = add_lanes(&s1);                                                                                           \
+    sums[2] = add_lanes(&s2);
 
 #define KERNEL(name) static void NAME(name)(const lsp_solve_loop *v, int64_t begin, int64_t end, double sums[3])
 #define VECTOR(name) T *name = v->name;
@@ -195,6 +201,7 @@ KERNEL(scale) {
 }
 
 #undef EACH
+#undef STORE_EIGHT
 #undef KERNEL
 #undef VECTOR
 #undef INPUT

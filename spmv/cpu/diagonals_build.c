@@ -9,15 +9,14 @@ enum { SLICE = LSP_SPMV_SLICE, NO_MORE = INT32_MAX };
 typedef struct merge {
     const lsp_csr *A;
     int b;
-    int64_t row;               /* the slice's first, in blocks */
-    int32_t head[SLICE];       /* column - row of the next entry, in blocks; NO_MORE at the end */
+    int64_t row;                   /* the slice's first, in blocks */
+    int32_t head[SLICE];           /* column - row of the next entry, in blocks; NO_MORE at the end */
     int64_t at[SLICE], end[SLICE]; /* the next entry, and the end of the row: of its first row of elements */
 } merge;
 
 static inline int32_t head_of(const merge *m, int r) {
-    return m->at[r] >= m->end[r]
-               ? NO_MORE
-               : (int32_t)(lsp_index_at(m->A->col, m->A->col_type, m->at[r]) / m->b - (m->row + r));
+    return m->at[r] >= m->end[r] ? NO_MORE
+                                 : (int32_t)(lsp_index_at(m->A->col, m->A->col_type, m->at[r]) / m->b - (m->row + r));
 }
 
 static void merge_begin(merge *m, const lsp_csr *A, int b, int64_t slice) {

@@ -32,9 +32,7 @@ static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const
         const uint32_t rows = at[d].rows;
         (void)v;
         if (rows == UINT32_MAX) {
-            UNROLLED for (int w = 0; w < VECTORS; w++) {
-                s[w] = MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W)));
-            }
+            UNROLLED for (int w = 0; w < VECTORS; w++) { s[w] = MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W))); }
         } else {
             UNROLLED for (int w = 0; w < VECTORS; w++) {
                 const OF(m) mask = OF(MASK)(rows, w);
@@ -158,8 +156,9 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
     for (int64_t r = 0; r < rows; r++) {
         const bool is_empty = (present >> r / b & 1) == 0;
         for (int q = 0; q < k; q++) {
-            OF(finish)(LSP_PLUS_TIMES, (T)p->alpha, (T)p->beta, is_empty ? 0 : sum[r * k + q],
-                       y + (row + r) * p->y_row + q * p->y_vector);
+            OF(finish)
+            (LSP_PLUS_TIMES, (T)p->alpha, (T)p->beta, is_empty ? 0 : sum[r * k + q],
+             y + (row + r) * p->y_row + q * p->y_vector);
         }
     }
 }
