@@ -6,14 +6,14 @@ typedef struct row {
     int64_t begin, end;
 } row;
 
-/* The entries of row i; clipped to the arrays if the row pointers are wrong. */
+/* The entries of row i; begin -1 if its pointers are wrong. */
 static row row_of(const lsp_spmv_job *job, int64_t i, lsp_spmv_faults *faults) {
     const lsp_csr *A = &job->A;
     const int64_t begin = lsp_index_at(A->rowptr, A->rowptr_type, i);
     const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
     if (begin < 0 || end < begin || end > A->nnz) {
         lsp_lower(&faults->row, i);
-        return (row){0, 0};
+        return (row){-1, -1};
     }
     return (row){begin, end};
 }
@@ -55,6 +55,9 @@ DO_ROW(double, f64)
 void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, lsp_spmv_faults *faults) {
     for (int64_t i = begin; i < end; i++) {
         const row r = row_of(job, i, faults);
+        if (r.begin < 0) {
+            return;
+        }
         for (int64_t v = 0; v < job->options.vectors; v++) {
             if (job->options.type == LSP_F32) {
                 do_row_f32(job, i, r, v, faults);
@@ -68,9 +71,7 @@ void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, lsp_
 lsp_status lsp_spmv_tell_faults(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_faults *faults) {
     const lsp_csr *A = &job->A;
     if (faults->row < A->rows) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT,
-                        "A, row %lld: it goes from entry %lld to %lld, but A has %lld entries; the row was taken as "
-                        "empty",
+        return lsp_fail(ctx, LSP_ERR_FORMAT, "A, row %lld: it goes from entry %lld to %lld, but A has %lld entries",
                         (long long)faults->row, (long long)lsp_index_at(A->rowptr, A->rowptr_type, faults->row),
                         (long long)lsp_index_at(A->rowptr, A->rowptr_type, faults->row + 1), (long long)A->nnz);
     }

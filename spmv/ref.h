@@ -9,7 +9,8 @@ typedef struct lsp_spmv_faults {
     int64_t row, entry;
 } lsp_spmv_faults;
 
-/* The rows begin .. end-1 of y. Faults are lowered atomically. */
+/* The rows begin .. end-1 of y, or those before the first row whose pointers are wrong. Faults are lowered atomically.
+ * */
 void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, lsp_spmv_faults *faults);
 
 /* LSP_OK, or LSP_ERR_FORMAT and a sentence. */

@@ -11,7 +11,7 @@ const lsp_spmv_engine *lsp_spmv_engine_cpu(lsp_spmv_method method) {
     case LSP_SPMV_EQUAL:
         return &lsp_spmv_rows_cpu;
     case LSP_SPMV_GATHER:
-        return NULL; /* lsp_spmv_gather_cpu */
+        return &lsp_spmv_gather_cpu;
     case LSP_SPMV_DIAGONALS:
         return &lsp_spmv_diagonals_cpu;
     case LSP_SPMV_BLOCKS:

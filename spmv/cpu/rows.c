@@ -26,8 +26,7 @@ typedef struct work {
 
 static int64_t rowptr_at(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
 
-/* The first row before which there are at least `weight` rows and entries. */
-static int64_t row_at(const lsp_csr *A, int64_t weight) {
+int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight) {
     int64_t low = 0, high = A->rows;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -64,7 +63,7 @@ static lsp_status cut(work *w) {
     for (int t = 0; t <= w->threads; t++) {
         int64_t begin, end;
         lsp_share(weight, t < w->threads ? t : t - 1, w->threads, &begin, &end);
-        w->cuts[t] = t == 0 ? 0 : t == w->threads ? A->rows : row_at(A, begin);
+        w->cuts[t] = t == 0 ? 0 : t == w->threads ? A->rows : lsp_spmv_row_at(A, begin);
         if (t > 0 && t < w->threads && !lsp_semiring_counts(job->options.semiring)) {
             share_row(w, w->cuts[t] - 1, begin);
         }

@@ -9,6 +9,9 @@
  * So threads may share a long row, and the bits do not depend on how. */
 enum { LSP_SPMV_PIECE = 1 << 16 };
 
+/* rows.c: the first row before which there are at least `weight` rows and entries. */
+int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight);
+
 typedef struct lsp_spmv_rows {
     const lsp_spmv_job *job;
     bool prefetch; /* x is read at random and is larger than the cache of a core */

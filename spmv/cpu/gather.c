@@ -1,0 +1,157 @@
+/* The paper's two steps on the CPU: the x that the entries need are gathered, in some passes over the columns, each of
+ * which follows those of one part of x; then rows are summed with contiguous reads. */
+#include "cpu.h"
+#include "spmv/finish.h"
+#include "walk.h"
+
+enum { parts_per_thread = 8, least_share = 1 << 14 };
+
+typedef struct work {
+    const lsp_spmv_job *job;
+    void *dense, *gathered; /* a vector of X without gaps; an element of it for each entry */
+    int64_t vector;         /* that is multiplied now */
+    int64_t parts;
+} work;
+
+/* ---- step 1 ---- */
+
+/* dense[i] = the element i of the vector. */
+static void pack(void *data, int64_t begin, int64_t end) {
+    const work *w = data;
+    const lsp_spmv_vectors *v = &w->job->vectors;
+    for (int64_t i = begin; i < end; i++) {
+        if (w->job->options.type == LSP_F32) {
+            ((float *)w->dense)[i] = ((const float *)v->x)[i * v->x_stride + w->vector];
+        } else {
+            ((double *)w->dense)[i] = ((const double *)v->x)[i * v->x_stride + w->vector];
+        }
+    }
+}
+
+static lsp_status gather(lsp_ctx *ctx, work *w) {
+    const lsp_csr *A = &w->job->A;
+    const lsp_spmv_vectors *v = &w->job->vectors;
+    const size_t item = lsp_type_bytes(w->job->options.type);
+    const int passes = w->job->choice.passes;
+    lsp_column column = {.to = w->gathered, .bytes = item};
+    if (w->dense != NULL) {
+        lsp_for_shares(ctx, A->cols, least_share, pack, w);
+        column.from = w->dense;
+    } else {
+        column.from = (const char *)v->x + (size_t)(w->vector * v->x_stride) * item;
+    }
+    return A->nnz == 0
+               ? LSP_OK
+               : lsp_gather(ctx, &(lsp_gather_args){.n = A->nnz,
+                                                    .extent = A->cols,
+                                                    .index = A->col,
+                                                    .index_type = A->col_type,
+                                                    .columns = &column,
+                                                    .column_count = 1,
+                                                    .strategy = passes > 1 ? LSP_STRATEGY_RESCAN : LSP_STRATEGY_DIRECT,
+                                                    .passes = passes > 1 ? passes : 0});
+}
+
+/* ---- step 2 ---- */
+
+/* The sum of the entries begin .. end-1: four chains of fused multiply-adds, or joined in order. */
+#define SUM_ROW(type, suffix, fused)                                                                                   \
+    ALWAYS type value_##suffix(lsp_type val_type, const lsp_csr *A, int64_t k) {                                       \
+        return val_type == LSP_NONE  ? 1                                                                               \
+               : val_type == LSP_F32 ? (type)((const float *)A->val)[k]                                                \
+                                     : (type)((const double *)A->val)[k];                                              \
+    }                                                                                                                  \
+    ALWAYS type plus_##suffix(lsp_type val_type, const lsp_csr *A, const type *x, int64_t begin, int64_t end) {        \
+        type s[4] = {0};                                                                                               \
+        int64_t k = begin;                                                                                             \
+        for (; k + 4 <= end; k += 4) {                                                                                 \
+            for (int j = 0; j < 4; j++) {                                                                              \
+                s[j] = fused(value_##suffix(val_type, A, k + j), x[k + j], s[j]);                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (; k < end; k++) {                                                                                         \
+            s[0] = fused(value_##suffix(val_type, A, k), x[k], s[0]);                                                  \
+        }                                                                                                              \
+        return (s[0] + s[2]) + (s[1] + s[3]);                                                                          \
+    }                                                                                                                  \
+    static type sum_##suffix(lsp_semiring semiring, const lsp_csr *A, const type *x, int64_t begin, int64_t end) {     \
+        type sum = (type)lsp_semiring_empty(semiring);                                                                 \
+        if (semiring == LSP_PLUS_TIMES) {                                                                              \
+            return A->val_type == LSP_NONE  ? plus_##suffix(LSP_NONE, A, x, begin, end)                                \
+                   : A->val_type == LSP_F32 ? plus_##suffix(LSP_F32, A, x, begin, end)                                 \
+                                            : plus_##suffix(LSP_F64, A, x, begin, end);                                \
+        }                                                                                                              \
+        if (lsp_semiring_counts(semiring)) {                                                                           \
+            return (type)(end - begin);                                                                                \
+        }                                                                                                              \
+        for (int64_t k = begin; k < end; k++) {                                                                        \
+            sum = join_##suffix(semiring, value_##suffix(A->val_type, A, k), x[k], sum);                               \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
+    static void finish_row_##suffix(const work *w, int64_t i, int64_t begin, int64_t end) {                            \
+        const lsp_spmv_vectors *v = &w->job->vectors;                                                                  \
+        const int64_t at = w->job->options.by_columns ? w->vector * v->y_stride + i : i * v->y_stride + w->vector;     \
+        const lsp_semiring semiring = w->job->options.semiring;                                                        \
+        const type sum = sum_##suffix(semiring, &w->job->A, (const type *)w->gathered, begin, end);                    \
+        finish_##suffix(semiring, (type)v->alpha, (type)v->beta, sum, (type *)v->y + at);                              \
+    }
+SUM_ROW(float, f32, __builtin_fmaf)
+SUM_ROW(double, f64, __builtin_fma)
+
+static void sum_rows(void *data, int64_t part, int thread) {
+    const work *w = data;
+    const lsp_csr *A = &w->job->A;
+    int64_t from, to;
+    (void)thread;
+    lsp_share(A->rows + A->nnz, (int)part, (int)w->parts, &from, &to);
+    const int64_t last = part + 1 == w->parts ? A->rows : lsp_spmv_row_at(A, to);
+    for (int64_t i = part == 0 ? 0 : lsp_spmv_row_at(A, from); i < last; i++) {
+        const int64_t begin = lsp_index_at(A->rowptr, A->rowptr_type, i);
+        const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
+        if (w->job->options.type == LSP_F32) {
+            finish_row_f32(w, i, begin, end);
+        } else {
+            finish_row_f64(w, i, begin, end);
+        }
+    }
+}
+
+/* ---- the engine ---- */
+
+/* Looks at all rows and columns of a matrix that was not checked. */
+static bool is_well_formed(const lsp_csr *A) {
+    int64_t before = 0;
+    for (int64_t i = 0; i <= A->rows; i++) {
+        const int64_t at = lsp_index_at(A->rowptr, A->rowptr_type, i);
+        if (at < before || at > A->nnz) {
+            return false;
+        }
+        before = at;
+    }
+    return columns_are_inside(A, 0, A->nnz);
+}
+
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx), item = lsp_type_bytes(job->options.type);
+    work w = {.job = job};
+    (void)parts;
+    if (!job->planned && !is_well_formed(&job->A)) {
+        return lsp_spmv_ref.run(ctx, job, NULL); /* which tells what is wrong */
+    }
+    w.parts = parts_per_thread * lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share);
+    LSP_TRY(lsp_scratch_bytes(ctx, job->A.nnz, item, false, &w.gathered));
+    if (!job->options.by_columns && job->vectors.x_stride > 1) {
+        LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, item, false, &w.dense));
+    }
+    for (; w.vector < job->options.vectors; w.vector++) {
+        LSP_TRY(gather(ctx, &w));
+        lsp_for_parts(ctx, w.parts, lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share), sum_rows, &w);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+const lsp_spmv_engine lsp_spmv_gather_cpu = {.run = run};
