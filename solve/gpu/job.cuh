@@ -53,6 +53,9 @@ struct lsp_resident {
     void *result; /* on the GPU */
 };
 
+/* resident.cu: does the driver run all blocks together? Waits. */
+lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan);
+
 /* ---- words of memory that other blocks write ---- */
 
 #ifdef __CUDACC__

@@ -55,9 +55,14 @@ __device__ inline void cg_norms(const resident_job &job, const resident_shared &
     }
 }
 
-/* Does it end before the next iteration? */
+/* Does it end before the next iteration? The same decisions as in rules.h. */
 __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, double rho, double rr) {
     const double r = sqrt(rr);
+    if (!isfinite(rr)) {
+        now.end = LSP_SOLVE_NOT_FINITE;
+        now.residual = now.iterations == 0 ? r : now.residual;
+        return true;
+    }
     now.residual = now.b_norm > 0 ? r / now.b_norm : 0;
     if (now.iterations < task.history_capacity) {
         now.stored++;
@@ -65,16 +70,13 @@ __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, do
             task.history[now.iterations] = now.residual;
         }
     }
-    if (!isfinite(rr)) {
-        now.end = LSP_SOLVE_NOT_FINITE;
-        return true;
-    } else if (!task.fixed && (r <= task.rtol * now.b_norm || (task.atol > 0 && r <= task.atol))) {
+    if (!task.fixed && (r <= task.rtol * now.b_norm || (task.atol > 0 && r <= task.atol))) {
         now.end = LSP_SOLVE_CONVERGED;
         return true;
     } else if (now.iterations >= task.max_iterations) {
         now.end = LSP_SOLVE_MAX_ITERATIONS;
         return true;
-    } else if (rr > 0 && !(rho > 0)) {
+    } else if (!isfinite(rho) || (!(rho > 0) && !(rho == 0 && task.fixed))) {
         now.end = isfinite(rho) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
         now.iterations++;
         return true;
@@ -117,36 +119,45 @@ static __global__ void __launch_bounds__(1024, 1)
     if (!guess) {
         cg_norms(job, s, number, jacobi, &rho, &rr);
     }
+    double alpha = 0; /* of the last step, which x still waits for */
     for (bool done = !guess && (bb[1] == 0 || cg_ends(task, now, rho, rr)); !done;) {
         const int dots = guess ? DOTS_NONE : job.dots;
-        rows.template each<OWN_R | OWN_P | OWN_W, OWN_P>([&](int, double &, double &r, double &p, double &, double &w) {
-            p = guess ? p : resident_next(beta, p, r * w);
-        });
+        rows.template each<OWN_X | OWN_R | OWN_P | OWN_W, OWN_X | OWN_P>(
+            [&](int, double &x, double &r, double &p, double &, double &w) {
+                x = alpha == 0 ? x : fma(alpha, p, x);
+                p = resident_next(beta, p, r * w);
+            });
+        alpha = 0;
         const double d =
             resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && now.iterations % 2 != 0);
-        const double rho_before = rho, alpha = guess ? 1 : rr > 0 ? rho / d : 0;
+        const double rho_before = rho;
         if (!guess) {
             now.iterations++;
             now.curvature = d;
-            if (!(d > 0) && rr > 0) {
+            if (!isfinite(d) || (!(d > 0) && !(d == 0 && task.fixed))) {
                 now.end = isfinite(d) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
                 break;
             }
+            alpha = d > 0 ? rho / d : 0;
         }
+        const double length = guess ? 1 : alpha;
         rho = rr = 0;
-        rows.template each<OWN_ALL, OWN_X | OWN_R>([&](int row, double &x, double &r, double &p, double &q, double &w) {
-            x = guess ? x : fma(alpha, p, x);
-            r = fma(-alpha, own_product(job, dots, row, q), r);
-            __stcg(job.news + row, r * w);
-            rho = fma(r, r * w, rho);
-            rr = fma(r, r, rr);
-        });
+        rows.template each<OWN_R | OWN_Q | OWN_W, OWN_R>(
+            [&](int row, double &, double &r, double &, double &q, double &w) {
+                r = fma(-length, own_product(job, dots, row, q), r);
+                __stcg(job.news + row, r * w);
+                rho = fma(r, r * w, rho);
+                rr = fma(r, r, rr);
+            });
         cg_norms(job, s, number, jacobi, &rho, &rr);
+        alpha = isfinite(rr) ? alpha : 0;
         beta = guess || rho_before == 0 ? 0 : rho / rho_before;
         guess = false;
         done = cg_ends(task, now, rho, rr);
     }
-    rows.template each<OWN_X, 0>([&](int row, double &x, double &, double &, double &, double &) { task.x[row] = x; });
+    rows.template each<OWN_X | OWN_P, 0>([&](int row, double &x, double &, double &p, double &, double &) {
+        task.x[row] = alpha == 0 ? x : fma(alpha, p, x);
+    });
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         *task.result = now;
     }

@@ -219,7 +219,7 @@ extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const 
     LSP_TRY(use_shared(ctx, plan));
     LSP_TRY(fill(ctx, plan, A, &work));
     LSP_TRY(take_vectors(ctx, plan));
-    LSP_TRY(lsp_cuda_sync(ctx));
+    LSP_TRY(resident_try(ctx, plan));
     *out = plan;
     plan = NULL;
     if (bytes) {

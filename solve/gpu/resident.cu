@@ -43,6 +43,14 @@ template <bool MEMORY> static lsp_status start_nas(lsp_ctx *ctx, const lsp_resid
                                     : start(ctx, plan, kernel_nas<4, MEMORY>, task);
 }
 
+lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan) {
+    const nas_task none = {};
+    const lsp_status status = plan->job.own ? start_nas<true>(ctx, plan, none) : start_nas<false>(ctx, plan, none);
+    return status == LSP_OK ? lsp_cuda_sync(ctx)
+                            : lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the driver does not run %d blocks together",
+                                       plan->job.A.columns * plan->job.A.chunks);
+}
+
 extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
                                       lsp_resident_result *result) {
     lsp_status status = LSP_OK;

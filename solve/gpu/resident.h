@@ -66,8 +66,7 @@ typedef struct lsp_resident_result {
     double curvature; /* the last p*A*p, for the sentence of INDEFINITE */
 } lsp_resident_result;
 
-/* Solves A x = b. Waits for the GPU. x, unless it converged, holds the last iterate that is finite and was reached
- * before the iteration in which it ended. */
+/* Solves A x = b. Waits for the GPU. x holds the last iterate whose residual is finite. */
 lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
                            lsp_resident_result *result);
 
