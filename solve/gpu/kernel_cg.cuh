@@ -24,20 +24,23 @@ __device__ inline double resident_step(const resident_job &job, const resident_s
                                        bool backward) {
     double d[1];
     resident_renew(job, s, beta);
-    d[0] = resident_multiply<LANES>(job, s, part, beta, dots > 0 && dots != LSP_RESIDENT_DOTS_OWNERS, backward);
+    d[0] = resident_multiply<LANES>(job, s, part, beta, dots == LSP_RESIDENT_DOTS_BLOCKS, backward);
+    resident_ahead(job, part);
     resident_together(job, s, number, d);
     if (dots == LSP_RESIDENT_DOTS_OWNERS) {
         d[0] = 0;
         rows.template each<OWN_P, OWN_Q>([&](int row, double &, double &, double &p, double &q, double &) {
-            q = resident_gather(job, row);
+            q = resident_gather(job, row, rows.range(job, row));
             d[0] = fma(p, q, d[0]);
         });
         resident_together(job, s, number, d);
     }
     return d[0];
 }
-__device__ inline double own_product(const resident_job &job, int dots, int row, double q) {
-    return dots == LSP_RESIDENT_DOTS_OWNERS ? q : resident_gather(job, row);
+template <bool MEMORY>
+__device__ inline double own_product(const resident_job &job, const resident_rows<MEMORY> &rows, int dots, int row,
+                                     double q) {
+    return dots == LSP_RESIDENT_DOTS_OWNERS ? q : resident_gather(job, row, rows.range(job, row));
 }
 
 /* The sums of the threads' r*z and r*r. Without a preconditioner they are one. */
@@ -86,7 +89,7 @@ __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, do
 
 /* Solves A x = b. */
 template <int LANES, bool MEMORY>
-static __global__ void __launch_bounds__(1024, 1)
+static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     kernel_cg(const __grid_constant__ resident_job job, const __grid_constant__ cg_task task) {
     LSP_DYNAMIC_SHARED(memory);
     resident_shared s;
@@ -144,7 +147,7 @@ static __global__ void __launch_bounds__(1024, 1)
         rho = rr = 0;
         rows.template each<OWN_R | OWN_Q | OWN_W, OWN_R>(
             [&](int row, double &, double &r, double &, double &q, double &w) {
-                r = fma(-length, own_product(job, dots, row, q), r);
+                r = fma(-length, own_product(job, rows, dots, row, q), r);
                 __stcg(job.news + row, r * w);
                 rho = fma(r, r * w, rho);
                 rr = fma(r, r, rr);
@@ -172,7 +175,7 @@ typedef struct nas_task {
 /* The benchmark: x = (1, ..., 1); each outer iteration solves A z = x by 25 steps from z = 0, then zeta = shift +
  * 1 / x*z, the residual |x - A z|, and x = z / |z|. */
 template <int LANES, bool MEMORY>
-static __global__ void __launch_bounds__(1024, 1)
+static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     kernel_nas(const __grid_constant__ resident_job job, const __grid_constant__ nas_task task) {
     LSP_DYNAMIC_SHARED(memory);
     resident_shared s;
@@ -205,7 +208,7 @@ static __global__ void __launch_bounds__(1024, 1)
             rows.template each<OWN_ALL, OWN_X | OWN_R>(
                 [&](int row, double &x, double &r, double &p, double &q, double &) {
                     x = fma(alpha, p, x);
-                    r = fma(-alpha, own_product(job, dots, row, q), r);
+                    r = fma(-alpha, own_product(job, rows, dots, row, q), r);
                     __stcg(job.news + row, r);
                     rr[0] = fma(r, r, rr[0]);
                 });
@@ -228,7 +231,7 @@ static __global__ void __launch_bounds__(1024, 1)
             const double scale = 1 / sqrt(xz[1]);
             rows.template each<OWN_X | OWN_W, OWN_X | OWN_R | OWN_W>(
                 [&](int row, double &x, double &r, double &, double &, double &w) {
-                    const double difference = w - resident_gather(job, row);
+                    const double difference = w - resident_gather(job, row, rows.range(job, row));
                     v[0] = fma(difference, difference, v[0]);
                     r = w = scale * x;
                     x = 0;

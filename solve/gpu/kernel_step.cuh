@@ -11,20 +11,20 @@ enum { DOTS_NONE = -1 };
 /* A block's shared memory. */
 typedef struct resident_shared {
     double *p;    /* the slice; p[width] = 0 */
-    double *old;  /* p of the block's rows, by position; in memory unless LSP_RESIDENT_DOTS_SHARED */
+    double *old;  /* p of the block's rows, by position; for LSP_RESIDENT_DOTS_BLOCKS */
     double *dots; /* each slice's share of p*A*p */
     double *sums; /* [2][32] of warps, then [2][32] of blocks */
     int *turn;    /* the next slice to be taken */
-    double2 *val; /* what is kept of the matrix */
-    uint2 *col;
+    double *val;  /* what is kept of the matrix */
+    uint16_t *col;
 } resident_shared;
 
 /* The rules of shared memory, for the host (memory NULL: counts the bytes) and for the kernel. */
 LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memory, resident_shared *s) {
-    const bool dots = job.dots != LSP_RESIDENT_DOTS_OWNERS;
-    size_t at = (size_t)job.stash_groups * GROUP_BYTES;
-    s->val = (double2 *)memory;
-    s->col = (uint2 *)(memory + (size_t)job.stash_groups * GROUP_ENTRIES * 8);
+    const bool dots = job.dots == LSP_RESIDENT_DOTS_BLOCKS;
+    size_t at = (size_t)job.stash_steps * STEP_BYTES;
+    s->val = (double *)memory;
+    s->col = (uint16_t *)(memory + (size_t)job.stash_steps * WARP * 8);
     s->p = (double *)(memory + at);
     at += ((size_t)job.A.width + 2) * 8; /* the width is even: pieces of 16 bytes */
     s->sums = (double *)(memory + at);
@@ -34,7 +34,7 @@ LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memor
     s->dots = (double *)(memory + at);
     at += (dots ? (size_t)job.slices_most : 0) * 8;
     s->old = (double *)(memory + at);
-    at += (job.dots == LSP_RESIDENT_DOTS_SHARED ? (size_t)job.rows_most : 0) * 8;
+    at += (dots ? (size_t)job.rows_most : 0) * 8;
     return at;
 }
 
@@ -67,7 +67,7 @@ __device__ inline void resident_together(const resident_job &job, const resident
             v[i] = warp_sum(lane < warps ? s.sums[i * WARP + lane] : 0.0);
         }
         if (lane == 0) {
-            __threadfence();
+            resident_fence();
 #pragma unroll
             for (int i = 0; i < N; i++) {
                 const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
@@ -90,7 +90,9 @@ __device__ inline void resident_together(const resident_job &job, const resident
                 totals[i * WARP + warp] = v[i];
             }
         }
-        __threadfence();
+        if (RESIDENT_READER_FENCE) {
+            resident_fence();
+        }
     }
     __syncthreads();
 #pragma unroll
@@ -109,18 +111,29 @@ __device__ inline double resident_next(double beta, double old, double news) {
     return beta == 0 ? news : fma(beta, old, news);
 }
 
-/* The block's slice of p, from news. */
+/* The block's slice of p, from news. Loads come before what waits for them: the compiler would not reorder them. */
 __device__ inline void resident_renew(const resident_job &job, const resident_shared &s, double beta) {
+    enum { AHEAD = 4 };
     const int first = (int)blockIdx.x / job.A.chunks * job.A.width, count = min(job.A.width, job.A.n - first);
+    const int nt = (int)blockDim.x;
     const double2 *const from = (const double2 *)(job.news + first);
     double2 *const p = (double2 *)s.p;
     if (threadIdx.x == 0) {
-        *s.turn = (int)blockDim.x / WARP;
+        *s.turn = nt / WARP;
     }
-#pragma unroll 4
-    for (int i = (int)threadIdx.x; i < count / 2; i += (int)blockDim.x) {
-        const double2 z = resident_load2(from + i), old = p[i];
-        p[i] = make_double2(resident_next(beta, old.x, z.x), resident_next(beta, old.y, z.y));
+    for (int i = (int)threadIdx.x; i < count / 2; i += AHEAD * nt) {
+        double2 z[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            z[a] = i + a * nt < count / 2 ? resident_load2(from + i + a * nt) : make_double2(0, 0);
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (i + a * nt < count / 2) {
+                const double2 old = p[i + a * nt];
+                p[i + a * nt] = make_double2(resident_next(beta, old.x, z[a].x), resident_next(beta, old.y, z[a].y));
+            }
+        }
     }
     if (threadIdx.x == 0 && count > 0 && count % 2 != 0) {
         s.p[count - 1] = resident_next(beta, s.p[count - 1], __ldcg(job.news + first + count - 1));
@@ -130,40 +143,101 @@ __device__ inline void resident_renew(const resident_job &job, const resident_sh
 
 /* ---- the product ---- */
 
-/* The sum of a row by its lanes, the same in each of them. KEPT: the slice lies in shared memory. */
-template <int LANES, bool KEPT>
-__device__ inline double resident_row(const double2 *val, const uint2 *col, unsigned groups, const double *p,
-                                      unsigned long long policy) {
-    double even = 0, odd = 0;
-#pragma unroll 2
-    for (unsigned g = 0; g < groups; g++) {
-        const double2 v = KEPT ? val[0] : resident_read(val, policy);
-        const double2 w = KEPT ? val[WARP] : resident_read(val + WARP, policy);
-        const uint2 c = KEPT ? col[0] : resident_read(col, policy);
-        even = fma(v.x, p[c.x & 0xFFFF], even);
-        odd = fma(v.y, p[c.x >> 16], odd);
-        even = fma(w.x, p[c.y & 0xFFFF], even);
-        odd = fma(w.y, p[c.y >> 16], odd);
-        val += 2 * WARP;
-        col += WARP;
-    }
-    even += odd;
+/* A lane's four entries of a group. */
+struct resident_four {
+    double2 v, w;
+    uint2 c;
+};
+__device__ inline void resident_add(const resident_four &four, const double *p, double &even, double &odd) {
+    even = fma(four.v.x, p[four.c.x & 0xFFFF], even);
+    odd = fma(four.v.y, p[four.c.x >> 16], odd);
+    even = fma(four.w.x, p[four.c.y & 0xFFFF], even);
+    odd = fma(four.w.y, p[four.c.y >> 16], odd);
+}
+template <int LANES> __device__ inline double resident_lanes(double sum) {
 #pragma unroll
     for (int mask = 1; mask < LANES; mask *= 2) {
-        even += __shfl_xor_sync(~0u, even, mask);
+        sum += __shfl_xor_sync(~0u, sum, mask);
     }
-    return even;
+    return sum;
+}
+
+/* The sum of a row by its lanes, the same in each of them; the slice lies in memory and has `steps` steps. DEPTH groups
+ * are on their way. */
+template <int LANES>
+__device__ inline double resident_row(const double *val, const uint16_t *col, int steps, const double *p, int lane,
+                                      unsigned long long policy) {
+    enum { DEPTH = RESIDENT_DEPTH };
+    const int groups = steps / GROUP, rest = steps % GROUP;
+    const double2 *const wide = (const double2 *)val + lane;
+    const uint2 *const wide_col = (const uint2 *)col + lane;
+    resident_four four[DEPTH];
+    double last[GROUP - 1] = {0, 0, 0}, even = 0, odd = 0;
+    unsigned last_col[GROUP - 1] = {0, 0, 0};
+    const auto load = [&](resident_four &to, int g) {
+        to.v = resident_read(wide + g * 2 * WARP, policy);
+        to.w = resident_read(wide + g * 2 * WARP + WARP, policy);
+        to.c = resident_read(wide_col + g * WARP, policy);
+    };
+#pragma unroll
+    for (int i = 0; i < DEPTH; i++) {
+        if (i < groups) {
+            load(four[i], i);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < GROUP - 1; i++) {
+        if (i < rest) {
+            last[i] = resident_read(val + (groups * GROUP + i) * WARP + lane, policy);
+            last_col[i] = resident_read(col + (groups * GROUP + i) * WARP + lane, policy);
+        }
+    }
+    for (int g = 0; g < groups; g += DEPTH) {
+#pragma unroll
+        for (int i = 0; i < DEPTH; i++) {
+            if (g + i < groups) {
+                resident_add(four[i], p, even, odd);
+                if (g + i + DEPTH < groups) {
+                    load(four[i], g + i + DEPTH);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < GROUP - 1; i++) {
+        if (i < rest) {
+            even = fma(last[i], p[last_col[i]], even);
+        }
+    }
+    return resident_lanes<LANES>(even + odd);
+}
+
+/* The same; the slice lies in shared memory. */
+template <int LANES>
+__device__ inline double resident_kept_row(const double *val, const uint16_t *col, int steps, const double *p,
+                                           int lane) {
+    const int groups = steps / GROUP;
+    const double2 *const wide = (const double2 *)val + lane;
+    const uint2 *const wide_col = (const uint2 *)col + lane;
+    double even = 0, odd = 0;
+#pragma unroll 2
+    for (int g = 0; g < groups; g++) {
+        resident_add({wide[g * 2 * WARP], wide[g * 2 * WARP + WARP], wide_col[g * WARP]}, p, even, odd);
+    }
+    for (int i = groups * GROUP; i < steps; i++) {
+        even = fma(val[i * WARP + lane], p[col[i * WARP + lane]], even);
+    }
+    return resident_lanes<LANES>(even + odd);
 }
 
 /* What a block needs of its part of the matrix; the same in all steps. */
 typedef struct resident_part {
-    const int *row;              /* of its rows */
-    const unsigned *group_begin; /* of its slices */
+    const int *row;             /* of its rows */
+    const unsigned *step_begin; /* of its slices */
     int rows, slices;
-    unsigned kept;   /* the first group that is in shared memory: it and all after it are */
+    unsigned kept;   /* the first step that is in shared memory: it and all after it are */
     int kept_slices; /* slices that are there whole */
     double *partial; /* by row */
-    double *old;
     unsigned long long policy;
 } resident_part;
 
@@ -182,17 +256,17 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
         const int slice = backward && turn < far ? far - 1 - turn : turn, at = slice * in_slice + lane / LANES;
         const int row = at < part.rows ? part.row[at] : -1;
         const bool first = row >= 0 && lane % LANES == 0;
-        const unsigned group = part.group_begin[slice], groups = part.group_begin[slice + 1] - group;
+        const unsigned step = part.step_begin[slice];
+        const int steps = (int)(part.step_begin[slice + 1] - step);
         const double news = dots && first ? __ldcg(job.news + row) : 0;
-        const double old = dots && first ? part.old[at] : 0;
+        const double old = dots && first ? s.old[at] : 0;
         double sum;
         if (slice < far) {
-            const size_t g = group;
-            sum = resident_row<LANES, false>((const double2 *)job.A.val + g * 2 * WARP + lane,
-                                             (const uint2 *)job.A.col + g * WARP + lane, groups, s.p, part.policy);
+            const size_t begin = (size_t)step * WARP;
+            sum = resident_row<LANES>(job.A.val + begin, job.A.col + begin, steps, s.p, lane, part.policy);
         } else {
-            const unsigned g = group - part.kept;
-            sum = resident_row<LANES, true>(s.val + g * 2 * WARP + lane, s.col + g * WARP + lane, groups, s.p, 0);
+            const unsigned begin = (step - part.kept) * WARP;
+            sum = resident_kept_row<LANES>(s.val + begin, s.col + begin, steps, s.p, lane);
         }
         if (first) {
             __stcg(part.partial + row, sum);
@@ -201,7 +275,7 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
             const double p = resident_next(beta, old, news);
             const double d = warp_sum(first ? p * sum : 0.0);
             if (first) {
-                part.old[at] = p;
+                s.old[at] = p;
             }
             if (lane == 0) {
                 s.dots[slice] = d;
@@ -219,10 +293,24 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
     return d;
 }
 
-/* Row `row` of the product, once all blocks have multiplied. */
-__device__ inline double resident_gather(const resident_job &job, int row) {
+/* Calls the beginning of the warp's first slice into the L2 cache, for the next step. */
+__device__ inline void resident_ahead(const resident_job &job, const resident_part &part) {
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP, line = 128;
+    if (warp < part.slices - part.kept_slices) {
+        const size_t at = (size_t)part.step_begin[warp] * WARP;
+        const int steps = min(job.ahead * GROUP, (int)(part.step_begin[warp + 1] - part.step_begin[warp]));
+        for (int i = lane * line; i < steps * WARP * 8; i += WARP * line) {
+            lsp_prefetch((const char *)(job.A.val + at) + i);
+        }
+        for (int i = lane * line; i < steps * WARP * 2; i += WARP * line) {
+            lsp_prefetch((const char *)(job.A.col + at) + i);
+        }
+    }
+}
+
+/* Row `row` of the product, once all blocks have multiplied. range: of the row's column blocks. */
+__device__ inline double resident_gather(const resident_job &job, int row, unsigned range) {
     enum { AHEAD = 8 };
-    const unsigned range = job.A.range[row];
     const int end = (int)(range >> 16);
     double sum = 0;
     for (int first = (int)(range & 0xFFFF); first < end; first += AHEAD) {
@@ -242,39 +330,38 @@ __device__ inline double resident_gather(const resident_job &job, int row) {
 /* Copies the end of the block's part of the matrix to shared memory, and finds the block's part. */
 __device__ inline resident_part resident_begin(const resident_job &job, const resident_shared &s) {
     const int b = (int)blockIdx.x, slice = job.A.slice_begin[b];
-    const unsigned *const group_begin = job.A.group_begin + slice;
+    const unsigned *const step_begin = job.A.step_begin + slice;
     resident_part part;
     part.row = job.A.row + job.A.row_begin[b];
     part.rows = job.A.row_begin[b + 1] - job.A.row_begin[b];
     part.slices = job.A.slice_begin[b + 1] - slice;
-    part.group_begin = group_begin;
+    part.step_begin = step_begin;
     part.partial = job.partial + (size_t)(b / job.A.chunks) * job.A.n;
-    part.old = job.dots == LSP_RESIDENT_DOTS_SHARED ? s.old : job.old + job.A.row_begin[b];
     part.policy = resident_policy(job.stream);
-    const unsigned end = group_begin[part.slices], all = end - group_begin[0];
-    const unsigned least = end - min(all, (unsigned)job.stash_groups);
+    const unsigned end = step_begin[part.slices], all = end - step_begin[0];
+    const unsigned least = end - min(all, (unsigned)job.stash_steps);
     int low = 0, high = part.slices; /* the first slice that is kept */
     while (low < high) {
         const int middle = (low + high) / 2;
-        low = group_begin[middle] < least ? middle + 1 : low;
-        high = group_begin[middle] < least ? high : middle;
+        low = step_begin[middle] < least ? middle + 1 : low;
+        high = step_begin[middle] < least ? high : middle;
     }
-    part.kept = group_begin[low];
+    part.kept = step_begin[low];
     part.kept_slices = part.slices - low;
-    const int groups = (int)(end - part.kept), nt = (int)blockDim.x;
-    const double2 *const val = (const double2 *)job.A.val + (size_t)part.kept * 2 * WARP;
-    const uint2 *const col = (const uint2 *)job.A.col + (size_t)part.kept * WARP;
-    for (int i = (int)threadIdx.x; i < groups * 2 * WARP; i += nt) {
-        s.val[i] = resident_read(val + i, part.policy);
+    const int steps = (int)(end - part.kept), nt = (int)blockDim.x;
+    const double2 *const val = (const double2 *)(job.A.val + (size_t)part.kept * WARP);
+    const uint2 *const col = (const uint2 *)(job.A.col + (size_t)part.kept * WARP);
+    for (int i = (int)threadIdx.x; i < steps * WARP / 2; i += nt) {
+        ((double2 *)s.val)[i] = resident_read(val + i, part.policy);
     }
-    for (int i = (int)threadIdx.x; i < groups * WARP; i += nt) {
-        s.col[i] = resident_read(col + i, part.policy);
+    for (int i = (int)threadIdx.x; i < steps * WARP / 4; i += nt) {
+        ((uint2 *)s.col)[i] = resident_read(col + i, part.policy);
     }
     for (int i = (int)threadIdx.x; i < job.A.width + 2; i += nt) {
         s.p[i] = 0;
     }
-    for (int i = (int)threadIdx.x; i < part.rows && job.dots != LSP_RESIDENT_DOTS_OWNERS; i += nt) {
-        part.old[i] = 0;
+    for (int i = (int)threadIdx.x; i < part.rows && job.dots == LSP_RESIDENT_DOTS_BLOCKS; i += nt) {
+        s.old[i] = 0;
     }
     __syncthreads();
     return part;
@@ -289,10 +376,14 @@ __device__ inline resident_part resident_begin(const resident_job &job, const re
 enum { OWN_X = 1, OWN_R = 2, OWN_P = 4, OWN_Q = 8, OWN_W = 16, OWN_ALL = 31 };
 template <bool MEMORY> struct resident_rows {
     double x, r, p, q, w;
+    unsigned own_range;
     int row, end;
     __device__ inline resident_rows(const resident_job &job)
         : x(0), r(0), p(0), q(0), w(0), row((int)(blockIdx.x * job.share + threadIdx.x)),
-          end(min((int)(blockIdx.x + 1) * job.share, job.A.n)) {}
+          end(min((int)(blockIdx.x + 1) * job.share, job.A.n)) {
+        own_range = row < end ? job.A.range[row] : 0;
+    }
+    __device__ inline unsigned range(const resident_job &, int) const { return own_range; }
     template <int READ, int WRITE, typename F> __device__ inline void each(F f) {
         if (row < end) {
             f(row, x, r, p, q, w);
@@ -302,6 +393,7 @@ template <bool MEMORY> struct resident_rows {
 template <> struct resident_rows<true> {
     double *own;
     int first, end, n;
+    __device__ inline unsigned range(const resident_job &job, int row) const { return job.A.range[row]; }
     __device__ inline resident_rows(const resident_job &job)
         : own(job.own), first((int)blockIdx.x * job.share), end(min(first + job.share, job.A.n)), n(job.A.n) {}
     template <int READ, int WRITE, typename F> __device__ inline void each(F f) {
