@@ -5,7 +5,7 @@
  * of the matrix. Each adds a partial sum a row. */
 enum { USUAL_COLUMNS = 6 };
 /* Entries that are worth a block of their own; unknowns that are worth a column block. */
-enum { BLOCK_ENTRIES = 2048, COLUMN_UNKNOWNS = 1024 };
+enum { BLOCK_ENTRIES = 2048, COLUMN_UNKNOWNS = 128 };
 /* The mean number of entries of a row in a column block beyond which it has 2 and 4 lanes. */
 enum { TWO_LANES = 48, FOUR_LANES = 96 };
 
