@@ -11,7 +11,8 @@ typedef struct resident_shared {
     double *dots; /* each slice's share of p*A*p */
     double *sums; /* [2][32] of warps, then [2][32] of blocks */
     int *turn;    /* the next slice to be taken */
-    double *val;  /* what is kept of the matrix */
+    lsp_resident_result *result;
+    double *val; /* what is kept of the matrix */
     uint16_t *col;
 } resident_shared;
 
@@ -27,6 +28,8 @@ LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memor
     at += 4 * WARP * 8;
     s->turn = (int *)(memory + at);
     at += 16;
+    s->result = (lsp_resident_result *)(memory + at);
+    at += (sizeof *s->result + 15) / 16 * 16;
     s->dots = (double *)(memory + at);
     at += (dots ? (size_t)job.slices_most : 0) * 8;
     s->old = (double *)(memory + at);

@@ -300,9 +300,11 @@ Test(device_resident, every_end_is_told) {
         s.args.fixed = false;
         s.args.max_iterations = 900;
         double *const at = &s.b[77], kept = *at;
-        *at = NAN;
-        run(&s);
-        cr_assert(s.result.end == LSP_SOLVE_NOT_FINITE && s.result.iterations == 0);
+        for (int bad = 0; bad < 2; bad++) { /* no number, and one whose square is infinite */
+            *at = bad == 0 ? NAN : 1e200;
+            run(&s);
+            cr_assert(s.result.end == LSP_SOLVE_NOT_FINITE && s.result.iterations == 0);
+        }
         *at = kept;
         double *const b = s.b;
         s.b = calloc(150, sizeof *b);
