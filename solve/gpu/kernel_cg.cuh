@@ -121,8 +121,7 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
                 p = resident_next(beta, p, r * w);
             });
         alpha = 0;
-        const double d =
-            resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && now.iterations % 2 != 0);
+        const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots);
         const double rho_before = rho;
         if (!guess) {
             now.iterations++;

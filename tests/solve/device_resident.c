@@ -161,9 +161,9 @@ static void must_converge(const solve *s, const char *what) {
 static const lsp_resident_shape shapes[] = {
     {.columns = 1, .chunks = 1, .lanes = 1, .threads = 32, .stash = -1},
     {.columns = 1, .chunks = 5, .lanes = 2, .threads = 64, .dots = LSP_RESIDENT_DOTS_BLOCKS, .stash = 3000},
-    {.columns = 3, .chunks = 4, .lanes = 1, .threads = 64, .dots = LSP_RESIDENT_DOTS_BLOCKS, .sweep = 2, .stash = -1},
-    {.columns = 3, .chunks = 2, .lanes = 4, .threads = 96, .dots = LSP_RESIDENT_DOTS_OWNERS, .sweep = 2, .stash = 5000},
-    {.columns = 7, .chunks = 3, .lanes = 1, .threads = 64, .dots = LSP_RESIDENT_DOTS_BLOCKS, .sweep = 2},
+    {.columns = 3, .chunks = 4, .lanes = 1, .threads = 64, .dots = LSP_RESIDENT_DOTS_BLOCKS, .stash = -1},
+    {.columns = 3, .chunks = 2, .lanes = 4, .threads = 96, .dots = LSP_RESIDENT_DOTS_OWNERS, .stash = 5000},
+    {.columns = 7, .chunks = 3, .lanes = 1, .threads = 64, .dots = LSP_RESIDENT_DOTS_BLOCKS},
     {.columns = 9, .chunks = 2, .lanes = 2, .threads = 32, .dots = LSP_RESIDENT_DOTS_OWNERS},
     {0}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
