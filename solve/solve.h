@@ -85,7 +85,7 @@ lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_o
                                bool once, lsp_solve_plan **plan);
 /* plan.c: solves with checked vectors. */
 lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome);
-/* plan.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
+/* apply.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
 lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
 lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y);
 /* Does an iteration call the user's functions? */
