@@ -238,7 +238,7 @@ done:
 
 lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
     double all[3] = {0};
-    const lsp_solve_loop loop = {.p = (void *)(uintptr_t)x, .z = (void *)(uintptr_t)z};
+    const lsp_solve_loop loop = {.b = x, .z = z};
     const lsp_status status = run_alone(ctx, n, LSP_LOOP_PAIR, &loop, all);
     sums[0] = all[0];
     sums[1] = all[1];
@@ -247,6 +247,6 @@ lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const do
 
 lsp_status lsp_solve_scale_cpu(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
     double none[3];
-    const lsp_solve_loop loop = {.z = (void *)(uintptr_t)from, .x = to, .alpha = factor};
+    const lsp_solve_loop loop = {.z = from, .x = to, .alpha = factor};
     return run_alone(ctx, n, LSP_LOOP_SCALE, &loop, none);
 }
