@@ -185,7 +185,7 @@ KERNEL(residual) {
 
 /* b*z, z*z */
 KERNEL(pair) {
-    INPUT(p)
+    INPUT(b)
     INPUT(z)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number zi = LOAD(z + i);                                                                                     \

@@ -138,7 +138,7 @@ static lsp_status finish(running *run, double *rr) {
         loop(run, LSP_LOOP_START, sums);
         sums[0] = 0;
     } else {
-        LSP_TRY(lsp_solve_multiply(run->plan, run->loop.x, run->loop.q));
+        LSP_TRY(lsp_solve_multiply(run->plan, run->loop.x, run->plan->vectors.q));
         loop(run, LSP_LOOP_RESIDUAL, sums);
     }
     *rr = sums[0];
