@@ -35,7 +35,8 @@ enum {
     LSP_CAUSE_CURVATURE, /* p*A*p, or rhat*A*p of BiCGStab */
     LSP_CAUSE_RZ,        /* r*z, or rhat*r of BiCGStab */
     LSP_CAUSE_TT,        /* t*t of BiCGStab: A turned a residual into 0 */
-    LSP_CAUSE_OMEGA      /* t*s of BiCGStab: the last step had length 0 */
+    LSP_CAUSE_OMEGA,     /* t*s of BiCGStab: the last step had length 0 */
+    LSP_CAUSE_TINY       /* b is not 0, but the square of its norm is */
 };
 
 /* Work vectors of a plan. q = A p, or A p_hat. With Jacobi, z of conjugate gradients is not stored, and stands for

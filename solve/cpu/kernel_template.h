@@ -49,7 +49,8 @@ ALWAYS double NAME(store_one)(T *to, double x) {
 KERNEL(start) {
     INPUT(b)
     INPUT(q)
-    INPUT(inverse) VECTOR(r) VECTOR(r_hat) VECTOR(x)
+    INPUT(inverse)
+    VECTOR(r) VECTOR(r_hat) VECTOR(x)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number bi = LOAD(b + i);                                                                                     \
     const number ri = STORE(r + i, q ? bi - LOAD(q + i) : bi);                                                         \
@@ -113,8 +114,9 @@ KERNEL(turn) {
 KERNEL(turn_stabilized) {
     INPUT(q)
     INPUT(r)
-    INPUT(inverse) INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha,
-                                                                               beta = v->beta, omega = v->omega;
+    INPUT(inverse)
+    INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha,
+                                                                beta = v->beta, omega = v->omega;
     const bool due = v->due, runs = v->runs;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     if (due) {                                                                                                         \

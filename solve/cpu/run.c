@@ -129,6 +129,19 @@ done:
     return status;
 }
 
+static bool is_zero(const running *run) {
+    const int64_t n = run->team.n;
+    int64_t i = 0;
+    if (run->team.type == LSP_F64) {
+        for (; i < n && ((const double *)run->loop.b)[i] == 0; i++) {
+        }
+    } else {
+        for (; i < n && ((const float *)run->loop.b)[i] == 0; i++) {
+        }
+    }
+    return i == n;
+}
+
 /* |b - A x|^2 of the final x; x = 0 for b = 0. */
 static lsp_status finish(running *run, double *rr) {
     lsp_status status = LSP_OK;
@@ -137,6 +150,7 @@ static lsp_status finish(running *run, double *rr) {
         run->loop.q = NULL;
         loop(run, LSP_LOOP_START, sums);
         sums[0] = 0;
+        lsp_rule_zero(run->s, is_zero(run));
     } else {
         LSP_TRY(lsp_solve_multiply(run->plan, run->loop.x, run->plan->vectors.q));
         loop(run, LSP_LOOP_RESIDUAL, sums);
