@@ -64,7 +64,7 @@ LSP_RULE void lsp_rule_length(lsp_solve_state *s, double pq) {
     s->alpha = 0;
     if (!lsp_rule_finite(pq)) {
         lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
-    } else if (pq > 0) {
+    } else if (pq > 0 || (pq < 0 && s->any_sign)) {
         s->alpha = s->rz / pq;
     } else if (!(pq == 0 && s->fixed)) {
         lsp_rule_end(s, LSP_SOLVE_INDEFINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
@@ -96,6 +96,13 @@ LSP_RULE void lsp_rule_second_length(lsp_solve_state *s, double ss, double ts, d
         s->omega = ts / tt;
     } else if (!s->fixed) {
         lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_TT);
+    }
+}
+
+/* The squared norm of b is 0, and x was set to 0: is that the solution? Only if b is 0, too. */
+LSP_RULE void lsp_rule_zero(lsp_solve_state *s, bool b_is_zero) {
+    if (!b_is_zero) {
+        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, 0, LSP_CAUSE_TINY);
     }
 }
 

@@ -91,6 +91,26 @@ __device__ inline int64_t spmv_rowptr(const spmv_job &job, int64_t row) {
     return job.wide_rowptr ? ((const int64_t *)job.rowptr)[row] : (int64_t)((const int32_t *)job.rowptr)[row];
 }
 
+/* Several of them at once, so that the reads overlap. */
+template <int N> __device__ inline void spmv_rowptrs(const spmv_job &job, const int64_t (&rows)[N], int64_t (&at)[N]) {
+    if (job.wide_rowptr) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            at[i] = ((const int64_t *)job.rowptr)[rows[i]];
+        }
+    } else {
+        int32_t narrow[N];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            narrow[i] = ((const int32_t *)job.rowptr)[rows[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            at[i] = narrow[i];
+        }
+    }
+}
+
 /* Row pointers may be wrong if no plan has checked them: then they are cut to the entries that exist. */
 __device__ inline int64_t spmv_clamp(int64_t k, int64_t low, int64_t high) { return max(low, min(k, high)); }
 __device__ inline bool spmv_is_malformed(const spmv_job &job, int64_t begin, int64_t end) {

@@ -82,7 +82,12 @@ lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const sp
                                const spmv_area *area, bool gated);
 void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
 void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
-int64_t lsp_spmv_rows_pieces(const lsp_spmv_job *given, const spmv_shape *shape); /* the most that can be listed */
+int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given); /* the most that a call can list */
+
+/* many.cu: several vectors, LSP_PLUS_TIMES. A tile with more than lsp_spmv_many_heavy entries goes to the list. */
+lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
+int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given);
+bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given); /* can entries be moved by bulk copies? */
 
 /* equal.cu: pieces of the whole matrix; and those that kernels of ROWS have listed. */
 int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);

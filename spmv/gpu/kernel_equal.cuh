@@ -5,8 +5,12 @@
 #define LSP_SPMV_GPU_KERNEL_EQUAL_CUH
 
 #include "list.cuh"
+#include <cuda_pipeline_primitives.h>
 
-enum { PIECE_NT = 256, PIECE_VT = SPMV_PIECE / PIECE_NT, PIECE_WARPS = PIECE_NT / WARP, PIECE_SM_BLOCKS = 5 };
+enum { PIECE_NT = 256, PIECE_VT = SPMV_PIECE / PIECE_NT, PIECE_WARPS = PIECE_NT / WARP };
+enum { PIECE_SM_BLOCKS = 5 }; /* registers for so many blocks on a multiprocessor */
+enum { PIECE_AHEAD = 4 };     /* entries that a thread loads before it multiplies the first */
+enum { PIECE_ASYNC = 0 };     /* values go to shared memory without a register */
 
 struct pieces_launch {
     spmv_job job;
@@ -32,7 +36,7 @@ __device__ inline int piece_at(int i) { return i + i / PIECE_VT; }
 template <typename S> struct piece_shared {
     S sum[SPMV_PIECE + PIECE_NT];
     S warp_sum[PIECE_WARPS];
-    unsigned warp_begins;               /* a bit for each warp: a row begins in it */
+    bool warp_marked[PIECE_WARPS];      /* a row begins in the warp's entries */
     unsigned begins[SPMV_PIECE / WARP]; /* a bit for each entry: a row begins there */
 };
 
@@ -51,41 +55,70 @@ __device__ inline void piece_multiply(const spmv_job &job, const spmv_piece &pie
         for (int r = 0; r < AHEAD; r++) {
             const int i = base + r * PIECE_NT;
             c[r] = i < piece.entries ? __ldcs(col + piece.begin + i) : (C)-1;
+            if constexpr (PIECE_ASYNC && !std::is_same<V, spmv_one>::value) {
+                if (i < piece.entries) {
+                    __pipeline_memcpy_async(&sums[piece_at(i)], (const V *)job.val + piece.begin + i, sizeof(V));
+                }
+            }
+        }
+        if (PIECE_ASYNC) {
+            __pipeline_commit();
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             const int i = base + r * PIECE_NT;
             if (spmv_has(job, c[r])) {
                 from[r] = __ldg(x + c[r] * job.x_row);
-                v[r] = spmv_stream<V>(job.val, piece.begin + i);
+                if (!PIECE_ASYNC) {
+                    v[r] = spmv_stream<V>(job.val, piece.begin + i);
+                }
             } else if (i < piece.entries) {
                 faults->entry(piece.begin + i);
             }
         }
+        if (PIECE_ASYNC) {
+            __pipeline_wait_prior(0);
+        }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
+            if constexpr (PIECE_ASYNC && !std::is_same<V, spmv_one>::value) {
+                memcpy(&v[r], &sums[piece_at(base + r * PIECE_NT)], sizeof(V));
+            }
             sums[piece_at(base + r * PIECE_NT)] =
                 spmv_has(job, c[r]) ? spmv_add<V, T, PLUS>(job.semiring, nothing, v[r], from[r]) : nothing;
         }
     }
 }
 
-/* Where a row begins, counted from the piece's first entry. */
-__device__ inline int piece_local(const spmv_piece &piece, int64_t k) {
-    return (int)spmv_clamp(k - piece.begin, 0, piece.entries);
+/* A row of the piece, counted from the piece's first entry. */
+struct piece_row {
+    int begin, end; /* end 0: it is empty; beyond the piece's entries: it goes on in the next piece */
+};
+__device__ inline piece_row piece_row_at(const spmv_job &job, const spmv_piece &piece, int r, spmv_faults *faults) {
+    const int64_t rows[2] = {piece.row + r, piece.row + r + 1};
+    int64_t at[2];
+    spmv_rowptrs(job, rows, at);
+    if (spmv_is_malformed(job, at[0], at[1])) {
+        faults->row(rows[0]);
+        return {0, 0};
+    }
+    const int64_t begin = spmv_clamp(at[0] - piece.begin, 0, piece.entries);
+    const int64_t end = spmv_clamp(at[1] - piece.begin, 1, piece.entries + 1);
+    return at[0] == at[1] ? piece_row{(int)begin, 0} : piece_row{(int)begin, (int)end};
 }
 
-/* Marks the first entries of the piece's rows; looks whether the row pointers are right. */
-__device__ inline void piece_mark(const spmv_job &job, const spmv_piece &piece, unsigned *begins, spmv_faults *faults) {
+/* Marks the first entries of the piece's rows. Returns this thread's first row. */
+__device__ inline piece_row piece_mark(const spmv_job &job, const spmv_piece &piece, unsigned *begins,
+                                       spmv_faults *faults) {
+    piece_row mine = {0, 0};
     for (int r = (int)threadIdx.x; r < piece.rows; r += PIECE_NT) {
-        const int64_t from = spmv_rowptr(job, piece.row + r), to = spmv_rowptr(job, piece.row + r + 1);
-        const int at = piece_local(piece, from);
-        if (spmv_is_malformed(job, from, to)) {
-            faults->row(piece.row + r);
-        } else if (from < to && at < piece.entries) {
-            atomicOr(&begins[at / WARP], 1u << at % WARP);
+        const piece_row row = piece_row_at(job, piece, r, faults);
+        if (row.end > 0 && row.begin < piece.entries) {
+            atomicOr(&begins[row.begin / WARP], 1u << row.begin % WARP);
         }
+        mine = r == (int)threadIdx.x ? row : mine;
     }
+    return mine;
 }
 
 /* Turns products into the sums of their rows so far: a prefix sum that begins anew at each mark. */
@@ -113,21 +146,22 @@ __device__ inline void piece_scan(const spmv_job &job, piece_shared<S> &shared) 
     }
     if (lane == WARP - 1) {
         shared.warp_sum[warp] = whole;
-    }
-    if (lane == 0 && marked != 0) {
-        atomicOr(&shared.warp_begins, 1u << warp);
+        shared.warp_marked[warp] = marked != 0;
     }
     const S left = __shfl_up_sync(~0u, whole, 1);
     __syncthreads();
     /* what comes from before this thread, for its entries before its first mark */
     S carry = lane > 0 ? left : (S)spmv_nothing<PLUS>(job);
     if ((marked & ((1u << lane) - 1)) == 0) {
-        S earlier = (S)spmv_nothing<PLUS>(job);
-        const unsigned begins = shared.warp_begins & ((1u << warp) - 1);
-        for (int w = begins != 0 ? 31 - __clz((int)begins) : 0; w < warp; w++) {
-            earlier = spmv_join<T, PLUS>(job.semiring, earlier, shared.warp_sum[w]);
+        for (int w = warp - 1; w >= 0; w--) {
+            carry = spmv_join<T, PLUS>(job.semiring, shared.warp_sum[w], carry);
+            if (shared.warp_marked[w]) {
+                break;
+            }
         }
-        carry = spmv_join<T, PLUS>(job.semiring, earlier, carry);
+    }
+    if (threadIdx.x < SPMV_PIECE / WARP) { /* for the next piece */
+        shared.begins[threadIdx.x] = 0;
     }
     const int own = marks != 0 ? __ffs((int)marks) - 1 : PIECE_VT;
 #pragma unroll
@@ -136,23 +170,21 @@ __device__ inline void piece_scan(const spmv_job &job, piece_shared<S> &shared) 
     }
 }
 
-/* The piece's rows read their sums. */
+/* The piece's rows read their sums. `mine`: this thread's first row. */
 template <typename T, bool PLUS, typename S>
 __device__ inline void piece_finish(const spmv_job &job, const spmv_area &area, int64_t p, const spmv_piece &piece,
-                                    int64_t vector, const S *sums) {
+                                    const piece_row &mine, int64_t vector, const S *sums, spmv_faults *faults) {
     for (int r = (int)threadIdx.x; r < piece.rows; r += PIECE_NT) {
-        const int64_t row = piece.row + r, from = spmv_rowptr(job, row);
-        const int64_t to = spmv_is_malformed(job, from, spmv_rowptr(job, row + 1)) ? from : spmv_rowptr(job, row + 1);
-        if (from >= to) {
-            spmv_finish<T, PLUS>(job, row, vector, (S)spmv_nothing<PLUS>(job), true);
-        } else if (to <= piece.begin + piece.entries) {
-            spmv_finish<T, PLUS>(job, row, vector, sums[piece_at(max(piece_local(piece, to) - 1, 0))], false);
+        const piece_row row = r == (int)threadIdx.x ? mine : piece_row_at(job, piece, r, faults);
+        if (row.end > piece.entries) {
+            ((S *)area.tail)[p] = sums[piece_at(max(piece.entries - 1, 0))];
         } else {
-            ((S *)area.tail)[p] = sums[piece_at(max((int)piece.entries - 1, 0))];
+            const S sum = row.end > 0 ? sums[piece_at(row.end - 1)] : (S)spmv_nothing<PLUS>(job);
+            spmv_finish<T, PLUS>(job, piece.row + r, vector, sum, row.end == 0);
         }
     }
     if (threadIdx.x == 0) {
-        const int before = piece.rows > 0 ? piece_local(piece, spmv_rowptr(job, piece.row)) : piece.entries;
+        const int before = piece.rows > 0 ? mine.begin : piece.entries;
         ((S *)area.head)[p] = before > 0 ? sums[piece_at(before - 1)] : (S)spmv_nothing<PLUS>(job);
     }
 }
@@ -167,26 +199,33 @@ static __global__ void __launch_bounds__(PIECE_NT, PIECE_SM_BLOCKS) kernel_piece
     lsp_let_next_begin();
     lsp_wait_for_previous();
     const int64_t pieces = pieces_count(l);
-    for (int64_t p = blockIdx.x; p < pieces; p += gridDim.x) {
-        const spmv_piece piece = l.area.list[p];
-        if (threadIdx.x < SPMV_PIECE / WARP) {
-            shared.begins[threadIdx.x] = 0;
+    int64_t p = blockIdx.x;
+    spmv_piece next = {};
+    if (p < pieces) {
+        next = l.area.list[p];
+    }
+    if (threadIdx.x < SPMV_PIECE / WARP) {
+        shared.begins[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    for (; p < pieces; p += gridDim.x) {
+        const spmv_piece piece = next;
+        if (p + gridDim.x < pieces) {
+            next = l.area.list[p + gridDim.x];
         }
-        if (threadIdx.x == 0) {
-            shared.warp_begins = 0;
-        }
-        __syncthreads();
-        piece_mark(job, piece, shared.begins, &faults);
+        const piece_row mine = piece_mark(job, piece, shared.begins, &faults);
         if (job.wide_col) {
             piece_multiply<V, T, PLUS, 1>(job, piece, (const long long *)job.col, x, shared.sum, &faults);
         } else {
-            piece_multiply<V, T, PLUS, PIECE_VT>(job, piece, (const int32_t *)job.col, x, shared.sum, &faults);
+            piece_multiply<V, T, PLUS, PIECE_AHEAD>(job, piece, (const int32_t *)job.col, x, shared.sum, &faults);
         }
         __syncthreads();
         piece_scan<T, PLUS, S>(job, shared);
         __syncthreads();
-        piece_finish<T, PLUS, S>(job, l.area, p, piece, vector, shared.sum);
-        __syncthreads();
+        piece_finish<T, PLUS, S>(job, l.area, p, piece, mine, vector, shared.sum, &faults);
+        if (p + gridDim.x < pieces) {
+            __syncthreads();
+        }
     }
     faults.report(job);
 }

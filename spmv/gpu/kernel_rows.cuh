@@ -9,17 +9,14 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum {
-    ROWS_AHEAD = 5,
-    LANES_NT = 256,
-    LANES_SM_BLOCKS = 5
-}; /* AHEAD: entries that a lane loads before it adds the first */
+enum { LANES_NT = 256, LANES_SM_BLOCKS = 5 };
+enum { ROWS_AHEAD = 5 }; /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
 
 /* The sum of this lane's share of the entries begin .. end-1: entry begin, begin + lanes, ... AHEAD of them are loaded
- * before the first is added. */
-template <typename V, typename T, bool PLUS, int AHEAD, typename C>
+ * before the first is added. DENSE: x has no stride, and its element of an entry is that of the entry's column. */
+template <typename V, typename T, bool PLUS, bool DENSE, int AHEAD, typename C>
 __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job, const C *col, int64_t begin,
                                                              int64_t end, int lanes, const T *x, spmv_faults *faults) {
     typedef typename spmv_sum<T, PLUS>::type S;
@@ -34,14 +31,14 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
         for (int r = 0; r < AHEAD; r++) {
             c[r] = -1;
             if (r * lanes < left) {
-                c[r] = col ? col[k + r * lanes] : 0;
+                c[r] = DENSE || col ? col[k + r * lanes] : 0;
                 v[r] = spmv_value<V>(job.val, k + r * lanes);
             }
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             if (spmv_has(job, c[r])) {
-                from[r] = __ldg(x + (job.gathered ? k + r * lanes : c[r] * job.x_row));
+                from[r] = __ldg(x + (DENSE ? c[r] : job.gathered ? k + r * lanes : c[r] * job.x_row));
             } else if (r * lanes < left) {
                 faults->entry(k + r * lanes);
             }
@@ -61,9 +58,12 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
 template <typename V, typename T>
 __device__ inline double first_zero(const spmv_job &job, int64_t begin, int64_t end, const T *x, double sum) {
     for (int64_t k = begin; k < end; k++) {
-        const int64_t c = job.wide_col ? ((const long long *)job.col)[k] : (int64_t)((const int32_t *)job.col)[k];
+        const int64_t c = job.col == NULL ? 0
+                          : job.wide_col  ? ((const long long *)job.col)[k]
+                                          : (int64_t)((const int32_t *)job.col)[k];
         if ((uint64_t)c < (uint64_t)job.cols) {
-            const T one = spmv_product<T>(job.semiring, spmv_factor<T, V>(spmv_value<V>(job.val, k)), x[c * job.x_row]);
+            const T from = x[job.gathered ? k : c * job.x_row];
+            const T one = spmv_product<T>(job.semiring, spmv_factor<T, V>(spmv_value<V>(job.val, k)), from);
             if (one == 0) {
                 return one;
             }
@@ -72,59 +72,67 @@ __device__ inline double first_zero(const spmv_job &job, int64_t begin, int64_t 
     return sum;
 }
 
-/* The rows first .. last-1 by the block, `lanes` lanes a row; all vectors, one after the other. */
-template <typename V, typename T, bool PLUS>
-__device__ inline void lanes_rows(const spmv_job &job, int64_t first, int64_t last, int lanes, spmv_faults *faults) {
+/* A row by its lanes; all vectors, one after the other. */
+template <typename V, typename T, bool PLUS, bool DENSE>
+__device__ inline void lanes_row(const spmv_job &job, int64_t row, int64_t begin, int64_t end, int lanes, bool writes,
+                                 spmv_faults *faults) {
     typedef typename spmv_sum<T, PLUS>::type S;
-    const int lane = (int)threadIdx.x % lanes, slots = (int)blockDim.x / lanes;
-    for (int64_t base = first; base < last; base += slots) {
-        const int64_t row = base + (int)threadIdx.x / lanes;
-        int64_t begin = row < last ? spmv_rowptr(job, row) : 0, end = row < last ? spmv_rowptr(job, row + 1) : 0;
-        if (spmv_is_malformed(job, begin, end)) {
-            faults->row(row);
-            begin = end = 0;
+    const int lane = (int)threadIdx.x & (lanes - 1);
+    const int64_t vectors = DENSE ? 1 : job.vectors;
+    for (int64_t vector = 0; vector < vectors; vector++) {
+        const T *const x = (const T *)job.x + (DENSE ? 0 : vector * job.x_vector);
+        S sum;
+        if (!DENSE && job.wide_col) {
+            sum = lanes_sum<V, T, PLUS, DENSE, 1>(job, (const long long *)job.col, begin + lane, end, lanes, x, faults);
+        } else {
+            sum = lanes_sum<V, T, PLUS, DENSE, ROWS_AHEAD>(job, (const int32_t *)job.col, begin + lane, end, lanes, x,
+                                                           faults);
         }
-        for (int64_t vector = 0; vector < job.vectors; vector++) {
-            const T *const x = (const T *)job.x + vector * job.x_vector;
-            S sum = job.wide_col
-                        ? lanes_sum<V, T, PLUS, 1>(job, (const long long *)job.col, begin + lane, end, lanes, x, faults)
-                        : lanes_sum<V, T, PLUS, ROWS_AHEAD>(job, (const int32_t *)job.col, begin + lane, end, lanes, x,
-                                                            faults);
-            sum = spmv_join_lanes<T, PLUS>(job.semiring, sum, lanes);
-            if (lane == 0 && row < last) {
-                if constexpr (!PLUS) {
-                    sum = sum == 0 && lanes > 1 && job.chooses ? first_zero<V, T>(job, begin, end, x, sum) : sum;
-                }
-                spmv_finish<T, PLUS>(job, row, vector, sum, begin == end);
+        sum = spmv_join_lanes<T, PLUS>(job.semiring, sum, lanes);
+        if (lane == 0 && writes) {
+            if constexpr (!PLUS) {
+                sum = sum == 0 && lanes > 1 && job.chooses ? first_zero<V, T>(job, begin, end, x, sum) : sum;
             }
+            spmv_finish<T, PLUS>(job, row, vector, sum, begin == end);
         }
     }
 }
 
-/* A tile that has too many entries goes to the list; without a list each of its rows gets a whole warp. */
-template <typename V, typename T, bool PLUS>
+/* A row that has too many entries for its lanes goes to the list. */
+template <typename V, typename T, bool PLUS, bool DENSE>
 static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes(rows_launch l) {
+    const int slots = LANES_NT >> l.lane_bits;
     spmv_faults faults;
     lsp_let_next_begin();
-    const bool cut = l.gated && rows_are_cut(l, &faults);
-    for (int64_t tile = blockIdx.x; tile < l.tiles && !cut; tile += gridDim.x) {
-        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
-        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
-        const int64_t end = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz);
-        if (end - begin <= l.heavy) {
-            lanes_rows<V, T, PLUS>(l.job, first, last, l.lanes, &faults);
-        } else if (l.area.state) {
-            list_pieces(l.job, l.area, first, last, begin, end, &faults);
-        } else {
-            lanes_rows<V, T, PLUS>(l.job, first, last, WARP, &faults);
+    lsp_wait_for_previous();
+    for (int64_t base = (int64_t)blockIdx.x * slots; base < l.job.rows; base += (int64_t)gridDim.x * slots) {
+        const int64_t row = base + ((int)threadIdx.x >> l.lane_bits), there = min(row, l.job.rows - 1);
+        const unsigned skewed = rows_gate(l);
+        const int64_t rows[2] = {there, there + 1};
+        int64_t at[2];
+        spmv_rowptrs(l.job, rows, at);
+        if (skewed) {
+            cut_matrix(l.job, l.area, l.pieces, &faults);
+            break;
         }
+        if (spmv_is_malformed(l.job, at[0], at[1])) {
+            faults.row(there);
+            at[0] = at[1] = 0;
+        }
+        const bool listed = l.area.state && at[1] - at[0] > l.heavy;
+        if (listed && row == there) {
+            list_row(l.job, l.area, row, at[0], at[1], l.lanes, &faults);
+        }
+        at[1] = listed || row > there ? at[0] : at[1];
+        lanes_row<V, T, PLUS, DENSE>(l.job, row, at[0], at[1], l.lanes, row == there && !listed, &faults);
     }
     faults.report(l.job);
 }
 
 /* ---- bulk copies ---- */
 
-enum { TILES_AHEAD = 4, TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* NT: most threads. Registers for 12 such blocks */
+enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* most threads; registers for so many such blocks */
+enum { TILES_AHEAD = 6 };                      /* entries that a lane loads before it adds the first */
 
 /* A tile in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it. */
 template <typename V> struct tile_room {
@@ -171,13 +179,14 @@ __device__ inline void tile_start(const spmv_job &job, const tile_room<V> &room,
  * column is outside. */
 template <typename V, typename T, int LANES>
 __device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int at, int end, T sum, int *bad) {
+    enum { AHEAD = LANES <= 2 ? TILES_AHEAD : TILES_AHEAD + 1 }; /* so that a usual row is loaded at once */
     const T *const x = (const T *)job.x;
 #pragma unroll 1
-    for (; at < end; at += TILES_AHEAD * LANES) {
-        T from[TILES_AHEAD] = {};
-        bool good[TILES_AHEAD];
+    for (; at < end; at += AHEAD * LANES) {
+        T from[AHEAD] = {};
+        bool good[AHEAD];
 #pragma unroll
-        for (int r = 0; r < TILES_AHEAD; r++) {
+        for (int r = 0; r < AHEAD; r++) {
             const int k = at + r * LANES;
             const int32_t c = k < end ? room.col[k] : -1;
             good[r] = spmv_has(job, c);
@@ -188,7 +197,7 @@ __device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int 
             }
         }
 #pragma unroll
-        for (int r = 0; r < TILES_AHEAD; r++) {
+        for (int r = 0; r < AHEAD; r++) {
             if (good[r]) {
                 sum = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum, spmv_value<V>(room.val, at + r * LANES), from[r]);
             }
@@ -197,30 +206,27 @@ __device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int 
     return sum;
 }
 
-/* Sums the rows of a tile, entries begin .. end-1; those that do not fit in shared memory at once come in chunks. */
+/* Sums the rows of a tile, entries begin .. end-1; those that do not fit in shared memory at once come in chunks. The
+ * thread's row is `row`, if that is below `last`, with the pointers from and to. */
 template <typename V, typename T, int LANES>
-__device__ inline void tile_rows(const rows_launch &l, char *shared, int64_t first, int64_t last, int64_t begin,
-                                 int64_t end, unsigned *phase, spmv_faults *faults) {
+__device__ inline void tile_rows(const rows_launch &l, char *shared, int64_t row, int64_t last, int64_t from,
+                                 int64_t to, int64_t begin, int64_t end, unsigned *phase, spmv_faults *faults) {
     const spmv_job &job = l.job;
     lsp_arrivals *const arrivals = (lsp_arrivals *)shared;
-    const int64_t row = min(first + (int)threadIdx.x / LANES, last);
-    const int64_t from = spmv_rowptr(job, row), to = spmv_rowptr(job, min(row + 1, last));
     const bool malformed = row < last && spmv_is_malformed(job, from, to);
     const int64_t mine = spmv_clamp(from, begin, end), ends = malformed ? mine : spmv_clamp(to, mine, end);
+    int64_t lane_at = mine + (int)threadIdx.x % LANES; /* this lane's next entry */
     T sum = (T)-0.0;
-    int bad = -1;
     for (int64_t chunk = begin;;) {
         const tile_room<V> room = tile_in<V>(shared, l.room, chunk);
         const int64_t next = min(room.origin + l.room - 4, end);
+        int bad = -1;
         tile_start<V>(job, room, chunk, next, arrivals);
         __syncthreads();
         lsp_bulk_wait(arrivals, (*phase)++);
-        int at = (int)threadIdx.x % LANES + (int)(max(mine, chunk) - room.origin);
-        if (chunk > mine) { /* the lane goes on where it was */
-            at = (int)(chunk - room.origin) +
-                 (int)((unsigned long long)(mine + (int)threadIdx.x % LANES + (LANES << 20) - chunk) % LANES);
-        }
-        sum = tile_sum<V, T, LANES>(job, room, at, (int)(min(ends, next) - room.origin), sum, &bad);
+        const int at = (int)min(lane_at - room.origin, (int64_t)l.room), stop = (int)(min(ends, next) - room.origin);
+        sum = tile_sum<V, T, LANES>(job, room, at, stop, sum, &bad);
+        lane_at += at < stop ? (stop - at + LANES - 1) / LANES * LANES : 0;
         if (bad >= 0) {
             faults->entry(room.origin + bad);
         }
@@ -247,19 +253,27 @@ static __global__ void __launch_bounds__(TILES_NT, TILES_SM_BLOCKS) kernel_tiles
     spmv_faults faults;
     unsigned phase = 0;
     lsp_let_next_begin();
-    const bool cut = l.gated && rows_are_cut(l, &faults);
-    if (threadIdx.x == 0 && !cut) { /* the thread that starts the copies */
+    lsp_wait_for_previous();
+    if (threadIdx.x == 0) { /* the thread that starts the copies */
         lsp_bulk_begin((lsp_arrivals *)shared);
     }
-    for (int64_t tile = blockIdx.x; tile < l.tiles && !cut; tile += gridDim.x) {
+    for (int64_t tile = blockIdx.x; tile < l.tiles; tile += gridDim.x) {
         const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
-        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
-        const int64_t end = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz);
+        const int64_t row = min(first + (int)threadIdx.x / LANES, last), after = min(row + 1, last);
+        const unsigned skewed = rows_gate(l);
+        const int64_t rows[4] = {first, last, row, after};
+        int64_t at[4];
+        spmv_rowptrs(l.job, rows, at);
+        if (skewed) {
+            cut_matrix(l.job, l.area, l.pieces, &faults);
+            break;
+        }
+        const int64_t begin = spmv_clamp(at[0], 0, l.job.nnz), end = spmv_clamp(at[1], begin, l.job.nnz);
         if (l.area.state && end - begin > l.heavy) {
             list_pieces(l.job, l.area, first, last, begin, end, &faults);
             continue;
         }
-        tile_rows<V, T, LANES>(l, shared, first, last, begin, end, &phase, &faults);
+        tile_rows<V, T, LANES>(l, shared, row, last, at[2], at[3], begin, end, &phase, &faults);
         if (tile + gridDim.x < l.tiles) {
             lsp_bulk_reuse();
             __syncthreads();

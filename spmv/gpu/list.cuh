@@ -10,11 +10,11 @@
 /* A launch of a kernel of ROWS. */
 struct rows_launch {
     spmv_job job;
-    spmv_area area;        /* state NULL: no list */
-    int64_t tiles, pieces; /* pieces: of the whole matrix */
-    int lanes, tile_rows;
-    int room;      /* entries that shared memory holds */
-    int64_t heavy; /* a tile with more entries than this goes to the list */
+    spmv_area area;                  /* state NULL: no list */
+    int64_t tiles, pieces;           /* pieces: of the whole matrix */
+    int lanes, lane_bits, tile_rows; /* lanes of a row; kernel_lanes: 1 << lane_bits */
+    int room;                        /* entries that shared memory holds */
+    int64_t heavy;                   /* a tile with more entries than this goes to the list */
     bool gated;
 };
 
@@ -105,15 +105,26 @@ __device__ inline void list_pieces(const spmv_job &job, const spmv_area &area, i
     __syncthreads();
 }
 
-/* The gate of kernels of ROWS: does the sample want pieces? Then the grid makes them. */
-__device__ inline bool rows_are_cut(const rows_launch &l, spmv_faults *faults) {
-    lsp_wait_for_previous();
-    if (__ldcg(&l.area.state->skewed) == 0) {
-        return false;
+/* A group of lanes appends the pieces of one row, which holds the entries begin .. end-1. */
+__device__ inline void list_row(const spmv_job &job, const spmv_area &area, int64_t row, int64_t begin, int64_t end,
+                                int lanes, spmv_faults *faults) {
+    const int lane = (int)threadIdx.x % lanes;
+    const unsigned group = (lanes == WARP ? ~0u : (1u << lanes) - 1) << ((int)threadIdx.x % WARP - lane);
+    const int64_t count = (end - begin + SPMV_PIECE - 1) / SPMV_PIECE;
+    unsigned long long base = lane == 0 ? atomicAdd(&area.state->pieces, (unsigned long long)count) : 0;
+    base = __shfl_sync(group, base, 0, lanes);
+    for (int64_t j = lane; j < count; j += lanes) {
+        const int64_t at = begin + j * SPMV_PIECE;
+        if ((int64_t)base + j < area.capacity) {
+            area.list[base + j] = {at, row + (j > 0), (int32_t)min(end - at, (int64_t)SPMV_PIECE), j == 0};
+        } else { /* rows overlap */
+            faults->row(row);
+        }
     }
-    cut_matrix(l.job, l.area, l.pieces, faults);
-    return true;
 }
+
+/* The gate of kernels of ROWS: does the sample want pieces? Then the grid makes them, and no tile is done. */
+__device__ inline unsigned rows_gate(const rows_launch &l) { return l.gated ? __ldcg(&l.area.state->skewed) : 0; }
 
 /* ---- the sample ---- */
 
@@ -130,8 +141,10 @@ static __global__ void __launch_bounds__(SAMPLE_NT) kernel_sample(rows_launch l,
     for (int r = 0; r < SAMPLE_EACH; r++) {
         const int64_t tile = ((int64_t)r * SAMPLE_NT + threadIdx.x) * l.tiles / (SAMPLE_EACH * SAMPLE_NT);
         const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, l.job.rows);
-        const int64_t begin = spmv_clamp(spmv_rowptr(l.job, first), 0, l.job.nnz);
-        const int64_t count = spmv_clamp(spmv_rowptr(l.job, last), begin, l.job.nnz) - begin;
+        const int64_t rows[2] = {first, last};
+        int64_t at[2];
+        spmv_rowptrs(l.job, rows, at);
+        const int64_t begin = spmv_clamp(at[0], 0, l.job.nnz), count = spmv_clamp(at[1], begin, l.job.nnz) - begin;
         all += (unsigned long long)count;
         in_heavy += count > heavy ? (unsigned long long)count : 0;
     }

@@ -12,8 +12,9 @@ static const struct {
     double mean;
     int lanes, tile_rows;
 } bulk_shapes[] = {{6, 1, 64}, {12, 2, 64}, {1e300, 4, 32}};
-static const double heavy_times = 4;  /* a tile with this many times the mean goes to the list */
-static const int small_nnz = 1 << 15; /* below, a list costs more than it saves */
+static const double heavy_times = 4;        /* a tile with this many times the mean goes to the list */
+static const double many_heavy_times = 256; /* for several vectors: as a number of mean rows */
+static const int small_nnz = 1 << 15;       /* below, a list costs more than it saves */
 
 /* A fifth of the mean: each lane then loads its part of a row at once. */
 static int plain_lanes(double mean) {
@@ -40,10 +41,10 @@ static void shape_bulk(const lsp_spmv_job *given, spmv_shape *shape) {
 }
 
 /* Does the matrix allow bulk copies? They move 16 bytes to and from multiples of 16. */
-static bool takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
+extern "C" bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
     const lsp_csr *A = &given->A;
     return lsp_cuda_get_chip(ctx)->compute >= 90 && given->options.semiring == LSP_PLUS_TIMES &&
-           given->options.vectors == 1 && A->col_type == LSP_I32 && ((uintptr_t)A->col | (uintptr_t)A->val) % 16 == 0;
+           A->col_type == LSP_I32 && ((uintptr_t)A->col | (uintptr_t)A->val) % 16 == 0;
 }
 
 extern "C" void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape) {
@@ -52,29 +53,31 @@ extern "C" void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shap
     shape->block_tiles = 1;
     shape->lanes = plain_lanes(mean);
     shape->tile_rows = LANES_NT / shape->lanes;
-    shape->heavy = lsp_max((int64_t)(heavy_times * mean * shape->tile_rows), SPMV_PIECE);
+    shape->heavy = SPMV_PIECE;
 }
 
 extern "C" void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape) {
     const double most = given->options.type == LSP_F32 ? bulk_mean_f32 : bulk_mean_f64;
     lsp_spmv_plain_shape(given, shape);
-    if (takes_bulk(ctx, given) && mean_of(given) <= most) {
+    if (lsp_spmv_takes_bulk(ctx, given) && given->options.vectors == 1 && mean_of(given) <= most) {
         shape_bulk(given, shape);
     }
 }
 
-extern "C" int64_t lsp_spmv_rows_pieces(const lsp_spmv_job *given, const spmv_shape *shape) {
-    const int64_t nnz = given->A.nnz;
-    return nnz / SPMV_PIECE + lsp_min(nnz / shape->heavy, lsp_ceil_div(given->A.rows, shape->tile_rows)) + 2;
+extern "C" int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given) {
+    return 2 * (given->A.nnz / SPMV_PIECE) + 2; /* a listed tile has more entries than one piece */
 }
 
 /* ---- start ---- */
 
 template <typename V, typename T>
 static lsp_status start_lanes(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    return l->job.semiring == LSP_PLUS_TIMES
-               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true>), blocks, LANES_NT, 0, *l)
-               : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false>), blocks, LANES_NT, 0, *l);
+    const spmv_job *job = &l->job;
+    const bool dense = job->vectors == 1 && job->x_row == 1 && !job->wide_col && !job->gathered;
+    return job->semiring != LSP_PLUS_TIMES
+               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false, false>), blocks, LANES_NT, 0, *l)
+           : dense ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true, true>), blocks, LANES_NT, 0, *l)
+                   : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true, false>), blocks, LANES_NT, 0, *l);
 }
 
 template <typename V, typename T, int LANES>
@@ -112,6 +115,7 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.tiles = lsp_ceil_div(job->rows, shape->tile_rows);
     l.pieces = lsp_spmv_equal_pieces(given);
     l.lanes = shape->lanes;
+    l.lane_bits = lsp_bits((uint64_t)shape->lanes) - 1;
     l.tile_rows = shape->tile_rows;
     l.room = shape->room;
     l.heavy = shape->heavy;
@@ -132,6 +136,10 @@ done:
     return status;
 }
 
+extern "C" int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given) {
+    return lsp_max((int64_t)(many_heavy_times * mean_of(given)), 4 * SPMV_PIECE);
+}
+
 /* ---- engine ---- */
 
 static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
@@ -139,28 +147,39 @@ static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
     return true;
 }
 
-/* A plan knows the longest row: lists are needed where it is far longer than the mean. */
-static lsp_status prepare(lsp_spmv_plan *plan) {
-    spmv_shape shape;
-    lsp_spmv_rows_shape(plan->ctx, &plan->job, &shape);
-    const bool lists = plan->facts.longest_row > SPMV_PIECE && plan->job.A.nnz > small_nnz;
-    return lists ? lsp_spmv_area_prepare(plan, lsp_spmv_rows_pieces(&plan->job, &shape)) : LSP_OK;
+static bool is_many(const lsp_spmv_job *given) {
+    return given->options.vectors > 1 && given->options.semiring == LSP_PLUS_TIMES;
 }
 
+/* Lists are needed where a row may be longer than a block should sum alone. A plan knows the longest row. */
+static bool needs_list(const lsp_spmv_job *given, const lsp_spmv_facts *facts) {
+    return given->A.nnz > small_nnz && (facts == NULL || facts->longest_row > SPMV_PIECE);
+}
+
+static lsp_status prepare(lsp_spmv_plan *plan) {
+    return needs_list(&plan->job, &plan->facts) ? lsp_spmv_area_prepare(plan, lsp_spmv_listed_pieces(&plan->job))
+                                                : LSP_OK;
+}
+
+/* A call whose row pointers were not seen decides between rows and pieces on the GPU. */
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     lsp_status status = LSP_OK;
     spmv_shape shape;
     spmv_job job;
     spmv_area area = {};
-    const bool planned = given->planned && parts == NULL, lists = given->A.nnz > small_nnz && !planned;
-    const bool gated = lists && parts == NULL && given->options.method == LSP_SPMV_AUTO;
+    const bool lists = parts != NULL || (!given->planned && needs_list(given, NULL));
+    const bool gated = lists && parts == NULL && !is_many(given) && given->options.method == LSP_SPMV_AUTO;
     lsp_spmv_rows_shape(ctx, given, &shape);
     lsp_spmv_gpu_job(ctx, given, &job);
+    if (job.x_row != 1) { /* bulk tiles read x without a stride */
+        lsp_spmv_plain_shape(given, &shape);
+    }
     if (lists) {
-        const int64_t pieces = lsp_max(lsp_spmv_rows_pieces(given, &shape), lsp_spmv_equal_pieces(given));
+        const int64_t pieces = lsp_max(lsp_spmv_listed_pieces(given), gated ? lsp_spmv_equal_pieces(given) : 0);
         LSP_TRY(lsp_spmv_area_for(ctx, parts, pieces, &area));
     }
-    LSP_TRY(lsp_spmv_rows_start(ctx, given, &job, &shape, lists ? &area : NULL, gated));
+    LSP_TRY(is_many(given) ? lsp_spmv_many_start(ctx, given, &job, lists ? &area : NULL)
+                           : lsp_spmv_rows_start(ctx, given, &job, &shape, lists ? &area : NULL, gated));
 done:
     return status;
 }
