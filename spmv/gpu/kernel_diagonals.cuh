@@ -76,8 +76,7 @@ __device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t beg
 }
 
 /* The sums of a slice's shares, added in their order, go to the first share. Only for one vector. */
-template <typename T, int B>
-__device__ inline void diagonals_join(int shares, int share, T (&sum)[B][1], bool *some) {
+template <typename T, int B> __device__ inline void diagonals_join(int shares, int share, T (&sum)[B][1], bool *some) {
     __shared__ T sums[DIAGONALS_WARPS][B][WARP];
     __shared__ bool present[DIAGONALS_WARPS][WARP];
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;

@@ -20,7 +20,7 @@ struct diagonals_build {
     bool wide_rowptr, wide_col;
     int64_t rows, nnz, slices;
     int b;
-    int64_t *first;                 /* _count sets first[s + 1] to the diagonals of slice s, unless it is NULL */
+    int64_t *first; /* _count sets first[s + 1] to the diagonals of slice s, unless it is NULL */
     lsp_diagonal *at;
     void *values;
     int64_t limit;                  /* _count stops beyond; INT64_MAX: none */
@@ -129,7 +129,8 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
     int done = 0;
     for (int b = 2; build.instead && b <= LSP_SPMV_LARGEST_BLOCK; b++) {
         const diagonals_found *other = build.instead + b;
-        if (build.instead_limit[b] > 0 && other->no_blocks == 0 && other->total <= (unsigned long long)build.instead_limit[b]) {
+        if (build.instead_limit[b] > 0 && other->no_blocks == 0 &&
+            other->total <= (unsigned long long)build.instead_limit[b]) {
             return;
         }
     }
