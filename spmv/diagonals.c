@@ -52,8 +52,8 @@ lsp_status lsp_spmv_diagonals_allocate(lsp_spmv_plan *plan) {
         LSP_TRY(lsp_alloc(ctx, where, stored, bytes, &D->values));
     }
     plan->info.stored_entries = stored;
-    plan->info.plan_bytes += (D->slices + 1) * (int64_t)sizeof *D->first + D->count * (int64_t)sizeof *D->at +
-                             stored * (int64_t)bytes;
+    plan->info.plan_bytes +=
+        (D->slices + 1) * (int64_t)sizeof *D->first + D->count * (int64_t)sizeof *D->at + stored * (int64_t)bytes;
 done:
     return status;
 }

@@ -21,7 +21,7 @@ typedef struct lsp_diagonal {
 /* The entries of a row are in the order in which the matrix has them. Rows of any order, and rows that have a column
  * twice, are therefore right, and only cost more diagonals. */
 typedef struct lsp_diagonals {
-    int block;      /* b; 1 for LSP_SPMV_DIAGONALS */
+    int block;             /* b; 1 for LSP_SPMV_DIAGONALS */
     int64_t slices, count; /* slices; diagonals of all slices */
     int64_t *first;        /* the diagonals of slice s are first[s] .. first[s+1]-1 */
     lsp_diagonal *at;
@@ -30,7 +30,7 @@ typedef struct lsp_diagonals {
 } lsp_diagonals;
 
 enum {
-    LSP_DIAGONALS_VECTORS = 8,    /* the most columns of X */
+    LSP_DIAGONALS_VECTORS = 16,   /* the most columns of X */
     LSP_DIAGONALS_SPARE = 256,    /* diagonals that may be beyond LSP_DIAGONALS_FILL: few cost nothing */
     LSP_DIAGONALS_PATIENCE = 1024 /* diagonals of a slice after which counting asks whether it is worth while */
 };

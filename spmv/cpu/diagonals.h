@@ -10,9 +10,9 @@ typedef struct lsp_diagonals_build {
     const lsp_csr *A;
     lsp_diagonals *D;
     int block;
-    int64_t limit;   /* of `total`; counting stops beyond. INT64_MAX: none */
-    int64_t total;   /* diagonals counted, atomically added */
-    bool no_blocks;  /* atomically set: A does not consist of such blocks */
+    int64_t limit;  /* of `total`; counting stops beyond. INT64_MAX: none */
+    int64_t total;  /* diagonals counted, atomically added */
+    bool no_blocks; /* atomically set: A does not consist of such blocks */
 } lsp_diagonals_build;
 
 typedef struct lsp_diagonals_product {
@@ -20,8 +20,8 @@ typedef struct lsp_diagonals_product {
     const lsp_diagonals *D;
     const lsp_spmv_vectors *vectors;
     double alpha, beta;
-    lsp_type type; /* of x and y */
-    int64_t count; /* vectors */
+    lsp_type type;                            /* of x and y */
+    int64_t count;                            /* vectors */
     int64_t x_row, x_vector, y_row, y_vector; /* steps, in elements */
 } lsp_diagonals_product;
 

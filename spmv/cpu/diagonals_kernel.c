@@ -7,6 +7,10 @@
 
 enum { SLICE = LSP_SPMV_SLICE };
 
+typedef struct slice_place {
+    int64_t row, cols; /* the slice's first row, and all columns; in blocks */
+} slice_place;
+
 /* One rounding where the processor has the instruction; elsewhere it would be a slow call. */
 #if defined(__FMA__)
 ALWAYS float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -77,7 +81,8 @@ typedef __m256d v_f64;
 typedef __m256 v_f32;
 typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define MASK_f64(rows, w)                                                                                              \
-    _mm256_sllv_epi64(_mm256_set1_epi64x(rows), _mm256_sub_epi64(_mm256_setr_epi64x(63, 62, 61, 60), _mm256_set1_epi64x(4 * (w))))
+    _mm256_sllv_epi64(_mm256_set1_epi64x(rows),                                                                        \
+                      _mm256_sub_epi64(_mm256_setr_epi64x(63, 62, 61, 60), _mm256_set1_epi64x(4 * (w))))
 #define MASK_f32(rows, w)                                                                                              \
     _mm256_sllv_epi32(_mm256_set1_epi32((int)(rows)),                                                                  \
                       _mm256_sub_epi32(_mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24), _mm256_set1_epi32(8 * (w))))

@@ -1,7 +1,7 @@
 /* Plans by diagonals and by diagonals of blocks: what they count, what they refuse, new values, and that rows outside a
  * diagonal read nothing. The products of all families of matrices are in methods.c. */
-#include "cases.h"
 #include "spmv/diagonals.h"
+#include "cases.h"
 
 static const request usual = {.val_type = LSP_F64, .type = LSP_F64, .alpha = 1, .seed = 3};
 
@@ -70,8 +70,8 @@ static lsp_spmv_facts count_slots(lsp_ctx *ctx, const lsp_csr *A) {
 /* ---- counts ---- */
 
 TEST_ON_BOTH(spmv_diagonals, slots_are_counted_up_to_a_fill_of_one_and_a_half) {
-    static const char *const names[] = {"poisson2d:40", "poisson2d:7", "poisson2d:64", "stencil27:9", "perm:200",
-                                        "er:500:6",     "er:2000:2",   "web:300:1.8:90"};
+    static const char *const names[] = {"poisson2d:40", "poisson2d:7", "poisson2d:64", "stencil27:9",
+                                        "perm:200",     "er:500:6",    "er:2000:2",    "web:300:1.8:90"};
     for (int i = 0; i < 8 * 2; i++) {
         lsp_csr A;
         must(ctx, lsp_generate(ctx, names[i / 2], 1,
@@ -264,8 +264,8 @@ TEST_ON_BOTH(spmv_diagonals, an_update_with_another_structure_stays_inside) {
     lsp_csr B = make_blocks(ctx, "poisson2d:20", 2, 0, (lsp_csr_types){.val_type = LSP_F64});
     for (int i = 0; i < 2; i++) {
         lsp_spmv_plan *plan = NULL;
-        must(ctx, lsp_spmv_plan_create(
-                      ctx, &there, &(lsp_spmv_options){.method = i ? LSP_SPMV_BLOCKS : LSP_SPMV_DIAGONALS}, &plan));
+        must(ctx, lsp_spmv_plan_create(ctx, &there,
+                                       &(lsp_spmv_options){.method = i ? LSP_SPMV_BLOCKS : LSP_SPMV_DIAGONALS}, &plan));
         for (int kind = 0; kind < 3; kind++) {
             for (int64_t k = 1; k <= A.rows; k++) {
                 lsp_index_set(A.rowptr, A.rowptr_type, k, kind == 0 ? A.nnz : kind == 1 ? -5 * k : A.nnz * 3 - k);
@@ -344,8 +344,8 @@ static lsp_status make_plan(lsp_ctx *ctx, void *data) {
     lsp_csr A = *(const lsp_csr *)data;
     for (int i = 0; i < 2 && status == LSP_OK; i++) {
         lsp_spmv_plan *plan = NULL;
-        status = lsp_spmv_plan_create(
-            ctx, &A, &(lsp_spmv_options){.method = i ? LSP_SPMV_BLOCKS : LSP_SPMV_DIAGONALS}, &plan);
+        status = lsp_spmv_plan_create(ctx, &A, &(lsp_spmv_options){.method = i ? LSP_SPMV_BLOCKS : LSP_SPMV_DIAGONALS},
+                                      &plan);
         cr_assert((plan == NULL) == (status != LSP_OK));
         lsp_spmv_plan_destroy(plan);
     }
