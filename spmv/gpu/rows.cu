@@ -5,7 +5,7 @@
 
 /* ---- shape ---- */
 
-/* Tuned on an H200 with spmv-tune (tests/spmv/README). Bulk copies pay for rows up to `bulk_mean` entries; rows that
+/* Tuned on an H200 by `sparse-bench spmv`. Bulk copies pay for rows up to `bulk_mean` entries; rows that
  * are longer keep lanes busy without. */
 static const double bulk_mean_f64 = 40, bulk_mean_f32 = 160;
 static const struct {
