@@ -6,16 +6,20 @@
 #include <stdarg.h>
 #include <string.h>
 
+static const cli_tool *tool; /* the tool that runs; cli_parse, which every tool calls first, sets it */
+
+const char *cli_tool_name(void) { return tool->name; }
+
 int cli_fail(int code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    cli_say(this_tool.name, format, arguments);
+    cli_say(tool->name, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
     return code;
 }
 
-int cli_usage(const cli_tool *tool, const char *format, ...) {
+int cli_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     cli_say(tool->name, format, arguments);
@@ -45,7 +49,7 @@ static const char *other_name(const char *word) {
     return word;
 }
 
-int cli_unknown(const cli_tool *tool, const char *word, const char *words, const char *format, ...) {
+int cli_unknown(const char *word, const char *words, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     cli_say(tool->name, format, arguments);
@@ -72,17 +76,17 @@ int cli_unknown(const cli_tool *tool, const char *word, const char *words, const
     return CLI_USAGE;
 }
 
-static int unknown_option(const cli_tool *tool, const char *argument, size_t length) {
+static int unknown_option(const char *argument, size_t length) {
     char words[1024] = "", given[64];
     size_t used = 0;
     for (size_t i = 0; i < tool->count && used < sizeof words; i++) {
         used += (size_t)snprintf(words + used, sizeof words - used, "--%s|", tool->options[i].name);
     }
     snprintf(given, sizeof given, "%.*s", (int)length, argument);
-    return cli_unknown(tool, given, words, "unknown option '%.*s'", (int)length, argument);
+    return cli_unknown(given, words, "unknown option '%.*s'", (int)length, argument);
 }
 
-int cli_choose(const cli_tool *tool, const char *name, const char *words, const char *value, int *which) {
+int cli_choose(const char *name, const char *words, const char *value, int *which) {
     char word[64];
     const char *rest = words;
     for (int i = 0; next_word(&rest, word, sizeof word); i++) {
@@ -91,23 +95,23 @@ int cli_choose(const cli_tool *tool, const char *name, const char *words, const 
             return CLI_DONE;
         }
     }
-    return cli_unknown(tool, value, words, "--%s takes %s, not '%s'", name, words, value);
+    return cli_unknown(value, words, "--%s takes %s, not '%s'", name, words, value);
 }
 
-static int store_size(const cli_tool *tool, const cli_option *option, const char *value, int64_t *bytes) {
+static int store_size(const cli_option *option, const char *value, int64_t *bytes) {
     switch (cli_parse_size(value, bytes)) {
     case CLI_SIZE_FINE:
         return CLI_DONE;
     case CLI_SIZE_ZERO:
-        return cli_usage(tool, "--%s takes a size of 1 byte or more, not '%s'", option->name, value);
+        return cli_usage("--%s takes a size of 1 byte or more, not '%s'", option->name, value);
     case CLI_SIZE_LARGE:
-        return cli_usage(tool, "--%s: '%s' is too large: the size must be below 8 EiB (8388608T)", option->name, value);
+        return cli_usage("--%s: '%s' is too large: the size must be below 8 EiB (8388608T)", option->name, value);
     default:
-        return cli_usage(tool, "--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
+        return cli_usage("--%s takes a size such as 800M, 1.5G or 4GiB, not '%s'", option->name, value);
     }
 }
 
-static int store(const cli_tool *tool, const cli_option *option, const char *value, void *fields) {
+static int store(const cli_option *option, const char *value, void *fields) {
     void *field = (char *)fields + option->field;
     switch (option->kind) {
     case CLI_FLAG:
@@ -115,27 +119,26 @@ static int store(const cli_tool *tool, const cli_option *option, const char *val
         return CLI_DONE;
     case CLI_WORD:
         *(const char **)field = value;
-        return *value ? CLI_DONE : cli_usage(tool, "--%s: %s is empty", option->name, option->value);
+        return *value ? CLI_DONE : cli_usage("--%s: %s is empty", option->name, option->value);
     case CLI_COUNT:
         return cli_parse_count(value, option->least, option->most, field)
                    ? CLI_DONE
-                   : cli_usage(tool, "--%s takes a whole number from %lld to %lld, not '%s'", option->name,
+                   : cli_usage("--%s takes a whole number from %lld to %lld, not '%s'", option->name,
                                (long long)option->least, (long long)option->most, value);
     case CLI_NUMBER:
         return cli_parse_number(value, field)
                    ? CLI_DONE
-                   : cli_usage(tool, "--%s takes a number from 0 up, such as 0.5 or 1e-9, not '%s'", option->name,
-                               value);
+                   : cli_usage("--%s takes a number from 0 up, such as 0.5 or 1e-9, not '%s'", option->name, value);
     case CLI_SIZE:
-        return store_size(tool, option, value, field);
+        return store_size(option, value, field);
     case CLI_CHOICE:
-        return cli_choose(tool, option->name, option->value, value, field);
+        return cli_choose(option->name, option->value, value, field);
     }
     return CLI_USAGE;
 }
 
 /* Finds the option that an argument names. *value is its value if it stands in the same argument, otherwise NULL. */
-static const cli_option *find(const cli_tool *tool, const char *argument, size_t *length, const char **value) {
+static const cli_option *find(const char *argument, size_t *length, const char **value) {
     bool is_long = argument[1] == '-';
     *length = is_long ? strcspn(argument, "=") : 2;
     *value = argument[*length] == 0 ? NULL : argument + *length + is_long;
@@ -150,18 +153,19 @@ static const cli_option *find(const cli_tool *tool, const char *argument, size_t
     return NULL;
 }
 
-int cli_parse(const cli_tool *tool, int argc, char **argv, void *fields, const char **files, int most_files,
+int cli_parse(const cli_tool *of, int argc, char **argv, void *fields, const char **files, int most_files,
               int *file_count) {
     bool options_end = false;
+    tool = of;
     *file_count = 0;
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i], *value = NULL;
         if (options_end || argument[0] != '-' || argument[1] == 0) {
             if (*argument == 0) {
-                return cli_usage(tool, "the name of a file is empty");
+                return cli_usage("the name of a file is empty");
             }
             if (*file_count == most_files) {
-                return cli_usage(tool, "'%s' is one file too many: at most %d can be given", argument, most_files);
+                return cli_usage("'%s' is one file too many: at most %d can be given", argument, most_files);
             }
             files[(*file_count)++] = argument;
             continue;
@@ -171,21 +175,21 @@ int cli_parse(const cli_tool *tool, int argc, char **argv, void *fields, const c
             continue;
         }
         size_t length = 0;
-        const cli_option *option = find(tool, argument, &length, &value);
+        const cli_option *option = find(argument, &length, &value);
         if (!option || (option->kind == CLI_FLAG && value && argument[1] != '-')) {
-            return unknown_option(tool, argument, argument[1] == '-' ? length : strlen(argument));
+            return unknown_option(argument, argument[1] == '-' ? length : strlen(argument));
         }
         if (option->kind == CLI_FLAG && value) {
-            return cli_usage(tool, "--%s takes no value, but '%s' gives one", option->name, argument);
+            return cli_usage("--%s takes no value, but '%s' gives one", option->name, argument);
         }
         if (option->kind != CLI_FLAG && !value) {
             value = argv[i + 1];
             if (!value || strncmp(value, "--", 2) == 0) {
-                return cli_usage(tool, "%.*s needs a value: %s", (int)length, argument, option->value);
+                return cli_usage("%.*s needs a value: %s", (int)length, argument, option->value);
             }
             i++;
         }
-        int code = store(tool, option, value, fields);
+        int code = store(option, value, fields);
         if (code != CLI_DONE) {
             return code;
         }
@@ -193,10 +197,10 @@ int cli_parse(const cli_tool *tool, int argc, char **argv, void *fields, const c
     return CLI_DONE;
 }
 
-void cli_help(const cli_tool *tool, FILE *to) {
-    fputs(tool->usage, to);
-    for (size_t i = 0; i < tool->count; i++) {
-        const cli_option *option = &tool->options[i];
+void cli_help(const cli_tool *of, FILE *to) {
+    fputs(of->usage, to);
+    for (size_t i = 0; i < of->count; i++) {
+        const cli_option *option = &of->options[i];
         char left[64] = "";
         if (!option->help) {
             continue;
@@ -210,5 +214,5 @@ void cli_help(const cli_tool *tool, FILE *to) {
             fprintf(to, "  %-24s %s\n", "", option->help + first + 1);
         }
     }
-    fputs(tool->tail, to);
+    fputs(of->tail, to);
 }

@@ -38,20 +38,20 @@ typedef struct cli_tool {
     size_t count;
 } cli_tool;
 
-extern const cli_tool this_tool; /* each tool defines its own */
+/* The name of the tool whose command line cli_parse reads. */
+const char *cli_tool_name(void);
 
-/* Prints "this tool: sentence" on standard error. Returns `code`. */
+/* Prints "tool: sentence" on standard error. Returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints "tool: sentence" on standard error. Returns CLI_USAGE. */
-int cli_usage(const cli_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, followed by "; did you mean 'WORD'?" if one of the words (separated by |) is similar. */
-int cli_unknown(const cli_tool *tool, const char *word, const char *words, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+int cli_unknown(const char *word, const char *words, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Finds the value of option --`name` among the words (separated by |) and writes its index to *which. */
-int cli_choose(const cli_tool *tool, const char *name, const char *words, const char *value, int *which);
+int cli_choose(const char *name, const char *words, const char *value, int *which);
 
 /* Writes the options to the struct `fields` and all other arguments to files[0 .. *file_count - 1]. Returns CLI_DONE,
  * or prints what is wrong and returns CLI_USAGE. */

@@ -17,12 +17,28 @@ const char *const peer_cg_names[PEER_CG_WAYS] = {"streamed", "graph"};
 
 #define SPARSE(F)                                                                                                      \
     F(Create)                                                                                                          \
-    F(Destroy) F(SetStream) F(GetErrorString) F(CreateCsr) F(DestroySpMat) F(CreateDnVec) F(DestroyDnVec)              \
-        F(DnVecSetValues) F(SpMV_bufferSize) F(SpMV) F(SpMV_preprocess)
+    F(Destroy)                                                                                                         \
+    F(SetStream)                                                                                                       \
+    F(GetErrorString)                                                                                                  \
+    F(CreateCsr)                                                                                                       \
+    F(DestroySpMat)                                                                                                    \
+    F(CreateDnVec)                                                                                                     \
+    F(DestroyDnVec)                                                                                                    \
+    F(DnVecSetValues)                                                                                                  \
+    F(SpMV_bufferSize)                                                                                                 \
+    F(SpMV)                                                                                                            \
+    F(SpMV_preprocess)
 #define DENSE(F)                                                                                                       \
     F(Create_v2)                                                                                                       \
-    F(Destroy_v2) F(SetStream_v2) F(SetPointerMode_v2) F(GetStatusString) F(DotEx) F(AxpyEx) F(ScalEx) F(Sdgmm)        \
-        F(Ddgmm)
+    F(Destroy_v2)                                                                                                      \
+    F(SetStream_v2)                                                                                                    \
+    F(SetPointerMode_v2)                                                                                               \
+    F(GetStatusString)                                                                                                 \
+    F(DotEx)                                                                                                           \
+    F(AxpyEx)                                                                                                          \
+    F(ScalEx)                                                                                                          \
+    F(Sdgmm)                                                                                                           \
+    F(Ddgmm)
 
 enum { STEPS = 25 };                                          /* of a graph, and of an inner solve of the benchmark */
 enum { R, P, Q, Z, VECTORS };                                 /* vectors that the iterations need besides x */

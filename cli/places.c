@@ -117,7 +117,7 @@ int cli_places_check(cli_place *places, int count) {
         inspect(&places[i]);
         for (int k = 0; k < i && places[i].output; k++) {
             if (same_file(&places[i], &places[k])) {
-                return cli_usage(&this_tool, "%s would overwrite %s: '%s' and '%s' are the same file", places[i].role,
+                return cli_usage("%s would overwrite %s: '%s' and '%s' are the same file", places[i].role,
                                  places[k].role, name_of(&places[i]), name_of(&places[k]));
             }
         }

@@ -100,7 +100,7 @@ void cli_log_hook(void *user, const char *message) {
     snprintf(progress->logged, sizeof progress->logged, "%s", message);
     if (progress->verbose) {
         erase(progress);
-        fprintf(stderr, "%s: %s\n", this_tool.name, message);
+        fprintf(stderr, "%s: %s\n", cli_tool_name(), message);
     }
     unlock(progress);
 }

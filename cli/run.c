@@ -102,11 +102,10 @@ int cli_read_device(const char *name, cli_device *device, int *ordinal) {
         return CLI_DONE;
     }
     if (strncmp(name, "cuda:", 5) != 0) {
-        return cli_unknown(&this_tool, name, "auto|cpu|cuda", "--device takes auto, cpu, cuda or cuda:N, not '%s'",
-                           name);
+        return cli_unknown(name, "auto|cpu|cuda", "--device takes auto, cpu, cuda or cuda:N, not '%s'", name);
     }
     if (!cli_parse_count(name + 5, 0, 1023, &number)) {
-        return cli_usage(&this_tool, "--device %s: the number of a GPU is a whole number from 0 up", name);
+        return cli_usage("--device %s: the number of a GPU is a whole number from 0 up", name);
     }
     *ordinal = (int)number;
     return CLI_DONE;

@@ -17,7 +17,7 @@ static int generate(cli_run *run, const cli_source *from, cli_matrix *matrix) {
     if (status == LSP_ERR_ARGUMENT) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(from->spec, ":"), from->spec);
-        return cli_unknown(&this_tool, name, cli_generators, "%s", lsp_last_error(run->ctx));
+        return cli_unknown(name, cli_generators, "%s", lsp_last_error(run->ctx));
     }
     return status == LSP_OK ? CLI_DONE : cli_failed(run, status);
 }

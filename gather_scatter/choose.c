@@ -7,6 +7,14 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Lines an access among 4096 neighbouring ones, below which a GPU scatters directly: each line is then written while
+ * the L2 cache holds it. H200, 2^24 and 2^26 doubles, direct / stage in ms: .06 lines an access .263 / .433 and 1.05
+ * / 1.62; .53 lines .442 / .389 and 1.81 / 1.52 (2026-11-24). */
+static const double few_lines = 0.25;
+
+/* An array up to this share of the last cache is moved directly: H200, 2^22 doubles at random .120, staged .137 ms. */
+static const double cached_share[] = {[LSP_HOST] = 0.5, [LSP_CUDA] = 0.6};
+
 enum {
     few = 1 << 16,         /* indices: a call with fewer takes less time than a choice could save */
     quick_windows = 2,     /* of a sample for one call */
@@ -64,14 +72,6 @@ static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, const ls
     return LSP_OK;
 }
 
-/* Direct takes about start + streams + v / 32 of the accesses' time if a warp touches v sectors. Returns the v at which
- * it is as fast as `seconds`. */
-static double switch_sectors(const lsp_cache_figures *f, const lsp_cache_case *what, double direct, double seconds) {
-    const lsp_access a = lsp_access_of(f, what, 1);
-    const double accesses = lsp_access_seconds(f, &a);
-    return fmin(fmax(32 * (seconds - (direct - accesses)) / accesses, 0), 32);
-}
-
 static void take(lsp_gather_choice *choice, const lsp_cache_prediction *p, lsp_strategy strategy, int passes) {
     choice->strategy = strategy;
     choice->passes = strategy != LSP_STRATEGY_RESCAN ? 1 : passes > 0 ? passes : (int)lsp_max(p->passes[strategy], 1);
@@ -103,7 +103,7 @@ static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pat
              asked == LSP_STRATEGY_AUTO ? p.reason : "the caller asked for it");
     if (asked == LSP_STRATEGY_AUTO && p.best != LSP_STRATEGY_DIRECT && !pattern && !job->planned &&
         job->args.where == LSP_CUDA) {
-        choice->switch_sectors = switch_sectors(f, &what, choice->direct_seconds, choice->seconds);
+        choice->switch_lines = few_lines;
     }
 done:
     return status;
@@ -125,17 +125,17 @@ static bool looks_sequential(const lsp_gather_args *a, size_t bytes) {
     return near > places * steps * 3 / 4;
 }
 
-/* One call on the host: direct without a sample if the array fits half of the last cache, or if it is read in order. */
-static lsp_status is_plain_on_host(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
+/* One call: direct without a sample if the array fits half of the last cache, or on the host if it is read in order. */
+static lsp_status is_plain_call(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
     lsp_status status = LSP_OK;
     const lsp_cache_figures *f;
     *plain = false;
-    if (job->planned || job->args.where != LSP_HOST || job->args.strategy != LSP_STRATEGY_AUTO) {
+    if (job->planned || job->args.strategy != LSP_STRATEGY_AUTO) {
         return LSP_OK;
     }
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
-    *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes / 2 ||
-             looks_sequential(&job->args, job->most_bytes);
+    *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes * cached_share[job->args.where] ||
+             (job->args.where == LSP_HOST && looks_sequential(&job->args, job->most_bytes));
 done:
     return status;
 }
@@ -156,7 +156,7 @@ lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_
                 job->scatter ? "scatter" : "gather", job->planned ? "with" : "without", lsp_strategy_name(asked));
     bool plain = is_plain(job);
     if (!plain) {
-        LSP_TRY(is_plain_on_host(ctx, job, &plain));
+        LSP_TRY(is_plain_call(ctx, job, &plain));
     }
     if (plain) {
         job->choice = (lsp_gather_choice){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};

@@ -14,8 +14,9 @@ typedef struct lsp_gather_choice {
     lsp_strategy strategy;
     int passes; /* of a rescan, else 1 */
     double seconds, direct_seconds, plan_seconds;
-    double switch_sectors; /* one call on a GPU, where the host does not see the indices: the strategy is for uniformly
-                              random ones. Direct is faster if a warp's 32 accesses touch fewer sectors than this */
+    double switch_lines; /* one call on a GPU, where the host does not see the indices: the strategy is for uniformly
+                            random ones. Direct is faster if neighbouring accesses touch fewer lines an access than
+                            this. 0: the strategy stays */
     char reason[160];
 } lsp_gather_choice;
 

@@ -64,7 +64,7 @@ LSP_RULE void lsp_rule_length(lsp_solve_state *s, double pq) {
     s->alpha = 0;
     if (!lsp_rule_finite(pq)) {
         lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
-    } else if (pq > 0) {
+    } else if (pq > 0 || (pq < 0 && s->any_sign)) {
         s->alpha = s->rz / pq;
     } else if (!(pq == 0 && s->fixed)) {
         lsp_rule_end(s, LSP_SOLVE_INDEFINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);

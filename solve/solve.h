@@ -14,7 +14,7 @@ typedef struct lsp_solve_state {
     /* set before the first iteration */
     double rtol, atol;
     int64_t max_iterations;
-    bool fixed;
+    bool fixed, any_sign; /* any_sign: conjugate gradients go on if p*A*p is negative */
     void *x;
     double *history;
     int64_t history_capacity;
@@ -50,6 +50,7 @@ struct lsp_solve_plan {
     lsp_plan_life life;
     lsp_solve_options options; /* checked, defaults filled in */
     bool bicgstab;
+    bool any_sign; /* as in lsp_solve_state: the matrix of the NAS benchmark is indefinite */
     int64_t n;
     lsp_type type;
     lsp_where where;
@@ -69,6 +70,7 @@ struct lsp_solve_plan {
 typedef struct lsp_solve_outcome {
     lsp_solve_state state; /* the last one */
     bool stopped;          /* by on_iteration */
+    double b_norm, last;   /* |b|; |r| / |b| by the recurrence, after the last complete iteration */
     double rr;             /* |b - A x|^2, computed anew; 0 for b = 0 */
     const char *solver;
 } lsp_solve_outcome;
@@ -77,8 +79,6 @@ typedef struct lsp_solve_outcome {
 lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan *plan);
 lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x);
 lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A);
-/* Refuses a diagonal entry for Jacobi: row < 0 means that all are well. */
-lsp_status lsp_solve_refuse_diagonal(lsp_ctx *ctx, int64_t row, bool missing);
 
 /* plan.c: as lsp_cg_plan_create. once: the plan is for one solve. */
 lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
@@ -88,6 +88,7 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
 /* plan.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
 lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
 lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y);
+/* Does an iteration call the user's functions? */
 static inline bool lsp_solve_has_user_part(const lsp_solve_plan *plan) {
     return plan->spmv == NULL || plan->options.precondition == LSP_PRECONDITION_USER;
 }
@@ -106,7 +107,8 @@ void lsp_solve_release_cpu(lsp_solve_plan *plan);
 void lsp_solve_release_cuda(lsp_solve_plan *plan);
 lsp_status lsp_solve_diagonal_cpu(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
 lsp_status lsp_solve_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
-/* sums[0] = x*z, sums[1] = z*z; then to[i] = from[i] * factor. f64; for the NAS benchmark. The GPU's first one waits. */
+/* sums[0] = x*z, sums[1] = z*z; then to[i] = from[i] * factor. f64; for the NAS benchmark. The GPU's first one waits.
+ */
 lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
 lsp_status lsp_solve_pair_cuda(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
 lsp_status lsp_solve_scale_cpu(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);

@@ -3,6 +3,7 @@
 // the timing starts; making the (segment, key) is timed.
 #include "bench/subjects/segments.cuh"
 #include "peers.h"
+#include "version.cuh"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
@@ -172,7 +173,8 @@ static bool offers_all(const lsp_segsort_args *args) { return args->n <= INT32_M
 /* CUB uses one block for each segment and pass, which is far too slow for short segments. */
 static bool offers_long(const lsp_segsort_args *args) { return offers_all(args) && args->n / args->segments >= 500; }
 
-#define VERSION "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)
-const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy, VERSION};
-const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy, VERSION};
-const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy, VERSION};
+static constexpr peer_version VERSION =
+    peer_version_of("CUB", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
+const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy, VERSION.text};
+const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy, VERSION.text};
+const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy, VERSION.text};

@@ -1,6 +1,7 @@
 // C = A*A on a GPU by expand, sort, compress with CUB: write every product to memory, sort all products by (row,
 // column), add the products with equal row and column.
 #include "peers.h"
+#include "version.cuh"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
@@ -245,6 +246,6 @@ int64_t peak(void *self) { return ((work *)self)->peak; }
 
 } // namespace
 
-const peer_gpu_product peer_esc = {
-    prepare, multiply, view, release,
-    destroy, why,      peak, "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)};
+static constexpr peer_version VERSION =
+    peer_version_of("CUB", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
+const peer_gpu_product peer_esc = {prepare, multiply, view, release, destroy, why, peak, VERSION.text};

@@ -1,5 +1,6 @@
 // Gather and scatter on the GPU: a plain kernel with four independent loads in flight, and Thrust of the CUDA toolkit.
 #include "peers.h"
+#include "version.cuh"
 #include <cuda_runtime.h>
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
@@ -75,6 +76,7 @@ static const char *run_thrust(const lsp_gather_args *args, bool scatter, int thr
                          : by_thrust<ulonglong2>)(args, scatter, (cudaStream_t)stream);
 }
 
-#define THRUST PEER_VERSION(THRUST_MAJOR_VERSION, THRUST_MINOR_VERSION, THRUST_SUBMINOR_VERSION)
+static constexpr peer_version THRUST =
+    peer_version_of("Thrust", THRUST_MAJOR_VERSION, THRUST_MINOR_VERSION, THRUST_SUBMINOR_VERSION);
 const peer_move peer_plain_kernel = {run_plain, "four loads in flight"};
-const peer_move peer_thrust = {run_thrust, "Thrust " THRUST};
+const peer_move peer_thrust = {run_thrust, THRUST.text};

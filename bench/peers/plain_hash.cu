@@ -1,6 +1,7 @@
 // Hash search on the GPU as one writes it: a power of two of slots, twice as many as keys, linear probing, a thread a
 // key. Equal keys take a slot each, so a search for all matches goes on to the first free slot.
 #include "peers.h"
+#include "version.cuh"
 #include <cub/device/device_scan.cuh>
 #include <cub/version.cuh>
 #include <stdlib.h>
@@ -128,5 +129,6 @@ static const char *all(void *self) {
     return words(summed == cudaSuccess ? cudaGetLastError() : summed);
 }
 
-#define VERSION "CUB " PEER_VERSION(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)
-const peer_hash peer_plain_hash_gpu = {prepare, build, find, all, destroy, VERSION};
+static constexpr peer_version VERSION =
+    peer_version_of("CUB", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
+const peer_hash peer_plain_hash_gpu = {prepare, build, find, all, destroy, VERSION.text};

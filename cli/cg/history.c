@@ -171,7 +171,7 @@ static void draw_goal(FILE *to, const axes *a, double rtol) {
         fprintf(to, "<path stroke=\"#b3261e\" stroke-dasharray=\"6 4\" d=\"M%d %.1fh%d\"/>\n", LEFT, y_of(a, rtol),
                 ACROSS);
         fputs("<g fill=\"#b3261e\">\n", to);
-        text_at(to, LEFT + ACROSS, y_of(a, rtol) - 6, "end", label);
+        text_at(to, LEFT + 8, y_of(a, rtol) - 6, "start", label); /* where the curve is high */
         fputs("</g>\n", to);
     }
 }

@@ -73,9 +73,9 @@ int main(int argc, char **argv) {
     job.run.to_pipe = job.options.output && strcmp(job.options.output, "-") == 0;
     job.run.report = job.run.to_pipe ? stderr : stdout;
     if (job.options.help) {
-        cli_help(&this_tool, stdout);
+        cli_help(&cg_tool, stdout);
     } else if (job.options.version) {
-        printf("%s %s\n", this_tool.name, lsp_version());
+        printf("%s %s\n", cli_tool_name(), lsp_version());
     } else {
         code = run(&job);
     }

@@ -47,7 +47,7 @@ static const cli_option table[] = {
     {"help", 'h', CLI_FLAG, NULL, FIELD(help), 0, 0, NULL},
 };
 
-const cli_tool this_tool = {
+const cli_tool cg_tool = {
     "cg-bench",
     "cg-bench --class A    cg-bench [options] A.mtx    conjugate gradients\n",
     "--version, --help. Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
@@ -75,10 +75,10 @@ static int read_class(cg_options *o) {
     const char *letter = strncasecmp(name, "nascg:", 6) == 0 ? name + 6 : name; /* as --generate spells it */
     const int upper = toupper((unsigned char)*letter);
     if (*letter == 0 || letter[1] != 0 || upper == '|' || !strchr(classes, upper)) {
-        return cli_usage(&this_tool, "--class takes %s, not '%s'", classes, name);
+        return cli_usage("--class takes %s, not '%s'", classes, name);
     }
     if (letter != name || upper != *letter) {
-        return cli_usage(&this_tool, "--class takes %s, not '%s'; did you mean '%c'?", classes, name, upper);
+        return cli_usage("--class takes %s, not '%s'; did you mean '%c'?", classes, name, upper);
     }
     o->nas = *letter;
     return CLI_DONE;
@@ -93,7 +93,7 @@ static int read_method(cg_options *o) {
                                  lsp_spmv_method_name((lsp_spmv_method)i));
     }
     if (o->method_name) {
-        CLI_STEP(cli_choose(&this_tool, "method", names, o->method_name, &which));
+        CLI_STEP(cli_choose("method", names, o->method_name, &which));
     }
     o->method = (lsp_spmv_method)which;
     if (!o->passes_name) {
@@ -101,12 +101,10 @@ static int read_method(cg_options *o) {
     }
     int64_t passes = 0;
     if (strcmp(o->passes_name, "auto") != 0 && !cli_parse_count(o->passes_name, 1, MOST_PASSES, &passes)) {
-        return cli_usage(&this_tool, "--passes takes auto or a whole number from 1 to %d, not '%s'", MOST_PASSES,
-                         o->passes_name);
+        return cli_usage("--passes takes auto or a whole number from 1 to %d, not '%s'", MOST_PASSES, o->passes_name);
     }
     if (o->method != LSP_SPMV_AUTO && o->method != LSP_SPMV_GATHER) {
-        return cli_usage(&this_tool, "--passes and --method %s do not go together: only gather has passes",
-                         o->method_name);
+        return cli_usage("--passes and --method %s do not go together: only gather has passes", o->method_name);
     }
     o->method = LSP_SPMV_GATHER;
     o->passes = (int)passes;
@@ -144,24 +142,23 @@ static int refuse_contradictions(const cg_options *o) {
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i].both) {
-            return cli_usage(&this_tool, "%s and %s do not go together: %s", pairs[i].one, pairs[i].other,
-                             pairs[i].why);
+            return cli_usage("%s and %s do not go together: %s", pairs[i].one, pairs[i].other, pairs[i].why);
         }
     }
     if (!o->nas && !o->matrix && !o->generate) {
-        return cli_usage(&this_tool, "nothing to solve: give --class NAME, a matrix or --generate SPEC; see --help");
+        return cli_usage("nothing to solve: give --class NAME, a matrix or --generate SPEC; see --help");
     }
     if (o->seed >= 0 && !o->generate) {
-        return cli_usage(&this_tool, "--seed needs --generate");
+        return cli_usage("--seed needs --generate");
     }
     if (o->rtol == 0) {
-        return cli_usage(&this_tool, "--rtol takes a number above 0, not 0: no residual is that small");
+        return cli_usage("--rtol takes a number above 0, not 0: no residual is that small");
     }
     if (o->matrix && o->rhs && strcmp(o->matrix, "-") == 0 && strcmp(o->rhs, "-") == 0) {
-        return cli_usage(&this_tool, "A and b cannot both be '-': standard input is read once");
+        return cli_usage("A and b cannot both be '-': standard input is read once");
     }
     if (o->history && !ends_in(o->history, ".svg") && !ends_in(o->history, ".json")) {
-        return cli_usage(&this_tool, "--history takes a name that ends in .svg or .json, not '%s'", o->history);
+        return cli_usage("--history takes a name that ends in .svg or .json, not '%s'", o->history);
     }
     return CLI_DONE;
 }
@@ -170,12 +167,12 @@ int cg_options_read(int argc, char **argv, cg_options *options) {
     const char *files[1] = {NULL};
     int count = 0;
     *options = (cg_options){.seed = -1, .compare = -1, .solver = -1, .precondition = -1, .precision = -1, .rtol = -1};
-    int code = cli_parse(&this_tool, argc, argv, options, files, 1, &count);
+    int code = cli_parse(&cg_tool, argc, argv, options, files, 1, &count);
     if (code != CLI_DONE || options->help || options->version) {
         return code;
     }
     if (count > 0 && options->matrix) {
-        return cli_usage(&this_tool, "'%s' and --matrix '%s': there is one A", files[0], options->matrix);
+        return cli_usage("'%s' and --matrix '%s': there is one A", files[0], options->matrix);
     }
     options->matrix = count > 0 ? files[0] : options->matrix;
     CLI_STEP(cli_read_device(options->device_name, &options->device, &options->ordinal));

@@ -22,6 +22,8 @@ typedef struct cg_options {
     bool lenient, json, quiet, verbose, version, help;
 } cg_options;
 
+extern const cli_tool cg_tool;
+
 /* Reads the command line and refuses options that contradict each other. Returns CLI_DONE or CLI_USAGE. */
 int cg_options_read(int argc, char **argv, cg_options *options);
 

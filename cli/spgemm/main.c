@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
     if (job.options.help) {
         cli_options_help(stdout);
     } else if (job.options.version) {
-        printf("%s %s\n", this_tool.name, lsp_version());
+        printf("%s %s\n", cli_tool_name(), lsp_version());
     } else {
         code = run(&job);
     }

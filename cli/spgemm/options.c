@@ -39,7 +39,7 @@ static const cli_option table[] = {
     {"help", 'h', CLI_FLAG, NULL, FIELD(help), 0, 0, NULL},
 };
 
-const cli_tool this_tool = {
+static const cli_tool spgemm_tool = {
     "spgemm-cli",
     "spgemm-cli [options] A.mtx [B.mtx]    C = A*B of Matrix Market files; no B: A*A\n",
     "--version, --help. Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
@@ -60,7 +60,7 @@ void cli_options_help(FILE *to) {
     enum { COUNT = sizeof table / sizeof *table };
     cli_option options[COUNT];
     char names[NAMES_BYTES];
-    cli_tool tool = this_tool;
+    cli_tool tool = spgemm_tool;
     list_semirings(' ', names, sizeof names);
     for (size_t i = 0; i < COUNT; i++) {
         options[i] = table[i];
@@ -99,17 +99,15 @@ static int refuse_contradictions(const cli_options *o) {
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i].both) {
-            return cli_usage(&this_tool, "%s and %s do not go together: %s", pairs[i].one, pairs[i].other,
-                             pairs[i].why);
+            return cli_usage("%s and %s do not go together: %s", pairs[i].one, pairs[i].other, pairs[i].why);
         }
     }
     const size_t length = o->spy ? strlen(o->spy) : 0;
     if (o->spy && strcmp(o->spy, "-") != 0 && (length < 4 || strcasecmp(o->spy + length - 4, ".svg") != 0)) {
-        return cli_usage(&this_tool,
-                         "--spy takes a name that ends in .svg, or - for characters, not '%s': pictures are SVG files",
+        return cli_usage("--spy takes a name that ends in .svg, or - for characters, not '%s': pictures are SVG files",
                          o->spy);
     }
-    return o->complement && !o->mask ? cli_usage(&this_tool, "--complement needs --mask") : CLI_DONE;
+    return o->complement && !o->mask ? cli_usage("--complement needs --mask") : CLI_DONE;
 }
 
 /* Refuses two inputs from standard input, which can be read only once. */
@@ -119,8 +117,7 @@ static int share_input(const cli_options *o) {
     for (int i = 0; i < 3; i++) {
         if (files[i].path && strcmp(files[i].path, "-") == 0) {
             if (reader) {
-                return cli_usage(&this_tool, "%s and %s cannot both be '-': standard input is read once", reader,
-                                 files[i].name);
+                return cli_usage("%s and %s cannot both be '-': standard input is read once", reader, files[i].name);
             }
             reader = files[i].name;
         }
@@ -131,17 +128,16 @@ static int share_input(const cli_options *o) {
 static int place_files(cli_options *o, const char **files, int count) {
     if (o->generate) {
         if (count > 1) {
-            return cli_usage(&this_tool, "--generate makes A, so only B can be given, not both '%s' and '%s'", files[0],
-                             files[1]);
+            return cli_usage("--generate makes A, so only B can be given, not both '%s' and '%s'", files[0], files[1]);
         }
         o->b = count > 0 ? files[0] : NULL;
         return CLI_DONE;
     }
     if (o->seed >= 0) {
-        return cli_usage(&this_tool, "--seed needs --generate");
+        return cli_usage("--seed needs --generate");
     }
     if (count == 0) {
-        return cli_usage(&this_tool, "no matrix: give a file, '-' or --generate SPEC; see --help");
+        return cli_usage("no matrix: give a file, '-' or --generate SPEC; see --help");
     }
     o->a = files[0];
     o->b = count > 1 ? files[1] : NULL;
@@ -154,13 +150,12 @@ int cli_options_read(int argc, char **argv, cli_options *options) {
     int count = 0;
     *options = (cli_options){.seed = -1, .compare = -1, .drop = -1, .semiring_name = lsp_semiring_name(LSP_PLUS_TIMES)};
     list_semirings('|', semirings, sizeof semirings);
-    int code = cli_parse(&this_tool, argc, argv, options, files, 2, &count);
+    int code = cli_parse(&spgemm_tool, argc, argv, options, files, 2, &count);
     if (code == CLI_DONE && (options->help || options->version)) {
         return CLI_DONE;
     }
     code = code == CLI_DONE ? cli_read_device(options->device_name, &options->device, &options->ordinal) : code;
-    code = code == CLI_DONE ? cli_choose(&this_tool, "semiring", semirings, options->semiring_name, &options->semiring)
-                            : code;
+    code = code == CLI_DONE ? cli_choose("semiring", semirings, options->semiring_name, &options->semiring) : code;
     code = code == CLI_DONE ? refuse_contradictions(options) : code;
     code = code == CLI_DONE ? place_files(options, files, count) : code;
     return code == CLI_DONE ? share_input(options) : code;

@@ -4,37 +4,52 @@
 #include "kernel_partition.cuh"
 
 enum {
-    BIN_BLOCKS = 2,      /* of the kernel that fills bins, on a multiprocessor */
-    ONE_LEVEL_BINS = 256 /* up to this many bins are told apart at once: their runs have 16 elements and more */
+    FILL_BLOCKS = 2,      /* of the kernel that fills bins, on a multiprocessor; one level has larger bins: 1 */
+    ONE_LEVEL_BINS = 1024 /* up to this many bins are told apart at once: their runs have 14 elements and more */
 };
+
+static int fill_blocks(const part_job *p) { return p->groups > 0 ? FILL_BLOCKS : 1; }
 
 static size_t part_shared(const part_job *p, size_t element_bytes) {
     const unsigned digits = p->groups > 0 ? (unsigned)lsp_max(p->groups, p->fan) : p->bins;
-    return PART_CHUNK * (element_bytes + 4) + (size_t)digits * 8;
+    const int level = p->groups > 0 ? PART_FIRST : PART_ONLY;
+    return (size_t)part_chunk(level, element_bytes) * (element_bytes + 4) + (size_t)digits * 8;
 }
 
-/* Chooses bins and levels. False: the chip has too little shared memory, or numbers are too large. */
+static bool cut_by(lsp_ctx *ctx, const gather_bins *bins, int blocks, part_job *p) {
+    const unsigned most = gather_most_elements(ctx, bins->most_bytes + 1, blocks);
+    if (most == 0) {
+        return false;
+    }
+    p->bin = gather_cut_by(gather_even_size(ctx, bins->extent, most));
+    p->bins = (unsigned)lsp_ceil_div(bins->extent, p->bin.size);
+    return true;
+}
+
+/* Chooses bins and levels: one level moves 44 bytes for an element of 8, two move 68. False: the chip has too little
+ * shared memory, or numbers are too large. */
 static bool cut_bins(lsp_ctx *ctx, const gather_bins *bins, part_job *p) {
-    const unsigned most = gather_most_elements(ctx, bins->most_bytes + 1, BIN_BLOCKS);
     const int64_t shared = lsp_cuda_get_chip(ctx)->shared_block_bytes - 1024;
     *p = part_job{};
-    if (lsp_max(bins->n, bins->extent) > INT32_MAX || bins->extent == 0 || bins->n == 0 || most == 0) {
+    if (lsp_max(bins->n, bins->extent) > INT32_MAX || bins->extent == 0 || bins->n == 0 || !cut_by(ctx, bins, 1, p)) {
         return false;
     }
     p->n = bins->n;
     p->extent = (unsigned)bins->extent;
     p->index = bins->index.at;
-    p->bin = gather_cut_by(gather_even_size(ctx, bins->extent, most));
-    p->bins = (unsigned)lsp_ceil_div(bins->extent, p->bin.size);
-    if (p->bins > ONE_LEVEL_BINS) {
-        while (p->fan * p->fan < p->bins) {
-            p->fan++;
-        }
-        p->groups = (unsigned)lsp_ceil_div(p->bins, p->fan);
-        p->group = gather_cut_by(p->bin.size * p->fan);
-    }
     p->fault = bins->fault;
     p->gate = bins->gate;
+    if (p->bins <= ONE_LEVEL_BINS && (int64_t)part_shared(p, bins->most_bytes) <= shared) {
+        return true;
+    }
+    if (!cut_by(ctx, bins, FILL_BLOCKS, p)) {
+        return false;
+    }
+    while (p->fan * p->fan < p->bins) {
+        p->fan++;
+    }
+    p->groups = (unsigned)lsp_ceil_div(p->bins, p->fan);
+    p->group = gather_cut_by(p->bin.size * p->fan);
     return (int64_t)p->bins * 4 <= shared && (int64_t)part_shared(p, bins->most_bytes) <= shared;
 }
 
@@ -82,10 +97,10 @@ template <typename V, typename I, int LEVEL>
 static lsp_status start_level(lsp_ctx *ctx, const part_job *p, const void *from, void *to) {
     lsp_status status = LSP_OK;
     const size_t shared = part_shared(p, sizeof(V));
-    const int64_t chunks = lsp_ceil_div(p->n, PART_CHUNK) + (LEVEL == PART_SECOND ? p->groups : 0);
+    const int64_t chunks = lsp_ceil_div(p->n, part_chunk(LEVEL, sizeof(V))) + (LEVEL == PART_SECOND ? p->groups : 0);
     void (*kernel)(part_job, const V *, V *) = kernel_partition<V, I, LEVEL>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, chunks, PART_NT, shared, *p, (const V *)from, (V *)to));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, chunks, part_nt(LEVEL), shared, *p, (const V *)from, (V *)to));
 done:
     return status;
 }
@@ -125,7 +140,7 @@ static gather_stage stage_of(const gather_bins *bins, const part_job *p, void *e
     stage.dests = bins->extent;
     stage.bins = p->bins;
     stage.sizes.bin = p->bin.size;
-    stage.sizes.threads = 1024 / BIN_BLOCKS;
+    stage.sizes.threads = 1024 / fill_blocks(p);
     stage.marks = true; /* some destinations may have no element, others two */
     stage.bin_begin = p->begin;
     stage.place_in_bin = p->place_in_bin;

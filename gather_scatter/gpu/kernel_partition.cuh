@@ -10,10 +10,20 @@
 enum {
     PART_NT = 512,
     PART_VT = 8,
-    PART_CHUNK = PART_NT * PART_VT, /* elements of a block */
+    PART_CHUNK = PART_NT * PART_VT, /* elements of a block, if there are two levels */
     PART_WARPS = PART_NT / WARP,
     PART_OUTSIDE = -1 /* as an unsigned number: no location */
 };
+
+enum { PART_ONLY, PART_FIRST, PART_SECOND }; /* levels */
+
+/* Threads of a block and elements of a thread. One level tells apart hundreds of bins, so it takes all shared memory of
+ * a multiprocessor: the larger the chunk, the longer the runs that are written. */
+LSP_BOTH_SIDES constexpr int part_nt(int level) { return level == PART_ONLY ? 1024 : PART_NT; }
+LSP_BOTH_SIDES constexpr int part_vt(int level, size_t bytes) {
+    return level != PART_ONLY ? PART_VT : bytes > 8 ? 8 : 14;
+}
+LSP_BOTH_SIDES constexpr int part_chunk(int level, size_t bytes) { return part_nt(level) * part_vt(level, bytes); }
 
 typedef struct part_job {
     int64_t n;
@@ -136,64 +146,63 @@ template <typename V> __device__ inline V part_element(const V *from, int64_t k)
     }
 }
 
-enum { PART_ONLY, PART_FIRST, PART_SECOND }; /* levels */
-
-/* V: an element. I: the type of the caller's indices. */
+/* V: an element. I: the type of the caller's indices. Elements are read when their places are known, not before: so
+ * they take no registers while locations are ranked, and more blocks fit a multiprocessor. */
 template <typename V, typename I, int LEVEL>
-static __global__ void __launch_bounds__(PART_NT, 2) kernel_partition(part_job p, const V *from, V *to) {
+static __global__ void __launch_bounds__(part_nt(LEVEL), LEVEL == PART_ONLY ? 1 : 3)
+    kernel_partition(part_job p, const V *from, V *to) {
+    constexpr int nt = part_nt(LEVEL), vt = part_vt(LEVEL, sizeof(V)), chunk = nt * vt;
     LSP_DYNAMIC_SHARED(shared);
-    __shared__ unsigned sums[PART_WARPS];
+    __shared__ unsigned sums[nt / WARP];
     V *const elements = (V *)shared;
-    unsigned *const locations = (unsigned *)(elements + PART_CHUNK), *const starts = locations + PART_CHUNK;
+    unsigned *const locations = (unsigned *)(elements + chunk), *const starts = locations + chunk;
     const gather_cut cut = LEVEL == PART_FIRST ? p.group : p.bin;
-    unsigned location[PART_VT], rank[PART_VT] = {};
-    V element[PART_VT] = {};
+    unsigned location[vt], rank[vt] = {};
     if (gate_is_closed(p.gate)) {
         return;
     }
-    part_share share = {(int64_t)blockIdx.x * PART_CHUNK, PART_CHUNK, LEVEL == PART_FIRST ? p.groups : p.bins, 0};
+    part_share share = {(int64_t)blockIdx.x * chunk, chunk, LEVEL == PART_FIRST ? p.groups : p.bins, 0};
     if (LEVEL == PART_SECOND) {
         share = part_find(p);
     } else {
-        share.count = (unsigned)min((int64_t)PART_CHUNK, p.n - share.begin);
+        share.count = (unsigned)min((int64_t)chunk, p.n - share.begin);
     }
     unsigned *const next = LEVEL == PART_FIRST ? p.group_next : p.bin_next + share.first_digit;
     unsigned *const shift = starts + share.digits;
-    for (unsigned d = threadIdx.x; d < share.digits; d += PART_NT) {
+    for (unsigned d = threadIdx.x; d < share.digits; d += nt) {
         starts[d] = 0;
     }
 #pragma unroll
-    for (int r = 0; r < PART_VT; r++) {
-        const unsigned i = threadIdx.x + (unsigned)r * PART_NT;
+    for (int r = 0; r < vt; r++) {
+        const unsigned i = threadIdx.x + (unsigned)r * nt;
         location[r] = (unsigned)PART_OUTSIDE;
         if (i < share.count) {
             location[r] = LEVEL == PART_SECOND ? __ldcs(p.location + share.begin + i)
                                                : part_location(p, (const I *)p.index, share.begin + i);
-            element[r] = part_element(from, share.begin + i);
         }
     }
     __syncthreads();
 #pragma unroll
-    for (int r = 0; r < PART_VT; r++) {
+    for (int r = 0; r < vt; r++) {
         if (location[r] != (unsigned)PART_OUTSIDE) {
             rank[r] = atomicAdd(starts + cut_of(cut, location[r]) - share.first_digit, 1u);
         }
     }
     __syncthreads();
-    for (unsigned d = threadIdx.x; d < share.digits; d += PART_NT) {
+    for (unsigned d = threadIdx.x; d < share.digits; d += nt) {
         shift[d] = starts[d] > 0 ? atomicAdd(next + d, starts[d]) : 0;
     }
     const unsigned count = runs_scan(starts, share.digits, sums); /* its barriers let shift[] be written by others */
 #pragma unroll
-    for (int r = 0; r < PART_VT; r++) {
+    for (int r = 0; r < vt; r++) {
         if (location[r] != (unsigned)PART_OUTSIDE) {
             const unsigned at = starts[cut_of(cut, location[r]) - share.first_digit] + rank[r];
             locations[at] = location[r];
-            elements[at] = element[r];
+            elements[at] = part_element(from, share.begin + threadIdx.x + (unsigned)r * nt);
         }
     }
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < count; i += PART_NT) {
+    for (unsigned i = threadIdx.x; i < count; i += nt) {
         const unsigned digit = cut_of(cut, locations[i]), d = digit - share.first_digit;
         const unsigned at = shift[d] + (i - starts[d]);
         if (LEVEL == PART_FIRST) {

@@ -1,29 +1,40 @@
-/* Samples the indices of a call that the host does not see: how many distinct sectors of 32 bytes a warp's 32 accesses
- * touch. Windows of 32 consecutive indices are spread evenly. The sum of their counts opens one gate and closes the
- * other, so the host needs no answer. */
+/* Samples the indices of a call that the host does not see: how many distinct lines of 128 bytes the accesses of a
+ * window touch. The windows are spread evenly. The sum of their counts opens one gate and closes the other, so the host
+ * needs no answer. A window is long: a line that takes several accesses of it takes them while the cache holds it. */
 #ifndef LSP_GATHER_SCATTER_GPU_KERNEL_SAMPLE_CUH
 #define LSP_GATHER_SCATTER_GPU_KERNEL_SAMPLE_CUH
 
 #include "gate.cuh"
 
-enum { SAMPLE_NT = 256, SAMPLE_WINDOWS = 2048, SAMPLE_EACH = 2, SECTOR_BYTES = 32 }; /* EACH: windows of a warp */
+enum { SAMPLE_NT = 1024, SAMPLE_WINDOW = 4096, SAMPLE_WINDOWS = 32, SAMPLE_SLOT_BITS = 13, LINE_BYTES = 128 };
+enum { SAMPLE_SLOTS = 1 << SAMPLE_SLOT_BITS, SAMPLE_TRIES = 64 };
 
-/* *count += distinct sectors of all windows. */
+/* *count += distinct lines of all windows, one a block: how many enter an open-addressing table. Two lines whose
+ * numbers have the same lower 32 bits count as one. */
 template <typename I>
 static __global__ void __launch_bounds__(SAMPLE_NT)
     kernel_sample(const I *index, int64_t n, unsigned element_bytes, unsigned *count) {
-    const int lane = (int)threadIdx.x % WARP;
-    const int64_t windows = n / WARP, warp = ((int64_t)blockIdx.x * SAMPLE_NT + threadIdx.x) / WARP;
-    unsigned distinct = 0;
-#pragma unroll
-    for (int r = 0; r < SAMPLE_EACH; r++) {
-        const int64_t window = (warp * SAMPLE_EACH + r) * windows / SAMPLE_WINDOWS;
-        const uint64_t sector = (uint64_t)index[window * WARP + lane] * element_bytes / SECTOR_BYTES;
-        const unsigned alike = __match_any_sync(~0u, (unsigned)sector ^ (unsigned)(sector >> 32) * 0x9E3779B1u);
-        distinct += (unsigned)__popc(__ballot_sync(~0u, __ffs((int)alike) - 1 == lane));
+    __shared__ unsigned table[SAMPLE_SLOTS];
+    const unsigned empty = ~0u, size = (unsigned)min((int64_t)SAMPLE_WINDOW, n);
+    const int64_t first = (n - size) / SAMPLE_WINDOWS * blockIdx.x;
+    unsigned entered = 0;
+    for (unsigned s = threadIdx.x; s < SAMPLE_SLOTS; s += SAMPLE_NT) {
+        table[s] = empty;
     }
-    if (lane == 0) {
-        atomicAdd(count, distinct);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < size; i += SAMPLE_NT) {
+        const unsigned line = (unsigned)((uint64_t)index[first + i] * element_bytes / LINE_BYTES);
+        const unsigned key = line == empty ? 0 : line;
+        unsigned slot = key * 0x9E3779B1u >> (32 - SAMPLE_SLOT_BITS), held = key + 1;
+        for (int tries = 0; tries < SAMPLE_TRIES && held != empty && held != key; tries++) {
+            held = atomicCAS(table + slot, empty, key);
+            slot = (slot + 1) % SAMPLE_SLOTS;
+        }
+        entered += held != key; /* a line that finds no slot counts as a new one */
+    }
+    const unsigned sum = (unsigned)__reduce_add_sync(~0u, entered);
+    if (threadIdx.x % WARP == 0) {
+        atomicAdd(count, sum);
     }
 }
 

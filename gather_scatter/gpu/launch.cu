@@ -26,22 +26,22 @@ done:
 
 /* Is the strategy the model's for uniformly random indices, so that the real ones must be looked at? */
 static bool must_sample(const lsp_gather_job *job) {
-    return job->args.strategy == LSP_STRATEGY_AUTO && job->choice.switch_sectors > 0 && job->args.n >= WARP;
+    return job->args.strategy == LSP_STRATEGY_AUTO && job->choice.switch_lines > 0;
 }
 
 static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, gather_gate *gate) {
     lsp_status status = LSP_OK;
     unsigned *count = NULL;
-    const int blocks = SAMPLE_WINDOWS / SAMPLE_EACH / (SAMPLE_NT / WARP);
+    const double accesses = (double)(SAMPLE_WINDOWS * lsp_min(job->args.n, SAMPLE_WINDOW));
     const unsigned bytes = (unsigned)job->most_bytes;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *count, (void **)&count));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(count, 0, sizeof *count, (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(index.type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_sample<int32_t>, blocks, SAMPLE_NT, 0,
+    LSP_TRY(index.type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_sample<int32_t>, SAMPLE_WINDOWS, SAMPLE_NT, 0,
                                                (const int32_t *)index.at, job->args.n, bytes, count)
-                                  : LSP_LAUNCH(ctx, kernel_sample<long long>, blocks, SAMPLE_NT, 0,
+                                  : LSP_LAUNCH(ctx, kernel_sample<long long>, SAMPLE_WINDOWS, SAMPLE_NT, 0,
                                                (const long long *)index.at, job->args.n, bytes, count));
     gate->count = count;
-    gate->limit = (unsigned)(job->choice.switch_sectors * SAMPLE_WINDOWS);
+    gate->limit = (unsigned)(job->choice.switch_lines * accesses);
     gate->above = true;
 done:
     return status;

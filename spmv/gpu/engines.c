@@ -1,6 +1,7 @@
 /* The table of engines of the GPU. */
 #include "gpu.h"
 #include "spmv/diagonals.h"
+#include "spmv/lengths.h"
 #include "spmv/propagate.h"
 
 const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method) {
@@ -16,7 +17,7 @@ const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method) {
     case LSP_SPMV_BLOCKS:
         return &lsp_spmv_blocks_cuda;
     case LSP_SPMV_LENGTHS:
-        return NULL; /* lsp_spmv_lengths_cuda */
+        return &lsp_spmv_lengths_cuda;
     case LSP_SPMV_PROPAGATE:
         return &lsp_spmv_propagate_cuda;
     default:

@@ -2,7 +2,9 @@
 #include "core/launch.cuh"
 #include "list.cuh"
 #include "spmv/diagonals.h"
+#include "spmv/lengths.h"
 
+enum { UNEVEN = 4 /* where the longest row is so many times the mean, sorting rows by length may pay */ };
 enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
 
 typedef struct row_facts {
@@ -45,8 +47,11 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
     facts->longest_row = (int64_t)here.longest;
     facts->empty_rows = (int64_t)here.empty;
     LSP_TRY(lsp_spmv_count_slots_cuda(ctx, job, facts));
+    if (facts->longest_row > UNEVEN * (A->nnz / A->rows + 1)) {
+        LSP_TRY(lsp_spmv_length_slots_cuda(ctx, A, &facts->length_slots));
+    }
     if (A->nnz > 0) {
-        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_type_bytes(job->options.type), LSP_CUDA,
+        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_spmv_item_bytes(job), LSP_CUDA,
                                        &facts->pattern));
     }
 done:

@@ -21,8 +21,8 @@ template <typename T> __device__ inline void propagate_load_slice(T *slice, cons
     __pipeline_commit();
 }
 
-/* Calls a slice of x into the L2 cache. */
-template <typename T> __device__ inline void propagate_call_slice(const T *x, unsigned n) {
+/* Calls n elements into the L2 cache. */
+template <typename T> __device__ inline void propagate_call(const T *x, unsigned n) {
     for (unsigned i = threadIdx.x * (128 / sizeof(T)); i < n; i += blockDim.x * (128 / sizeof(T))) {
         lsp_prefetch(x + i);
     }
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 1) kernel_propagate(propa
         }
         propagate_load_slice(slice, x + first * step, step, (unsigned)min((int64_t)p.columns, left));
         if (stop < end && step == 1) {
-            propagate_call_slice(x + first + p.columns, (unsigned)min((int64_t)p.columns, left - p.columns));
+            propagate_call(x + first + p.columns, (unsigned)min((int64_t)p.columns, left - p.columns));
         }
         __pipeline_wait_prior(0);
         __syncthreads();
@@ -143,13 +143,15 @@ template <typename T> __device__ inline unsigned propagate_bank(unsigned i) {
 /* Shared memory of a bin. */
 template <typename T> struct propagate_tile {
     T *product;
+    uint16_t *place;
     propagate_runs *runs;
     unsigned *shift, *longer; /* longer: rows that a warp sums */
 };
 template <typename T> __device__ inline propagate_tile<T> propagate_lay_out(const propagation &p, char *shared) {
     propagate_tile<T> t;
     t.product = (T *)shared;
-    t.runs = (propagate_runs *)(t.product + p.entries);
+    t.place = (uint16_t *)(t.product + p.entries);
+    t.runs = (propagate_runs *)(t.place + p.entries);
     t.shift = (unsigned *)(t.runs + p.entries / 32);
     t.longer = t.shift + p.run_room;
     return t;
@@ -161,6 +163,21 @@ template <typename U> __device__ inline void propagate_copy(U *shared, const U *
     }
 }
 
+/* Copies what finds the products of a bin. `later`: a bin whose words are called into the L2 cache. */
+template <typename T>
+__device__ inline void propagate_find(const propagation &p, const propagate_tile<T> &t, unsigned later) {
+    const int64_t b = blockIdx.x;
+    propagate_copy(t.place, p.place + b * p.entries, p.entries);
+    propagate_copy(t.runs, p.runs + b * (p.entries / 32), p.entries / 32);
+    propagate_copy(t.shift, p.shift + b * p.run_room, p.run_room);
+    __pipeline_commit();
+    if (later < p.bins) {
+        propagate_call(p.place + (int64_t)later * p.entries, p.entries);
+        propagate_call(p.runs + (int64_t)later * (p.entries / 32), p.entries / 32);
+        propagate_call(p.shift + (int64_t)later * p.run_room, p.run_room);
+    }
+}
+
 /* The number of the run that entry i of a bin is in. */
 __device__ inline unsigned propagate_run(const propagate_runs &word, unsigned i) {
     return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
@@ -169,23 +186,10 @@ __device__ inline unsigned propagate_run(const propagate_runs &word, unsigned i)
 /* Starts the copies of a bin's products into shared memory, each to its place. */
 template <typename T>
 __device__ inline void propagate_fetch(const propagation &p, const propagate_tile<T> &t, unsigned count) {
-    enum { U = 4 };
-    const uint16_t *const places = p.place + (int64_t)blockIdx.x * p.entries;
-    for (unsigned first = threadIdx.x; first < count; first += U * blockDim.x) {
-        unsigned place[U] = {};
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            const unsigned i = first + (unsigned)u * blockDim.x;
-            place[u] = i < count ? __ldcs(places + i) : 0;
-        }
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            const unsigned i = first + (unsigned)u * blockDim.x;
-            if (i < count) {
-                const unsigned at = i + t.shift[propagate_run(t.runs[i / 32], i)];
-                __pipeline_memcpy_async(t.product + propagate_bank<T>(place[u]), (const T *)p.product + at, sizeof(T));
-            }
-        }
+#pragma unroll 4
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+        const unsigned at = i + t.shift[propagate_run(t.runs[i / 32], i)];
+        __pipeline_memcpy_async(t.product + propagate_bank<T>(t.place[i]), (const T *)p.product + at, sizeof(T));
     }
     __pipeline_commit();
 }
@@ -236,16 +240,16 @@ __device__ inline propagate_bounds propagate_row(const uint16_t *begin, int r, i
     return b;
 }
 
-/* LANES lanes sum a row; the long rows are left to whole warps, which take them in any order. */
+/* LANES lanes sum a row; the long rows are left to whole warps, which take them in any order. ahead: blocks that run at
+ * the same time. */
 template <typename T, int LANES>
-static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(propagation p, propagate_out<T> out) {
+static __global__ void __launch_bounds__(PROPAGATE_NT, 2)
+    kernel_propagate_rows(propagation p, propagate_out<T> out, unsigned ahead) {
     enum { AHEAD = 4, LONG = 32 * LANES };
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned longer;
     const propagate_tile<T> t = propagate_lay_out<T>(p, shared);
-    propagate_copy(t.runs, p.runs + (int64_t)blockIdx.x * (p.entries / 32), p.entries / 32);
-    propagate_copy(t.shift, p.shift + (int64_t)blockIdx.x * p.run_room, p.run_room);
-    __pipeline_commit();
+    propagate_find(p, t, blockIdx.x + ahead);
     const int64_t row = p.bin[blockIdx.x].row;
     const unsigned count = p.bin[blockIdx.x + 1].begin - p.bin[blockIdx.x].begin;
     const int rows = (int)(p.bin[blockIdx.x + 1].row - row), groups = (int)blockDim.x / LANES;

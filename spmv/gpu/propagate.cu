@@ -4,10 +4,10 @@
 #include "kernel_propagate.cuh"
 #include "kernel_propagate_plan.cuh"
 
-/* Tuned on an H200. Two blocks of phase 2 share a multiprocessor and leave it 100 KB of L1 cache. */
+/* Tuned on an H200. Two blocks of phase 2 share a multiprocessor and leave it some 50 KB of L1 cache. */
 enum {
-    BIN_BYTES = 64 << 10, /* products of a bin */
-    BIN_SHARED = 92 << 10,
+    BIN_ENTRIES = 8192, /* of doubles; of floats half as many again */
+    BIN_SHARED = 100 << 10,
     LEAST_ENTRIES = 1024,
     FEW_LANES = 1,        /* to sum a row, */
     MANY_LANES = 8,       /* or if rows have */
@@ -19,7 +19,8 @@ enum {
 /* ---- sizes ---- */
 
 static size_t rows_shared(const propagation *p, size_t bytes) {
-    return p->entries * bytes + p->entries / 32 * (sizeof *p->runs + 4) + p->run_room * sizeof *p->shift;
+    return p->entries * (bytes + sizeof *p->place) + p->entries / 32 * (sizeof *p->runs + 4) +
+           p->run_room * sizeof *p->shift;
 }
 static size_t making_shared(const propagation *p) {
     return (size_t)p->slices * 8 + p->entries / 32 * 8 + (size_t)p->entries * 2;
@@ -37,6 +38,8 @@ static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes
     const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type);
     const int64_t shared = chip->shared_block_bytes - STATIC_BYTES;
     const int64_t columns = lsp_min(shared / bytes / PROPAGATE_STEP * PROPAGATE_STEP, MOST_INSIDE);
+    const int64_t entries = bytes == 8 ? BIN_ENTRIES : BIN_ENTRIES / 2 * 3;
+    const int64_t room = lsp_min(lsp_min(BIN_SHARED, chip->shared_sm_bytes / 2 - STATIC_BYTES), shared);
     const int64_t even = step_up(A->nnz / chip->sms / 2); /* work for all multiprocessors */
     *p = propagation{};
     if (lsp_max(A->rows, A->nnz) > INT32_MAX - MOST_INSIDE || A->cols > INT32_MAX || columns <= 0) {
@@ -48,13 +51,16 @@ static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes
     p->columns = (unsigned)lsp_min(sizes->columns > 0 ? lsp_min(sizes->columns, columns) : columns, step_up(A->cols));
     p->slices = (unsigned)lsp_max(lsp_ceil_div(A->cols, p->columns), 1);
     p->run_room = (p->slices + 3) / 4 * 4;
-    p->entries = (unsigned)(sizes->entries > 0 ? lsp_min(sizes->entries, BIN_BYTES / bytes)
-                                               : lsp_min(BIN_BYTES / bytes, lsp_max(even, LEAST_ENTRIES)));
+    p->entries = (unsigned)(sizes->entries > 0 ? lsp_min(sizes->entries, entries)
+                                               : lsp_min(entries, lsp_max(even, LEAST_ENTRIES)));
+    while (p->entries > LEAST_ENTRIES && (int64_t)rows_shared(p, (size_t)bytes) > room) {
+        p->entries -= PROPAGATE_STEP;
+    }
     p->cuts_rows = longest > p->entries / 8;
     p->target = p->cuts_rows ? p->entries : p->entries - (unsigned)longest;
     p->bins = (unsigned)lsp_max(lsp_ceil_div(A->nnz, p->target), 1);
     return (int64_t)p->slices * p->bins <= lsp_max(A->nnz, MOST_INSIDE) && (int64_t)making_shared(p) <= shared &&
-           (int64_t)rows_shared(p, (size_t)bytes) <= lsp_min(lsp_min(BIN_SHARED, chip->shared_sm_bytes / 2), shared);
+           (int64_t)rows_shared(p, (size_t)bytes) <= room;
 }
 
 static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
@@ -212,9 +218,11 @@ template <typename T, int LANES>
 static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const propagate_out<T> *out, bool *beside) {
     lsp_status status = LSP_OK;
     const size_t shared = rows_shared(p, sizeof(T));
-    void (*kernel)(propagation, propagate_out<T>) = kernel_propagate_rows<T, LANES>;
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const unsigned ahead = (unsigned)(chip->sms * lsp_min(chip->shared_sm_bytes / (int64_t)(shared + STATIC_BYTES), 2));
+    void (*kernel)(propagation, propagate_out<T>, unsigned) = kernel_propagate_rows<T, LANES>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, p->bins, threads_for(p->entries / 8), shared, *p, *out));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, p->bins, threads_for(p->entries / 8), shared, *p, *out, ahead));
     if (p->cuts_rows) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_propagate_join<T>, lsp_ceil_div(p->bins, 256 / WARP), 256, 0, *p, *out));
     }
@@ -224,12 +232,9 @@ done:
 
 template <typename T> static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const propagation *p) {
     lsp_status status = LSP_OK;
-    const lsp_spmv_vectors *v = &job->vectors;
-    const int64_t x_step = job->options.by_columns ? 1 : v->x_stride,
-                  y_step = job->options.by_columns ? 1 : v->y_stride;
-    const propagate_out<T> out = {
-        (T *)v->y, y_step, (T)v->alpha, (T)v->beta, (const T *)v->alpha_at, (const T *)v->beta_at};
-    const T *x = (const T *)v->x;
+    const propagate_out<T> out = propagate_out_of<T>(job);
+    const T *x = (const T *)job->vectors.x;
+    const int64_t x_step = propagate_x_step(job);
     bool beside = false;
     if (p->rows == 0) {
         return LSP_OK;

@@ -51,6 +51,23 @@ template <typename T> struct propagate_out {
     const T *alpha_at, *beta_at;
 };
 
+template <typename T> static inline propagate_out<T> propagate_out_of(const lsp_spmv_job *job) {
+    const lsp_spmv_vectors *v = &job->vectors;
+    propagate_out<T> out = {};
+    out.y = (T *)v->y;
+    out.step = job->options.by_columns ? 1 : v->y_stride;
+    out.alpha = (T)v->alpha;
+    out.beta = (T)v->beta;
+    out.alpha_at = (const T *)v->alpha_at;
+    out.beta_at = (const T *)v->beta_at;
+    return out;
+}
+
+/* From one element of x to the next. */
+static inline int64_t propagate_x_step(const lsp_spmv_job *job) {
+    return job->options.by_columns ? 1 : job->vectors.x_stride;
+}
+
 /* A matrix without values: its products are x. */
 struct propagate_ones {};
 

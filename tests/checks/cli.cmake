@@ -1,10 +1,10 @@
-# spgemm-cli from a user's side: shell scripts, each a ctest, and a helper for programs that a bare machine may lack.
+# spgemm-cli and cg-bench from a user's side: shell scripts, each a ctest, and a helper for programs that a bare machine may lack.
 if(NOT TARGET spgemm-cli)
   return()
 endif()
 find_program(LSP_BASH bash)
 if(NOT LSP_BASH)
-  message(STATUS "no bash: spgemm-cli is not tested")
+  message(STATUS "no bash: the tools are not tested")
   return()
 endif()
 add_executable(cli_helper cli/helper.c)
@@ -15,7 +15,7 @@ target_compile_definitions(cli_fake PRIVATE _GNU_SOURCE)
 target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
-set(parts usage product filter files report real completion)
+set(parts usage product filter files report real completion cg_usage cg_benchmark cg_solve cg_files)
 if(TARGET sparse-bench)
   list(APPEND parts bench)
 endif()
@@ -23,10 +23,14 @@ if(NOT LSP_SANITIZE) # a sanitizer reserves more address space than the test lea
   list(APPEND parts threads)
 endif()
 foreach(part IN LISTS parts)
+  set(tool spgemm-cli)
+  if(part MATCHES "^cg_")
+    set(tool cg-bench)
+  endif()
   add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
   set_tests_properties(cli_${part} PROPERTIES LABELS "cli;quick" TIMEOUT 300 SKIP_RETURN_CODE 77)
   set_property(TEST cli_${part} PROPERTY ENVIRONMENT
-    CLI=$<TARGET_FILE:spgemm-cli> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
+    CLI=$<TARGET_FILE:${tool}> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
     SOURCE=${PROJECT_SOURCE_DIR} MATRICES=${PROJECT_SOURCE_DIR}/../shared/matrices
     WORK=${CMAKE_CURRENT_BINARY_DIR}/cli_${part} $<$<STREQUAL:${part},bench>:BENCH=$<TARGET_FILE:sparse-bench>>)
 endforeach()

@@ -40,10 +40,10 @@ presets) # the release preset has the tests, whatever an earlier configuration o
     ;;
 demo) # it prints each command before its output, the path of the program, and further commands to try
     copy_scripts
-    stand_in cmake <<<"mkdir -p build/demo/cli && cp '$CLI' build/demo/cli/ && echo the output of the build"
+    stand_in cmake <<<"mkdir -p build/demo/cli && cp '$CLI' '$(dirname "$CLI")/cg-bench' build/demo/cli/ && echo the output of the build"
     LD_LIBRARY_PATH=$(dirname "$CLI")/.. scripts/demo >out 2>err || fail "$(cat out err)"
     for line in '$ build/demo/cli/spgemm-cli --info matrices/data/disc.mtx' '$ build/demo/cli/spgemm-cli matrices/data/disc.mtx --spy -' \
-        'The program is build/demo/cli/spgemm-cli'; do
+        'The programs are build/demo/cli/spgemm-cli and build/demo/cli/cg-bench' '$ build/demo/cli/cg-bench --class S'; do
         grep -qF -- "$line" out || fail "the demo does not show '$line':" "$(cat out)"
     done
     if grep -q 'the output of the build' out; then fail "the demo shows the build's output"; fi

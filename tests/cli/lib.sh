@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the tests of spgemm-cli. ctest sets CLI HELPER FAKE SOURCE WORK in the environment. A test runs in an empty
-# folder. Each `expect` is a case, the assertions after it belong to that case, and `finish` fails if any case failed.
+# Sourced by the tests of the tools; CLI is spgemm-cli or cg-bench. ctest sets CLI HELPER FAKE SOURCE WORK in the
+# environment. A test runs in an empty folder. Each `expect` is a case, the assertions after it belong to that case, and
+# `finish` fails if any case failed.
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive # idle threads must not take the processor from other tests
 rm -rf "${WORK:?}" && mkdir -p "$WORK" && cd "$WORK" || exit 1

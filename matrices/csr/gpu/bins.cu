@@ -15,10 +15,13 @@ static bool plan_bins(lsp_ctx *ctx, const lsp_csr *A, bin_job *job, uint32_t *ca
     }
     const double columns = 0.9 * (double)A->cols / (double)A->nnz; /* of the bin, for each entry that fits */
     const double width = columns * (double)half / (value + 4 + 4 * columns);
-    job->width = (uint32_t)(width < 1 ? 1 : width > 1 << 14 ? 1 << 14 : width);
+    job->width = (uint32_t)(width < 2 ? 2 : width > 1 << 14 ? 1 << 14 : width);
+    job->cut.low = (uint32_t)(UINT64_MAX / job->width + 1);
+    job->cut.high = (uint32_t)((UINT64_MAX / job->width + 1) >> 32);
     job->bins = (uint32_t)lsp_ceil_div(A->cols, job->width);
     *capacity = (uint32_t)((half - 4 * (int64_t)job->width) / (value + 4)) / 4 * 4;
     job->tile = (int)((whole - 8 * (int64_t)job->bins) / (value + 8)) / 4 * 4;
+    job->tile = (int)lsp_min(job->tile, (int64_t)BIN_MOVE_NT * bin_move_vt(value));
     return lsp_ceil_div(A->cols, job->width) <= BIN_MOST && job->tile >= BIN_MOVE_NT;
 }
 

@@ -11,6 +11,7 @@
 enum {
     BIN_MOVE_NT = 1024,
     BIN_SORT_NT = 512,
+    BIN_MOVE_WARPS = BIN_MOVE_NT / 32,
     BIN_COUNT_TILE = 8192, /* entries */
     BIN_MOST = 4096,       /* bins: a tile's runs would be short beyond it */
     BIN_LONG = 48,         /* entries; longer columns are sorted by a warp */
@@ -24,9 +25,16 @@ typedef struct bin_facts {
     ull faults;           /* not 0: A is no matrix */
 } bin_facts;
 
+/* The bin of column j is j / width. That is the upper half of j * (2^64 / width + 1): the fraction's error, j times at
+ * most 1 / 2^64, is less than 1 / width. */
+typedef struct bin_cut {
+    uint32_t low, high; /* of 2^64 / width + 1; width is 2 or more */
+} bin_cut;
+
 typedef struct bin_job {
     gpu_csr A, B;
     uint32_t width, bins;
+    bin_cut cut;
     int tile;                /* entries that a block of kernel_bin_move takes */
     uint32_t *starts, *next; /* of bins; where the next run of a bin goes */
     uint16_t *col;           /* the entries in their bins: column in the bin, row, value */
@@ -35,15 +43,8 @@ typedef struct bin_job {
     bin_facts *facts;
 } bin_job;
 
-/* Room for one more of `counter` for each active lane; returns its number. Equal counters are asked once a warp. */
-static __device__ uint32_t take_place(uint32_t *counters, uint32_t counter, bool active) {
-    const unsigned peers = __match_any_sync(~0u, active ? counter : ~0u);
-    const int leader = __ffs((int)peers) - 1;
-    uint32_t first = 0;
-    if (active && lane_of() == leader) {
-        first = atomicAdd(&counters[counter], (uint32_t)__popc(peers));
-    }
-    return __shfl_sync(~0u, first, leader) + (uint32_t)__popc(peers & ((1u << lane_of()) - 1));
+static __device__ uint32_t bin_of(const bin_cut &cut, uint32_t j) {
+    return (uint32_t)(((ull)j * cut.high + __umulhi(j, cut.low)) >> 32);
 }
 
 static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
@@ -57,7 +58,7 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
     __syncthreads();
     for (int64_t tile = blockIdx.x; tile * BIN_COUNT_TILE < job.A.nnz; tile += gridDim.x) {
         const int64_t end = min((tile + 1) * (int64_t)BIN_COUNT_TILE, job.A.nnz);
-        for (int64_t first = tile * BIN_COUNT_TILE + threadIdx.x; first - lane_of() < end; first += NT * BIN_EACH) {
+        for (int64_t first = tile * BIN_COUNT_TILE + threadIdx.x; first < end; first += NT * BIN_EACH) {
             int64_t column[BIN_EACH];
             for (int e = 0; e < BIN_EACH; e++) {
                 const int64_t k = first + e * NT;
@@ -67,7 +68,9 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
             for (int e = 0; e < BIN_EACH; e++) {
                 const bool inside = column[e] >= 0 && column[e] < job.A.cols;
                 fault |= !inside;
-                take_place(counts, (uint32_t)column[e] / job.width, first + e * NT < end && inside);
+                if (first + e * NT < end && inside) {
+                    atomicAdd(counts + bin_of(job.cut, (uint32_t)column[e]), 1u);
+                }
             }
         }
     }
@@ -126,19 +129,6 @@ static __device__ int64_t warp_row_of(const gpu_csr &A, int64_t k) {
     return low;
 }
 
-/* The same among the rows low .. high. */
-static __device__ int64_t row_of(const gpu_csr &A, int64_t k, int64_t low, int64_t high) {
-    while (low < high) {
-        const int64_t middle = low + (high - low + 1) / 2;
-        if (rowptr_at(A, middle) <= k) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
 /* Shared memory: values, rows and columns of a tile in the order of bins, then two words a bin. */
 static inline LSP_BOTH_SIDES size_t bin_move_bytes(int tile, uint32_t bins, int value_bytes) {
     return (size_t)tile * (size_t)(value_bytes + 8) + (size_t)bins * 8;
@@ -161,56 +151,101 @@ static __device__ void place_runs(const bin_job &job, uint32_t *places, uint32_t
     }
 }
 
+/* Entries of a thread, at most: their values, rows and columns fill the shared memory of a multiprocessor. */
+static inline LSP_BOTH_SIDES constexpr int bin_move_vt(int value_bytes) {
+    return value_bytes == 16 ? 8 : value_bytes == 8 ? 12 : 14;
+}
+
+/* The largest x of all threads before this one, at least 0. */
+static __device__ uint32_t max_before(uint32_t x) {
+    __shared__ uint32_t of_warp[BIN_MOVE_WARPS];
+    const int lane = lane_of(), warp = (int)threadIdx.x / 32;
+    for (int step = 1; step < 32; step *= 2) {
+        x = max(x, __shfl_up_sync(~0u, x, step));
+    }
+    if (lane == 31) {
+        of_warp[warp] = x;
+    }
+    __syncthreads();
+    const uint32_t before = warp_max(lane < warp ? of_warp[lane] : 0);
+    const uint32_t lower = __shfl_up_sync(~0u, x, 1);
+    return max(before, lane > 0 ? lower : 0);
+}
+
+/* Returns the row of entry `begin` and sets rows[i] = the row of entry begin + i, less that, for n entries: each row
+ * marks its first entry, and the marks spread to the right. rows[] is zero before. Begins and ends with a barrier. */
+static __device__ int64_t find_rows(const bin_job &job, uint32_t *rows, int64_t begin, uint32_t n) {
+    __shared__ int64_t ends[2];
+    const uint32_t each = (n + BIN_MOVE_NT - 1) / BIN_MOVE_NT;
+    const uint32_t from = min(threadIdx.x * each, n), to = min(from + each, n);
+    const int warp = (int)threadIdx.x / 32;
+    uint32_t row = 0;
+    if (warp < 2) {
+        const int64_t found = warp_row_of(job.A, warp == 0 ? begin : begin + n - 1);
+        ends[warp] = found;
+    }
+    __syncthreads();
+    for (int64_t i = ends[0] + 1 + threadIdx.x; i <= ends[1]; i += BIN_MOVE_NT) {
+        const int64_t first = rowptr_at(job.A, i);
+        if (first < rowptr_at(job.A, i + 1)) {
+            rows[first - begin] = (uint32_t)(i - ends[0]);
+        }
+    }
+    __syncthreads();
+    for (uint32_t i = from; i < to; i++) {
+        row = max(row, rows[i]);
+    }
+    row = max_before(row);
+    for (uint32_t i = from; i < to; i++) {
+        rows[i] = row = max(row, rows[i]);
+    }
+    __syncthreads();
+    return ends[0];
+}
+
 template <int VB> static __global__ void __launch_bounds__(BIN_MOVE_NT, 1) kernel_bin_move(bin_job job) {
+    constexpr int vt = bin_move_vt(VB);
     LSP_DYNAMIC_SHARED(memory);
-    __shared__ int64_t first_row, last_row;
     void *val = memory;
     uint32_t *row = (uint32_t *)(memory + (size_t)job.tile * VB), *col = row + job.tile;
     uint32_t *places = col + job.tile, *to_global = places + job.bins;
-    const int64_t begin = (int64_t)blockIdx.x * job.tile, end = min(begin + job.tile, job.A.nnz);
-    const int warp = (int)threadIdx.x / 32;
+    uint32_t column[vt], rank[vt], own[vt];
+    const int64_t begin = (int64_t)blockIdx.x * job.tile;
+    const uint32_t n = (uint32_t)min((int64_t)job.tile, job.A.nnz - begin);
+#pragma unroll
+    for (int r = 0; r < vt; r++) {
+        const uint32_t i = threadIdx.x + (uint32_t)r * BIN_MOVE_NT;
+        column[r] = i < n ? (uint32_t)col_at(job.A, begin + i) : 0;
+        if (i < n) {
+            row[i] = 0;
+        }
+    }
     for (uint32_t b = threadIdx.x; b < job.bins; b += BIN_MOVE_NT) {
         places[b] = 0;
     }
-    __syncthreads();
-    if (warp < 2) {
-        const int64_t found = warp_row_of(job.A, warp == 0 ? begin : end - 1);
-        *(warp == 0 ? &first_row : &last_row) = found;
-    }
-    for (int64_t first = begin + threadIdx.x; first - lane_of() < end; first += BIN_MOVE_NT * BIN_EACH) {
-        uint32_t column[BIN_EACH];
-        for (int e = 0; e < BIN_EACH; e++) {
-            const int64_t k = first + e * BIN_MOVE_NT;
-            column[e] = k < end ? (uint32_t)col_at(job.A, k) : 0;
-        }
-        for (int e = 0; e < BIN_EACH; e++) {
-            take_place(places, column[e] / job.width, first + e * BIN_MOVE_NT < end);
-        }
+    const uint32_t first_row = (uint32_t)find_rows(job, row, begin, n);
+#pragma unroll
+    for (int r = 0; r < vt; r++) {
+        const uint32_t i = threadIdx.x + (uint32_t)r * BIN_MOVE_NT;
+        rank[r] = i < n ? atomicAdd(places + bin_of(job.cut, column[r]), 1u) : 0;
+        own[r] = i < n ? row[i] + first_row : 0;
     }
     __syncthreads();
     place_runs(job, places, to_global);
     __syncthreads();
-    for (int64_t first = begin + threadIdx.x; first - lane_of() < end; first += BIN_MOVE_NT * BIN_EACH) {
-        uint32_t column[BIN_EACH];
-        ull held[BIN_EACH][2]; /* values */
-        for (int e = 0; e < BIN_EACH; e++) {
-            const int64_t k = first + e * BIN_MOVE_NT;
-            column[e] = k < end ? (uint32_t)col_at(job.A, k) : 0;
-            move_value(held[e], 0, job.A.val, min(k, end - 1), VB);
-        }
-        for (int e = 0; e < BIN_EACH; e++) {
-            const int64_t k = first + e * BIN_MOVE_NT;
-            const uint32_t at = take_place(places, column[e] / job.width, k < end);
-            if (k < end) {
-                row[at] = (uint32_t)row_of(job.A, k, first_row, last_row);
-                col[at] = column[e];
-                move_value(val, at, held[e], 0, VB);
-            }
+#pragma unroll
+    for (int r = 0; r < vt; r++) {
+        const uint32_t i = threadIdx.x + (uint32_t)r * BIN_MOVE_NT;
+        if (i < n) {
+            const uint32_t at = places[bin_of(job.cut, column[r])] + rank[r];
+            row[at] = own[r];
+            col[at] = column[r];
+            move_value(val, at, job.A.val, begin + i, VB);
         }
     }
     __syncthreads();
-    for (uint32_t at = threadIdx.x; at < end - begin; at += BIN_MOVE_NT) {
-        const uint32_t j = col[at], bin = j / job.width, to = at + to_global[bin];
+    for (uint32_t at = threadIdx.x; at < n; at += BIN_MOVE_NT) {
+        const uint32_t j = col[at], bin = bin_of(job.cut, j), to = at + to_global[bin];
         job.col[to] = (uint16_t)(j - bin * job.width);
         job.row[to] = row[at];
         move_value(job.val, to, val, at, VB);

@@ -1,0 +1,122 @@
+/* Refuses wrong arguments of a solver, with a sentence that names the first fault. No array of A is read here. */
+#include "matrices/matrices.h"
+#include "solve.h"
+
+enum { MOST_ITERATIONS = 100000 };
+static const double usual_rtol = 1e-8;
+
+/* ---- options ---- */
+
+/* n, type and place: of A, or of the user's operator. */
+static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_options *o = &plan->options;
+    if (A != NULL) {
+        LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT,
+                    "there is both a matrix and an operator: one is meant");
+        LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+        LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
+                    (long long)A->cols);
+        LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
+        plan->given = *A;
+        plan->n = A->rows;
+        plan->where = A->where;
+        plan->type = o->type != LSP_NONE ? o->type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
+    } else {
+        LSP_REQUIRE(o->operator_apply != NULL, LSP_ERR_ARGUMENT, "there is neither a matrix nor an operator");
+        LSP_REQUIRE(o->n >= 0, LSP_ERR_ARGUMENT, "%lld unknowns: a negative number", (long long)o->n);
+        LSP_REQUIRE(o->where == LSP_HOST || o->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                    "vectors at place %d: LSP_HOST or LSP_CUDA is needed", (int)o->where);
+        plan->n = o->n;
+        plan->where = o->where;
+        plan->type = o->type != LSP_NONE ? o->type : LSP_F64;
+    }
+    LSP_REQUIRE(plan->type == LSP_F32 || plan->type == LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(plan->type));
+    LSP_REQUIRE(A == NULL || plan->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
+    if (plan->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_check_device(ctx, "A"));
+        LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                    "work on the stream is being recorded into a graph: a solver waits, so it cannot run there");
+    }
+done:
+    return status;
+}
+
+static lsp_status check_precondition(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *o) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE((unsigned)o->precondition <= LSP_PRECONDITION_USER, LSP_ERR_ARGUMENT, "there is no preconditioner %d",
+                (int)o->precondition);
+    LSP_REQUIRE(A != NULL || o->precondition != LSP_PRECONDITION_JACOBI, LSP_ERR_ARGUMENT,
+                "Jacobi needs the diagonal of a matrix, and the operator is a function");
+    LSP_REQUIRE((o->precondition == LSP_PRECONDITION_USER) == (o->precondition_apply != NULL), LSP_ERR_ARGUMENT,
+                o->precondition_apply == NULL ? "LSP_PRECONDITION_USER needs precondition_apply"
+                                              : "precondition_apply needs LSP_PRECONDITION_USER");
+done:
+    return status;
+}
+
+lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_solve_options *o = &plan->options;
+    int64_t most;
+    *o = options != NULL ? *options : (lsp_solve_options){0};
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_solve_options", o->reserved));
+    LSP_TRY(check_system(ctx, A, plan));
+    LSP_TRY(check_precondition(ctx, A, o));
+    LSP_REQUIRE(o->rtol >= 0 && o->rtol - o->rtol == 0 && o->atol >= 0 && o->atol - o->atol == 0, LSP_ERR_ARGUMENT,
+                "tolerances of %g and %g: finite numbers from 0 on are needed", o->rtol, o->atol);
+    LSP_REQUIRE(o->max_iterations >= 0, LSP_ERR_ARGUMENT, "%lld iterations: a negative number",
+                (long long)o->max_iterations);
+    LSP_REQUIRE(o->history_capacity >= 0 && (o->history != NULL || o->history_capacity == 0), LSP_ERR_ARGUMENT,
+                "a history of %lld numbers at %p", (long long)o->history_capacity, (void *)o->history);
+    LSP_REQUIRE(lsp_spmv_method_name(o->method) != NULL, LSP_ERR_ARGUMENT, "there is no method %d of products",
+                (int)o->method);
+    o->rtol = o->rtol > 0 ? o->rtol : usual_rtol;
+    most = lsp_mul(10, plan->n, &most) ? lsp_min(most, MOST_ITERATIONS) : MOST_ITERATIONS;
+    o->max_iterations = o->max_iterations > 0 ? o->max_iterations : most;
+done:
+    return status;
+}
+
+/* ---- vectors ---- */
+
+lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const uintptr_t item = lsp_type_bytes(plan->type), bytes = (uintptr_t)plan->n * item;
+    const uintptr_t b_at = (uintptr_t)b, x_at = (uintptr_t)x;
+    if (plan->n == 0) {
+        return LSP_OK;
+    }
+    LSP_REQUIRE(b != NULL && x != NULL, LSP_ERR_ARGUMENT, "%s, %lld numbers, is NULL", b == NULL ? "b" : "x",
+                (long long)plan->n);
+    LSP_REQUIRE(b_at % item == 0 && x_at % item == 0, LSP_ERR_ARGUMENT, "b or x lies at %p or %p, no multiple of %d", b,
+                x, (int)item);
+    LSP_REQUIRE(b_at + bytes > b_at && x_at + bytes > x_at, LSP_ERR_ARGUMENT, "b or x wraps around the address space");
+    LSP_REQUIRE(b_at + bytes <= x_at || x_at + bytes <= b_at, LSP_ERR_ARGUMENT,
+                "b and x overlap: they lie at %p and %p, and have %lld numbers each", b, x, (long long)plan->n);
+    LSP_REQUIRE(plan->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: a solver waits, so it cannot run there");
+done:
+    return status;
+}
+
+lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr *given = &plan->given;
+    LSP_REQUIRE(plan->spmv != NULL, LSP_ERR_ARGUMENT, "the plan was made for an operator: it has no values to change");
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(A->where == given->where && A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz &&
+                    A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
+                    A->val_type == given->val_type,
+                LSP_ERR_ARGUMENT,
+                "the plan was made for %lld x %lld with %lld entries, types and place included: A is %lld x %lld with "
+                "%lld",
+                (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
+                (long long)A->cols, (long long)A->nnz);
+done:
+    return status;
+}

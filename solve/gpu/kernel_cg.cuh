@@ -1,0 +1,142 @@
+/* Preconditioned conjugate gradients in one launch, whose blocks run together. All blocks compute the same sums, so all
+ * take the same decisions. A step is: p = news + beta p in every slice; partial sums of rows; barrier; owners update
+ * their rows; barrier. */
+#ifndef LSP_SOLVE_GPU_KERNEL_CG_CUH
+#define LSP_SOLVE_GPU_KERNEL_CG_CUH
+
+#include "owners.cuh"
+
+typedef struct cg_task {
+    const double *b, *inverse;
+    double *x;
+    double rtol, atol;
+    long long max_iterations, history_capacity;
+    bool fixed, use_x0;
+    double *history;
+    lsp_resident_result *result;
+} cg_task;
+
+/* The sums of the threads' r*z and r*r. Without a preconditioner they are one. */
+__device__ inline void cg_norms(const resident_job &job, const resident_shared &s, unsigned &number, bool both,
+                                double *rho, double *rr) {
+    if (both) {
+        double v[2] = {*rho, *rr};
+        resident_together(job, s, number, v);
+        *rho = v[0];
+        *rr = v[1];
+    } else {
+        double v[1] = {*rho};
+        resident_together(job, s, number, v);
+        *rho = *rr = v[0];
+    }
+}
+
+/* Does it end before the next iteration? The same decisions as in rules.h. */
+__device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, double rho, double rr) {
+    const double r = sqrt(rr);
+    if (!isfinite(rr)) {
+        now.end = LSP_SOLVE_NOT_FINITE;
+        now.residual = now.iterations == 0 ? r : now.residual;
+        return true;
+    }
+    now.residual = now.b_norm > 0 ? r / now.b_norm : 0;
+    if (now.iterations < task.history_capacity) {
+        now.stored++;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            task.history[now.iterations] = now.residual;
+        }
+    }
+    if (!task.fixed && (r <= task.rtol * now.b_norm || (task.atol > 0 && r <= task.atol))) {
+        now.end = LSP_SOLVE_CONVERGED;
+        return true;
+    } else if (now.iterations >= task.max_iterations) {
+        now.end = LSP_SOLVE_MAX_ITERATIONS;
+        return true;
+    } else if (!isfinite(rho) || (!(rho > 0) && !(rho == 0 && task.fixed))) {
+        now.end = isfinite(rho) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
+        now.iterations++;
+        return true;
+    }
+    return false;
+}
+
+/* Solves A x = b. */
+template <int LANES, bool MEMORY>
+static __global__ void __launch_bounds__(RESIDENT_NT, 1)
+    kernel_cg(const __grid_constant__ resident_job job, const __grid_constant__ cg_task task) {
+    LSP_DYNAMIC_SHARED(memory);
+    resident_shared s;
+    resident_carve(job, memory, &s);
+    const resident_part part = resident_begin(job, s);
+    resident_rows<MEMORY> rows(job);
+    lsp_resident_result now = {};
+    const bool jacobi = task.inverse != NULL;
+    unsigned number = 0;
+    bool guess = task.use_x0;
+    double rho = 0, rr = 0, beta = 0, bb[2] = {0, 0};
+    rows.template each<0, OWN_X | OWN_R | OWN_P | OWN_W>(
+        [&](int row, double &x, double &r, double &, double &, double &w) {
+            r = task.b[row];
+            x = guess ? task.x[row] : 0;
+            w = jacobi ? task.inverse[row] : 1;
+            bb[0] = fma(r, r, bb[0]);
+            bb[1] += r != 0;
+            __stcg(job.news + row, guess ? x : r * w);
+            rho = fma(r, r * w, rho);
+            rr = fma(r, r, rr);
+        });
+    resident_together(job, s, number, bb);
+    now.b_norm = sqrt(bb[0]);
+    if (bb[1] == 0) { /* b = 0, or not a number: that is not 0 */
+        rows.template each<0, OWN_X>([&](int, double &x, double &, double &, double &, double &) { x = 0; });
+        guess = false;
+        rho = rr = 0;
+    }
+    if (!guess) {
+        cg_norms(job, s, number, jacobi, &rho, &rr);
+    }
+    double alpha = 0; /* of the last step, which x still waits for */
+    for (bool done = !guess && (bb[1] == 0 || cg_ends(task, now, rho, rr)); !done;) {
+        const int dots = guess ? DOTS_NONE : job.dots;
+        rows.template each<OWN_X | OWN_R | OWN_P | OWN_W, OWN_X | OWN_P>(
+            [&](int, double &x, double &r, double &p, double &, double &w) {
+                x = alpha == 0 ? x : fma(alpha, p, x);
+                p = resident_next(beta, p, r * w);
+            });
+        alpha = 0;
+        const double d =
+            resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && now.iterations % 2 != 0);
+        const double rho_before = rho;
+        if (!guess) {
+            now.iterations++;
+            now.curvature = d;
+            if (!isfinite(d) || (!(d > 0) && !(d == 0 && task.fixed))) {
+                now.end = isfinite(d) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
+                break;
+            }
+            alpha = d > 0 ? rho / d : 0;
+        }
+        const double length = guess ? 1 : alpha;
+        rho = rr = 0;
+        rows.template each<OWN_R | OWN_Q | OWN_W, OWN_R>(
+            [&](int row, double &, double &r, double &, double &q, double &w) {
+                r = fma(-length, own_product(job, rows, dots, row, q), r);
+                __stcg(job.news + row, r * w);
+                rho = fma(r, r * w, rho);
+                rr = fma(r, r, rr);
+            });
+        cg_norms(job, s, number, jacobi, &rho, &rr);
+        alpha = isfinite(rr) ? alpha : 0;
+        beta = guess || rho_before == 0 ? 0 : rho / rho_before;
+        guess = false;
+        done = cg_ends(task, now, rho, rr);
+    }
+    rows.template each<OWN_X | OWN_P, 0>([&](int row, double &x, double &, double &p, double &, double &) {
+        task.x[row] = alpha == 0 ? x : fma(alpha, p, x);
+    });
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *task.result = now;
+    }
+}
+
+#endif

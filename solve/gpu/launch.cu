@@ -1,0 +1,115 @@
+/* Starts the kernels of the streamed solvers, for vectors of either type. */
+#include "core/launch.cuh"
+#include "kernel_streamed_bicgstab.cuh"
+
+static int64_t blocks_for(int64_t n) { return lsp_max(lsp_min(lsp_ceil_div(n, TILE), LSP_SOLVE_BLOCKS), 1); }
+
+static lsp_solve_area *area_of(const lsp_solve_plan *plan) { return ((const lsp_solve_gpu *)plan->parts)->area; }
+
+/* The kernel for the type of the plan's vectors; T stands for it among the arguments. */
+#define LAUNCH(plan, kernel, ...)                                                                                      \
+    ((plan)->type == LSP_F64 ? launch_##kernel<double>(plan, __VA_ARGS__) : launch_##kernel<float>(plan, __VA_ARGS__))
+#define START(plan, kernel, ...)                                                                                       \
+    LSP_LAUNCH((plan)->ctx, kernel<T>, blocks_for((plan)->n), NT, 0, (plan)->n, __VA_ARGS__)
+#define CONST(vector) ((const T *)(vector))
+
+template <typename T>
+static lsp_status launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
+    return START(plan, kernel_start, CONST(b), CONST(q), CONST(plan->inverse), (T *)x, (T *)plan->vectors.r,
+                 (T *)plan->vectors.r_hat, &area_of(plan)->sums[1]);
+}
+template <typename T> static lsp_status launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums) {
+    return START(plan, kernel_dot, CONST(p), CONST(q), &area_of(plan)->sums[sums]);
+}
+template <typename T> static lsp_status launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
+    return START(plan, kernel_residual, CONST(b), CONST(q), &area_of(plan)->sums[0]);
+}
+template <typename T> static lsp_status launch_step(const lsp_solve_plan *plan, lsp_solve_area *area) {
+    return START(plan, kernel_step, CONST(plan->vectors.q), CONST(plan->inverse), (T *)plan->vectors.r, area);
+}
+template <typename T> static lsp_status launch_turn(const lsp_solve_plan *plan, lsp_solve_area *area) {
+    const lsp_solve_vectors *v = &plan->vectors;
+    return START(plan, kernel_turn, CONST(v->z ? v->z : v->r), CONST(plan->inverse), (T *)v->p, area,
+                 (const lsp_solve_partial *)(v->z ? &area->sums[2] : NULL));
+}
+template <typename T> static lsp_status launch_half(const lsp_solve_plan *plan, lsp_solve_area *area) {
+    const lsp_solve_vectors *v = &plan->vectors;
+    return START(plan, kernel_half, CONST(v->r), CONST(v->q), CONST(plan->inverse), (T *)v->s, (T *)v->s_hat, area);
+}
+template <typename T> static lsp_status launch_dots(const lsp_solve_plan *plan, lsp_solve_area *area) {
+    return START(plan, kernel_dots, CONST(plan->vectors.s), CONST(plan->vectors.t), &area->sums[0]);
+}
+template <typename T> static lsp_status launch_step_stabilized(const lsp_solve_plan *plan, lsp_solve_area *area) {
+    const lsp_solve_vectors *v = &plan->vectors;
+    return START(plan, kernel_step_stabilized, CONST(v->s), CONST(v->t), CONST(v->r_hat), (T *)v->r, area);
+}
+template <typename T>
+static lsp_status launch_turn_stabilized(const lsp_solve_plan *plan, lsp_solve_area *area, bool first) {
+    const lsp_solve_vectors *v = &plan->vectors;
+    return START(plan, kernel_turn_stabilized, CONST(v->r), CONST(v->q), CONST(plan->inverse), CONST(v->s_hat),
+                 (T *)v->p, v->p_hat == v->p ? (T *)NULL : (T *)v->p_hat, area, first);
+}
+
+extern "C" lsp_status lsp_solve_launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
+    return LAUNCH(plan, start, b, q, x);
+}
+extern "C" lsp_status lsp_solve_launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums) {
+    return LAUNCH(plan, dot, p, q, sums);
+}
+extern "C" lsp_status lsp_solve_launch_step(const lsp_solve_plan *plan) { return LAUNCH(plan, step, area_of(plan)); }
+extern "C" lsp_status lsp_solve_launch_turn(const lsp_solve_plan *plan, bool first) {
+    return plan->bicgstab ? LAUNCH(plan, turn_stabilized, area_of(plan), first) : LAUNCH(plan, turn, area_of(plan));
+}
+extern "C" lsp_status lsp_solve_launch_half(const lsp_solve_plan *plan) { return LAUNCH(plan, half, area_of(plan)); }
+extern "C" lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan) { return LAUNCH(plan, dots, area_of(plan)); }
+extern "C" lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *plan) {
+    return LAUNCH(plan, step_stabilized, area_of(plan));
+}
+extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
+    lsp_status status = LSP_OK;
+    lsp_solve_area *area = area_of(plan);
+    LSP_TRY(LAUNCH(plan, residual, b, q));
+    LSP_TRY(LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                       (int)blocks_for(plan->n), area->total));
+done:
+    return status;
+}
+
+/* ---- for the NAS benchmark ---- */
+
+/* x*z, z*z */
+static __global__ void __launch_bounds__(NT)
+    kernel_pair(int64_t n, const double *__restrict__ x, const double *__restrict__ z, lsp_solve_partial *out) {
+    double sums[2] = {0, 0};
+    each(n, [&](int64_t i) {
+        sums[0] = fma(x[i], z[i], sums[0]);
+        sums[1] = fma(z[i], z[i], sums[1]);
+    });
+    leave_sums(sums, out);
+}
+
+static __global__ void __launch_bounds__(NT)
+    kernel_scale(int64_t n, double factor, const double *__restrict__ from, double *__restrict__ to) {
+    each(n, [&](int64_t i) { to[i] = factor * from[i]; });
+}
+
+extern "C" lsp_status lsp_solve_pair_cuda(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    void *memory;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof(lsp_solve_area), &memory));
+    {
+        lsp_solve_area *area = (lsp_solve_area *)memory;
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_pair, blocks_for(n), NT, 0, n, x, z, &area->sums[0]));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_total<2>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                           (int)blocks_for(n), area->total));
+        LSP_TRY(lsp_cuda_read(ctx, sums, area->total, sizeof area->total));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_solve_scale_cuda(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
+    return LSP_LAUNCH(ctx, kernel_scale, blocks_for(n), NT, 0, n, factor, from, to);
+}

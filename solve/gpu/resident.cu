@@ -1,0 +1,108 @@
+/* Launches the persistent kernel. Its blocks wait for each other, so the launch is cooperative: the driver runs all of
+ * them together or refuses. */
+#include "kernel_cg.cuh"
+#include "kernel_nas.cuh"
+
+#include <time.h>
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Starts `kernel` once the barrier's words are cleared. */
+template <typename Task>
+static lsp_status start(lsp_ctx *ctx, const lsp_resident *plan, void (*kernel)(resident_job, Task), const Task &task) {
+    lsp_status status = LSP_OK;
+    const int64_t blocks = (int64_t)plan->job.A.columns * plan->job.A.chunks;
+    cudaLaunchAttribute together = {};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3((unsigned)plan->shape.threads);
+    config.dynamicSmemBytes = plan->shared;
+    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
+    config.attrs = &together;
+    config.numAttrs = 1;
+    LSP_TRY(lsp_cuda_clear(ctx, plan->job.words, 4 * blocks * (int64_t)sizeof *plan->job.words));
+    LSP_TRY(lsp_allow_shared(ctx, kernel, plan->shared));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, plan->job, task)));
+done:
+    return status;
+}
+
+template <bool MEMORY> static lsp_status start_cg(lsp_ctx *ctx, const lsp_resident *plan, const cg_task &task) {
+    return plan->shape.lanes == 1   ? start(ctx, plan, kernel_cg<1, MEMORY>, task)
+           : plan->shape.lanes == 2 ? start(ctx, plan, kernel_cg<2, MEMORY>, task)
+                                    : start(ctx, plan, kernel_cg<4, MEMORY>, task);
+}
+template <bool MEMORY> static lsp_status start_nas(lsp_ctx *ctx, const lsp_resident *plan, const nas_task &task) {
+    return plan->shape.lanes == 1   ? start(ctx, plan, kernel_nas<1, MEMORY>, task)
+           : plan->shape.lanes == 2 ? start(ctx, plan, kernel_nas<2, MEMORY>, task)
+                                    : start(ctx, plan, kernel_nas<4, MEMORY>, task);
+}
+
+lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan) {
+    const nas_task none = {};
+    const lsp_status status = plan->job.own ? start_nas<true>(ctx, plan, none) : start_nas<false>(ctx, plan, none);
+    return status == LSP_OK ? lsp_cuda_sync(ctx)
+                            : lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the driver does not run %d blocks together",
+                                       plan->job.A.columns * plan->job.A.chunks);
+}
+
+extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
+                                      lsp_resident_result *result) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    cg_task task = {};
+    task.b = args->b;
+    task.x = args->x;
+    task.inverse = args->inverse;
+    task.rtol = args->rtol;
+    task.atol = args->atol;
+    task.max_iterations = args->max_iterations;
+    task.fixed = args->fixed;
+    task.use_x0 = args->use_x0;
+    task.history_capacity = args->history ? lsp_min(args->history_capacity, args->max_iterations + 1) : 0;
+    task.result = (lsp_resident_result *)plan->result;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, task.history_capacity, sizeof(double), (void **)&task.history));
+    LSP_TRY(plan->job.own ? start_cg<true>(ctx, plan, task) : start_cg<false>(ctx, plan, task));
+    LSP_TRY(lsp_cuda_read(ctx, result, plan->result, sizeof *result));
+    if (result->stored > 0) {
+        LSP_TRY(lsp_cuda_copy(ctx, args->history, LSP_HOST, task.history, LSP_CUDA,
+                              result->stored * (int64_t)sizeof(double)));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_nas_args *args,
+                                       double *seconds) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t bytes = args->iterations * (int64_t)sizeof(double);
+    nas_task task = {};
+    double began = 0;
+    task.shift = args->shift;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_max(args->iterations, 1), sizeof(double), (void **)&task.zeta));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_max(args->iterations, 1), sizeof(double), (void **)&task.residual));
+    for (int timed = 0; timed < 2; timed++) {
+        task.iterations = timed ? args->iterations : 1;
+        began = seconds_now();
+        LSP_TRY(plan->job.own ? start_nas<true>(ctx, plan, task) : start_nas<false>(ctx, plan, task));
+        LSP_TRY(lsp_cuda_sync(ctx));
+    }
+    *seconds = seconds_now() - began;
+    if (args->zeta) {
+        LSP_TRY(lsp_cuda_copy(ctx, args->zeta, LSP_HOST, task.zeta, LSP_CUDA, bytes));
+    }
+    if (args->residual) {
+        LSP_TRY(lsp_cuda_copy(ctx, args->residual, LSP_HOST, task.residual, LSP_CUDA, bytes));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

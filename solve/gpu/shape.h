@@ -1,0 +1,21 @@
+/* How a matrix is cut for the persistent kernel: shape.c chooses from sizes alone. */
+#ifndef LSP_SOLVE_GPU_SHAPE_H
+#define LSP_SOLVE_GPU_SHAPE_H
+
+#include "core/cuda.h"
+#include "resident.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { RESIDENT_MOST_BLOCKS = 1024, RESIDENT_MOST_SLICE = 65534, RESIDENT_RESERVE = 4 << 10 };
+
+/* Fills what is 0 in *shape, but for dots and stash, which need the lengths of rows. False: the matrix does not fit, or
+ * *shape asks for what the chip does not have. */
+bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_resident_shape *shape);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

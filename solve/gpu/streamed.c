@@ -1,0 +1,248 @@
+/* The iterations on a GPU. "streamed": kernels for products and vectors, which decide by themselves; the host enqueues
+ * iterations in batches, as one CUDA graph unless the user's functions take part, and reads what an earlier batch found
+ * while the next one runs. "resident": one kernel does everything (resident.h). */
+#include "gpu.h"
+#include "resident.h"
+#include "solve/rules.h"
+
+enum { MOST_BATCH = 16, USER_BATCH = 4 };
+static const double batch_seconds = 150e-6, kernel_seconds = 2.5e-6, bytes_a_second = 3e12;
+
+static lsp_solve_gpu *gpu_of(const lsp_solve_plan *plan) { return plan->parts; }
+
+/* Iterations of a batch: enough to hide the host, and few, because the host ends a batch late. */
+static int batch_for(const lsp_solve_plan *plan) {
+    if (lsp_solve_has_user_part(plan)) {
+        return USER_BATCH;
+    }
+    const double products = plan->bicgstab ? 2 : 1, kernels = 4 * products, vectors = 10 * products;
+    const double seconds = products * plan->spmv_info.predicted_seconds + kernels * kernel_seconds +
+                           vectors * (double)plan->n * (double)lsp_type_bytes(plan->type) / bytes_a_second;
+    const double batch = batch_seconds / seconds;
+    return batch > MOST_BATCH ? MOST_BATCH : batch > 1 ? (int)batch : 1;
+}
+
+lsp_status lsp_solve_prepare_cuda(lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_solve_gpu *gpu;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *gpu, &plan->parts));
+    gpu = gpu_of(plan);
+    *gpu = (lsp_solve_gpu){.batch = batch_for(plan)};
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof *gpu->area, (void **)&gpu->area));
+    LSP_TRY(lsp_cuda_queue_open(ctx, &plan->queue, sizeof(lsp_solve_news)));
+done:
+    return status;
+}
+
+void lsp_solve_release_cuda(lsp_solve_plan *plan) {
+    if (plan->parts != NULL) {
+        lsp_free(plan->ctx, gpu_of(plan)->area);
+        lsp_free(plan->ctx, plan->parts);
+    }
+}
+
+/* ---- one iteration, enqueued ---- */
+
+/* z = M r and r*z by the user's preconditioner. */
+static lsp_status apply_to_r(const lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_vectors *v = &plan->vectors;
+    if (v->z != NULL) {
+        LSP_TRY(lsp_solve_precondition(plan, v->r, v->z));
+        LSP_TRY(lsp_solve_launch_dot(plan, v->r, v->z, 2));
+    }
+done:
+    return status;
+}
+
+/* Ends an iteration, and begins the next one as far as p_hat. */
+static lsp_status turn(const lsp_solve_plan *plan, bool first) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_solve_launch_turn(plan, first));
+    if (plan->bicgstab && plan->options.precondition == LSP_PRECONDITION_USER) {
+        LSP_TRY(lsp_solve_precondition(plan, plan->vectors.p, plan->vectors.p_hat));
+    }
+done:
+    return status;
+}
+
+static lsp_status iterate_cg(const lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_vectors *v = &plan->vectors;
+    LSP_TRY(lsp_solve_multiply(plan, v->p, v->q));
+    LSP_TRY(lsp_solve_launch_dot(plan, v->p, v->q, 0));
+    LSP_TRY(lsp_solve_launch_step(plan));
+    LSP_TRY(apply_to_r(plan));
+    LSP_TRY(turn(plan, false));
+done:
+    return status;
+}
+
+static lsp_status iterate_bicgstab(const lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_vectors *v = &plan->vectors;
+    LSP_TRY(lsp_solve_multiply(plan, v->p_hat, v->q));
+    LSP_TRY(lsp_solve_launch_dot(plan, v->r_hat, v->q, 0));
+    LSP_TRY(lsp_solve_launch_half(plan));
+    if (plan->options.precondition == LSP_PRECONDITION_USER) {
+        LSP_TRY(lsp_solve_precondition(plan, v->s, v->s_hat));
+    }
+    LSP_TRY(lsp_solve_multiply(plan, v->s_hat, v->t));
+    LSP_TRY(lsp_solve_launch_dots(plan));
+    LSP_TRY(lsp_solve_launch_step_stabilized(plan));
+    LSP_TRY(turn(plan, false));
+done:
+    return status;
+}
+
+/* ---- batches ---- */
+
+static lsp_status enqueue_iterations(const lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    for (int k = 0; k < gpu_of(plan)->batch; k++) {
+        LSP_TRY(plan->bicgstab ? iterate_bicgstab(plan) : iterate_cg(plan));
+    }
+done:
+    return status;
+}
+
+/* Records a batch, unless that was done or cannot be done. */
+static lsp_status record(lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    if (plan->queue.graph != NULL || lsp_solve_has_user_part(plan) ||
+        lsp_cuda_queue_record(plan->ctx, &plan->queue) != LSP_OK) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_cuda_queue_recorded(plan->ctx, &plan->queue, enqueue_iterations(plan)));
+done:
+    return status;
+}
+
+/* Tells the hook what it has not seen. Returns true if it stops the solver. */
+static bool tell(const lsp_solve_plan *plan, const lsp_solve_news *news, int64_t *seen) {
+    const lsp_solve_options *o = &plan->options;
+    while (o->on_iteration != NULL && *seen < news->state.iteration) {
+        const int64_t k = ++*seen;
+        if (o->on_iteration(o->iteration_user, k, news->recent[k % LSP_SOLVE_RECENT])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Enqueues batches, one ahead of what the host knows, until one of them brings the end. */
+static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_cuda_queue *queue = &plan->queue;
+    int64_t sent = 0, read = 0, seen = 0;
+    bool ended = false;
+    while (!ended || read < sent) {
+        if (!ended) {
+            LSP_TRY(queue->graph != NULL ? lsp_cuda_queue_replay(ctx, queue) : enqueue_iterations(plan));
+            LSP_TRY(lsp_cuda_queue_send(ctx, queue, (int)(sent++ % LSP_CUDA_SLOTS), &gpu_of(plan)->area->news));
+        }
+        if (ended || sent - read == LSP_CUDA_SLOTS) {
+            const void *memory;
+            LSP_TRY(lsp_cuda_queue_news(ctx, queue, (int)(read++ % LSP_CUDA_SLOTS), &memory));
+            const lsp_solve_news *news = memory;
+            outcome->state = news->state;
+            outcome->stopped = outcome->stopped || tell(plan, news, &seen);
+            ended = outcome->stopped || news->state.end != LSP_SOLVE_RUNS;
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* |b - A x|^2 of the final x; x = 0 for b = 0. */
+static lsp_status finish(const lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    if (outcome->b_norm == 0) {
+        LSP_TRY(lsp_cuda_clear(ctx, x, plan->n * (int64_t)lsp_type_bytes(plan->type)));
+    } else {
+        LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
+        LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
+        LSP_TRY(lsp_cuda_read(ctx, &outcome->rr, gpu_of(plan)->area->total, sizeof outcome->rr));
+    }
+done:
+    return status;
+}
+
+static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_solve_options *o = &plan->options;
+    const lsp_solve_vectors *v = &plan->vectors;
+    lsp_solve_state *s = &outcome->state;
+    int64_t kept = lsp_min(o->history_capacity, o->max_iterations < INT64_MAX ? o->max_iterations + 1 : INT64_MAX);
+    void *history = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *o->history, &history));
+    s->history = history;
+    s->history_capacity = kept;
+    LSP_TRY(record(plan));
+    LSP_TRY(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
+    if (o->use_x0) {
+        LSP_TRY(lsp_solve_multiply(plan, s->x, v->q));
+    }
+    LSP_TRY(lsp_solve_launch_start(plan, b, o->use_x0 ? v->q : NULL, s->x));
+    LSP_TRY(apply_to_r(plan));
+    LSP_TRY(turn(plan, true));
+    LSP_TRY(run_batches(plan, outcome));
+    kept = lsp_min(kept, s->iteration + 1);
+    LSP_TRY(lsp_cuda_copy(ctx, o->history, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *o->history));
+    outcome->b_norm = sqrt(s->bb);
+    outcome->last = lsp_rule_residual(s);
+done:
+    if (status != LSP_OK) {
+        (void)lsp_cuda_sync(ctx); /* what was enqueued uses the plan's memory */
+    }
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_options *o = &plan->options;
+    lsp_solve_state *s = &outcome->state;
+    lsp_resident_result result = {0};
+    const lsp_resident_args args = {.b = b,
+                                    .x = s->x,
+                                    .inverse = plan->inverse,
+                                    .rtol = o->rtol,
+                                    .atol = o->atol,
+                                    .max_iterations = o->max_iterations,
+                                    .fixed = o->fixed,
+                                    .use_x0 = o->use_x0,
+                                    .history = o->history,
+                                    .history_capacity = o->history_capacity};
+    LSP_TRY(lsp_resident_cg(plan->ctx, plan->resident, &args, &result));
+    outcome->solver = "resident";
+    outcome->b_norm = result.b_norm;
+    outcome->last = result.residual;
+    s->bb = result.b_norm * result.b_norm;
+    s->end = (int)result.end;
+    s->end_iteration = result.iterations;
+    s->iteration = result.end == LSP_SOLVE_INDEFINITE || result.end == LSP_SOLVE_NOT_FINITE
+                       ? lsp_max(result.iterations - 1, 0)
+                       : result.iterations;
+    s->denominator = result.curvature;
+    s->cause = result.end == LSP_SOLVE_INDEFINITE ? (result.curvature > 0 ? LSP_CAUSE_RZ : LSP_CAUSE_CURVATURE)
+                                                  : LSP_CAUSE_RESIDUAL;
+done:
+    return status;
+}
+
+lsp_status lsp_solve_run_cuda(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
+    lsp_status status = LSP_OK;
+    void *x = outcome->state.x;
+    LSP_TRY(plan->resident != NULL ? run_resident(plan, b, outcome) : run_streamed(plan, b, outcome));
+    LSP_TRY(finish(plan, b, x, outcome));
+done:
+    return status;
+}

@@ -1,0 +1,147 @@
+/* The NAS conjugate gradient benchmark: the smallest eigenvalue of A by inverse iteration. Each outer iteration solves
+ * A z = x by 25 steps, then zeta = shift + 1 / (x*z) and x = z / |z|. */
+#include "core/items.h"
+#include "gpu/resident.h"
+#include "rules.h"
+#include <time.h>
+
+enum { STEPS = 25 };
+static const double tolerance = 1e-10;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct benchmark {
+    lsp_solve_plan *plan;
+    lsp_nas_class class;
+    lsp_nas_fn report;
+    void *user;
+    double *x, *z; /* where A lies */
+} benchmark;
+
+static void set_ones(void *data, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        ((double *)data)[i] = 1;
+    }
+}
+
+static lsp_status begin(benchmark *run) {
+    lsp_ctx *ctx = run->plan->ctx;
+    if (run->plan->where == LSP_CUDA) {
+        return lsp_cuda_convert(ctx, run->x, LSP_F64, NULL, LSP_NONE, run->class.n);
+    }
+    lsp_for_shares(ctx, run->class.n, 1 << 14, set_ones, run->x);
+    return LSP_OK;
+}
+
+static lsp_status iterate(benchmark *run, lsp_nas_result *result) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = run->plan->ctx;
+    const int64_t n = run->class.n;
+    const bool cuda = run->plan->where == LSP_CUDA;
+    lsp_solve_outcome outcome;
+    double sums[2];
+    LSP_TRY(lsp_solve_run(run->plan, run->x, run->z, &outcome));
+    LSP_REQUIRE(outcome.state.end == LSP_SOLVE_MAX_ITERATIONS, LSP_ERR_CONVERGENCE,
+                "step %lld of an inner solve failed: A is not the benchmark's matrix",
+                (long long)outcome.state.end_iteration);
+    LSP_TRY((cuda ? lsp_solve_pair_cuda : lsp_solve_pair_cpu)(ctx, n, run->x, run->z, sums));
+    LSP_TRY((cuda ? lsp_solve_scale_cuda : lsp_solve_scale_cpu)(ctx, n, 1 / sqrt(sums[1]), run->z, run->x));
+    result->solver = outcome.solver;
+    result->zeta = run->class.shift + 1 / sums[0];
+    result->residual = sqrt(outcome.rr);
+done:
+    return status;
+}
+
+static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = run->plan->ctx;
+    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
+    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
+    LSP_TRY(begin(run));
+    LSP_TRY(iterate(run, result)); /* untimed */
+    LSP_TRY(begin(run));
+    LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
+    const double start = now();
+    for (int64_t k = 1; k <= run->class.iterations; k++) {
+        LSP_TRY(iterate(run, result));
+        if (run->report != NULL) {
+            run->report(run->user, k, result->residual, result->zeta);
+        }
+    }
+    LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
+    result->seconds = now() - start;
+done:
+    lsp_free(ctx, run->x);
+    lsp_free(ctx, run->z);
+    return status;
+}
+
+/* All iterations in one launch. */
+static lsp_status run_resident(benchmark *run, lsp_nas_result *result) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = run->plan->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t iterations = run->class.iterations;
+    lsp_resident_nas_args args = {.shift = run->class.shift, .iterations = iterations};
+    LSP_TRY(LSP_SCRATCH(ctx, iterations, &args.zeta));
+    LSP_TRY(LSP_SCRATCH(ctx, iterations, &args.residual));
+    LSP_TRY(lsp_resident_nas(ctx, run->plan->resident, &args, &result->seconds));
+    for (int64_t k = 1; run->report != NULL && k <= iterations; k++) {
+        run->report(run->user, k, args.residual[k - 1], args.zeta[k - 1]);
+    }
+    result->zeta = args.zeta[iterations - 1];
+    result->residual = args.residual[iterations - 1];
+    result->solver = "resident";
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* Millions of operations per second, by the benchmark's own count: of the sizes that its generator was asked for, not
+ * of the entries that A has. */
+static double count_mops(const lsp_nas_class *class, double seconds) {
+    const double entries = (double)class->nonzer * (class->nonzer + 1);
+    const double operations =
+        2 * (double)class->iterations * (double)class->n * (3 + entries + STEPS * (5 + entries) + 3);
+    return operations / seconds / 1e6;
+}
+
+lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve_options *options, lsp_nas_fn report,
+                      void *user, lsp_nas_result *result) {
+    lsp_status status = LSP_OK;
+    benchmark run = {.report = report, .user = user};
+    lsp_nas_result found = {0};
+    const lsp_solve_options wanted = {.type = LSP_F64,
+                                      .fixed = true,
+                                      .max_iterations = STEPS,
+                                      .method = options != NULL ? options->method : LSP_SPMV_AUTO,
+                                      .passes = options != NULL ? options->passes : 0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(A != NULL && result != NULL, LSP_ERR_ARGUMENT, "the matrix or the place for the result is NULL");
+    LSP_TRY(options != NULL ? lsp_check_reserved(ctx, "lsp_solve_options", options->reserved) : LSP_OK);
+    LSP_TRY(lsp_nas_get_class(ctx, name, &run.class));
+    LSP_REQUIRE(A->rows == run.class.n && A->cols == run.class.n && A->val_type == LSP_F64, LSP_ERR_ARGUMENT,
+                "class %c needs %lld x %lld values of type LSP_F64: A has %lld x %lld of type %s", name,
+                (long long)run.class.n, (long long)run.class.n, (long long)A->rows, (long long)A->cols,
+                lsp_type_name(A->val_type));
+    LSP_TRY(lsp_solve_plan_make(ctx, A, &wanted, false, false, &run.plan));
+    run.plan->any_sign = true;
+    LSP_TRY(run.plan->resident != NULL ? run_resident(&run, &found) : run_iterations(&run, &found));
+    found.reference = run.class.zeta;
+    found.verified = fabs(found.zeta - found.reference) <= tolerance * found.reference;
+    found.mops = count_mops(&run.class, found.seconds);
+    found.plan_seconds = run.plan->plan_seconds;
+    found.iterations = run.class.iterations;
+    found.spmv = run.plan->spmv_info;
+    *result = found;
+done:
+    lsp_solve_plan_destroy(run.plan);
+    return status;
+}

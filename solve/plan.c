@@ -1,0 +1,221 @@
+/* Plans of solvers: A is checked, products with it and the preconditioner are prepared, vectors are allocated; then any
+ * number of right-hand sides. */
+#include "gpu/resident.h"
+#include "rules.h"
+#include "spmv/spmv.h"
+#include <time.h>
+
+enum { PITCH = 256, MOST_VECTORS = 8, CALLS_OF_ONE_SOLVE = 500 }; /* calls: a guess */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what an iteration calls ---- */
+
+/* A function of the user: if it fails without a sentence, there is one at least that says so. */
+static lsp_status call(const lsp_solve_plan *plan, const char *what, lsp_apply_fn apply, void *user, const void *x,
+                       void *y) {
+    lsp_ctx *ctx = plan->ctx;
+    ctx->error[0] = 0;
+    const lsp_status status = apply(user, ctx, x, y);
+    return status == LSP_OK || ctx->error[0] != 0
+               ? status
+               : lsp_fail(ctx, status, "the caller's %s returned %s", what, lsp_status_name(status));
+}
+
+lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y) {
+    const lsp_solve_options *o = &plan->options;
+    return plan->spmv != NULL ? lsp_spmv_execute(plan->spmv, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y})
+                              : call(plan, "operator", o->operator_apply, o->operator_user, x, y);
+}
+
+lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y) {
+    const lsp_solve_options *o = &plan->options;
+    return call(plan, "preconditioner", o->precondition_apply, o->precondition_user, x, y);
+}
+
+/* ---- create ---- */
+
+/* inverse[i] = 1 / A[i][i] for new values in A. */
+static lsp_status invert_diagonal(lsp_solve_plan *plan, const lsp_csr *A, void *inverse) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    int64_t bad = -1;
+    if (plan->n > 0) {
+        LSP_TRY(plan->where == LSP_HOST ? lsp_solve_diagonal_cpu(ctx, A, plan->type, inverse, &bad)
+                                        : lsp_solve_diagonal_cuda(ctx, A, plan->type, inverse, &bad));
+    }
+    LSP_REQUIRE(bad < 0, LSP_ERR_ARGUMENT, "row %lld: the diagonal entry is 0 or missing, and Jacobi divides by it",
+                (long long)bad);
+done:
+    return status;
+}
+
+static lsp_status allocate_vectors(lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_solve_vectors *v = &plan->vectors;
+    const lsp_precondition precondition = plan->options.precondition;
+    void **cg[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->z};
+    void **bicgstab[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->r_hat, &v->s, &v->t, &v->p_hat, &v->s_hat};
+    const int count = plan->bicgstab ? (precondition == LSP_PRECONDITION_NONE ? 6 : 8)
+                                     : (precondition == LSP_PRECONDITION_USER ? 4 : 3);
+    int64_t bytes, pitch;
+    LSP_REQUIRE(lsp_mul(plan->n, (int64_t)lsp_type_bytes(plan->type), &bytes) && lsp_add(bytes, PITCH - 1, &pitch),
+                LSP_ERR_OVERFLOW, "%lld unknowns cannot be in memory", (long long)plan->n);
+    pitch = pitch / PITCH * PITCH;
+    LSP_TRY(lsp_alloc(ctx, plan->where, count, (size_t)pitch, &plan->memory));
+    for (int i = 0; i < count; i++) {
+        *(plan->bicgstab ? bicgstab : cg)[i] = pitch > 0 ? (char *)plan->memory + i * pitch : NULL;
+    }
+    v->p_hat = v->p_hat != NULL ? v->p_hat : v->p;
+    v->s_hat = v->s_hat != NULL ? v->s_hat : v->s;
+done:
+    return status;
+}
+
+static lsp_status plan_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
+    const lsp_solve_options *o = &plan->options;
+    const lsp_spmv_options wanted = {
+        .type = plan->type, .method = o->method, .passes = o->passes, .expected_calls = calls};
+    return lsp_spmv_plan_create(plan->ctx, A, &wanted, &plan->spmv);
+}
+
+/* Is this a system that one kernel may solve? It multiplies by itself, calls nobody, and has only f64. */
+static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_t longest_row) {
+    const lsp_solve_options *o = &plan->options;
+    return !plan->bicgstab && plan->where == LSP_CUDA && plan->n > 0 && plan->type == LSP_F64 &&
+           o->method == LSP_SPMV_AUTO && o->on_iteration == NULL && o->precondition != LSP_PRECONDITION_USER &&
+           lsp_resident_fits(plan->ctx, A, longest_row, NULL);
+}
+
+/* Products with A: by a plan of their own, or inside the one kernel; then the plan only serves the last residual. */
+static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
+    lsp_status status = LSP_OK;
+    const bool maybe = may_be_resident(plan, A, 0);
+    LSP_TRY(plan_products(plan, A, maybe ? 1 : calls));
+    if (maybe && may_be_resident(plan, A, plan->spmv->facts.longest_row)) {
+        int64_t bytes = 0;
+        status = lsp_resident_create(plan->ctx, A, NULL, &plan->resident, &bytes);
+        plan->resident = status == LSP_OK ? plan->resident : NULL;
+        LSP_TRY(status == LSP_ERR_UNSUPPORTED ? LSP_OK : status);
+    }
+    if (maybe && plan->resident == NULL) {
+        lsp_spmv_plan_destroy(plan->spmv);
+        plan->spmv = NULL;
+        LSP_TRY(plan_products(plan, A, calls));
+    }
+    LSP_TRY(lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info));
+done:
+    return status;
+}
+
+static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_options *o = &plan->options;
+    if (A != NULL) {
+        const int64_t products = plan->bicgstab ? 2 : 1;
+        const int64_t iterations = o->fixed ? o->max_iterations : lsp_min(o->max_iterations, CALLS_OF_ONE_SOLVE);
+        LSP_TRY(prepare_products(plan, A, once ? lsp_max(products * lsp_min(iterations, INT32_MAX), 1) : 0));
+    }
+    if (o->precondition == LSP_PRECONDITION_JACOBI) {
+        LSP_TRY(lsp_alloc(plan->ctx, plan->where, plan->n, lsp_type_bytes(plan->type), &plan->inverse));
+        LSP_TRY(invert_diagonal(plan, A, plan->inverse));
+    }
+    LSP_TRY(allocate_vectors(plan));
+    LSP_TRY(plan->where == LSP_HOST ? lsp_solve_prepare_cpu(plan) : lsp_solve_prepare_cuda(plan));
+done:
+    return status;
+}
+
+lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
+                               bool once, lsp_solve_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_solve_plan *made = NULL, checked = {.ctx = ctx, .bicgstab = bicgstab};
+    const double start = now();
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_solve_check(ctx, A, options, &checked));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = checked;
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(prepare(made, A, once));
+    made->plan_seconds = now() - start;
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_solve_plan_destroy(made);
+    }
+    return status;
+}
+
+void lsp_solve_plan_destroy(lsp_solve_plan *plan) {
+    if (plan == NULL) {
+        return;
+    }
+    lsp_spmv_plan_destroy(plan->spmv);
+    lsp_cuda_queue_close(&plan->queue);
+    if (plan->ctx != NULL) {
+        if (plan->where == LSP_HOST) {
+            lsp_solve_release_cpu(plan);
+        } else {
+            lsp_solve_release_cuda(plan);
+            lsp_resident_free(plan->ctx, plan->resident);
+        }
+        lsp_free(plan->ctx, plan->inverse);
+        lsp_free(plan->ctx, plan->memory);
+    }
+    lsp_plan_free(&plan->life);
+}
+
+/* ---- use ---- */
+
+lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
+    const lsp_solve_options *o = &plan->options;
+    *outcome = (lsp_solve_outcome){.solver = plan->where == LSP_HOST ? "threads" : "streamed",
+                                   .state = {.rtol = o->rtol,
+                                             .atol = o->atol,
+                                             .max_iterations = o->max_iterations,
+                                             .fixed = o->fixed,
+                                             .any_sign = plan->any_sign,
+                                             .x = x,
+                                             .iteration = -1,
+                                             .end = LSP_SOLVE_RUNS}};
+    if (plan->n == 0) {
+        lsp_rule_turn(&outcome->state, 0, 0, plan->bicgstab);
+        if (o->history_capacity > 0) {
+            o->history[0] = 0;
+        }
+        return LSP_OK;
+    }
+    return plan->where == LSP_HOST ? lsp_solve_run_cpu(plan, b, outcome) : lsp_solve_run_cuda(plan, b, outcome);
+}
+
+lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_solve_check_same(plan, A));
+    if (plan->inverse != NULL) { /* first of all: a refused diagonal leaves the plan as it was */
+        void *inverse;
+        LSP_TRY(lsp_scratch_at(ctx, plan->where, plan->n, lsp_type_bytes(plan->type), &inverse));
+        LSP_TRY(invert_diagonal(plan, A, inverse));
+        LSP_TRY(invert_diagonal(plan, A, plan->inverse));
+    }
+    LSP_TRY(lsp_spmv_update(plan->spmv, A));
+    lsp_cuda_queue_forget(&plan->queue); /* it reads the arrays of the old A */
+    if (plan->resident != NULL) {
+        LSP_TRY(lsp_resident_update(ctx, plan->resident, A));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

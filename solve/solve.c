@@ -1,0 +1,134 @@
+/* The public calls of the solvers, and how a solve ended, in words. */
+#include "rules.h"
+#include <stdio.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Why an iteration could not be carried out. */
+static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, char *text, size_t bytes) {
+    const long long k = (long long)s->end_iteration;
+    const bool preconditioned = plan->options.precondition != LSP_PRECONDITION_NONE;
+    switch (s->cause) {
+    case LSP_CAUSE_RESIDUAL:
+        snprintf(text, bytes,
+                 k == 0 ? "iteration %lld: b, or the residual of the first guess, is infinite or no number"
+                        : "iteration %lld: the residual became infinite or no number",
+                 k);
+        break;
+    case LSP_CAUSE_CURVATURE:
+        snprintf(text, bytes, "iteration %lld: %s is %g%s", k, plan->bicgstab ? "r_hat*A*p" : "p*A*p", s->denominator,
+                 s->end == LSP_SOLVE_INDEFINITE ? ": A is not positive definite" : "");
+        break;
+    case LSP_CAUSE_RZ:
+        snprintf(text, bytes, "iteration %lld: %s is %g%s", k, plan->bicgstab ? "r_hat*r" : "r*z", s->rz,
+                 s->end != LSP_SOLVE_INDEFINITE ? ""
+                 : preconditioned               ? ": the preconditioner is not positive definite"
+                                                : ": the residual is too small for its square");
+        break;
+    case LSP_CAUSE_TT:
+        snprintf(text, bytes, "iteration %lld: A (or the preconditioner) turned a residual into 0: it is singular", k);
+        break;
+    default:
+        snprintf(text, bytes, "iteration %lld: the step before had length 0, because t*s was 0", k);
+    }
+}
+
+static void explain(const lsp_solve_plan *plan, const lsp_solve_outcome *outcome, lsp_solve_info *info) {
+    const lsp_solve_state *s = &outcome->state;
+    char *text = info->reason;
+    const size_t bytes = sizeof info->reason;
+    const long long k = (long long)info->iterations;
+    switch (info->end) {
+    case LSP_SOLVE_CONVERGED:
+        if (s->bb == 0) {
+            snprintf(text, bytes, "b is 0, and so is x");
+        } else {
+            snprintf(text, bytes, "the residual fell to %.3g of |b| in %lld iterations; the tolerance is %g",
+                     outcome->last, k, s->rtol);
+        }
+        break;
+    case LSP_SOLVE_STOPPED:
+        snprintf(text, bytes, "stopped by the caller after iteration %lld, at a residual of %.3g of |b|", k,
+                 outcome->last);
+        break;
+    case LSP_SOLVE_MAX_ITERATIONS:
+        snprintf(text, bytes,
+                 s->fixed ? "%lld iterations were done, as asked; the residual is %.3g of |b|"
+                          : "%lld iterations are the most, and the residual is %.3g of |b|; the tolerance is %g",
+                 k, outcome->last, s->rtol);
+        break;
+    default:
+        explain_fault(plan, s, text, bytes);
+    }
+}
+
+/* Fills *info; the status that the caller gets. */
+static lsp_status tell(const lsp_solve_plan *plan, const lsp_solve_outcome *outcome, double seconds,
+                       lsp_solve_info *info) {
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_solve_state *s = &outcome->state;
+    const bool stopped = outcome->stopped && s->end != LSP_SOLVE_CONVERGED;
+    *info = (lsp_solve_info){.end = stopped ? LSP_SOLVE_STOPPED : (lsp_solve_end)s->end,
+                             .iterations = stopped ? s->iteration : s->end_iteration,
+                             .residual = outcome->b_norm == 0 ? 0 : sqrt(outcome->rr) / outcome->b_norm,
+                             .b_norm = outcome->b_norm,
+                             .solver = outcome->solver,
+                             .spmv = plan->spmv_info,
+                             .plan_seconds = plan->plan_seconds,
+                             .solve_seconds = seconds};
+    explain(plan, outcome, info);
+    lsp_log(ctx, "%s (%s): %s", plan->bicgstab ? "bicgstab" : "cg", info->solver, info->reason);
+    const bool well = info->end == LSP_SOLVE_CONVERGED || info->end == LSP_SOLVE_STOPPED ||
+                      (info->end == LSP_SOLVE_MAX_ITERATIONS && s->fixed);
+    return well ? LSP_OK : lsp_fail(ctx, LSP_ERR_CONVERGENCE, "%s", info->reason);
+}
+
+lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_solve_info unread;
+    lsp_solve_outcome outcome;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_TRY(lsp_solve_check_vectors(plan, b, x));
+    const double start = now();
+    LSP_TRY(lsp_solve_run(plan, b, x, &outcome));
+    LSP_TRY(tell(plan, &outcome, now() - start, info != NULL ? info : &unread));
+done:
+    return status;
+}
+
+static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab, const void *b,
+                        void *x, lsp_solve_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_solve_plan *plan = NULL;
+    LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
+    LSP_TRY(lsp_solve_execute(plan, b, x, info));
+done:
+    lsp_solve_plan_destroy(plan);
+    return status;
+}
+
+lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+                  lsp_solve_info *info) {
+    return solve(ctx, A, options, false, b, x, info);
+}
+
+lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+                        lsp_solve_info *info) {
+    return solve(ctx, A, options, true, b, x, info);
+}
+
+lsp_status lsp_cg_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan **plan) {
+    return lsp_solve_plan_make(ctx, A, options, false, false, plan);
+}
+
+lsp_status lsp_bicgstab_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options,
+                                    lsp_solve_plan **plan) {
+    return lsp_solve_plan_make(ctx, A, options, true, false, plan);
+}

@@ -1,0 +1,123 @@
+/* y = A*x by slices of rows of similar length. Each block owns an equal share of the steps; its warps take slices from
+ * a counter. The sectors of x that are read most often lie in shared memory. */
+#ifndef LSP_SPMV_GPU_KERNEL_LENGTHS_CUH
+#define LSP_SPMV_GPU_KERNEL_LENGTHS_CUH
+
+#include "kernel_propagate.cuh"
+#include "lengths.cuh"
+
+/* The popular sectors, one after the other. */
+template <typename T>
+__device__ inline void lengths_load_popular(const lengths_plan &p, const T *x, int64_t step, T *popular) {
+    enum { EACH = LENGTHS_SECTOR / sizeof(T) };
+    for (unsigned i = threadIdx.x; i < p.popular * EACH; i += blockDim.x) {
+        const int64_t c = (int64_t)p.sector[i / EACH] * EACH + i % EACH;
+        if (c < p.cols) {
+            popular[i] = x[c * step];
+        }
+    }
+}
+
+/* The sum of a lane's entries. V: propagate_ones for a matrix without values. */
+template <typename V, typename T, bool POPULAR>
+__device__ inline T lengths_sum(const lengths_plan &p, const lengths_slice &s, unsigned end, const T *x, int64_t step,
+                                const T *popular) {
+    enum { U = 4, ONES = std::is_same<V, propagate_ones>::value };
+    typedef typename std::conditional<ONES, char, V>::type value;
+    T sum = 0;
+    for (unsigned at = s.at; at < end; at += U) {
+        unsigned col[U];
+        value val[U];
+        T other[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            const int64_t k = ((int64_t)at + u) * WARP + threadIdx.x % WARP;
+            col[u] = at + u < end ? __ldcs(p.col + k) : LENGTHS_NONE;
+            if constexpr (!ONES) {
+                val[u] = at + u < end ? __ldcs((const value *)p.val + k) : 0;
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            const bool near = POPULAR && (col[u] & LENGTHS_POPULAR) != 0;
+            other[u] = col[u] == LENGTHS_NONE ? 0 : near ? popular[col[u] & ~LENGTHS_POPULAR] : x[col[u] * step];
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            if (col[u] != LENGTHS_NONE) {
+                if constexpr (ONES) {
+                    sum += other[u];
+                } else {
+                    sum = fma((T)val[u], other[u], sum);
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+template <typename V, typename T, bool POPULAR>
+static __global__ void __launch_bounds__(LENGTHS_NT, POPULAR ? 1 : 2)
+    kernel_lengths_product(lengths_plan p, const T *x, int64_t step, propagate_out<T> out) {
+    LSP_DYNAMIC_SHARED(shared);
+    __shared__ unsigned next;
+    T *const popular = (T *)shared;
+    const unsigned lane = threadIdx.x % WARP, end = p.block_slice[blockIdx.x + 1];
+    lsp_let_next_begin();
+    if (threadIdx.x == 0) {
+        next = p.block_slice[blockIdx.x];
+    }
+    if (POPULAR) {
+        lengths_load_popular(p, x, step, popular);
+    }
+    __syncthreads();
+    for (;;) {
+        unsigned i = lane == 0 ? atomicAdd(&next, 1u) : 0;
+        i = __shfl_sync(~0u, i, 0);
+        if (i >= end) {
+            return;
+        }
+        const lengths_slice s = p.slice[i];
+        T sum = lengths_sum<V, T, POPULAR>(p, s, p.slice[i + 1].at, x, step, popular);
+        for (int half = s.lanes / 2; half > 0; half /= 2) {
+            sum += __shfl_xor_sync(~0u, sum, half);
+        }
+        if (s.piece_of_row) {
+            if (lane == 0) {
+                ((T *)p.sum)[i] = sum;
+            }
+        } else if (lane % s.lanes == 0 && lane / s.lanes < s.rows) {
+            propagate_write(out, (int64_t)p.row[s.slot + lane / s.lanes], sum);
+        }
+    }
+}
+
+/* Adds the pieces of long rows. A warp looks at 32 slices for first pieces. */
+template <typename T>
+static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths_plan p, propagate_out<T> out) {
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, first = i / WARP * WARP;
+    const unsigned lane = threadIdx.x % WARP;
+    lengths_slice s = {};
+    if (i < p.slices) {
+        s = p.slice[i];
+    }
+    unsigned found = __ballot_sync(~0u, s.piece_of_row != 0 && s.piece == 0);
+    lsp_wait_for_previous();
+    for (; found != 0; found &= found - 1) {
+        const int from = __ffs((int)found) - 1;
+        const unsigned slot = __shfl_sync(~0u, s.slot, from);
+        const unsigned pieces = (p.length[slot] + LENGTHS_PIECE - 1) / LENGTHS_PIECE;
+        T sum = 0;
+        for (unsigned k = lane; k < pieces; k += WARP) {
+            sum += ((const T *)p.sum)[first + from + k];
+        }
+        for (int half = WARP / 2; half > 0; half /= 2) {
+            sum += __shfl_xor_sync(~0u, sum, half);
+        }
+        if (lane == 0) {
+            propagate_write(out, (int64_t)p.row[slot], sum);
+        }
+    }
+}
+
+#endif
