@@ -10,6 +10,7 @@
 typedef struct factors {
     double share;      /* of the copy speed that its streams reach */
     double x;          /* its reads of x over those of CSR as it is */
+    double hidden;     /* share of its lookups of x that cost nothing where neighbours use whole lines */
     double entry, row; /* instructions of an entry and of a row, in reads of x from the first cache */
     double vector;     /* instructions of an entry for each further vector, over those of the first */
     double launches;   /* kernels, or times that threads are woken */
@@ -30,16 +31,16 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
 
 /* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 1.4, .x = 1, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
-    [LSP_SPMV_EQUAL] = {.share = 1.4, .x = 1, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
-    [LSP_SPMV_GATHER] = {.share = 1, .x = 1, .entry = 1.2, .row = 3, .vector = 0.5, .launches = 2},
-    [LSP_SPMV_DIAGONALS] = {.share = 1.3, .x = 0, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_BLOCKS] = {.share = 1.4, .x = 0, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_LENGTHS] = {.share = 1.3, .x = 1, .entry = 0.4, .row = 0.5, .vector = 0.5, .launches = 1, .plan = 200},
-    [LSP_SPMV_PROPAGATE] = {.share = 1, .x = 0, .entry = 1.8, .row = 1, .vector = 0.8, .launches = 2, .plan = 300}};
+    [LSP_SPMV_ROWS] = {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
+    [LSP_SPMV_EQUAL] = {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
+    [LSP_SPMV_GATHER] = {.share = 1, .x = 1, .hidden = 0.5, .entry = 1.6, .row = 3, .vector = 0.5, .launches = 2},
+    [LSP_SPMV_DIAGONALS] = {.share = 1.3, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_BLOCKS] = {.share = 1.4, .entry = 0.55, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_LENGTHS] =
+        {.share = 1.3, .x = 1, .hidden = 0.5, .entry = 0.4, .row = 1, .vector = 0.5, .launches = 1, .plan = 200},
+    [LSP_SPMV_PROPAGATE] = {.share = 1, .entry = 1.5, .row = 1, .vector = 0.8, .launches = 2, .plan = 300}};
 
-enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a slice's column; bytes of a place */
-static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
+enum { STEP = 32, PLACE = 2 }; /* entries of a slice's column; bytes of a place */
 static const double offset_and_mask = 8;
 static const double popular = 0.6; /* slices by length keep popular parts of x in shared memory */
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
@@ -101,7 +102,7 @@ static double seconds_of(const model *m, lsp_spmv_method method, const work *w, 
     if (k->x > 0 && m->x.n > 0 && m->x.extent > 0) {
         const double all = parts * lsp_access_seconds(f, &a);
         moved = fmin(parts * lsp_access_misses(f, &a) * f->line_bytes / f->copy_rate, all);
-        rest = k->x * (1 - w->popular * fmax(1 - a.lines, 0)) * (all - moved);
+        rest = k->x * (1 - k->hidden * a.dense) * (1 - w->popular * fmax(1 - a.lines, 0)) * (all - moved);
         p = 1 + 3 * a.dense;
     }
     const double vectors = 1 + k->vector * (m->vectors - 1);
@@ -115,11 +116,11 @@ static void offer(const model *m, lsp_spmv_method method, const work *w, lsp_spm
     choice->plan_seconds[method] = m->factors[method].plan * m->nnz / m->f->copy_rate;
 }
 
-/* On a GPU few lanes work on the longest row while others wait. */
-static double wait_for_longest(const model *m) {
-    const double mean = m->rows > 0 ? m->nnz / m->rows : 0, lanes = fmin(fmax(mean / 4, 1), MOST_LANES);
-    const double longest = (double)m->facts->longest_row;
-    return m->f->where == LSP_CUDA && longest > 8 * mean ? chain * longest / lanes : 0;
+/* What rows of very different lengths cost more, a row: lanes of a warp wait for the longest row among theirs; a
+ * processor guesses wrong where a row ends. */
+static double unevenness(const model *m) {
+    const double mean = m->rows > 0 ? m->nnz / m->rows : 0, row = m->f->where == LSP_CUDA ? 20 : 5;
+    return (double)m->facts->longest_row > 8 * mean + 32 ? row * m->rows / m->f->reads[0] : 0;
 }
 
 /* The products of each pass are written in parts of sectors; a second kernel reads all of them. `asked` passes; 0: as
@@ -177,9 +178,11 @@ void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job,
     const work csr = {.stream = m.nnz * (m.col + m.val) + (m.rows + 1) * m.rowptr + m.y, .entries = m.nnz};
     const int block = choice->block;
     offer(&m, LSP_SPMV_ROWS, &csr, choice);
-    choice->seconds[LSP_SPMV_ROWS] += wait_for_longest(&m);
     offer(&m, LSP_SPMV_EQUAL, &csr, choice);
+    choice->seconds[LSP_SPMV_ROWS] += unevenness(&m);
+    choice->seconds[LSP_SPMV_EQUAL] += figures->where == LSP_HOST ? unevenness(&m) : 0; /* it is the same method */
     offer_gather(&m, &csr, job->options.passes, choice);
+    choice->seconds[LSP_SPMV_GATHER] += 2 * unevenness(&m);
     offer_slices(&m, LSP_SPMV_DIAGONALS, facts->diagonal_slots, 1, choice);
     offer_slices(&m, LSP_SPMV_BLOCKS, block > 0 ? facts->block_slots[block] : 0, (double)block * block, choice);
     offer_lengths(&m, choice);
