@@ -1,7 +1,7 @@
 /* Makes, updates and frees the layout of the persistent kernel; kernel_layout.cuh has the idea. */
+#include "barrier.cuh"
 #include "core/scan.h"
 #include "kernel_layout.cuh"
-#include "kernel_step.cuh"
 #include "shape.h"
 
 /* ---- does it fit? ---- */

@@ -1,6 +1,7 @@
 /* Launches the persistent kernel. Its blocks wait for each other, so the launch is cooperative: the driver runs all of
  * them together or refuses. */
 #include "kernel_cg.cuh"
+#include "kernel_nas.cuh"
 
 #include <time.h>
 

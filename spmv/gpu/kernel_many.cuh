@@ -74,9 +74,9 @@ __device__ inline void many_sum(const rows_launch &l, char *shared, int64_t begi
     }
     lsp_arrivals *const arrivals = (lsp_arrivals *)shared;
     for (int64_t chunk = begin; chunk < end;) {
-        const tile_room<V> room = tile_in<V>(shared, l.room, chunk);
+        const tile_room<V, int64_t> room = tile_in<V, int64_t>(shared, l.room, chunk);
         const int64_t next = min(room.origin + l.room - 4, end);
-        tile_start<V>(job, room, chunk, next, arrivals);
+        tile_start<V, int64_t>(job, room, chunk, next, arrivals);
         __syncthreads();
         lsp_bulk_wait(arrivals, (*phase)++);
         many_add<V, T, E>(job, room.col, room.val, room.origin, max(mine, chunk), min(ends, next), x, sum, faults);

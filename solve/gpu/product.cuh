@@ -1,108 +1,9 @@
-/* The parts of the persistent kernel: the barrier of all blocks that sums, the slice of p, the product, the rows that a
- * thread owns. A step is: p = news + beta p in every slice; partial sums of rows; barrier; owners add the partial sums
- * of their rows in the order of the column blocks. */
-#ifndef LSP_SOLVE_GPU_KERNEL_STEP_CUH
-#define LSP_SOLVE_GPU_KERNEL_STEP_CUH
+/* The product of the persistent kernel: each block renews its slice of p and multiplies its part of the matrix with it.
+ * The partial sums of rows go to memory. */
+#ifndef LSP_SOLVE_GPU_PRODUCT_CUH
+#define LSP_SOLVE_GPU_PRODUCT_CUH
 
-#include "job.cuh"
-
-enum { DOTS_NONE = -1 };
-
-/* A block's shared memory. */
-typedef struct resident_shared {
-    double *p;    /* the slice; p[width] = 0 */
-    double *old;  /* p of the block's rows, by position; for LSP_RESIDENT_DOTS_BLOCKS */
-    double *dots; /* each slice's share of p*A*p */
-    double *sums; /* [2][32] of warps, then [2][32] of blocks */
-    int *turn;    /* the next slice to be taken */
-    double *val;  /* what is kept of the matrix */
-    uint16_t *col;
-} resident_shared;
-
-/* The rules of shared memory, for the host (memory NULL: counts the bytes) and for the kernel. */
-LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memory, resident_shared *s) {
-    const bool dots = job.dots == LSP_RESIDENT_DOTS_BLOCKS;
-    size_t at = (size_t)job.stash_steps * STEP_BYTES;
-    s->val = (double *)memory;
-    s->col = (uint16_t *)(memory + (size_t)job.stash_steps * WARP * 8);
-    s->p = (double *)(memory + at);
-    at += ((size_t)job.A.width + 2) * 8; /* the width is even: pieces of 16 bytes */
-    s->sums = (double *)(memory + at);
-    at += 4 * WARP * 8;
-    s->turn = (int *)(memory + at);
-    at += 16;
-    s->dots = (double *)(memory + at);
-    at += (dots ? (size_t)job.slices_most : 0) * 8;
-    s->old = (double *)(memory + at);
-    at += (dots ? (size_t)job.rows_most : 0) * 8;
-    return at;
-}
-
-/* ---- the barrier ---- */
-
-/* Barrier of all blocks; v[i] becomes the sum of v[i] over all threads of all blocks, the same bits in each. What was
- * written before it can be read past the L1 cache after it. A block posts its sum in a word, and all blocks read all
- * words and add them in one order. A half of a word holds half of a number and the barrier's number, so it tells by
- * itself whether it is there. Words are used by turns of two barriers: a block that posts for the next but one has seen
- * that all blocks have read these. */
-template <int N>
-__device__ inline void resident_together(const resident_job &job, const resident_shared &s, unsigned &number,
-                                         double (&v)[N]) {
-    const int tid = (int)threadIdx.x, lane = tid % WARP, warp = tid / WARP, warps = (int)blockDim.x / WARP;
-    const int blocks = (int)gridDim.x;
-    ulonglong2 *const words = job.words + (++number % 2) * 2 * blocks;
-    double *const totals = s.sums + 2 * WARP;
-    const unsigned long long tag = (unsigned long long)number << 32;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        v[i] = warp_sum(v[i]);
-        if (lane == 0) {
-            s.sums[i * WARP + warp] = v[i];
-        }
-    }
-    __syncthreads();
-    if (warp == 0) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            v[i] = warp_sum(lane < warps ? s.sums[i * WARP + lane] : 0.0);
-        }
-        if (lane == 0) {
-            resident_fence();
-#pragma unroll
-            for (int i = 0; i < N; i++) {
-                const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
-                resident_post(words + i * blocks + blockIdx.x, tag | bits >> 32, tag | (bits & 0xFFFFFFFF));
-            }
-        }
-        __syncwarp();
-    }
-    if (warp * WARP < blocks) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            ulonglong2 w = {0, 0};
-            if (tid < blocks) {
-                do {
-                    w = resident_peek(words + i * blocks + tid);
-                } while (((w.x ^ tag) | (w.y ^ tag)) >> 32 != 0);
-            }
-            v[i] = warp_sum(__longlong_as_double((long long)(w.x << 32 | (w.y & 0xFFFFFFFF))));
-            if (lane == 0) {
-                totals[i * WARP + warp] = v[i];
-            }
-        }
-        if (RESIDENT_READER_FENCE) {
-            resident_fence();
-        }
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        v[i] = 0;
-        for (int w = 0; w * WARP < blocks; w++) {
-            v[i] += totals[i * WARP + w];
-        }
-    }
-}
+#include "barrier.cuh"
 
 /* ---- p ---- */
 
@@ -308,25 +209,6 @@ __device__ inline void resident_ahead(const resident_job &job, const resident_pa
     }
 }
 
-/* Row `row` of the product, once all blocks have multiplied. range: of the row's column blocks. */
-__device__ inline double resident_gather(const resident_job &job, int row, unsigned range) {
-    enum { AHEAD = 8 };
-    const int end = (int)(range >> 16);
-    double sum = 0;
-    for (int first = (int)(range & 0xFFFF); first < end; first += AHEAD) {
-        double part[AHEAD];
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++) {
-            part[i] = first + i < end ? __ldcg(job.partial + (size_t)(first + i) * job.A.n + row) : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++) {
-            sum += part[i];
-        }
-    }
-    return sum;
-}
-
 /* Copies the end of the block's part of the matrix to shared memory, and finds the block's part. */
 __device__ inline resident_part resident_begin(const resident_job &job, const resident_shared &s) {
     const int b = (int)blockIdx.x, slice = job.A.slice_begin[b];
@@ -366,52 +248,5 @@ __device__ inline resident_part resident_begin(const resident_job &job, const re
     __syncthreads();
     return part;
 }
-
-/* ---- the rows of a block, shared out to its threads ---- */
-
-/* Numbers of an own row: the solution, the residual, the direction, A times it where it must be kept, and one more:
- * the inverse diagonal, or the benchmark's x. A thread has one row, in registers (MEMORY false), or any number of them
- * in memory. each<READ, WRITE>(f) calls f(row, x, r, p, q, w) for each row of the thread; f may read and must write the
- * numbers of these sets. */
-enum { OWN_X = 1, OWN_R = 2, OWN_P = 4, OWN_Q = 8, OWN_W = 16, OWN_ALL = 31 };
-template <bool MEMORY> struct resident_rows {
-    double x, r, p, q, w;
-    unsigned own_range;
-    int row, end;
-    __device__ inline resident_rows(const resident_job &job)
-        : x(0), r(0), p(0), q(0), w(0), row((int)(blockIdx.x * job.share + threadIdx.x)),
-          end(min((int)(blockIdx.x + 1) * job.share, job.A.n)) {
-        own_range = row < end ? job.A.range[row] : 0;
-    }
-    __device__ inline unsigned range(const resident_job &, int) const { return own_range; }
-    template <int READ, int WRITE, typename F> __device__ inline void each(F f) {
-        if (row < end) {
-            f(row, x, r, p, q, w);
-        }
-    }
-};
-template <> struct resident_rows<true> {
-    double *own;
-    int first, end, n;
-    __device__ inline unsigned range(const resident_job &job, int row) const { return job.A.range[row]; }
-    __device__ inline resident_rows(const resident_job &job)
-        : own(job.own), first((int)blockIdx.x * job.share), end(min(first + job.share, job.A.n)), n(job.A.n) {}
-    template <int READ, int WRITE, typename F> __device__ inline void each(F f) {
-        for (int row = first + (int)threadIdx.x; row < end; row += (int)blockDim.x) {
-            double number[5] = {0, 0, 0, 0, 0};
-#pragma unroll
-            for (int i = 0; i < 5; i++) {
-                number[i] = (READ >> i & 1) != 0 ? own[(size_t)i * n + row] : 0;
-            }
-            f(row, number[0], number[1], number[2], number[3], number[4]);
-#pragma unroll
-            for (int i = 0; i < 5; i++) {
-                if ((WRITE >> i & 1) != 0) {
-                    own[(size_t)i * n + row] = number[i];
-                }
-            }
-        }
-    }
-};
 
 #endif
