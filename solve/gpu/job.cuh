@@ -9,10 +9,10 @@
 
 #include "core/block.cuh"
 #include "core/launch.cuh"
-#include "resident.h"
+#include "shape.h"
 
 #ifndef RESIDENT_NT
-#define RESIDENT_NT 1024
+#define RESIDENT_NT RESIDENT_THREADS
 #endif
 #ifndef RESIDENT_DEPTH
 #define RESIDENT_DEPTH 2
@@ -23,7 +23,7 @@
 enum {
     GROUP = 4,              /* steps */
     STEP_BYTES = WARP * 10, /* values of 8 bytes and columns of 2 */
-    MOST_BLOCKS = 1024
+    MOST_BLOCKS = RESIDENT_MOST_BLOCKS
 };
 
 /* Device memory that create makes and nobody changes later, but for `val`. */

@@ -6,7 +6,9 @@
 
 /* ---- does it fit? ---- */
 
-enum { FEW_COLUMNS = 8, LONGEST_SHARES = 4 };
+/* A row may take as long as the whole product and a step's barriers: a lane takes LANE_RATE entries a microsecond, all
+ * blocks together about CHIP_RATE, and barriers BARRIERS microseconds. Estimates from an H200. */
+enum { FEW_COLUMNS = 8, LANE_RATE = 13, CHIP_RATE = 436000, BARRIERS = 5 };
 static const int64_t most_rows = INT64_C(1) << ROWS_BITS, most_work = INT64_C(1) << (62 - ROWS_BITS);
 
 static bool sizes_fit(lsp_ctx *ctx, const lsp_csr *A, lsp_resident_shape *shape) {
@@ -22,9 +24,9 @@ extern "C" bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longes
     if (!sizes_fit(ctx, A, &s)) {
         return false;
     }
-    /* A row is summed by one warp; partial sums of rows with few entries in many column blocks cost more than A. */
-    const int64_t blocks = (int64_t)s.columns * s.chunks, bytes = 12 * A->nnz + 32 * A->rows * s.columns;
-    return longest_row <= lsp_max(LONGEST_SHARES * s.lanes * (A->nnz / (blocks * s.threads)), 4096) &&
+    /* Partial sums of rows with few entries in many column blocks cost more than the matrix. */
+    const int64_t bytes = 12 * A->nnz + 32 * A->rows * s.columns;
+    return longest_row <= LANE_RATE * s.columns * s.lanes * (BARRIERS + A->nnz / CHIP_RATE) &&
            (s.columns <= FEW_COLUMNS || 4 * A->rows * s.columns <= 3 * A->nnz) &&
            bytes < lsp_available_bytes(ctx, LSP_CUDA) / 10 * 9;
 }
