@@ -49,7 +49,8 @@ extern "C" lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *giv
     l.job = cut.job = *job;
     l.area = cut.area = *area;
     l.pieces = cut.pieces = lsp_spmv_equal_pieces(given);
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_cut, lsp_ceil_div(l.pieces, PIECE_NT), PIECE_NT, 0, cut));
+    LSP_TRY(
+        LSP_LAUNCH_BESIDE(ctx, &beside, kernel_cut, lsp_ceil_div(l.pieces, PIECE_WARPS * CUT_EACH), PIECE_NT, 0, cut));
     LSP_TRY(SPMV_BY_TYPES(given, start_types, (ctx, &l, lsp_min(l.pieces, INT32_MAX), &beside)));
 done:
     return status;
