@@ -34,6 +34,9 @@ template <typename T> static lsp_status launch_dot(const lsp_solve_plan *plan, c
 template <typename T> static lsp_status launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
     return START(plan, kernel_residual, CONST(b), CONST(q), &area_of(plan)->sums[0]);
 }
+template <typename T> static lsp_status launch_count(const lsp_solve_plan *plan, const void *b) {
+    return START(plan, kernel_count, CONST(b), &area_of(plan)->sums[0]);
+}
 template <typename T> static lsp_status launch_step(const lsp_solve_plan *plan, lsp_solve_area *area) {
     return START_EARLY(plan, kernel_step, CONST(plan->vectors.q), CONST(plan->inverse), (T *)plan->vectors.r, area);
 }
@@ -76,14 +79,22 @@ extern "C" lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan) { return
 extern "C" lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *plan) {
     return LAUNCH(plan, step_stabilized, area_of(plan));
 }
-extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
-    lsp_status status = LSP_OK;
+
+/* area->total[0] = what the kernel before left. */
+static lsp_status total(const lsp_solve_plan *plan) {
     lsp_solve_area *area = area_of(plan);
-    LSP_TRY(LAUNCH(plan, residual, b, q));
-    LSP_TRY(LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
-                       (int)blocks_for(plan->n), area->total));
-done:
-    return status;
+    return LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                      (int)blocks_for(plan->n), area->total);
+}
+
+extern "C" lsp_status lsp_solve_launch_count(const lsp_solve_plan *plan, const void *b) {
+    const lsp_status status = LAUNCH(plan, count, b);
+    return status == LSP_OK ? total(plan) : status;
+}
+
+extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
+    const lsp_status status = LAUNCH(plan, residual, b, q);
+    return status == LSP_OK ? total(plan) : status;
 }
 
 /* ---- for the NAS benchmark ---- */

@@ -160,7 +160,11 @@ static lsp_status finish(const lsp_solve_plan *plan, const void *b, void *x, lsp
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     if (outcome->b_norm == 0) {
+        double count;
         LSP_TRY(lsp_cuda_clear(ctx, x, plan->n * (int64_t)lsp_type_bytes(plan->type)));
+        LSP_TRY(lsp_solve_launch_count(plan, b));
+        LSP_TRY(lsp_cuda_read(ctx, &count, gpu_of(plan)->area->total, sizeof count));
+        lsp_rule_zero(&outcome->state, count == 0);
     } else {
         LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
         LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
