@@ -45,7 +45,8 @@ typedef struct resident_matrix {
 typedef struct resident_job {
     resident_matrix A;
     int share;                  /* rows that a block owns */
-    int dots, sweep;            /* as in lsp_resident_shape */
+    int dots;                   /* as in lsp_resident_shape */
+    bool few;                   /* a block's list of rows is so short that it is in shared memory */
     int rows_most, slices_most; /* of a block */
     int stash_steps;            /* that a block keeps in shared memory */
     int ahead;                  /* groups of a warp's first slice that are called into the L2 cache early */

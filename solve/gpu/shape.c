@@ -6,6 +6,7 @@
 enum { USUAL_COLUMNS = 6 };
 /* Entries that are worth a block of their own; unknowns that are worth a column block. */
 enum { BLOCK_ENTRIES = 2048, COLUMN_UNKNOWNS = 128 };
+enum { FEW_THREADS = 512 };
 /* The mean number of entries of a row in a column block beyond which it has 2 and 4 lanes. */
 enum { TWO_LANES = 48, FOUR_LANES = 96 };
 
@@ -39,8 +40,10 @@ bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_
         const int64_t mean = nnz / (n * shape->columns);
         shape->lanes = mean > FOUR_LANES ? 4 : mean > TWO_LANES ? 2 : 1;
     }
-    shape->threads = shape->threads > 0 ? shape->threads : RESIDENT_THREADS;
-    shape->sweep = shape->sweep > 0 ? shape->sweep : 1;
+    if (shape->threads == 0) { /* fewer, if all of the matrix will be in shared memory and latency counts */
+        const int64_t left = chip->shared_block_bytes - 8 * shape->slice;
+        shape->threads = 11 * nnz < left * shape->columns * shape->chunks ? FEW_THREADS : RESIDENT_THREADS;
+    }
     return (int64_t)shape->columns * shape->chunks <= lsp_min(most, shape->threads) &&
            (shape->lanes == 1 || shape->lanes == 2 || shape->lanes == 4) && shape->slice <= slice;
 }
