@@ -57,7 +57,7 @@ static void merge_begin(merge *m, const lsp_csr *A, int b, int64_t slice) {
         const int64_t row = lsp_min((slice * SLICE + r) * b, A->rows), next = lsp_min(row + 1, A->rows);
         const int64_t at = lsp_index_at(A->rowptr, A->rowptr_type, row);
         const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, next);
-        if (end - at != length || !goes_on(m, before, at, end)) {
+        if (r == 0 || end - at != length || !goes_on(m, before, at, end)) {
             m->at[m->runs] = at;
             m->end[m->runs] = end;
             m->row[m->runs] = slice * SLICE + r;
@@ -197,7 +197,7 @@ void LSP_ISA_NAME(lsp_diagonals_place)(lsp_diagonals_build *build, int64_t begin
     }                                                                                                                  \
     static void fill_##suffix(const lsp_csr *A, const lsp_diagonals *D, int64_t slice) {                               \
         const int b = D->block;                                                                                        \
-        int64_t at[LSP_SPMV_LARGEST_BLOCK][SLICE];                                                                     \
+        int64_t at[LSP_SPMV_LARGEST_BLOCK][SLICE] = {{0}};                                                             \
         begin_fill(A, D, slice, at);                                                                                   \
         for (int64_t d = D->first[slice]; d < D->first[slice + 1]; d++) {                                              \
             for (int i = 0; i < b; i++) {                                                                              \
