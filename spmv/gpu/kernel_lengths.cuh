@@ -6,17 +6,24 @@
 #include "kernel_propagate.cuh"
 #include "lengths.cuh"
 
-/* The popular sectors, one after the other. */
+/* The popular sectors, one after the other: copies of 16 bytes where x has no gaps and the address allows. */
 template <typename T>
 __device__ inline void lengths_load_popular(const lengths_plan &p, const T *x, int64_t step, T *popular) {
-    enum { EACH = LENGTHS_SECTOR / sizeof(T) };
+    enum { EACH = LENGTHS_SECTOR / sizeof(T), QUAD = 16 / sizeof(T) };
+    const bool aligned = step == 1 && (size_t)x % 16 == 0;
 #pragma unroll 4
-    for (unsigned i = threadIdx.x; i < p.popular * EACH; i += blockDim.x) {
-        const int64_t c = (int64_t)p.sector[i / EACH] * EACH + i % EACH;
-        if (c < p.cols) {
-            popular[i] = x[c * step];
+    for (unsigned q = threadIdx.x; q < p.popular * 2; q += blockDim.x) {
+        const int64_t c = (int64_t)p.sector[q / 2] * EACH + q % 2 * QUAD;
+        if (aligned && c + QUAD <= p.cols) {
+            __pipeline_memcpy_async(popular + q * QUAD, x + c, 16);
+        } else {
+            for (unsigned i = 0; i < QUAD && c + i < p.cols; i++) {
+                popular[q * QUAD + i] = x[(c + i) * step];
+            }
         }
     }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
 }
 
 /* The sum of a lane's entries. V: propagate_ones for a matrix without values. */
