@@ -9,9 +9,8 @@ lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t byte
     void *memory = NULL;
     const int before = enter(ctx);
     *queue = (lsp_cuda_queue){.bytes = bytes};
-    LSP_TRY(
-        lsp_cuda_check(ctx, (int)cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
-                       "no pinned memory for the news of the GPU"));
+    LSP_TRY(lsp_cuda_check(ctx, (int)cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
+                           "no pinned memory for the news of the GPU"));
     queue->news = memory;
     for (int s = 0; s < LSP_CUDA_SLOTS; s++) {
         cudaEvent_t event = NULL;

@@ -12,7 +12,8 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
     lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
     if (A != NULL) {
-        LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT, "there is both a matrix and an operator: one is meant");
+        LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT,
+                    "there is both a matrix and an operator: one is meant");
         LSP_TRY(lsp_csr_check_header(ctx, "A", A));
         LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
                     (long long)A->cols);
@@ -21,8 +22,6 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
         plan->n = A->rows;
         plan->where = A->where;
         plan->type = o->type != LSP_NONE ? o->type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-        LSP_REQUIRE(plan->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
-                    "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
     } else {
         LSP_REQUIRE(o->operator_apply != NULL, LSP_ERR_ARGUMENT, "there is neither a matrix nor an operator");
         LSP_REQUIRE(o->n >= 0, LSP_ERR_ARGUMENT, "%lld unknowns: a negative number", (long long)o->n);
@@ -34,6 +33,8 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
     }
     LSP_REQUIRE(plan->type == LSP_F32 || plan->type == LSP_F64, LSP_ERR_UNSUPPORTED,
                 "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(plan->type));
+    LSP_REQUIRE(A == NULL || plan->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
@@ -91,8 +92,8 @@ lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, co
     }
     LSP_REQUIRE(b != NULL && x != NULL, LSP_ERR_ARGUMENT, "%s, %lld numbers, is NULL", b == NULL ? "b" : "x",
                 (long long)plan->n);
-    LSP_REQUIRE(b_at % item == 0 && x_at % item == 0, LSP_ERR_ARGUMENT, "b or x lies at %p or %p, no multiple of %d",
-                b, x, (int)item);
+    LSP_REQUIRE(b_at % item == 0 && x_at % item == 0, LSP_ERR_ARGUMENT, "b or x lies at %p or %p, no multiple of %d", b,
+                x, (int)item);
     LSP_REQUIRE(b_at + bytes > b_at && x_at + bytes > x_at, LSP_ERR_ARGUMENT, "b or x wraps around the address space");
     LSP_REQUIRE(b_at + bytes <= x_at || x_at + bytes <= b_at, LSP_ERR_ARGUMENT,
                 "b and x overlap: they lie at %p and %p, and have %lld numbers each", b, x, (long long)plan->n);

@@ -106,7 +106,8 @@ done:
  * of the entries that A has. */
 static double count_mops(const lsp_nas_class *class, double seconds) {
     const double entries = (double)class->nonzer * (class->nonzer + 1);
-    const double operations = 2 * (double)class->iterations * (double)class->n * (3 + entries + STEPS * (5 + entries) + 3);
+    const double operations =
+        2 * (double)class->iterations * (double)class->n * (3 + entries + STEPS * (5 + entries) + 3);
     return operations / seconds / 1e6;
 }
 

@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-typedef struct system {
+typedef struct equations {
     const lsp_csr *A;
     const double *inverse; /* Jacobi, or NULL */
     int64_t n;
-} system;
+} equations;
 
-static double dot(const system *sys, const double *a, const double *b) {
+static double dot(const equations *sys, const double *a, const double *b) {
     double sum = 0;
     for (int64_t i = 0; i < sys->n; i++) {
         sum += a[i] * b[i];
@@ -20,7 +20,7 @@ static double dot(const system *sys, const double *a, const double *b) {
 }
 
 /* y = A x */
-static void multiply(const system *sys, const double *x, double *y) {
+static void multiply(const equations *sys, const double *x, double *y) {
     for (int64_t i = 0; i < sys->n; i++) {
         double sum = 0;
         for (int64_t k = lsp_csr_rowptr(sys->A, i); k < lsp_csr_rowptr(sys->A, i + 1); k++) {
@@ -31,7 +31,7 @@ static void multiply(const system *sys, const double *x, double *y) {
 }
 
 /* y = M x */
-static void precondition(const system *sys, const double *x, double *y) {
+static void precondition(const equations *sys, const double *x, double *y) {
     for (int64_t i = 0; i < sys->n; i++) {
         y[i] = sys->inverse != NULL ? x[i] * sys->inverse[i] : x[i];
     }
@@ -49,7 +49,7 @@ static bool reached(const lsp_solve_state *s) {
 }
 
 /* r = b - A x; s->bb and s->rr. Returns false if that ends the solver. */
-static bool start(const system *sys, const double *b, double *x, double *r, lsp_solve_state *s) {
+static bool start(const equations *sys, const double *b, double *x, double *r, lsp_solve_state *s) {
     s->bb = dot(sys, b, b);
     multiply(sys, x, r);
     for (int64_t i = 0; i < sys->n; i++) {
@@ -80,7 +80,7 @@ static bool is_last(lsp_solve_state *s, int64_t k) {
     return s->end != LSP_SOLVE_RUNS;
 }
 
-static void cg(const system *sys, const double *b, double *x, double *const v[], lsp_solve_state *s) {
+static void cg(const equations *sys, const double *b, double *x, double *const v[], lsp_solve_state *s) {
     double *r = v[0], *p = v[1], *q = v[2], *z = v[3];
     if (!start(sys, b, x, r, s)) {
         return;
@@ -122,7 +122,7 @@ static void cg(const system *sys, const double *b, double *x, double *const v[],
     }
 }
 
-static void bicgstab(const system *sys, const double *b, double *x, double *const v[], lsp_solve_state *s) {
+static void bicgstab(const equations *sys, const double *b, double *x, double *const v[], lsp_solve_state *s) {
     double *r = v[0], *p = v[1], *q = v[2], *r_hat = v[3], *t = v[4], *p_hat = v[5], *s_hat = v[6];
     if (!start(sys, b, x, r, s)) {
         return;
@@ -184,7 +184,7 @@ lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options
     enum { VECTORS = 7 };
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    system sys = {.A = A, .n = A->rows};
+    equations sys = {.A = A, .n = A->rows};
     double *v[VECTORS], *inverse = NULL;
     int64_t bad = -1;
     *state = (lsp_solve_state){.rtol = options->rtol > 0 ? options->rtol : 1e-8,

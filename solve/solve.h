@@ -107,7 +107,8 @@ void lsp_solve_release_cpu(lsp_solve_plan *plan);
 void lsp_solve_release_cuda(lsp_solve_plan *plan);
 lsp_status lsp_solve_diagonal_cpu(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
 lsp_status lsp_solve_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
-/* sums[0] = x*z, sums[1] = z*z; then to[i] = from[i] * factor. f64; for the NAS benchmark. The GPU's first one waits. */
+/* sums[0] = x*z, sums[1] = z*z; then to[i] = from[i] * factor. f64; for the NAS benchmark. The GPU's first one waits.
+ */
 lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
 lsp_status lsp_solve_pair_cuda(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
 lsp_status lsp_solve_scale_cpu(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);

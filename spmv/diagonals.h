@@ -30,7 +30,7 @@ typedef struct lsp_diagonals {
 } lsp_diagonals;
 
 enum {
-    LSP_DIAGONALS_VECTORS = 8,    /* the most columns of X */
+    LSP_DIAGONALS_VECTORS = 16,   /* the most columns of X */
     LSP_DIAGONALS_SPARE = 256,    /* diagonals that may be beyond LSP_DIAGONALS_FILL: few cost nothing */
     LSP_DIAGONALS_PATIENCE = 1024 /* diagonals of a slice after which counting asks whether it is worth while */
 };

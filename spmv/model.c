@@ -11,6 +11,7 @@ typedef struct factors {
     double share;      /* of the copy speed that its streams reach */
     double x;          /* its reads of x over those of CSR as it is */
     double entry, row; /* instructions of an entry and of a row, in reads of x from the first cache */
+    double vector;     /* instructions of an entry for each further vector, over those of the first */
     double launches;   /* kernels, or times that threads are woken */
     double plan;       /* bytes at copy speed to prepare an entry */
 } factors;
@@ -19,27 +20,28 @@ typedef struct factors {
  * web:4000000:1.8:20000, er:N:D; f64), for which `sparse-bench spmv` tells the error of each. Other GPUs: the same
  * factors on their figures. */
 static const factors gpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.25, .row = 0.2, .launches = 1},
-    [LSP_SPMV_EQUAL] = {.share = 0.96, .x = 1.05, .entry = 0.72, .row = 0.2, .launches = 2},
-    [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 0.8, .row = 0.4, .launches = 2},
-    [LSP_SPMV_DIAGONALS] = {.share = 0.95, .x = 0, .entry = 0.15, .row = 0.1, .launches = 1, .plan = 100},
-    [LSP_SPMV_BLOCKS] = {.share = 0.97, .x = 0, .entry = 0.1, .row = 0.1, .launches = 1, .plan = 100},
-    [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 0.7, .entry = 0.4, .row = 0.2, .launches = 2, .plan = 150},
-    [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.4, .row = 0.3, .launches = 2, .plan = 880}};
+    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.25, .row = 0.2, .vector = 0.25, .launches = 1},
+    [LSP_SPMV_EQUAL] = {.share = 0.96, .x = 1.05, .entry = 0.72, .row = 0.2, .vector = 1.5, .launches = 2},
+    [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 0.8, .row = 0.4, .vector = 1, .launches = 2},
+    [LSP_SPMV_DIAGONALS] = {.share = 0.95, .x = 0, .entry = 0.15, .row = 0.1, .vector = 1, .launches = 1, .plan = 110},
+    [LSP_SPMV_BLOCKS] = {.share = 0.97, .x = 0, .entry = 0.1, .row = 0.1, .vector = 1.5, .launches = 1, .plan = 200},
+    [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 1, .entry = 0.4, .row = 0.2, .vector = 1, .launches = 2, .plan = 150},
+    [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.4, .row = 0.3, .vector = 1, .launches = 2, .plan = 140}};
 
 /* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 1, .x = 0.8, .entry = 0.45, .row = 2, .launches = 1},
-    [LSP_SPMV_EQUAL] = {.share = 1, .x = 0.8, .entry = 0.45, .row = 2, .launches = 1},
-    [LSP_SPMV_GATHER] = {.share = 0.8, .x = 0.8, .entry = 1.2, .row = 2, .launches = 2},
-    [LSP_SPMV_DIAGONALS] = {.share = 1, .x = 0, .entry = 0.2, .row = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_BLOCKS] = {.share = 1, .x = 0, .entry = 0.2, .row = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_LENGTHS] = {.share = 1, .x = 0.8, .entry = 0.4, .row = 0.5, .launches = 1, .plan = 200},
-    [LSP_SPMV_PROPAGATE] = {.share = 0.8, .x = 0, .entry = 1.5, .row = 1, .launches = 2, .plan = 500}};
+    [LSP_SPMV_ROWS] = {.share = 1.4, .x = 1, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
+    [LSP_SPMV_EQUAL] = {.share = 1.4, .x = 1, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
+    [LSP_SPMV_GATHER] = {.share = 1, .x = 1, .entry = 1.2, .row = 3, .vector = 0.5, .launches = 2},
+    [LSP_SPMV_DIAGONALS] = {.share = 1.3, .x = 0, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_BLOCKS] = {.share = 1.4, .x = 0, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_LENGTHS] = {.share = 1.3, .x = 1, .entry = 0.4, .row = 0.5, .vector = 0.5, .launches = 1, .plan = 200},
+    [LSP_SPMV_PROPAGATE] = {.share = 1, .x = 0, .entry = 1.8, .row = 1, .vector = 0.8, .launches = 2, .plan = 300}};
 
 enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a slice's column; bytes of a place */
 static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
 static const double offset_and_mask = 8;
+static const double popular = 0.6; /* slices by length keep popular parts of x in shared memory */
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
 
@@ -49,7 +51,7 @@ typedef struct model {
     const lsp_spmv_facts *facts;
     lsp_cache_case x; /* the reads of x */
     double rows, cols, nnz, col, val, rowptr;
-    double item, y; /* bytes of a row of X or Y; of all Y */
+    double vectors, item, y; /* columns of X and Y; bytes of a row of theirs, and of all Y */
 } model;
 
 /* What a method moves and does. */
@@ -57,6 +59,7 @@ typedef struct work {
     double stream;  /* bytes in order, without x */
     double entries; /* that pass through its lanes */
     double x_bytes; /* of x in order: 0 where it is read by column */
+    double popular; /* share that it saves of reads of x which meet what was read shortly before */
 } work;
 
 static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
@@ -69,17 +72,15 @@ static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const
     m.col = (double)lsp_type_bytes(A->col_type);
     m.val = (double)lsp_type_bytes(A->val_type);
     m.rowptr = (double)lsp_type_bytes(A->rowptr_type);
+    m.vectors = vectors;
     m.item = type * vectors;
     m.y = m.rows * m.item * (1 + (job->vectors.beta != 0));
     m.x = (lsp_cache_case){.n = A->nnz,
                            .extent = A->cols,
-                           .element_bytes = (size_t)m.item,
+                           .element_bytes = lsp_spmv_item_bytes(job),
                            .index_bytes = lsp_type_bytes(A->col_type),
                            .pattern = facts->pattern};
-    if (job->options.by_columns) { /* each vector is read by itself */
-        m.x.n *= job->options.vectors;
-        m.x.element_bytes = (size_t)type;
-    }
+    m.x.n *= job->options.by_columns ? job->options.vectors : 1; /* each vector is read by itself */
     return m;
 }
 
@@ -100,10 +101,11 @@ static double seconds_of(const model *m, lsp_spmv_method method, const work *w, 
     if (k->x > 0 && m->x.n > 0 && m->x.extent > 0) {
         const double all = parts * lsp_access_seconds(f, &a);
         moved = fmin(parts * lsp_access_misses(f, &a) * f->line_bytes / f->copy_rate, all);
-        rest = k->x * (all - moved);
+        rest = k->x * (1 - w->popular * fmax(1 - a.lines, 0)) * (all - moved);
         p = 1 + 3 * a.dense;
     }
-    const double instructions = once * (k->entry * w->entries + k->row * m->rows);
+    const double vectors = 1 + k->vector * (m->vectors - 1);
+    const double instructions = once * (k->entry * vectors * w->entries + k->row * m->rows);
     const double memory = overlap(w->stream / (k->share * f->copy_rate) + moved, rest, p);
     return k->launches * f->start_seconds + overlap(memory, instructions, 4);
 }
@@ -155,7 +157,8 @@ static void offer_slices(const model *m, lsp_spmv_method method, int64_t slots, 
 static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
     const double stored = (double)m->facts->length_slots;
     if (stored > 0) {
-        const work w = {.stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored};
+        const work w = {
+            .stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored, .popular = popular};
         offer(m, LSP_SPMV_LENGTHS, &w, choice);
     }
 }

@@ -50,6 +50,13 @@ struct lsp_spmv_plan {
     lsp_spmv_info info;
 };
 
+/* Bytes of x that an entry reads together: those of all vectors if rows of X are contiguous; at most 4096, the largest
+ * element of the cache model. */
+static inline size_t lsp_spmv_item_bytes(const lsp_spmv_job *job) {
+    const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type);
+    return (size_t)(job->options.by_columns ? bytes : lsp_min(bytes * lsp_min(job->options.vectors, 4096), 4096));
+}
+
 /* One method on one kind of device. */
 typedef struct lsp_spmv_engine {
     /* Can it run this job (types, semiring, number of vectors, sizes)? `job` has no vectors. */

@@ -17,6 +17,9 @@ static const char *solver_run(const cg_job *job) {
     return job->options.nas ? job->benchmark.solver : job->solution.solver;
 }
 
+/* Then the products have a layout of their own, and no method. */
+static bool in_one_kernel(const cg_job *job) { return solver_run(job) && strcmp(solver_run(job), "resident") == 0; }
+
 static double plan_seconds(const cg_job *job) {
     return job->options.nas ? job->benchmark.plan_seconds : job->solution.plan_seconds;
 }
@@ -38,23 +41,35 @@ static void result_rows(const cg_job *job) {
                   job->options.precondition == 1 ? "; preconditioned by the diagonal" : "");
     cli_table_row(to, "iterations", cli_count(s->iterations).text, "%s", converged(job) ? "" : "NOT CONVERGED");
     snprintf(number.text, sizeof number.text, "%.2e", s->residual);
-    cli_table_row(to, "residual", number.text, "|b - A x| / |b|");
+    cli_table_row(to, "residual", number.text, "|b - A x| / |b|, computed anew from x");
     if (!job->options.rhs) {
         snprintf(number.text, sizeof number.text, "%.2e", job->error);
         cli_table_row(to, "error", number.text, "the largest |x - 1|: b is A times ones");
     }
 }
 
+/* What the model predicts for the other methods. */
+static void other_methods(const lsp_spmv_info *p, char *text, size_t bytes) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < LSP_SPMV_METHODS && used < bytes; i++) {
+        if (i != (int)p->method && p->seconds[i] > 0) {
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s %s", used > 0 ? ", " : "; ",
+                                     lsp_spmv_method_name((lsp_spmv_method)i), cli_time(p->seconds[i] * 1e3).text);
+        }
+    }
+}
+
 static void method_rows(const cg_job *job) {
     FILE *to = job->run.report;
     const lsp_spmv_info *p = job->spmv;
-    char passes[40] = "";
+    char passes[40] = "", others[320];
     if (p->method == LSP_SPMV_GATHER) {
         snprintf(passes, sizeof passes, ", %d pass%s", p->passes, p->passes == 1 ? "" : "es");
     }
     cli_table_row(to, "method", method_name(job), "%s%s", p->reason, passes);
-    cli_table_row(to, "predicted", cli_time(p->predicted_seconds * 1e3).text, "a product; CSR as it is %s",
-                  cli_time(p->rows_seconds * 1e3).text);
+    other_methods(p, others, sizeof others);
+    cli_table_row(to, "predicted", cli_time(p->predicted_seconds * 1e3).text, "a product%s", others);
     if (job->product_seconds > 0) {
         cli_table_row(to, "measured", cli_time(job->product_seconds * 1e3).text, "a product");
     }
@@ -73,7 +88,8 @@ static void time_rows(const cg_job *job) {
     char repeats[240] = "";
     const int64_t iterations = job->options.nas ? job->benchmark.iterations : job->solution.iterations;
     cli_table_row(to, job->A.generated ? "generate" : "read", cli_time(job->run.read_ms).text, "%s", "");
-    cli_table_row(to, "plan", cli_time(plan_seconds(job) * 1e3).text, "%s", method_name(job));
+    cli_table_row(to, "plan", cli_time(plan_seconds(job) * 1e3).text, "%s",
+                  in_one_kernel(job) ? "for one kernel that does all iterations" : method_name(job));
     if (job->options.repeat > 0 && converged(job)) {
         snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s; a first run of %s is not counted",
                  cli_count(job->repeats).text, cli_time(job->median_seconds * 1e3).text,
@@ -186,6 +202,13 @@ static void plan_json(cli_json *json, const cg_job *job) {
     cli_json_integer(json, "stored_entries", p->stored_entries);
     cli_json_measured(json, "predicted_product", p->predicted_seconds > 0, p->predicted_seconds);
     cli_json_measured(json, "measured_product", job->product_seconds > 0, job->product_seconds);
+    cli_json_open(json, "predicted", '{');
+    for (int i = 0; i < LSP_SPMV_METHODS; i++) {
+        if (p->seconds[i] > 0) {
+            cli_json_measured(json, lsp_spmv_method_name((lsp_spmv_method)i), true, p->seconds[i]);
+        }
+    }
+    cli_json_close(json, '}');
     cli_json_close(json, '}');
 }
 

@@ -6,7 +6,7 @@
 
 #include "gate.cuh"
 
-enum { MOVE_NT = 256, MOVE_VT = 4 };
+enum { MOVE_NT = 256, MOVE_VT = 4, MOVE_CHUNK = MOVE_NT * MOVE_VT };
 
 /* A unit is 1, 2, 4, 8 or 16 bytes, an element one unit or several. */
 template <typename U, bool SCATTER> __device__ inline U move_read(const U *from) {
@@ -20,6 +20,42 @@ template <typename U, bool SCATTER, bool ADD> __device__ inline void move_write(
     } else {
         __stcs(to, value);
     }
+}
+
+/* The usual case: whole arrays, an element is one unit. It takes fewer registers than kernel_move, so that more reads
+ * are under way. A block moves `chunks` neighbouring chunks of MOVE_NT * MOVE_VT elements. */
+template <typename U, typename I, bool SCATTER>
+static __global__ void __launch_bounds__(MOVE_NT) kernel_move_whole(gather_move m, const U *from, U *to, int chunks) {
+    const I *const index = (const I *)m.index.at;
+    int64_t bad = -1, first = (int64_t)blockIdx.x * chunks * MOVE_CHUNK + threadIdx.x;
+    if (gate_is_closed(m.gate)) {
+        return;
+    }
+    for (int chunk = 0; chunk < chunks && first - threadIdx.x < m.n; chunk++, first += MOVE_CHUNK) {
+        I at[MOVE_VT];
+        U value[MOVE_VT];
+#pragma unroll
+        for (int r = 0; r < MOVE_VT; r++) {
+            at[r] = first + r * MOVE_NT < m.n ? __ldcs(index + first + r * MOVE_NT) : 0;
+        }
+#pragma unroll
+        for (int r = 0; r < MOVE_VT; r++) {
+            const int64_t k = first + r * MOVE_NT;
+            if (k < m.n && (uint64_t)(int64_t)at[r] < (uint64_t)m.extent) {
+                value[r] = move_read<U, SCATTER>(from + (SCATTER ? k : (int64_t)at[r]));
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < MOVE_VT; r++) {
+            const int64_t k = first + r * MOVE_NT;
+            if (k < m.n && (uint64_t)(int64_t)at[r] < (uint64_t)m.extent) {
+                to[SCATTER ? (int64_t)at[r] : k] = value[r];
+            } else if (k < m.n) {
+                bad = k;
+            }
+        }
+    }
+    report_bad(m.fault, bad);
 }
 
 /* ONE: an element is one unit; otherwise `units` of them. I: the type of an index. */

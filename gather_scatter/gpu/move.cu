@@ -1,7 +1,9 @@
 /* Starts the kernel that moves elements one by one, for each size of element. */
 #include "kernel_direct.cuh"
 
-enum { GATED_SM_BLOCKS = 16 };
+/* Behind a gate a block takes several chunks: if it is closed, a launch with a block for each takes 70 us at 2^26. They
+ * are neighbours, so that accesses that share a line stay close in time. */
+enum { GATED_CHUNKS = 8 };
 
 gather_move gather_whole_move(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, bool report) {
     gather_move move = {};
@@ -15,17 +17,25 @@ gather_move gather_whole_move(lsp_ctx *ctx, const lsp_gather_job *job, gather_li
 
 template <typename U, bool ONE, typename I, bool SCATTER, bool ADD>
 static lsp_status start(lsp_ctx *ctx, const gather_move *move, const lsp_column *column, unsigned units) {
-    const int64_t items = MOVE_NT * MOVE_VT / units;
-    /* behind a gate few blocks loop: if it is closed, a launch with a block for every chunk takes 70 us at 2^26 */
-    const int64_t blocks =
-        move->gate.count ? lsp_blocks_for(ctx, move->n, items, GATED_SM_BLOCKS) : lsp_ceil_div(move->n, items);
+    const int64_t blocks = lsp_ceil_div(move->n, MOVE_CHUNK / units);
     return LSP_LAUNCH(ctx, (kernel_move<U, ONE, I, SCATTER, ADD>), lsp_min(blocks, INT32_MAX), MOVE_NT, 0, *move,
                       (const U *)column->from, (U *)column->to, units);
+}
+
+template <typename U, typename I, bool SCATTER>
+static lsp_status start_whole(lsp_ctx *ctx, const gather_move *move, const lsp_column *column) {
+    const int chunks = move->gate.count ? GATED_CHUNKS : 1;
+    return LSP_LAUNCH(ctx, (kernel_move_whole<U, I, SCATTER>), lsp_ceil_div(move->n, (int64_t)MOVE_CHUNK * chunks),
+                      MOVE_NT, 0, *move, (const U *)column->from, (U *)column->to, chunks);
 }
 
 template <typename U, typename I>
 static lsp_status start_for(lsp_ctx *ctx, const gather_move *move, const lsp_column *column) {
     const unsigned units = (unsigned)(column->bytes / sizeof(U));
+    const bool whole = !move->position && move->low == 0 && move->high == move->extent;
+    if (units == 1 && whole && move->n < (int64_t)MOVE_CHUNK * INT32_MAX) {
+        return move->scatter ? start_whole<U, I, true>(ctx, move, column) : start_whole<U, I, false>(ctx, move, column);
+    }
     if (units == 1) {
         return move->scatter ? start<U, true, I, true, false>(ctx, move, column, units)
                              : start<U, true, I, false, false>(ctx, move, column, units);

@@ -1,6 +1,6 @@
-/* The vector loops for one type of vectors, T. Included by kernels.c. Every loop goes over a piece of the vectors, eight
- * numbers at a time in double precision, and adds up to three sums. Lane k of a sum adds the numbers k, k + 8, ... of
- * the piece, so the bits depend on the piece alone. */
+/* The vector loops for one type of vectors, T. Included by kernels.c. Every loop goes over a piece of the vectors,
+ * eight numbers at a time in double precision, and adds up to three sums. Lane k of a sum adds the numbers k, k + 8,
+ * ... of the piece, so the bits depend on the piece alone. */
 
 typedef T NAME(packed) __attribute__((vector_size(8 * sizeof(T))));
 
@@ -37,8 +37,8 @@ ALWAYS double NAME(store_one)(T *to, double x) {
     for (int lane = 0; i < end; i++, lane++) {                                                                         \
         BODY(double, NAME(load_one), NAME(store_one), s0[lane], s1[lane], s2[lane])                                    \
     }                                                                                                                  \
-    sums[0] = add_lanes(&s0);                                                                                           \
-    sums[1] = add_lanes(&s1);                                                                                           \
+    sums[0] = add_lanes(&s0);                                                                                          \
+    sums[1] = add_lanes(&s1);                                                                                          \
     sums[2] = add_lanes(&s2);
 
 #define KERNEL(name) static void NAME(name)(const lsp_solve_loop *v, int64_t begin, int64_t end, double sums[3])
@@ -47,7 +47,8 @@ ALWAYS double NAME(store_one)(T *to, double x) {
 
 /* r = b - q, or b; x = 0 unless it holds a guess. b*b, r*r, r*(M r). */
 KERNEL(start) {
-    INPUT(b) INPUT(q) INPUT(inverse) VECTOR(r) VECTOR(r_hat) VECTOR(x)
+    INPUT(b)
+    INPUT(q) INPUT(inverse) VECTOR(r) VECTOR(r_hat) VECTOR(x)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number bi = LOAD(b + i);                                                                                     \
     const number ri = STORE(r + i, q ? bi - LOAD(q + i) : bi);                                                         \
@@ -60,24 +61,24 @@ KERNEL(start) {
     S0 += bi * bi;                                                                                                     \
     S1 += ri * ri;                                                                                                     \
     S2 += inverse ? ri * (ri * LOAD(inverse + i)) : ri * ri;
-    EACH(BODY)
+        EACH(BODY)
 #undef BODY
 }
 
 /* p*q */
 KERNEL(dot) {
-    INPUT(p) INPUT(q)
+    INPUT(p)
+    INPUT(q)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number pi = LOAD(p + i), qi = LOAD(q + i);                                                                   \
     S0 += pi * qi;
-    EACH(BODY)
+        EACH(BODY)
 #undef BODY
 }
 
 /* Conjugate gradients: r -= alpha q. r*r, r*(M r). */
 KERNEL(step) {
-    INPUT(q) INPUT(inverse) VECTOR(r)
-    const double alpha = v->alpha;
+    INPUT(q) INPUT(inverse) VECTOR(r) const double alpha = v->alpha;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number ri = STORE(r + i, LOAD(r + i) - alpha * LOAD(q + i));                                                 \
     S0 += ri * ri;                                                                                                     \
@@ -88,8 +89,7 @@ KERNEL(step) {
 
 /* Conjugate gradients: x += alpha p if it is due, then p = M r + beta p unless the solver has ended. */
 KERNEL(turn) {
-    INPUT(inverse) VECTOR(x) VECTOR(p)
-    const T *z = v->z ? v->z : v->r;
+    INPUT(inverse) VECTOR(x) VECTOR(p) const T *z = v->z ? v->z : v->r;
     const double alpha = v->alpha, beta = v->beta;
     const bool due = v->due, runs = v->runs;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
@@ -110,8 +110,10 @@ KERNEL(turn) {
 /* BiCGStab: x += alpha p_hat + omega s_hat if it is due, then p = r + beta (p - omega q) and p_hat = M p unless the
  * solver has ended. */
 KERNEL(turn_stabilized) {
-    INPUT(q) INPUT(r) INPUT(inverse) INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat)
-    const double alpha = v->alpha, beta = v->beta, omega = v->omega;
+    INPUT(q)
+    INPUT(r) INPUT(inverse) INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha,
+                                                                                        beta = v->beta,
+                                                                                        omega = v->omega;
     const bool due = v->due, runs = v->runs;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     if (due) {                                                                                                         \
@@ -134,8 +136,7 @@ KERNEL(turn_stabilized) {
 
 /* BiCGStab: s = r - alpha q, s_hat = M s. s*s. */
 KERNEL(half) {
-    INPUT(q) INPUT(r) INPUT(inverse) VECTOR(s) VECTOR(s_hat)
-    const double alpha = v->alpha;
+    INPUT(q) INPUT(r) INPUT(inverse) VECTOR(s) VECTOR(s_hat) const double alpha = v->alpha;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number si = STORE(s + i, LOAD(r + i) - alpha * LOAD(q + i));                                                 \
     if (inverse) {                                                                                                     \
@@ -148,19 +149,19 @@ KERNEL(half) {
 
 /* BiCGStab: t*s, t*t */
 KERNEL(dots) {
-    INPUT(s) INPUT(t)
+    INPUT(s)
+    INPUT(t)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number ti = LOAD(t + i);                                                                                     \
     S0 += ti * LOAD(s + i);                                                                                            \
     S1 += ti * ti;
-    EACH(BODY)
+        EACH(BODY)
 #undef BODY
 }
 
 /* BiCGStab: r = s - omega t. r*r, r_hat*r. */
 KERNEL(step_stabilized) {
-    INPUT(s) INPUT(t) INPUT(r_hat) VECTOR(r)
-    const double omega = v->omega;
+    INPUT(s) INPUT(t) INPUT(r_hat) VECTOR(r) const double omega = v->omega;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number si = LOAD(s + i);                                                                                     \
     const number ri = STORE(r + i, omega != 0 ? si - omega * LOAD(t + i) : si);                                        \
@@ -172,30 +173,31 @@ KERNEL(step_stabilized) {
 
 /* (b - q)*(b - q) */
 KERNEL(residual) {
-    INPUT(b) INPUT(q)
+    INPUT(b)
+    INPUT(q)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number ri = LOAD(b + i) - LOAD(q + i);                                                                       \
     S0 += ri * ri;
-    EACH(BODY)
+        EACH(BODY)
 #undef BODY
 }
 
 /* p*z, z*z */
 KERNEL(pair) {
-    INPUT(p) INPUT(z)
+    INPUT(p)
+    INPUT(z)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number zi = LOAD(z + i);                                                                                     \
     S0 += LOAD(p + i) * zi;                                                                                            \
     S1 += zi * zi;
-    EACH(BODY)
+        EACH(BODY)
 #undef BODY
 }
 
 /* x = alpha z */
 KERNEL(scale) {
-    INPUT(z) VECTOR(x)
-    const double alpha = v->alpha;
-#define BODY(number, LOAD, STORE, S0, S1, S2) STORE(x + i, alpha *LOAD(z + i));
+    INPUT(z) VECTOR(x) const double alpha = v->alpha;
+#define BODY(number, LOAD, STORE, S0, S1, S2) STORE(x + i, alpha * LOAD(z + i));
     EACH(BODY)
 #undef BODY
 }

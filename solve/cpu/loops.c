@@ -21,7 +21,8 @@ static void do_piece(void *data, int64_t piece, int thread) {
 
 void lsp_solve_loop_run(const lsp_solve_team *team, lsp_solve_loop_id id, const lsp_solve_loop *loop, double sums[3]) {
     const int64_t pieces = lsp_ceil_div(team->n, PIECE);
-    region r = {.team = team, .loop = loop, .kernel = LSP_ISA_PICK(team->ctx->isa, lsp_solve_kernel_of)(id, team->type)};
+    region r = {
+        .team = team, .loop = loop, .kernel = LSP_ISA_PICK(team->ctx->isa, lsp_solve_kernel_of)(id, team->type)};
     lsp_for_parts(team->ctx, pieces, lsp_threads_for(team->ctx, team->n, LEAST), do_piece, &r);
     sums[0] = sums[1] = sums[2] = 0;
     for (int64_t piece = 0; piece < pieces; piece++) {

@@ -27,7 +27,7 @@ typedef struct lsp_solve_partial {
 /* On the GPU. A kernel reads the state that the kernel before it left, and leaves its own in another place, because
  * its blocks do not begin together. */
 typedef struct lsp_solve_area {
-    lsp_solve_news news;                      /* left by `turn` */
+    lsp_solve_news news;                       /* left by `turn` */
     lsp_solve_state after_first, after_second; /* left by `step` and `half`; by `step_stabilized` */
     lsp_solve_partial sums[3];
     double total[2];
@@ -39,8 +39,9 @@ typedef struct lsp_solve_gpu {
     int batch;            /* iterations that the host enqueues together */
 } lsp_solve_gpu;
 
-/* launch.cu: enqueue one kernel each; what they compute is in kernel_streamed.cuh and kernel_streamed_bicgstab.cuh. `sums`: which of
- * area->sums they fill. The turn takes r*z from another place than r*r if a preconditioner of the user's made z. */
+/* launch.cu: enqueue one kernel each; what they compute is in kernel_streamed.cuh and kernel_streamed_bicgstab.cuh.
+ * `sums`: which of area->sums they fill. The turn takes r*z from another place than r*r if a preconditioner of the
+ * user's made z. */
 lsp_status lsp_solve_launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x);
 lsp_status lsp_solve_launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums);
 lsp_status lsp_solve_launch_step(const lsp_solve_plan *plan);

@@ -1,8 +1,9 @@
 /* What the persistent kernel works on: the matrix cut into column blocks and row chunks, vectors, words of the barrier.
  *
  * Block b of the kernel multiplies the columns of column block b / chunks and the rows of its chunk. Its rows are
- * sorted by length, the longest first, and cut into slices of 32 / lanes rows, so that a warp takes a slice. A group is
- * what a warp reads at once: four entries a lane, 128 values and 128 columns. */
+ * sorted by length, the longest first, and cut into slices of 32 / lanes rows, so that a warp takes a slice. A step is
+ * one entry of each lane of a warp. Four steps make a group, which a warp takes by wide loads; the last steps of a
+ * slice, fewer than four, are read one by one. */
 #ifndef LSP_SOLVE_GPU_JOB_CUH
 #define LSP_SOLVE_GPU_JOB_CUH
 
@@ -10,9 +11,18 @@
 #include "core/launch.cuh"
 #include "resident.h"
 
+#ifndef RESIDENT_NT
+#define RESIDENT_NT 1024
+#endif
+#ifndef RESIDENT_DEPTH
+#define RESIDENT_DEPTH 2
+#endif
+#ifndef RESIDENT_READER_FENCE
+#define RESIDENT_READER_FENCE 1
+#endif
 enum {
-    GROUP_ENTRIES = WARP * 4,
-    GROUP_BYTES = GROUP_ENTRIES * 10, /* a value of 8 bytes and a column of 2 */
+    GROUP = 4,              /* steps */
+    STEP_BYTES = WARP * 10, /* values of 8 bytes and columns of 2 */
     MOST_BLOCKS = 1024
 };
 
@@ -22,12 +32,13 @@ typedef struct resident_matrix {
     int *slice_begin;              /* of blocks + 1: slices */
     int *row_begin;                /* of blocks + 1: positions in `row` */
     int *row;                      /* of each block, the longest first */
-    unsigned *group_begin;         /* of slices + 1 */
+    unsigned *step_begin;          /* of slices + 1 */
     unsigned *range;               /* of n: first column block of a row, and the one after its last << 16 */
     unsigned *place;               /* columns * n: slice * (32 / lanes) + row in the slice */
-    double *val;                   /* group: [2][32 lanes][2] */
-    uint16_t *col;                 /* group: [32 lanes][4], counted from the start of the column block. Padding has the
-                                      column `width`, where p is 0, and the value 0: so it adds 0 whatever p holds */
+    double *val;                   /* group: [2][32 lanes][2]; single step: [32 lanes] */
+    uint16_t *col;                 /* group: [32 lanes][4]; single step: [32 lanes]; counted from the start of the
+                                      column block. Padding has the column `width`, where p is 0, and the value 0: so
+                                      it adds 0 whatever p holds */
 } resident_matrix;
 
 /* A rule of the kernel that is the same for all blocks. */
@@ -36,11 +47,11 @@ typedef struct resident_job {
     int share;                  /* rows that a block owns */
     int dots, sweep;            /* as in lsp_resident_shape */
     int rows_most, slices_most; /* of a block */
-    int stash_groups;           /* that a block keeps in shared memory */
+    int stash_steps;            /* that a block keeps in shared memory */
+    int ahead;                  /* groups of a warp's first slice that are called into the L2 cache early */
     bool stream;                /* the matrix is larger than the L2 cache */
     double *partial;            /* columns * n: sums of rows */
     double *news;               /* n: what p is made of: r, or r times the inverse diagonal */
-    double *old;                /* p of a block's rows, by position; NULL: in shared memory */
     double *own;                /* 5 n, where rows are not in registers; else NULL */
     ulonglong2 *words;
 } resident_job;
@@ -49,13 +60,17 @@ struct lsp_resident {
     lsp_resident_shape shape;
     resident_job job;
     size_t shared; /* dynamic, bytes */
-    int64_t groups, slices, rows, bytes;
+    int64_t steps, slices, rows, bytes;
     void *result; /* on the GPU */
 };
+
+/* resident.cu: does the driver run all blocks together? Waits. */
+lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan);
 
 /* ---- words of memory that other blocks write ---- */
 
 #ifdef __CUDACC__
+__device__ inline void resident_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 __device__ inline void resident_post(ulonglong2 *word, unsigned long long x, unsigned long long y) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(word), "l"(x), "l"(y) : "memory");
 }
@@ -88,7 +103,18 @@ __device__ inline uint2 resident_read(const uint2 *from, unsigned long long poli
         : "l"(from), "l"(policy));
     return v;
 }
+__device__ inline double resident_read(const double *from, unsigned long long policy) {
+    double v;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(v) : "l"(from), "l"(policy));
+    return v;
+}
+__device__ inline unsigned resident_read(const uint16_t *from, unsigned long long policy) {
+    unsigned short v;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u16 %0, [%1], %2;" : "=h"(v) : "l"(from), "l"(policy));
+    return v;
+}
 #else
+static inline void resident_fence() { __threadfence(); }
 static inline void resident_post(ulonglong2 *word, unsigned long long x, unsigned long long y) {
     __atomic_store_n(&word->x, x, __ATOMIC_RELEASE);
     __atomic_store_n(&word->y, y, __ATOMIC_RELEASE);

@@ -1,11 +1,10 @@
-/* Preconditioned conjugate gradients, and the NAS benchmark made of them, in one launch whose blocks run together. All
- * blocks compute the same sums, so all take the same decisions. */
+/* Preconditioned conjugate gradients in one launch, whose blocks run together. All blocks compute the same sums, so all
+ * take the same decisions. A step is: p = news + beta p in every slice; partial sums of rows; barrier; owners update
+ * their rows; barrier. */
 #ifndef LSP_SOLVE_GPU_KERNEL_CG_CUH
 #define LSP_SOLVE_GPU_KERNEL_CG_CUH
 
-#include "kernel_step.cuh"
-
-enum { NAS_STEPS = 25 };
+#include "owners.cuh"
 
 typedef struct cg_task {
     const double *b, *inverse;
@@ -16,29 +15,6 @@ typedef struct cg_task {
     double *history;
     lsp_resident_result *result;
 } cg_task;
-
-/* The product with p = news + beta p; returns p*A*p, or 0 with `dots` DOTS_NONE. Afterwards own_product gives A p. */
-template <int LANES, bool MEMORY>
-__device__ inline double resident_step(const resident_job &job, const resident_shared &s, const resident_part &part,
-                                       resident_rows<MEMORY> &rows, unsigned &number, double beta, int dots,
-                                       bool backward) {
-    double d[1];
-    resident_renew(job, s, beta);
-    d[0] = resident_multiply<LANES>(job, s, part, beta, dots > 0 && dots != LSP_RESIDENT_DOTS_OWNERS, backward);
-    resident_together(job, s, number, d);
-    if (dots == LSP_RESIDENT_DOTS_OWNERS) {
-        d[0] = 0;
-        rows.template each<OWN_P, OWN_Q>([&](int row, double &, double &, double &p, double &q, double &) {
-            q = resident_gather(job, row);
-            d[0] = fma(p, q, d[0]);
-        });
-        resident_together(job, s, number, d);
-    }
-    return d[0];
-}
-__device__ inline double own_product(const resident_job &job, int dots, int row, double q) {
-    return dots == LSP_RESIDENT_DOTS_OWNERS ? q : resident_gather(job, row);
-}
 
 /* The sums of the threads' r*z and r*r. Without a preconditioner they are one. */
 __device__ inline void cg_norms(const resident_job &job, const resident_shared &s, unsigned &number, bool both,
@@ -55,9 +31,14 @@ __device__ inline void cg_norms(const resident_job &job, const resident_shared &
     }
 }
 
-/* Does it end before the next iteration? */
+/* Does it end before the next iteration? The same decisions as in rules.h. */
 __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, double rho, double rr) {
     const double r = sqrt(rr);
+    if (!isfinite(rr)) {
+        now.end = LSP_SOLVE_NOT_FINITE;
+        now.residual = now.iterations == 0 ? r : now.residual;
+        return true;
+    }
     now.residual = now.b_norm > 0 ? r / now.b_norm : 0;
     if (now.iterations < task.history_capacity) {
         now.stored++;
@@ -65,16 +46,13 @@ __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, do
             task.history[now.iterations] = now.residual;
         }
     }
-    if (!isfinite(rr)) {
-        now.end = LSP_SOLVE_NOT_FINITE;
-        return true;
-    } else if (!task.fixed && (r <= task.rtol * now.b_norm || (task.atol > 0 && r <= task.atol))) {
+    if (!task.fixed && (r <= task.rtol * now.b_norm || (task.atol > 0 && r <= task.atol))) {
         now.end = LSP_SOLVE_CONVERGED;
         return true;
     } else if (now.iterations >= task.max_iterations) {
         now.end = LSP_SOLVE_MAX_ITERATIONS;
         return true;
-    } else if (rr > 0 && !(rho > 0)) {
+    } else if (!isfinite(rho) || (!(rho > 0) && !(rho == 0 && task.fixed))) {
         now.end = isfinite(rho) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
         now.iterations++;
         return true;
@@ -84,7 +62,7 @@ __device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, do
 
 /* Solves A x = b. */
 template <int LANES, bool MEMORY>
-static __global__ void __launch_bounds__(1024, 1)
+static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     kernel_cg(const __grid_constant__ resident_job job, const __grid_constant__ cg_task task) {
     LSP_DYNAMIC_SHARED(memory);
     resident_shared s;
@@ -117,120 +95,47 @@ static __global__ void __launch_bounds__(1024, 1)
     if (!guess) {
         cg_norms(job, s, number, jacobi, &rho, &rr);
     }
+    double alpha = 0; /* of the last step, which x still waits for */
     for (bool done = !guess && (bb[1] == 0 || cg_ends(task, now, rho, rr)); !done;) {
         const int dots = guess ? DOTS_NONE : job.dots;
-        rows.template each<OWN_R | OWN_P | OWN_W, OWN_P>([&](int, double &, double &r, double &p, double &, double &w) {
-            p = guess ? p : resident_next(beta, p, r * w);
-        });
+        rows.template each<OWN_X | OWN_R | OWN_P | OWN_W, OWN_X | OWN_P>(
+            [&](int, double &x, double &r, double &p, double &, double &w) {
+                x = alpha == 0 ? x : fma(alpha, p, x);
+                p = resident_next(beta, p, r * w);
+            });
+        alpha = 0;
         const double d =
             resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && now.iterations % 2 != 0);
-        const double rho_before = rho, alpha = guess ? 1 : rr > 0 ? rho / d : 0;
+        const double rho_before = rho;
         if (!guess) {
             now.iterations++;
             now.curvature = d;
-            if (!(d > 0) && rr > 0) {
+            if (!isfinite(d) || (!(d > 0) && !(d == 0 && task.fixed))) {
                 now.end = isfinite(d) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
                 break;
             }
+            alpha = d > 0 ? rho / d : 0;
         }
+        const double length = guess ? 1 : alpha;
         rho = rr = 0;
-        rows.template each<OWN_ALL, OWN_X | OWN_R>([&](int row, double &x, double &r, double &p, double &q, double &w) {
-            x = guess ? x : fma(alpha, p, x);
-            r = fma(-alpha, own_product(job, dots, row, q), r);
-            __stcg(job.news + row, r * w);
-            rho = fma(r, r * w, rho);
-            rr = fma(r, r, rr);
-        });
+        rows.template each<OWN_R | OWN_Q | OWN_W, OWN_R>(
+            [&](int row, double &, double &r, double &, double &q, double &w) {
+                r = fma(-length, own_product(job, rows, dots, row, q), r);
+                __stcg(job.news + row, r * w);
+                rho = fma(r, r * w, rho);
+                rr = fma(r, r, rr);
+            });
         cg_norms(job, s, number, jacobi, &rho, &rr);
+        alpha = isfinite(rr) ? alpha : 0;
         beta = guess || rho_before == 0 ? 0 : rho / rho_before;
         guess = false;
         done = cg_ends(task, now, rho, rr);
     }
-    rows.template each<OWN_X, 0>([&](int row, double &x, double &, double &, double &, double &) { task.x[row] = x; });
+    rows.template each<OWN_X | OWN_P, 0>([&](int row, double &x, double &, double &p, double &, double &) {
+        task.x[row] = alpha == 0 ? x : fma(alpha, p, x);
+    });
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         *task.result = now;
-    }
-}
-
-typedef struct nas_task {
-    long long iterations;
-    double shift;
-    double *zeta, *residual; /* of each outer iteration */
-} nas_task;
-
-/* The benchmark: x = (1, ..., 1); each outer iteration solves A z = x by 25 steps from z = 0, then zeta = shift +
- * 1 / x*z, the residual |x - A z|, and x = z / |z|. */
-template <int LANES, bool MEMORY>
-static __global__ void __launch_bounds__(1024, 1)
-    kernel_nas(const __grid_constant__ resident_job job, const __grid_constant__ nas_task task) {
-    LSP_DYNAMIC_SHARED(memory);
-    resident_shared s;
-    resident_carve(job, memory, &s);
-    const resident_part part = resident_begin(job, s);
-    resident_rows<MEMORY> rows(job);
-    unsigned number = 0;
-    double v[2] = {0, 0}, xz[2] = {0, 0}, rho, beta = 0;
-    rows.template each<0, OWN_X | OWN_R | OWN_P | OWN_W>(
-        [&](int row, double &x, double &r, double &, double &, double &w) {
-            x = 0;
-            r = w = 1;
-            __stcg(job.news + row, r);
-            v[1] = fma(r, r, v[1]);
-        });
-    resident_together(job, s, number, v);
-    rho = v[1];
-    for (long long step = 0; step < task.iterations * (NAS_STEPS + 1); step++) {
-        const bool last = step % (NAS_STEPS + 1) == NAS_STEPS; /* the product for the residual */
-        if (!last) {
-            rows.template each<OWN_R | OWN_P, OWN_P>(
-                [&](int, double &, double &r, double &p, double &, double &) { p = resident_next(beta, p, r); });
-        }
-        const int dots = last ? DOTS_NONE : job.dots;
-        const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && step % 2 != 0);
-        v[0] = v[1] = 0;
-        if (!last && step % (NAS_STEPS + 1) < NAS_STEPS - 1) {
-            const double alpha = rho / d;
-            double rr[1] = {0};
-            rows.template each<OWN_ALL, OWN_X | OWN_R>(
-                [&](int row, double &x, double &r, double &p, double &q, double &) {
-                    x = fma(alpha, p, x);
-                    r = fma(-alpha, own_product(job, dots, row, q), r);
-                    __stcg(job.news + row, r);
-                    rr[0] = fma(r, r, rr[0]);
-                });
-            resident_together(job, s, number, rr);
-            beta = rr[0] / rho;
-            rho = rr[0];
-        } else if (!last) {
-            const double alpha = rho / d;
-            xz[0] = xz[1] = 0;
-            rows.template each<OWN_X | OWN_P | OWN_W, OWN_X>(
-                [&](int row, double &x, double &, double &p, double &, double &w) {
-                    x = fma(alpha, p, x);
-                    __stcg(job.news + row, x);
-                    xz[0] = fma(w, x, xz[0]);
-                    xz[1] = fma(x, x, xz[1]);
-                });
-            resident_together(job, s, number, xz);
-            beta = 0;
-        } else {
-            const double scale = 1 / sqrt(xz[1]);
-            rows.template each<OWN_X | OWN_W, OWN_X | OWN_R | OWN_W>(
-                [&](int row, double &x, double &r, double &, double &, double &w) {
-                    const double difference = w - resident_gather(job, row);
-                    v[0] = fma(difference, difference, v[0]);
-                    r = w = scale * x;
-                    x = 0;
-                    __stcg(job.news + row, r);
-                    v[1] = fma(r, r, v[1]);
-                });
-            resident_together(job, s, number, v);
-            rho = v[1];
-            if (blockIdx.x == 0 && threadIdx.x == 0) {
-                task.zeta[step / (NAS_STEPS + 1)] = task.shift + 1 / xz[0];
-                task.residual[step / (NAS_STEPS + 1)] = sqrt(v[0]);
-            }
-        }
     }
 }
 

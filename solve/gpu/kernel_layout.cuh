@@ -9,6 +9,7 @@
 enum {
     LAYOUT_NT = 256,
     LAYOUT_WARPS = LAYOUT_NT / WARP,
+    ROW_COST = 4,  /* of a row, in entries of a lane */
     ROWS_BITS = 30 /* a prefix sum counts rows in these bits, and their work above */
 };
 
@@ -31,7 +32,7 @@ __device__ inline double layout_value(const layout_csr &A, long long k) {
 static __global__ void __launch_bounds__(LAYOUT_NT)
     kernel_count(layout_csr csr, resident_matrix A, int lanes, int *count, long long *work) {
     LSP_DYNAMIC_SHARED(shared);
-    const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, step = 4 * lanes;
+    const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
     int *const mine = (int *)shared + warp * A.columns;
     for (int i = (int)blockIdx.x * LAYOUT_WARPS + warp; i < A.n; i += (int)gridDim.x * LAYOUT_WARPS) {
         const long long begin = layout_index(csr.rowptr, csr.wide_rowptr, i);
@@ -51,7 +52,7 @@ static __global__ void __launch_bounds__(LAYOUT_NT)
         beyond = warp_max(beyond);
         first = beyond == 0 ? 0 : A.columns - warp_max(A.columns - first);
         for (int c = lane; c < A.columns; c += WARP) {
-            const long long padded = (mine[c] + step - 1) / step * step + step; /* a row costs about a step */
+            const long long padded = (mine[c] + lanes - 1) / lanes * lanes + ROW_COST * lanes;
             count[(long long)c * A.n + i] = mine[c];
             work[(long long)c * A.n + i] = c >= first && c < beyond ? 1 + (padded << ROWS_BITS) : 0;
         }
@@ -124,24 +125,24 @@ static __global__ void __launch_bounds__(MOST_BLOCKS) kernel_slices(resident_mat
     }
 }
 
-/* Block b: the groups of each of its slices, and where each of its rows is. length: sorted. */
+/* Block b: the steps of each of its slices, and where each of its rows is. length: sorted. */
 static __global__ void __launch_bounds__(LAYOUT_NT)
-    kernel_place(resident_matrix A, int lanes, const unsigned *length, long long *groups) {
+    kernel_place(resident_matrix A, int lanes, const unsigned *length, long long *steps) {
     const int b = (int)blockIdx.x, first = A.row_begin[b], rows = A.row_begin[b + 1] - first;
     const int slice = A.slice_begin[b], in_slice = WARP / lanes;
     for (int r = (int)threadIdx.x; r < rows; r += LAYOUT_NT) {
         A.place[(long long)(b / A.chunks) * A.n + A.row[first + r]] = (unsigned)(slice * in_slice + r);
         if (r % in_slice == 0) {
-            groups[slice + r / in_slice] = (length[first + r] + 4u * (unsigned)lanes - 1) / (4u * (unsigned)lanes);
+            steps[slice + r / in_slice] = (length[first + r] + (unsigned)lanes - 1) / (unsigned)lanes;
         }
     }
 }
 
-/* group_begin[] from the inclusive prefix sums of the groups. */
+/* step_begin[] from the inclusive prefix sums of the steps. */
 static __global__ void __launch_bounds__(LAYOUT_NT)
-    kernel_begin_groups(resident_matrix A, const long long *sums, int slices) {
+    kernel_begin_steps(resident_matrix A, const long long *sums, int slices) {
     for (int s = (int)(blockIdx.x * LAYOUT_NT + threadIdx.x); s <= slices; s += (int)gridDim.x * LAYOUT_NT) {
-        A.group_begin[s] = s > 0 ? (unsigned)sums[s - 1] : 0;
+        A.step_begin[s] = s > 0 ? (unsigned)sums[s - 1] : 0;
     }
 }
 
@@ -153,12 +154,27 @@ static __global__ void __launch_bounds__(LAYOUT_NT) kernel_pad(resident_matrix A
     }
 }
 
-/* Brings each entry to its place: entry e of a row in a column block to group e / (4 lanes), there to a lane of the row
- * and one of its four entries. Entries keep their order. COLUMNS: not only the values. */
+/* Where entry e of a row is in A.val and A.col: in a group, or in one of the slice's last steps. */
+__device__ inline void layout_find(const resident_matrix &A, int lanes, unsigned place, int e, long long *val,
+                                   long long *col) {
+    const unsigned in_slice = (unsigned)(WARP / lanes), slice = place / in_slice;
+    const unsigned begin = A.step_begin[slice], steps = A.step_begin[slice + 1] - begin;
+    const int lane = (int)(place % in_slice) * lanes, wide = GROUP * lanes, step = e / wide * GROUP;
+    if (step + GROUP <= (int)steps) {
+        const long long at = ((long long)begin + step) * WARP;
+        const int in_group = e % wide, quarter = in_group % GROUP, to = lane + in_group / GROUP;
+        *val = at + quarter / 2 * 2 * WARP + to * 2 + quarter % 2;
+        *col = at + to * GROUP + quarter;
+    } else {
+        *val = *col = ((long long)begin + step + e % wide / lanes) * WARP + lane + e % lanes;
+    }
+}
+
+/* Brings each entry to its place. The entries of a row keep their order. COLUMNS: not only the values. */
 template <bool COLUMNS>
 static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(layout_csr csr, resident_matrix A, int lanes) {
     LSP_DYNAMIC_SHARED(shared);
-    const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, in_slice = WARP / lanes;
+    const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
     int *const met = (int *)shared + warp * 2 * A.columns; /* entries so far in each column block; then the places */
     for (int i = (int)blockIdx.x * LAYOUT_WARPS + warp; i < A.n; i += (int)gridDim.x * LAYOUT_WARPS) {
         const long long begin = layout_index(csr.rowptr, csr.wide_rowptr, i);
@@ -177,13 +193,11 @@ static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(layout_csr csr, 
             const int e = k < end ? met[c] + __popc(before) : 0;
             __syncwarp();
             if (k < end) {
-                const unsigned place = (unsigned)met[A.columns + c];
-                const unsigned group = A.group_begin[place / (unsigned)in_slice] + (unsigned)(e / (4 * lanes));
-                const int to_lane = (int)(place % (unsigned)in_slice) * lanes + e % (4 * lanes) / 4, quarter = e % 4;
-                const long long at = (long long)group * GROUP_ENTRIES;
-                A.val[at + quarter / 2 * 2 * WARP + to_lane * 2 + quarter % 2] = layout_value(csr, k);
+                long long val, at;
+                layout_find(A, lanes, (unsigned)met[A.columns + c], e, &val, &at);
+                A.val[val] = layout_value(csr, k);
                 if (COLUMNS) {
-                    A.col[at + to_lane * 4 + quarter] = (uint16_t)(column - c * A.width);
+                    A.col[at] = (uint16_t)(column - c * A.width);
                 }
                 if (before == 0) {
                     met[c] += __popc(peers);

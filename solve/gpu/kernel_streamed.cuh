@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(NT)
 }
 
 /* Adds what earlier kernels left; one block. */
-template <int K> __global__ void __launch_bounds__(NT) kernel_total(const lsp_solve_partial *in, int blocks, double *to) {
+template <int K>
+__global__ void __launch_bounds__(NT) kernel_total(const lsp_solve_partial *in, int blocks, double *to) {
     double sums[K];
     total_sums(in, blocks, sums);
     if (threadIdx.x < K) {
@@ -60,9 +61,8 @@ template <int K> __global__ void __launch_bounds__(NT) kernel_total(const lsp_so
 
 /* Takes the step: alpha from p*q, r -= alpha q. r*r, r*(M r). */
 template <typename T>
-__global__ void __launch_bounds__(NT)
-    kernel_step(int64_t n, const T *__restrict__ q, const T *__restrict__ inverse, T *__restrict__ r,
-                lsp_solve_area *area) {
+__global__ void __launch_bounds__(NT) kernel_step(int64_t n, const T *__restrict__ q, const T *__restrict__ inverse,
+                                                  T *__restrict__ r, lsp_solve_area *area) {
     __shared__ lsp_solve_state s;
     double sums[2];
     double pq[1];
@@ -114,8 +114,8 @@ __device__ inline void end_iteration(lsp_solve_state *s, lsp_solve_area *area, c
     }
 }
 
-/* Ends the iteration: x += alpha p if that is due; p = M r + beta p unless this is the end. `in` has r*r and r*z; apart,
- * unless NULL, has r*z. z NULL: z = M r by the diagonal, or r. */
+/* Ends the iteration: x += alpha p if that is due; p = M r + beta p unless this is the end. `in` has r*r and r*z;
+ * apart, unless NULL, has r*z. z NULL: z = M r by the diagonal, or r. */
 template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_turn(int64_t n, const T *__restrict__ z, const T *__restrict__ inverse, T *__restrict__ p,

@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(NT)
 /* omega; r = s - omega t. r*r, r_hat*r. */
 template <typename T>
 __global__ void __launch_bounds__(NT)
-    kernel_step_stabilized(int64_t n, const T *__restrict__ s_in, const T *__restrict__ t,
-                           const T *__restrict__ r_hat, T *__restrict__ r, lsp_solve_area *area) {
+    kernel_step_stabilized(int64_t n, const T *__restrict__ s_in, const T *__restrict__ t, const T *__restrict__ r_hat,
+                           T *__restrict__ r, lsp_solve_area *area) {
     __shared__ lsp_solve_state s;
     double ss[1], t_sums[2], sums[2] = {0, 0};
     total_sums(&area->sums[1], (int)gridDim.x, ss);

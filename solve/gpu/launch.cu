@@ -13,7 +13,8 @@ static lsp_solve_area *area_of(const lsp_solve_plan *plan) { return ((const lsp_
     LSP_LAUNCH((plan)->ctx, kernel<T>, blocks_for((plan)->n), NT, 0, (plan)->n, __VA_ARGS__)
 #define CONST(vector) ((const T *)(vector))
 
-template <typename T> static lsp_status launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
+template <typename T>
+static lsp_status launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
     return START(plan, kernel_start, CONST(b), CONST(q), CONST(plan->inverse), (T *)x, (T *)plan->vectors.r,
                  (T *)plan->vectors.r_hat, &area_of(plan)->sums[1]);
 }

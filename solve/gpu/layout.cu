@@ -1,7 +1,7 @@
 /* Makes, updates and frees the layout of the persistent kernel; kernel_layout.cuh has the idea. */
+#include "barrier.cuh"
 #include "core/scan.h"
 #include "kernel_layout.cuh"
-#include "kernel_step.cuh"
 #include "shape.h"
 
 /* ---- does it fit? ---- */
@@ -42,9 +42,9 @@ static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void *
 extern "C" void lsp_resident_free(lsp_ctx *ctx, lsp_resident *plan) {
     if (plan) {
         const resident_job *job = &plan->job;
-        void *const pieces[] = {job->A.slice_begin, job->A.row_begin, job->A.row, job->A.group_begin, job->A.range,
-                                job->A.place,       job->A.val,       job->A.col, job->partial,       job->news,
-                                job->old,           job->own,         job->words, plan->result};
+        void *const pieces[] = {job->A.slice_begin, job->A.row_begin, job->A.row,  job->A.step_begin, job->A.range,
+                                job->A.place,       job->A.val,       job->A.col,  job->partial,      job->news,
+                                job->own,           job->words,       plan->result};
         for (void *piece : pieces) {
             lsp_free(ctx, piece);
         }
@@ -83,7 +83,7 @@ static lsp_status sort_rows(lsp_ctx *ctx, const resident_matrix *M, int64_t n, u
 
 typedef struct layout_work { /* scratch */
     int *count, *most, *row;
-    long long *sums, *groups;
+    long long *sums, *steps;
     unsigned *length;
 } layout_work;
 
@@ -113,30 +113,30 @@ done:
     return status;
 }
 
-/* Groups of each slice, places of rows, entries. */
+/* Steps of each slice, places of rows, entries. */
 static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layout_work *work) {
     lsp_status status = LSP_OK;
     resident_matrix *const M = &plan->job.A;
-    int64_t groups = 0;
+    int64_t steps = 0;
     LSP_TRY(take(ctx, plan, lsp_max(plan->rows, 1), sizeof(int), (void **)&M->row));
-    LSP_TRY(take(ctx, plan, plan->slices + 1, sizeof(unsigned), (void **)&M->group_begin));
-    LSP_TRY(scratch(ctx, plan->slices + 1, sizeof(long long), (void **)&work->groups));
+    LSP_TRY(take(ctx, plan, plan->slices + 1, sizeof(unsigned), (void **)&M->step_begin));
+    LSP_TRY(scratch(ctx, plan->slices + 1, sizeof(long long), (void **)&work->steps));
     LSP_TRY(lsp_cuda_copy(ctx, M->row, LSP_CUDA, work->row, LSP_CUDA, plan->rows * (int64_t)sizeof(int)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, M->columns * M->chunks, LAYOUT_NT, 0, *M, plan->shape.lanes, work->length,
-                       work->groups));
+                       work->steps));
     if (plan->slices > 0) {
-        LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)work->groups, plan->slices, &groups));
+        LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)work->steps, plan->slices, &steps));
     }
-    LSP_REQUIRE(groups <= INT32_MAX, LSP_ERR_UNSUPPORTED, "the padded matrix has %lld groups of %d entries",
-                (long long)groups, (int)GROUP_ENTRIES);
-    plan->groups = groups;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_begin_groups, lsp_blocks_for(ctx, plan->slices + 1, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
-                       work->groups, (int)plan->slices));
-    LSP_TRY(take(ctx, plan, lsp_max(groups, 1), GROUP_ENTRIES * sizeof(double), (void **)&M->val));
-    LSP_TRY(take(ctx, plan, lsp_max(groups, 1), GROUP_ENTRIES * sizeof(uint16_t), (void **)&M->col));
-    LSP_TRY(lsp_cuda_clear(ctx, M->val, groups * GROUP_ENTRIES * (int64_t)sizeof(double)));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_pad, lsp_blocks_for(ctx, groups * GROUP_ENTRIES / 2, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
-                       (long long)groups * GROUP_ENTRIES / 2));
+    LSP_REQUIRE(steps <= INT32_MAX, LSP_ERR_UNSUPPORTED, "the padded matrix has %lld steps of %d entries",
+                (long long)steps, (int)WARP);
+    plan->steps = steps;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_begin_steps, lsp_blocks_for(ctx, plan->slices + 1, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
+                       work->steps, (int)plan->slices));
+    LSP_TRY(take(ctx, plan, lsp_max(steps, 1), WARP * sizeof(double), (void **)&M->val));
+    LSP_TRY(take(ctx, plan, lsp_max(steps, 1), WARP * sizeof(uint16_t), (void **)&M->col));
+    LSP_TRY(lsp_cuda_clear(ctx, M->val, steps * WARP * (int64_t)sizeof(double)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_pad, lsp_blocks_for(ctx, steps * WARP / 2, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
+                       (long long)steps * WARP / 2));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_fill<true>, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
                        (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, plan->shape.lanes));
 done:
@@ -150,7 +150,7 @@ static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
     resident_job *const job = &plan->job;
     resident_shared s;
     int64_t used, stash;
-    job->dots = plan->shape.dots > 0 ? plan->shape.dots : LSP_RESIDENT_DOTS_SHARED;
+    job->dots = plan->shape.dots > 0 ? plan->shape.dots : LSP_RESIDENT_DOTS_BLOCKS;
     if (plan->shape.dots == 0 && (int64_t)resident_carve(*job, NULL, &s) > most) {
         job->dots = LSP_RESIDENT_DOTS_OWNERS;
     }
@@ -158,10 +158,10 @@ static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
     LSP_REQUIRE(used <= most, LSP_ERR_UNSUPPORTED, "a block needs %lld bytes of shared memory of the %lld that it has",
                 (long long)used, (long long)most);
     stash = plan->shape.stash == 0 ? most : lsp_max(plan->shape.stash, 0);
-    job->stash_groups = (int)(lsp_min(stash, most - used) / GROUP_BYTES);
+    job->stash_steps = (int)(lsp_min(stash, most - used) / STEP_BYTES);
     plan->shared = resident_carve(*job, NULL, &s);
     plan->shape.dots = job->dots;
-    plan->shape.stash = (int64_t)job->stash_groups * GROUP_BYTES;
+    plan->shape.stash = (int64_t)job->stash_steps * STEP_BYTES;
 done:
     return status;
 }
@@ -172,14 +172,11 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     const int64_t n = job->A.n, blocks = (int64_t)job->A.columns * job->A.chunks;
     job->share = (int)lsp_ceil_div(n, blocks);
     job->sweep = plan->shape.sweep;
-    job->stream = plan->groups * GROUP_BYTES > lsp_cuda_get_chip(ctx)->l2_bytes / 2;
+    job->stream = plan->steps * STEP_BYTES > lsp_cuda_get_chip(ctx)->l2_bytes / 2;
     LSP_TRY(take(ctx, plan, n * job->A.columns, sizeof(double), (void **)&job->partial));
     LSP_TRY(take(ctx, plan, n + 2, sizeof(double), (void **)&job->news));
     LSP_TRY(take(ctx, plan, 4 * blocks, sizeof(ulonglong2), (void **)&job->words));
     LSP_TRY(take(ctx, plan, 1, sizeof(lsp_resident_result), &plan->result));
-    if (job->dots == LSP_RESIDENT_DOTS_MEMORY) {
-        LSP_TRY(take(ctx, plan, lsp_max(plan->rows, 1), sizeof(double), (void **)&job->old));
-    }
     if (job->share > plan->shape.threads) {
         LSP_TRY(take(ctx, plan, 5 * n, sizeof(double), (void **)&job->own));
     }
@@ -219,7 +216,7 @@ extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const 
     LSP_TRY(use_shared(ctx, plan));
     LSP_TRY(fill(ctx, plan, A, &work));
     LSP_TRY(take_vectors(ctx, plan));
-    LSP_TRY(lsp_cuda_sync(ctx));
+    LSP_TRY(resident_try(ctx, plan));
     *out = plan;
     plan = NULL;
     if (bytes) {
@@ -237,5 +234,5 @@ extern "C" lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, cons
                       (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, plan->shape.lanes);
 }
 
-extern "C" int64_t lsp_resident_entries(const lsp_resident *plan) { return plan->groups * GROUP_ENTRIES; }
+extern "C" int64_t lsp_resident_entries(const lsp_resident *plan) { return plan->steps * WARP; }
 extern "C" void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape) { *shape = plan->shape; }

@@ -1,6 +1,7 @@
 /* Launches the persistent kernel. Its blocks wait for each other, so the launch is cooperative: the driver runs all of
  * them together or refuses. */
 #include "kernel_cg.cuh"
+#include "kernel_nas.cuh"
 
 #include <time.h>
 
@@ -41,6 +42,14 @@ template <bool MEMORY> static lsp_status start_nas(lsp_ctx *ctx, const lsp_resid
     return plan->shape.lanes == 1   ? start(ctx, plan, kernel_nas<1, MEMORY>, task)
            : plan->shape.lanes == 2 ? start(ctx, plan, kernel_nas<2, MEMORY>, task)
                                     : start(ctx, plan, kernel_nas<4, MEMORY>, task);
+}
+
+lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan) {
+    const nas_task none = {};
+    const lsp_status status = plan->job.own ? start_nas<true>(ctx, plan, none) : start_nas<false>(ctx, plan, none);
+    return status == LSP_OK ? lsp_cuda_sync(ctx)
+                            : lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the driver does not run %d blocks together",
+                                       plan->job.A.columns * plan->job.A.chunks);
 }
 
 extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,

@@ -17,14 +17,13 @@ typedef struct lsp_resident_shape {
     int chunks;    /* row chunks of each column block; columns * chunks blocks of the kernel run together */
     int lanes;     /* of a row: 1, 2 or 4 */
     int threads;   /* of a block: a multiple of 32, at most 1024, at least columns * chunks */
-    int dots;      /* p*A*p is summed from the blocks' partial sums, which saves a barrier: LSP_RESIDENT_DOTS_... */
+    int dots;      /* who sums p*A*p: LSP_RESIDENT_DOTS_... */
     int sweep;     /* 1: each step reads the matrix in the same order. 2: forward and backward in turn */
     int64_t stash; /* bytes of the matrix that each block keeps in shared memory; -1: none; 0: what is left */
 } lsp_resident_shape;
 enum {
-    LSP_RESIDENT_DOTS_SHARED = 1, /* a block keeps p of its rows in shared memory */
-    LSP_RESIDENT_DOTS_MEMORY,     /* in memory */
-    LSP_RESIDENT_DOTS_OWNERS      /* by the owners of the rows, after another barrier */
+    LSP_RESIDENT_DOTS_BLOCKS = 1, /* the blocks, from their partial sums: they keep p of their rows in shared memory */
+    LSP_RESIDENT_DOTS_OWNERS      /* the owners of the rows, after another barrier */
 };
 
 typedef struct lsp_resident lsp_resident;
@@ -66,8 +65,7 @@ typedef struct lsp_resident_result {
     double curvature; /* the last p*A*p, for the sentence of INDEFINITE */
 } lsp_resident_result;
 
-/* Solves A x = b. Waits for the GPU. x, unless it converged, holds the last iterate that is finite and was reached
- * before the iteration in which it ended. */
+/* Solves A x = b. Waits for the GPU. x holds the last iterate whose residual is finite. */
 lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
                            lsp_resident_result *result);
 

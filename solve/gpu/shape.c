@@ -3,7 +3,7 @@
 
 /* More column blocks than shared memory asks for make each block read less of r in each step, and leave room for a part
  * of the matrix. Each adds a partial sum a row. */
-enum { USUAL_COLUMNS = 4, TRIED_COLUMNS = 4 };
+enum { USUAL_COLUMNS = 6 };
 /* Entries that are worth a block of their own; unknowns that are worth a column block. */
 enum { BLOCK_ENTRIES = 2048, COLUMN_UNKNOWNS = 1024 };
 /* The mean number of entries of a row in a column block beyond which it has 2 and 4 lanes. */
@@ -12,15 +12,6 @@ enum { TWO_LANES = 48, FOUR_LANES = 96 };
 static int64_t most_slice(const lsp_cuda_chip *chip, int64_t asked) {
     const int64_t most = lsp_min((chip->shared_block_bytes - RESIDENT_RESERVE) / 8, RESIDENT_MOST_SLICE);
     return lsp_min(most, asked > 0 ? asked : most) / 2 * 2;
-}
-
-/* The number of column blocks, `least` or a little more, that leaves the fewest of `blocks` idle. */
-static int64_t choose_columns(int64_t least, int64_t blocks) {
-    int64_t best = least;
-    for (int64_t c = least; c < least + TRIED_COLUMNS && c <= blocks; c++) {
-        best = blocks / c * c > blocks / best * best ? c : best;
-    }
-    return best;
 }
 
 bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_resident_shape *shape) {
@@ -37,7 +28,8 @@ bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_
         return false;
     }
     if (shape->columns == 0) {
-        shape->columns = (int)choose_columns(lsp_min(lsp_max(needed, usual), blocks), blocks);
+        const int64_t least = lsp_min(lsp_max(needed, usual), blocks);
+        shape->columns = (int)(blocks / (blocks / least)); /* as many as leave no fewer chunks */
     }
     if (shape->chunks == 0) {
         shape->chunks = (int)lsp_max(blocks / shape->columns, 1);

@@ -1,5 +1,5 @@
-/* Sums over all numbers of vectors without atomics: each block leaves the sum of its numbers, and each block of the next
- * kernel adds these in one order. */
+/* Sums over all numbers of vectors without atomics: each block leaves the sum of its numbers, and each block of the
+ * next kernel adds these in one order. */
 #ifndef LSP_SOLVE_GPU_SUMS_CUH
 #define LSP_SOLVE_GPU_SUMS_CUH
 

@@ -1,33 +1,73 @@
 /* Finds the diagonals of slices by a merge: each row of a slice points at its next entry, the least column - row among
- * them becomes a diagonal, and the rows that have it go on to their next entry. */
+ * them becomes a diagonal, and the rows that have it go on to their next entry. Consecutive rows with the same
+ * column - row everywhere go together: most rows of a grid. */
 #include "core/isa.h"
 #include "diagonals.h"
 
 enum { SLICE = LSP_SPMV_SLICE, NO_MORE = INT32_MAX };
 
-/* Where each row of a slice stands. */
+/* Where the rows of a slice stand. */
 typedef struct merge {
     const lsp_csr *A;
-    int b;
-    int64_t row;                   /* the slice's first, in blocks */
-    int32_t head[SLICE];           /* column - row of the next entry, in blocks; NO_MORE at the end */
-    int64_t at[SLICE], end[SLICE]; /* the next entry, and the end of the row: of its first row of elements */
+    int b, runs;
+    int32_t head[SLICE];  /* column - row of the next entry of each run, in blocks; NO_MORE at the end */
+    uint32_t rows[SLICE]; /* of the slice in each run */
+    int64_t at[SLICE], end[SLICE], row[SLICE]; /* of the first row of a run: the next entry, the end, the row itself */
 } merge;
 
-static inline int32_t head_of(const merge *m, int r) {
-    return m->at[r] >= m->end[r] ? NO_MORE
-                                 : (int32_t)(lsp_index_at(m->A->col, m->A->col_type, m->at[r]) / m->b - (m->row + r));
+static inline int32_t head_of(const merge *m, int run) {
+    return m->at[run] >= m->end[run]
+               ? NO_MORE
+               : (int32_t)(lsp_index_at(m->A->col, m->A->col_type, m->at[run]) / m->b - m->row[run]);
+}
+
+/* Are the columns from `next` on those from `before` on, moved by b? */
+#define MOVED(type, suffix)                                                                                            \
+    static inline bool moved_##suffix(const type *before, const type *next, int64_t n, type b) {                       \
+        type wrong = 0;                                                                                                \
+        for (int64_t k = 0; k < n; k++) {                                                                              \
+            wrong |= (next[k] - before[k]) ^ b;                                                                        \
+        }                                                                                                              \
+        return wrong == 0;                                                                                             \
+    }
+MOVED(int32_t, i32)
+MOVED(int64_t, i64)
+
+/* Is the row of entries at .. end-1 as the last one of the run that is being made, which begins at `before`? */
+static inline bool goes_on(const merge *m, int64_t before, int64_t at, int64_t end) {
+    const void *col = m->A->col;
+    const int64_t n = end - at;
+    if (n == 0) {
+        return true;
+    }
+    if (m->A->col_type == LSP_I32) {
+        const int32_t *c = col;
+        return c[at] - c[before] == m->b && moved_i32(c + before, c + at, n, m->b);
+    }
+    const int64_t *c = col;
+    return c[at] - c[before] == m->b && moved_i64(c + before, c + at, n, m->b);
 }
 
 static void merge_begin(merge *m, const lsp_csr *A, int b, int64_t slice) {
+    int64_t before = 0, length = -1;
     m->A = A;
     m->b = b;
-    m->row = slice * SLICE;
+    m->runs = 0;
     for (int r = 0; r < SLICE; r++) {
-        const int64_t row = lsp_min((m->row + r) * b, A->rows), next = lsp_min(row + 1, A->rows);
-        m->at[r] = lsp_index_at(A->rowptr, A->rowptr_type, row);
-        m->end[r] = lsp_index_at(A->rowptr, A->rowptr_type, next);
-        m->head[r] = head_of(m, r);
+        const int64_t row = lsp_min((slice * SLICE + r) * b, A->rows), next = lsp_min(row + 1, A->rows);
+        const int64_t at = lsp_index_at(A->rowptr, A->rowptr_type, row);
+        const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, next);
+        if (end - at != length || !goes_on(m, before, at, end)) {
+            m->at[m->runs] = at;
+            m->end[m->runs] = end;
+            m->row[m->runs] = slice * SLICE + r;
+            m->rows[m->runs] = 0;
+            m->head[m->runs] = head_of(m, m->runs);
+            m->runs++;
+        }
+        m->rows[m->runs - 1] |= (uint32_t)1 << r;
+        before = at;
+        length = end - at;
     }
 }
 
@@ -35,58 +75,54 @@ static void merge_begin(merge *m, const lsp_csr *A, int b, int64_t slice) {
 static inline bool merge_next(merge *m, lsp_diagonal *d) {
     int32_t least = NO_MORE;
     uint32_t rows = 0;
-    for (int r = 0; r < SLICE; r++) {
-        least = m->head[r] < least ? m->head[r] : least;
-    }
-    for (int r = 0; r < SLICE; r++) {
-        rows |= (uint32_t)(m->head[r] == least) << r;
+    for (int run = 0; run < m->runs; run++) {
+        least = m->head[run] < least ? m->head[run] : least;
     }
     if (least == NO_MORE) {
         return false;
     }
+    for (int run = 0; run < m->runs; run++) {
+        if (m->head[run] == least) {
+            rows |= m->rows[run];
+            m->at[run] += m->b;
+            m->head[run] = head_of(m, run);
+        }
+    }
     d->offset = least;
     d->rows = rows;
-    for (uint32_t left = rows; left != 0; left &= left - 1) {
-        const int r = __builtin_ctz(left);
-        m->at[r] += m->b;
-        m->head[r] = head_of(m, r);
-    }
     return true;
 }
 
-/* Is the next entry of row r the corner of a dense block? The rows of the block have equal lengths. */
-static bool is_block(const merge *m, int r, const int64_t begin[SLICE]) {
-    const lsp_csr *A = m->A;
-    const int64_t row = (m->row + r) * m->b, step = m->at[r] - begin[r];
-    const int64_t corner = lsp_index_at(A->col, A->col_type, m->at[r]);
-    bool dense = corner % m->b == 0 && m->at[r] + m->b <= m->end[r];
-    for (int i = 0; i < m->b && dense; i++) {
-        const int64_t at = lsp_index_at(A->rowptr, A->rowptr_type, row + i) + step;
-        for (int j = 0; j < m->b; j++) {
-            dense = dense && lsp_index_at(A->col, A->col_type, at + j) == corner + j;
-        }
+/* Are the b columns from each of the entries at[0 .. b-1] on the columns corner .. corner+b-1? */
+static bool is_block(const lsp_csr *A, int b, const int64_t *at) {
+    const int64_t corner = lsp_index_at(A->col, A->col_type, at[0]);
+    bool dense = corner % b == 0;
+    for (int ij = 0; ij < b * b && dense; ij++) {
+        dense = lsp_index_at(A->col, A->col_type, at[ij / b] + ij % b) == corner + ij % b;
     }
     return dense;
 }
 
-/* Do all rows of the slice consist of b x b blocks? */
+/* Do the rows of the slice consist of b x b blocks? */
 static bool has_blocks(const lsp_csr *A, int b, int64_t slice) {
-    merge m;
-    int64_t begin[SLICE];
-    merge_begin(&m, A, b, slice);
-    for (int r = 0; r < SLICE; r++) {
-        begin[r] = m.at[r];
-        for (int i = 1; i < b && (m.row + r) * b < A->rows; i++) {
-            const int64_t row = (m.row + r) * b + i;
-            if (lsp_index_at(A->rowptr, A->rowptr_type, row + 1) - lsp_index_at(A->rowptr, A->rowptr_type, row) !=
-                m.end[r] - m.at[r]) {
-                return false;
+    const int64_t last = lsp_min((slice + 1) * SLICE * b, A->rows);
+    for (int64_t row = slice * SLICE * b; row < last; row += b) {
+        int64_t at[LSP_SPMV_LARGEST_BLOCK];
+        const int64_t n =
+            lsp_index_at(A->rowptr, A->rowptr_type, row + 1) - lsp_index_at(A->rowptr, A->rowptr_type, row);
+        bool dense = n % b == 0;
+        for (int i = 0; i < b; i++) {
+            at[i] = lsp_index_at(A->rowptr, A->rowptr_type, row + i);
+            dense = dense && lsp_index_at(A->rowptr, A->rowptr_type, row + i + 1) - at[i] == n;
+        }
+        for (int64_t k = 0; k < n && dense; k += b) {
+            dense = is_block(A, b, at);
+            for (int i = 0; i < b; i++) {
+                at[i] += b;
             }
         }
-        for (; m.at[r] < m.end[r]; m.at[r] += b) {
-            if (!is_block(&m, r, begin)) {
-                return false;
-            }
+        if (!dense) {
+            return false;
         }
     }
     return true;
@@ -138,30 +174,59 @@ void LSP_ISA_NAME(lsp_diagonals_place)(lsp_diagonals_build *build, int64_t begin
     }
 }
 
-/* The values of one diagonal. at[r]: the next entry of each row; rows of a block follow each other by `length`. */
+/* The next entries at[r] of the rows in the mask to to[r], 0 for the others; they go on by `step`. */
 #define FILL(V, suffix)                                                                                                \
+    static inline __attribute__((always_inline)) void fill_row_##suffix(V *to, const V *val, int64_t *at,              \
+                                                                        uint32_t rows, int step) {                     \
+        if (rows == UINT32_MAX) {                                                                                      \
+            for (int r = 0; r < SLICE; r++) {                                                                          \
+                for (int j = 0; j < step; j++) {                                                                       \
+                    to[j * SLICE + r] = val[at[r] + j];                                                                \
+                }                                                                                                      \
+                at[r] += step;                                                                                         \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (int r = 0; r < SLICE; r++) {                                                                              \
+            const bool here = rows >> r & 1;                                                                           \
+            for (int j = 0; j < step; j++) {                                                                           \
+                to[j * SLICE + r] = here ? val[at[r] + j] : 0;                                                         \
+            }                                                                                                          \
+            at[r] += here ? step : 0;                                                                                  \
+        }                                                                                                              \
+    }                                                                                                                  \
     static void fill_##suffix(const lsp_csr *A, const lsp_diagonals *D, int64_t slice) {                               \
         const int b = D->block;                                                                                        \
-        const V *val = A->val;                                                                                         \
         int64_t at[LSP_SPMV_LARGEST_BLOCK][SLICE];                                                                     \
-        for (int k = 0; k < b * SLICE; k++) {                                                                          \
-            at[k % b][k / b] = lsp_index_at(A->rowptr, A->rowptr_type, lsp_min(slice * SLICE * b + k, A->rows));       \
-        }                                                                                                              \
+        begin_fill(A, D, slice, at);                                                                                   \
         for (int64_t d = D->first[slice]; d < D->first[slice + 1]; d++) {                                              \
-            const uint32_t rows = D->at[d].rows;                                                                       \
-            V *values = (V *)D->values + d * SLICE * b * b;                                                            \
             for (int i = 0; i < b; i++) {                                                                              \
-                for (int r = 0; r < SLICE; r++) {                                                                      \
-                    const bool here = rows >> r & 1;                                                                   \
-                    for (int j = 0; j < b; j++) { /* the structure of new values is not checked: stay inside */        \
-                        values[(i * b + j) * SLICE + r] =                                                              \
-                            here ? val[lsp_max(lsp_min(at[i][r] + j, A->nnz - 1), 0)] : 0;                             \
-                    }                                                                                                  \
-                    at[i][r] += here ? b : 0;                                                                          \
+                V *to = (V *)D->values + (d * b + i) * b * SLICE;                                                      \
+                if (b == 1) {                                                                                          \
+                    fill_row_##suffix(to, A->val, at[i], D->at[d].rows, 1);                                            \
+                } else {                                                                                               \
+                    fill_row_##suffix(to, A->val, at[i], D->at[d].rows, b);                                            \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
     }
+
+/* at[i][r]: the first entry of row i of the block row r. The structure of new values is not checked: a row that may
+ * walk beyond the entries begins elsewhere. */
+static void begin_fill(const lsp_csr *A, const lsp_diagonals *D, int64_t slice, int64_t (*at)[SLICE]) {
+    const int b = D->block;
+    int64_t length[SLICE] = {0};
+    for (int64_t d = D->first[slice]; d < D->first[slice + 1]; d++) {
+        for (int r = 0; r < SLICE; r++) {
+            length[r] += (D->at[d].rows >> r & 1) * (uint32_t)b;
+        }
+    }
+    for (int k = 0; k < b * SLICE; k++) {
+        const int64_t begin = lsp_index_at(A->rowptr, A->rowptr_type, lsp_min(slice * SLICE * b + k, A->rows));
+        at[k % b][k / b] = lsp_max(lsp_min(begin, A->nnz - length[k / b]), 0);
+    }
+}
+
 FILL(float, f32)
 FILL(double, f64)
 

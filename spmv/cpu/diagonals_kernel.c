@@ -7,6 +7,10 @@
 
 enum { SLICE = LSP_SPMV_SLICE };
 
+typedef struct slice_place {
+    int64_t row, cols; /* the slice's first row, and all columns; in blocks */
+} slice_place;
+
 /* One rounding where the processor has the instruction; elsewhere it would be a slow call. */
 #if defined(__FMA__)
 ALWAYS float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

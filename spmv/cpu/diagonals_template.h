@@ -7,86 +7,113 @@
 #define ADD_PRODUCT(v, x, sum) OF(fused)((T)(v), (x), (sum))
 #endif
 
-/* ---- one vector, contiguous: sum[i*SLICE + r] is that of row i of the block row r ---- */
+/* ---- one vector, contiguous ----
+ * x: the vector. row, cols: the slice's first row, and all columns; in blocks. `sum` becomes the sums of the slice:
+ * sum[i*SLICE + r] is that of row i of the block row r. Where 32 neighbours of x exist all are read, although some rows
+ * may need none: their sums are kept. */
 
 #ifdef LANES
-/* The rows `rows` of sum + v * x, 32 of each. */
-ALWAYS void NAME(add)(T *sum, const V *v, const T *x, uint32_t rows) {
-    (void)v;
-    UNROLLED for (int w = 0; w < SLICE / OF(W); w++) {
-        const int at = w * OF(W);
-        const OF(m) mask = OF(MASK)(rows, w);
-        const OF(v) old = OF(LOAD)(sum + at);
-        OF(STORE)(sum + at, OF(KEEP)(old, MORE(old, v + at, OF(SOME)(x + at, mask)), mask));
-    }
-}
+enum { NAME(VECTORS) = SLICE / OF(W) };
+#define EACH_VECTOR UNROLLED for (int w = 0; w < NAME(VECTORS); w++)
 
-/* By diagonals of single entries. x: that of the slice's first row. */
-static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, T *sum) {
-    enum { VECTORS = SLICE / OF(W) };
-    OF(v) s[VECTORS];
-    UNROLLED for (int w = 0; w < VECTORS; w++) { s[w] = OF(NOTHING)(); }
+/* By diagonals of single entries. */
+static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+                       T *sum) {
+    OF(v) s[NAME(VECTORS)];
+    EACH_VECTOR { s[w] = OF(NOTHING)(); }
     for (int64_t d = 0; d < n; d++) {
-        const T *x_d = x + at[d].offset;
+        const int64_t col = place->row + at[d].offset;
+        const T *x_d = x + col;
         const V *v = values + d * SLICE;
         const uint32_t rows = at[d].rows;
         (void)v;
         if (rows == UINT32_MAX) {
-            UNROLLED for (int w = 0; w < VECTORS; w++) { s[w] = MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W))); }
+            EACH_VECTOR { s[w] = MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W))); }
+        } else if (col >= 0 && col <= place->cols - SLICE) {
+            EACH_VECTOR {
+                const OF(m) mask = OF(MASK)(rows, w);
+                s[w] = OF(KEEP)(s[w], MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W))), mask);
+            }
         } else {
-            UNROLLED for (int w = 0; w < VECTORS; w++) {
+            EACH_VECTOR {
                 const OF(m) mask = OF(MASK)(rows, w);
                 s[w] = OF(KEEP)(s[w], MORE(s[w], v + w * OF(W), OF(SOME)(x_d + w * OF(W), mask)), mask);
             }
         }
     }
-    UNROLLED for (int w = 0; w < VECTORS; w++) { OF(STORE)(sum + w * OF(W), s[w]); }
-}
-#else
-ALWAYS void NAME(add)(T *sum, const V *v, const T *x, uint32_t rows) {
-    (void)v;
-    for (int r = 0; r < SLICE; r++) {
-        if (rows >> r & 1) {
-            sum[r] = ADD_PRODUCT(v[r], x[r], sum[r]);
-        }
-    }
+    EACH_VECTOR { OF(STORE)(sum + w * OF(W), s[w]); }
 }
 
-static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, T *sum) {
-    OF(clear)(sum, SLICE);
-    for (int64_t d = 0; d < n; d++) {
-        const T *x_d = x + at[d].offset;
-        const V *v = values + d * SLICE;
-        (void)v;
-        if (at[d].rows == UINT32_MAX) {
-            for (int r = 0; r < SLICE; r++) {
-                sum[r] = ADD_PRODUCT(v[r], x_d[r], sum[r]);
+#ifndef PATTERN
+/* The products of one diagonal of blocks; run[j]: the columns j of 32 blocks. */
+ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
+    UNROLLED for (int i = 0; i < b; i++) {
+        EACH_VECTOR {
+            const OF(v) old = OF(LOAD)(sum + i * SLICE + w * OF(W));
+            OF(v) s = old;
+            UNROLLED for (int j = 0; j < b; j++) {
+                s = MORE(s, values + (i * b + j) * SLICE + w * OF(W), OF(LOAD)(run[j] + w * OF(W)));
             }
-        } else {
-            NAME(add)(sum, v, x_d, at[d].rows);
+            OF(STORE)(sum + i * SLICE + w * OF(W), rows == UINT32_MAX ? s : OF(KEEP)(old, s, OF(MASK)(rows, w)));
         }
     }
 }
 #endif
+#undef EACH_VECTOR
+#else
+static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+                       T *sum) {
+    OF(clear)(sum, SLICE);
+    for (int64_t d = 0; d < n; d++) {
+        const T *x_d = x + place->row + at[d].offset;
+        const V *v = values + d * SLICE;
+        (void)v;
+        for (int r = 0; r < SLICE; r++) {
+            if (at[d].rows >> r & 1) {
+                sum[r] = ADD_PRODUCT(v[r], x_d[r], sum[r]);
+            }
+        }
+    }
+}
+
+#ifndef PATTERN
+ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
+    for (int i = 0; i < b; i++) {
+        for (int r = 0; r < SLICE; r++) {
+            T s = sum[i * SLICE + r];
+            for (int j = 0; j < b; j++) {
+                s = ADD_PRODUCT(values[(i * b + j) * SLICE + r], run[j][r], s);
+            }
+            sum[i * SLICE + r] = rows >> r & 1 ? s : sum[i * SLICE + r];
+        }
+    }
+}
+#endif
+#endif
 
 #ifndef PATTERN
 /* By diagonals of b x b blocks. The x of 32 blocks is brought into b runs of 32 first. */
-ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, T *sum, const int b) {
+ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+                             T *sum, const int b) {
     T run[LSP_SPMV_LARGEST_BLOCK][SLICE] __attribute__((aligned(64)));
+    T edge[LSP_SPMV_LARGEST_BLOCK * SLICE];
     OF(clear)(sum, b * SLICE);
     for (int64_t d = 0; d < n; d++) {
-        const T *x_d = x + (int64_t)at[d].offset * b;
+        const int64_t col = place->row + at[d].offset;
         const uint32_t rows = at[d].rows;
+        const T *from = x + col * b;
+        if (col < 0 || col > place->cols - SLICE) {
+            for (int k = 0; k < b * SLICE; k++) {
+                edge[k] = rows >> k / b & 1 ? x[col * b + k] : 0;
+            }
+            from = edge;
+        }
         for (int r = 0; r < SLICE; r++) {
             for (int j = 0; j < b; j++) {
-                run[j][r] = rows == UINT32_MAX || (rows >> r & 1) ? x_d[r * b + j] : 0;
+                run[j][r] = from[r * b + j];
             }
         }
-        for (int i = 0; i < b; i++) {
-            for (int j = 0; j < b; j++, values += SLICE) {
-                NAME(add)(sum + i * SLICE, values, run[j], rows);
-            }
-        }
+        NAME(add_blocks)(sum, values + d * SLICE * b * b, run, rows, b);
     }
 }
 #endif
@@ -96,22 +123,23 @@ static void NAME(slice)(const lsp_diagonals_product *p, int64_t s, int64_t vecto
     const int b = D->block;
     const int64_t first = D->first[s], n = D->first[s + 1] - first, row = s * SLICE * b;
     const int64_t rows = lsp_min(p->A->rows - row, SLICE * b);
-    const T *x = (const T *)p->vectors->x + vector * p->x_vector + row;
+    const slice_place place = {s * SLICE, p->A->cols / b};
+    const T *x = (const T *)p->vectors->x + vector * p->x_vector;
     T *y = (T *)p->vectors->y + vector * p->y_vector + row;
     T sum[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
     const T alpha = (T)p->alpha, beta = (T)p->beta;
 #ifdef PATTERN
-    NAME(sums)(D->at + first, n, NULL, x, sum);
+    NAME(sums)(D->at + first, n, NULL, x, &place, sum);
 #else
     const V *values = (const V *)D->values + first * SLICE * b * b;
     if (b == 1) {
-        NAME(sums)(D->at + first, n, values, x, sum);
+        NAME(sums)(D->at + first, n, values, x, &place, sum);
     } else if (b == 2) {
-        NAME(block_sums)(D->at + first, n, values, x, sum, 2);
+        NAME(block_sums)(D->at + first, n, values, x, &place, sum, 2);
     } else if (b == 3) {
-        NAME(block_sums)(D->at + first, n, values, x, sum, 3);
+        NAME(block_sums)(D->at + first, n, values, x, &place, sum, 3);
     } else {
-        NAME(block_sums)(D->at + first, n, values, x, sum, 4);
+        NAME(block_sums)(D->at + first, n, values, x, &place, sum, 4);
     }
 #endif
     OF(empty)(sum, D->at + first, n, b);

@@ -28,7 +28,7 @@ ALWAYS TYPED(chains)
     return s;
 }
 
-/* The sum of the entries begin .. end-1 of a row. */
+/* The sum of the entries begin .. end-1 of a row, at most LSP_SPMV_PIECE. */
 ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin, int64_t end) {
     const void *col = from->col;
     const lsp_type col_type = from->col_type;
@@ -36,7 +36,6 @@ ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin
     int64_t k = begin;
     T first = 0, rest = 0;
     (void)val;
-    fetch_streams(from, k, sizeof(VAL));
     if (end - begin >= 8) {
         TYPED(chains) s = TYPED(no_chains)();
         for (; k + 8 <= end; k += 8) {
@@ -47,6 +46,8 @@ ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin
             s = NAME(add_eight)(s, val, col, col_type, x, k);
         }
         first = TYPED(total)(s);
+    } else {
+        fetch_streams(from, k, sizeof(VAL));
     }
     for (; k < end; k++) {
         if (prefetch && k + AHEAD < from->nnz) {
@@ -67,19 +68,26 @@ static __attribute__((noinline)) T NAME(long_row)(const lsp_csr *A, const T *x, 
     return sum;
 }
 
-/* One contiguous vector. */
-ALWAYS void NAME(one)(lsp_type rowptr_type, lsp_type col_type, bool prefetch, const lsp_spmv_rows *r, int64_t begin,
-                      int64_t end) {
+/* How one contiguous vector is multiplied; constants in the loop. */
+typedef struct NAME(way) {
+    lsp_type rowptr_type, col_type;
+    bool prefetch;
+    bool checked; /* A is known to be a matrix */
+    bool plain;   /* alpha = 1 and beta = 0 */
+} NAME(way);
+
+ALWAYS void NAME(one)(NAME(way) way, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const lsp_csr *A = &r->job->A;
     const void *rowptr = A->rowptr;
-    const streams from = {A->col, A->val, A->nnz, col_type};
+    const streams from = {A->col, A->val, A->nnz, way.col_type};
     const T *x = (const T *)r->job->vectors.x, alpha = (T)r->job->vectors.alpha, beta = (T)r->job->vectors.beta;
     T *y = (T *)r->job->vectors.y;
-    int64_t k = lsp_index_at(rowptr, rowptr_type, begin), good = r->job->planned ? A->nnz : k;
+    int64_t k = lsp_index_at(rowptr, way.rowptr_type, begin), good = k;
     for (int64_t i = begin; i < end; i++) {
         const int64_t first = k;
-        k = lsp_index_at(rowptr, rowptr_type, i + 1);
-        if (first < 0 || k < first || k > good) {
+        k = lsp_index_at(rowptr, way.rowptr_type, i + 1);
+        /* also if the row ends before it begins */
+        if (!way.checked && (uint64_t)k - (uint64_t)first > (uint64_t)good - (uint64_t)first) {
             const int found = check_row(r, i, first, k, &good);
             if (found == ROW_WRONG) {
                 return;
@@ -87,9 +95,9 @@ ALWAYS void NAME(one)(lsp_type rowptr_type, lsp_type col_type, bool prefetch, co
                 continue;
             }
         }
-        const T sum =
-            k - first <= LSP_SPMV_PIECE ? NAME(sum)(&from, prefetch, x, first, k) : NAME(long_row)(A, x, first, k);
-        y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
+        const T sum = __builtin_expect(k - first > LSP_SPMV_PIECE, 0) ? NAME(long_row)(A, x, first, k)
+                                                                      : NAME(sum)(&from, way.prefetch, x, first, k);
+        y[i] = way.plain ? sum : beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
     }
 }
 
@@ -186,17 +194,22 @@ static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
 
 static void NAME(rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const lsp_spmv_job *job = r->job;
-    const lsp_type rowptr_type = job->A.rowptr_type, col_type = job->A.col_type;
+    NAME(way) way = {job->A.rowptr_type, job->A.col_type, r->prefetch, job->planned, false};
+    const bool plain = job->vectors.alpha == 1 && job->vectors.beta == 0;
     if (!is_one_dense(job)) {
         NAME(several)(r, begin, end);
-    } else if (r->prefetch) {
-        NAME(one)(rowptr_type, col_type, true, r, begin, end);
-    } else if (col_type == LSP_I32 && rowptr_type == LSP_I32) {
-        NAME(one)(LSP_I32, LSP_I32, false, r, begin, end);
-    } else if (col_type == LSP_I32) {
-        NAME(one)(LSP_I64, LSP_I32, false, r, begin, end);
+    } else if (way.prefetch && way.col_type == LSP_I32) {
+        NAME(one)((NAME(way)){way.rowptr_type, LSP_I32, true, way.checked, false}, r, begin, end);
+    } else if (way.col_type == LSP_I64) {
+        NAME(one)((NAME(way)){way.rowptr_type, LSP_I64, way.prefetch, way.checked, false}, r, begin, end);
+    } else if (way.rowptr_type == LSP_I64) {
+        NAME(one)((NAME(way)){LSP_I64, LSP_I32, false, false, false}, r, begin, end);
+    } else if (!way.checked) {
+        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, false, false}, r, begin, end);
+    } else if (!plain) {
+        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, true, false}, r, begin, end);
     } else {
-        NAME(one)(rowptr_type, LSP_I64, false, r, begin, end);
+        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, true, true}, r, begin, end);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "core/scan.h"
 #include "diagonals.h"
 
-enum { SIZES = LSP_SPMV_LARGEST_BLOCK + 1, SM_BLOCKS = 12 };
+enum { SIZES = LSP_SPMV_LARGEST_BLOCK + 1 };
 
 static diagonals_build build_of(const lsp_csr *A, int b) {
     diagonals_build build = {};
@@ -22,14 +22,25 @@ static diagonals_build build_of(const lsp_csr *A, int b) {
     return build;
 }
 
-static int64_t blocks_for(lsp_ctx *ctx, const diagonals_build *build) {
-    return lsp_blocks_for(ctx, build->slices, BUILD_WARPS, SM_BLOCKS);
-}
+/* Starts kernel<..., B> for the block size of the build, with at most `sm_blocks` blocks on a multiprocessor. */
+#define LAUNCH_BUILD(ctx, build, sm_blocks, kernel, ...)                                                               \
+    LSP_LAUNCH(ctx, (kernel<__VA_ARGS__>), lsp_blocks_for(ctx, (build).slices, BUILD_WARPS, sm_blocks),                \
+               BUILD_WARPS *WARP, 0, build)
 
 /* ---- counting ---- */
 
 static lsp_status count(lsp_ctx *ctx, const diagonals_build &build) {
-    return LSP_LAUNCH(ctx, kernel_diagonals_count, blocks_for(ctx, &build), BUILD_WARPS * WARP, 0, build);
+    enum { SM_BLOCKS = 12 };
+    switch (build.b) {
+    case 2:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_count, 2);
+    case 3:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_count, 3);
+    case 4:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_count, 4);
+    default:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_count, 1);
+    }
 }
 
 extern "C" lsp_status lsp_spmv_count_slots_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts) {
@@ -71,17 +82,42 @@ done:
 
 /* ---- plans ---- */
 
+static lsp_status place(lsp_ctx *ctx, const diagonals_build &build) {
+    enum { SM_BLOCKS = 12 };
+    switch (build.b) {
+    case 2:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_place, 2);
+    case 3:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_place, 3);
+    case 4:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_place, 4);
+    default:
+        return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_place, 1);
+    }
+}
+
+/* A slice of blocks works on 32*b lines at a time: few warps, so that all find room in the L1 cache. */
+template <typename V> static lsp_status fill_type(lsp_ctx *ctx, const diagonals_build &build) {
+    switch (build.b) {
+    case 2:
+        return LAUNCH_BUILD(ctx, build, 8, kernel_diagonals_fill, V, 2);
+    case 3:
+        return LAUNCH_BUILD(ctx, build, 4, kernel_diagonals_fill, V, 3);
+    case 4:
+        return LAUNCH_BUILD(ctx, build, 3, kernel_diagonals_fill, V, 4);
+    default:
+        return LAUNCH_BUILD(ctx, build, 12, kernel_diagonals_fill, V, 1);
+    }
+}
+
 static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D) {
     diagonals_build build = build_of(A, D->block);
     build.first = D->first;
     build.at = D->at;
     build.values = D->values;
-    if (A->val_type == LSP_NONE || D->count == 0) {
-        return LSP_OK;
-    }
-    return A->val_type == LSP_F32
-               ? LSP_LAUNCH(ctx, kernel_diagonals_fill<float>, blocks_for(ctx, &build), BUILD_WARPS * WARP, 0, build)
-               : LSP_LAUNCH(ctx, kernel_diagonals_fill<double>, blocks_for(ctx, &build), BUILD_WARPS * WARP, 0, build);
+    return A->val_type == LSP_NONE || D->count == 0 ? LSP_OK
+           : A->val_type == LSP_F32                 ? fill_type<float>(ctx, build)
+                                                    : fill_type<double>(ctx, build);
 }
 
 extern "C" lsp_status lsp_spmv_diagonals_prepare_cuda(lsp_spmv_plan *plan) {
@@ -111,7 +147,7 @@ extern "C" lsp_status lsp_spmv_diagonals_prepare_cuda(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_spmv_diagonals_allocate(plan));
     build.at = D->at;
     if (D->count > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_diagonals_place, blocks_for(ctx, &build), BUILD_WARPS * WARP, 0, build));
+        LSP_TRY(place(ctx, build));
     }
     LSP_TRY(fill(ctx, &plan->job.A, D));
 done:

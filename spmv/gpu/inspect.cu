@@ -51,7 +51,7 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
         LSP_TRY(lsp_spmv_length_slots_cuda(ctx, A, &facts->length_slots));
     }
     if (A->nnz > 0) {
-        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_type_bytes(job->options.type), LSP_CUDA,
+        LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_spmv_item_bytes(job), LSP_CUDA,
                                        &facts->pattern));
     }
 done:

@@ -1,5 +1,6 @@
-/* Y = alpha*A*X + beta*Y by diagonals: a lane owns a row of a slice, so a warp reads 32 values and 32 neighbours of x
- * for each diagonal. A lane whose row has no entry on a diagonal reads nothing. */
+/* Y = alpha*A*X + beta*Y by diagonals. One vector: a lane owns a row of a slice, so a warp reads 32 values and 32
+ * neighbours of x for each diagonal. Several: a lane owns two of them, and some lanes share a row. A lane whose row has
+ * no entry on a diagonal reads nothing. */
 #ifndef LSP_SPMV_GPU_KERNEL_DIAGONALS_CUH
 #define LSP_SPMV_GPU_KERNEL_DIAGONALS_CUH
 
@@ -14,60 +15,64 @@ struct diagonals_launch {
     const lsp_diagonal *at;
     const void *values;
     int64_t slices;
-    int shares; /* warps of a slice: each takes a share of its diagonals */
+    int shares;  /* one vector: warps of a slice, each takes a share of its diagonals */
+    int lanes;   /* several vectors: lanes of a row */
+    bool paired; /* two neighbours of X are one aligned word */
 };
 
-/* Diagonals whose values a lane has in flight. More cost registers, so warps. */
-template <int B, int K> struct diagonals_ahead {
-    static const int value = B == 1 && K <= 2 ? 4 : B <= 2 && K <= 4 ? 2 : 1;
-};
+/* Diagonal k, or one that no row has. */
+__device__ inline lsp_diagonal diagonals_at(const diagonals_launch &launch, int64_t k, int64_t end) {
+    const int2 word = k < end ? __ldg((const int2 *)launch.at + k) : int2{0, 0};
+    return {word.x, (uint32_t)word.y};
+}
 
-/* Adds the diagonals begin .. end-1 to the lane's sums. Returns whether the row has an entry there. */
-template <typename V, typename T, int B, int K>
-__device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t begin, int64_t end, int row,
-                                     T (&sum)[B][K]) {
-    enum { AHEAD = diagonals_ahead<B, K>::value };
+/* The values of a lane's block. */
+template <typename V, int B> __device__ inline void diagonals_values(const V *values, V (&v)[B * B]) {
+#pragma unroll
+    for (int ij = 0; ij < B * B; ij++) {
+        if constexpr (!std::is_same<V, spmv_one>::value) {
+            v[ij] = __ldcs(values + ij * WARP);
+        }
+    }
+}
+
+/* ---- one vector ---- */
+
+/* Adds the diagonals begin .. end-1 to the lane's sums, AHEAD at a time: their loads are in flight together. Returns
+ * whether the row has an entry there. */
+template <typename V, typename T, int B, int AHEAD>
+__device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t begin, int64_t end, int row, T (&sum)[B]) {
     const int lane = (int)threadIdx.x % WARP;
     const V *values = (const V *)launch.values + begin * (WARP * B * B) + lane;
     const T *x = (const T *)launch.job.x;
     bool some = false;
-    for (int64_t chunk = begin; chunk < end; chunk += WARP) {
-        const int n = (int)min(end - chunk, (int64_t)WARP);
-        const int2 mine = lane < n ? __ldg((const int2 *)(launch.at + chunk) + lane) : int2{0, 0};
-        for (int d = 0; d < n; d += AHEAD, values += AHEAD * WARP * B * B) {
-            V v[AHEAD][B * B] = {};
-            T from[AHEAD][B][K] = {};
-            bool here[AHEAD];
+    for (int64_t d = begin; d < end; d += AHEAD, values += AHEAD * WARP * B * B) {
+        lsp_diagonal diagonal[AHEAD];
+        V v[AHEAD][B * B] = {};
+        T from[AHEAD][B] = {};
+        bool here[AHEAD];
 #pragma unroll
-            for (int a = 0; a < AHEAD; a++) { /* beyond n the mask is empty */
-                const int col = row + __shfl_sync(~0u, mine.x, (d + a) % WARP);
-                const unsigned rows = __shfl_sync(~0u, (unsigned)mine.y, (d + a) % WARP);
-                here[a] = d + a < n && (rows >> lane & 1) != 0;
-                if (here[a]) {
+        for (int a = 0; a < AHEAD; a++) {
+            diagonal[a] = diagonals_at(launch, d + a, end);
+        }
 #pragma unroll
-                    for (int ij = 0; ij < B * B; ij++) {
-                        if constexpr (!std::is_same<V, spmv_one>::value) {
-                            v[a][ij] = __ldcs(values + (a * B * B + ij) * WARP);
-                        }
-                    }
+        for (int a = 0; a < AHEAD; a++) {
+            here[a] = (diagonal[a].rows >> lane & 1) != 0;
+            if (here[a]) {
+                diagonals_values<V, B>(values + a * WARP * B * B, v[a]);
 #pragma unroll
-                    for (int jk = 0; jk < B * K; jk++) {
-                        if (jk % K < launch.job.vectors) {
-                            from[a][jk / K][jk % K] = __ldg(x + ((int64_t)col * B + jk / K) * launch.job.x_row +
-                                                            jk % K * launch.job.x_vector);
-                        }
-                    }
+                for (int j = 0; j < B; j++) {
+                    from[a][j] = __ldg(x + (int64_t)(row + diagonal[a].offset) * B + j);
                 }
             }
+        }
 #pragma unroll
-            for (int a = 0; a < AHEAD; a++) {
-                if (here[a]) {
-                    some = true;
+        for (int a = 0; a < AHEAD; a++) {
+            if (here[a]) {
+                some = true;
 #pragma unroll
-                    for (int ijk = 0; ijk < B * B * K; ijk++) {
-                        T &s = sum[ijk / (B * K)][ijk % K];
-                        s = spmv_add<V, T, true>(LSP_PLUS_TIMES, s, v[a][ijk / K], from[a][ijk / K % B][ijk % K]);
-                    }
+                for (int ij = 0; ij < B * B; ij++) {
+                    sum[ij / B] = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum[ij / B], v[a][ij], from[a][ij % B]);
                 }
             }
         }
@@ -75,47 +80,116 @@ __device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t beg
     return some;
 }
 
-/* The sums of a slice's shares, added in their order, go to the first share. Only for one vector. */
-template <typename T, int B> __device__ inline void diagonals_join(int shares, int share, T (&sum)[B][1], bool *some) {
+/* The sums of a slice's shares, added in their order, go to the first share. */
+template <typename T, int B> __device__ inline void diagonals_join(int shares, int share, T (&sum)[B], bool *some) {
     __shared__ T sums[DIAGONALS_WARPS][B][WARP];
     __shared__ bool present[DIAGONALS_WARPS][WARP];
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     for (int i = 0; i < B; i++) {
-        sums[warp][i][lane] = sum[i][0];
+        sums[warp][i][lane] = sum[i];
     }
     present[warp][lane] = *some;
     __syncthreads();
     for (int other = warp + 1; share == 0 && other < warp + shares; other++) {
         for (int i = 0; i < B; i++) {
-            sum[i][0] += sums[other][i][lane];
+            sum[i] += sums[other][i][lane];
         }
         *some = *some || present[other][lane];
     }
 }
 
-template <typename V, typename T, int B, int K>
-static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP) kernel_diagonals(diagonals_launch launch) {
+/* x is contiguous. */
+template <typename V, typename T, int B, int AHEAD>
+static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, 4) kernel_diagonals(diagonals_launch launch) {
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP, share = warp % launch.shares;
     const int64_t slice = (int64_t)blockIdx.x * (blockDim.x / WARP / launch.shares) + warp / launch.shares;
-    T sum[B][K];
+    T sum[B];
     bool some = false;
-    for (int i = 0; i < B * K; i++) {
-        sum[i / K][i % K] = -(T)0;
+    for (int i = 0; i < B; i++) {
+        sum[i] = -(T)0;
     }
     if (slice < launch.slices) {
         const int64_t first = launch.first[slice], n = launch.first[slice + 1] - first;
-        some = diagonals_sum<V, T, B, K>(launch, first + n * share / launch.shares,
-                                         first + n * (share + 1) / launch.shares, (int)slice * WARP + lane, sum);
+        some = diagonals_sum<V, T, B, AHEAD>(launch, first + n * share / launch.shares,
+                                             first + n * (share + 1) / launch.shares, (int)slice * WARP + lane, sum);
     }
-    if constexpr (K == 1) {
-        if (launch.shares > 1) {
-            diagonals_join<T, B>(launch.shares, share, sum, &some);
+    if (launch.shares > 1) {
+        diagonals_join<T, B>(launch.shares, share, sum, &some);
+    }
+    for (int i = 0; i < B; i++) {
+        const int64_t row = (slice * WARP + lane) * B + i;
+        if (share == 0 && row < launch.job.rows) {
+            spmv_finish<T, true>(launch.job, row, 0, sum[i], !some);
         }
     }
-    for (int ik = 0; ik < B * K; ik++) {
-        const int64_t row = (slice * WARP + lane) * B + ik / K;
-        if (share == 0 && row < launch.job.rows && ik % K < launch.job.vectors) {
-            spmv_finish<T, true>(launch.job, row, ik % K, sum[ik / K][ik % K], !some);
+}
+
+/* ---- several vectors, or x with a stride ---- */
+
+template <typename T> struct alignas(2 * sizeof(T)) diagonals_pair { T a, b; };
+
+/* The elements of vectors `vector` and vector+1 in row `row` of X. */
+template <typename T>
+__device__ inline diagonals_pair<T> diagonals_read(const diagonals_launch &launch, int64_t row, int vector) {
+    const T *x = (const T *)launch.job.x + row * launch.job.x_row + vector * launch.job.x_vector;
+    if (launch.paired) {
+        return *(const diagonals_pair<T> *)x;
+    }
+    return {__ldg(x), vector + 1 < launch.job.vectors ? __ldg(x + launch.job.x_vector) : (T)0};
+}
+
+/* A slice belongs to `lanes` warps. Each has 32 / lanes of its rows. */
+template <typename V, typename T, int B>
+static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, B <= 2 ? 4 : 2)
+    kernel_diagonals_many(diagonals_launch launch) {
+    enum { AHEAD = B == 1 ? 4 : B == 2 ? 2 : 1 };
+    const int lanes = launch.lanes, warp = (int)threadIdx.x / WARP, vector = (int)threadIdx.x % lanes * 2;
+    const int64_t slice = (int64_t)blockIdx.x * (DIAGONALS_WARPS / lanes) + warp / lanes;
+    const int r = (int)threadIdx.x / lanes % WARP, row = (int)slice * WARP + r;
+    T sum[B][2];
+    bool some = false;
+    if (slice >= launch.slices || vector >= launch.job.vectors) {
+        return;
+    }
+    for (int i = 0; i < B; i++) {
+        sum[i][0] = sum[i][1] = -(T)0;
+    }
+    const int64_t end = launch.first[slice + 1];
+    for (int64_t d = launch.first[slice]; d < end; d += AHEAD) {
+        lsp_diagonal diagonal[AHEAD];
+        V v[AHEAD][B * B] = {};
+        diagonals_pair<T> from[AHEAD][B] = {};
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            diagonal[a] = diagonals_at(launch, d + a, end);
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if ((diagonal[a].rows >> r & 1) != 0) {
+                diagonals_values<V, B>((const V *)launch.values + (d + a) * (WARP * B * B) + r, v[a]);
+#pragma unroll
+                for (int j = 0; j < B; j++) {
+                    from[a][j] = diagonals_read<T>(launch, (int64_t)(row + diagonal[a].offset) * B + j, vector);
+                }
+            }
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if ((diagonal[a].rows >> r & 1) != 0) {
+                some = true;
+#pragma unroll
+                for (int ij = 0; ij < B * B; ij++) {
+                    T(&s)[2] = sum[ij / B];
+                    s[0] = spmv_add<V, T, true>(LSP_PLUS_TIMES, s[0], v[a][ij], from[a][ij % B].a);
+                    s[1] = spmv_add<V, T, true>(LSP_PLUS_TIMES, s[1], v[a][ij], from[a][ij % B].b);
+                }
+            }
+        }
+    }
+    for (int ik = 0; ik < 2 * B; ik++) {
+        const int64_t to = (int64_t)row * B + ik / 2;
+        if (to < launch.job.rows && vector + ik % 2 < launch.job.vectors) {
+            spmv_finish<T, true>(launch.job, to, vector + ik % 2, sum[ik / 2][ik % 2], !some);
         }
     }
 }

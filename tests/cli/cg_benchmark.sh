@@ -15,7 +15,7 @@ runs() { # class arguments...
 }
 runs S --device cpu
 is "$(json n) $(json nnz) $(json iterations) $(json device) $(json solver)" '1400 78148 15 "cpu" "nas"'
-for key in seconds mops residual passes peak_bytes threads repeats plan.seconds ms.read; do
+for key in seconds mops residual passes peak_bytes threads repeats plan.seconds plan.predicted.rows ms.read; do
     [[ $(json $key) =~ ^[0-9.e+-]+$ ]] || wrong "$key is no number: $(json $key)"
 done
 is "$(json rtol) $(json error) $(json converged) $(json x) $(json ms.copy)" "null null null null null"

@@ -1,0 +1,48 @@
+/* Solves A x = b for b = (1, ..., 1) by conjugate gradients. A is a Matrix Market file or is generated:
+ *
+ *     poisson A.mtx
+ *     poisson poisson2d:1000 --device cuda */
+#include <libsparse.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRY(call)                                                                                                      \
+    if ((status = (call)) != LSP_OK)                                                                                   \
+    goto done
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "poisson2d:100";
+    const lsp_where device = argc > 3 && strcmp(argv[3], "cuda") == 0 ? LSP_CUDA : LSP_HOST;
+    const lsp_ctx_options options = {.device = device};
+    const lsp_csr_types here = {.val_type = LSP_F64}, there = {.val_type = LSP_F64, .where = device};
+    const lsp_solve_options jacobi = {.precondition = LSP_PRECONDITION_JACOBI};
+    lsp_csr read = {0}, A, ones, b, x;
+    lsp_solve_info info;
+    lsp_status status;
+    lsp_ctx *ctx = NULL;
+    char error[256] = "";
+    if (lsp_ctx_create(&ctx, &options, error, sizeof error) != LSP_OK) {
+        fprintf(stderr, "poisson: %s\n", error);
+        return 1;
+    }
+    TRY(strchr(name, ':') ? lsp_generate(ctx, name, 1, &here, &read) : lsp_mtx_read(ctx, name, NULL, &read, NULL));
+    TRY(lsp_csr_copy(ctx, &read, &there, &A));
+    /* A vector travels as a matrix of one row. */
+    TRY(lsp_csr_create(ctx, 1, A.rows, A.rows,
+                       &(lsp_csr_types){.rowptr_type = LSP_I64, .col_type = LSP_I64, .val_type = LSP_F64}, &ones));
+    ((int64_t *)ones.rowptr)[1] = A.rows;
+    for (int64_t i = 0; i < A.rows; i++) {
+        ((int64_t *)ones.col)[i] = i;
+        ((double *)ones.val)[i] = 1;
+    }
+    TRY(lsp_csr_copy(ctx, &ones, &there, &b));
+    TRY(lsp_csr_copy(ctx, &ones, &there, &x));
+    TRY(lsp_cg(ctx, &A, b.val, x.val, &jacobi, &info));
+    printf("%lld unknowns: %s (%s, %.3g s)\n", (long long)A.rows, info.reason, info.solver, info.solve_seconds);
+done:
+    if (status != LSP_OK) {
+        fprintf(stderr, "poisson: %s\n", lsp_last_error(ctx));
+    }
+    lsp_ctx_destroy(ctx); /* frees the matrices too */
+    return status == LSP_OK ? 0 : 1;
+}
