@@ -14,7 +14,7 @@ int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight);
 
 typedef struct lsp_spmv_rows {
     const lsp_spmv_job *job;
-    bool prefetch; /* x is read at random and is larger than the cache of a core */
+    bool prefetch; /* lsp_spmv_reads_at_random */
     lsp_spmv_faults *faults;
 } lsp_spmv_rows;
 

@@ -3,8 +3,9 @@
 #include "walk.h"
 
 enum {
-    AHEAD = 64,         /* entries from a product to the prefetch of its x, where x is read at random */
-    AHEAD_BYTES = 4096, /* of values, and half of columns: prefetches pass the page at which the hardware stops */
+    AHEAD = 128,        /* entries from a product to the prefetch of its x, where x is read at random */
+    AHEAD_BYTES = 4096, /* from a product to the prefetch of values: the hardware stops at the end of a page. 3/4 of it
+                           for columns, which are checked ahead */
     BLOCK = 64          /* vectors that are summed together */
 };
 
@@ -20,7 +21,7 @@ ALWAYS streams streams_of(const lsp_csr *A) { return (streams){A->col, A->val, A
 /* Calls values and columns into the cache. Addresses beyond the arrays do no harm. A pattern has bytes of 1. */
 ALWAYS void fetch_streams(const streams *from, int64_t k, size_t val_bytes) {
     const uintptr_t col = (uintptr_t)from->col + (uintptr_t)k * (from->col_type == LSP_I32 ? 4 : 8);
-    __builtin_prefetch((const void *)(col + AHEAD_BYTES / 2), 0, 3);
+    __builtin_prefetch((const void *)(col + AHEAD_BYTES * 3 / 4), 0, 3);
     if (val_bytes > 1) {
         __builtin_prefetch((const void *)((uintptr_t)from->val + (uintptr_t)k * val_bytes + AHEAD_BYTES), 0, 3);
     }
