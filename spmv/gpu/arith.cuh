@@ -18,9 +18,15 @@ template <typename T> struct spmv_sum<T, false> { typedef double type; };
 template <typename V> __device__ inline V spmv_value(const void *val, int64_t k) { return ((const V *)val)[k]; }
 template <> __device__ inline spmv_one spmv_value<spmv_one>(const void *, int64_t) { return {}; }
 
-/* The same, read once: as a stream that the caches need not keep. */
-template <typename V> __device__ inline V spmv_stream(const void *val, int64_t k) { return __ldcs((const V *)val + k); }
-template <> __device__ inline spmv_one spmv_stream<spmv_one>(const void *, int64_t) { return {}; }
+/* The same, if it is wanted; as a stream that the caches need not keep. */
+template <typename V> __device__ inline void spmv_value_if(bool wanted, const void *val, int64_t k, V *v) {
+    lsp_read_if(wanted, (const V *)val + k, v);
+}
+template <> __device__ inline void spmv_value_if<spmv_one>(bool, const void *, int64_t, spmv_one *) {}
+template <typename V> __device__ inline void spmv_stream_if(bool wanted, const void *val, int64_t k, V *v) {
+    lsp_stream_if(wanted, (const V *)val + k, v);
+}
+template <> __device__ inline void spmv_stream_if<spmv_one>(bool, const void *, int64_t, spmv_one *) {}
 
 template <typename T, typename V> __device__ inline T spmv_factor(V value) { return (T)value; }
 template <> __device__ inline float spmv_factor<float, spmv_one>(spmv_one) { return 1; }
@@ -111,10 +117,34 @@ template <int N> __device__ inline void spmv_rowptrs(const spmv_job &job, const 
     }
 }
 
+/* The same in int32, for matrices of less than 2^31 entries: a pointer that does not fit becomes -1. */
+template <int N> __device__ inline void spmv_rowptrs(const spmv_job &job, const int (&rows)[N], int (&at)[N]) {
+    if (job.wide_rowptr) {
+        uint64_t wide[N];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            wide[i] = ((const uint64_t *)job.rowptr)[rows[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            at[i] = wide[i] <= (uint64_t)job.nnz ? (int)wide[i] : -1;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            at[i] = ((const int32_t *)job.rowptr)[rows[i]];
+        }
+    }
+}
+
 /* Row pointers may be wrong if no plan has checked them: then they are cut to the entries that exist. */
 __device__ inline int64_t spmv_clamp(int64_t k, int64_t low, int64_t high) { return max(low, min(k, high)); }
+__device__ inline int spmv_clamp_narrow(int k, int low, int high) { return max(low, min(k, high)); }
 __device__ inline bool spmv_is_malformed(const spmv_job &job, int64_t begin, int64_t end) {
     return begin < 0 || end < begin || end > job.nnz;
+}
+__device__ inline bool spmv_is_malformed(const spmv_job &job, int begin, int end) {
+    return begin < 0 || end < begin || end > (int)job.nnz;
 }
 
 /* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end, because that word is on the host.
@@ -130,12 +160,10 @@ struct spmv_faults {
     }
 };
 
-/* Writes y of a row whose sum is complete. is_empty: the row has no entries. */
+/* The new value of *y, an element of a row whose sum is complete. is_empty: the row has no entries. */
 template <typename T, bool PLUS>
-__device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vector,
-                                   typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
+__device__ inline void spmv_write(const spmv_job &job, T *y, typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
     const T beta = job.beta_at ? __ldg((const T *)job.beta_at) : (T)job.beta;
-    T *const y = (T *)job.y + row * job.y_row + vector * job.y_vector;
     if constexpr (PLUS) {
         const T alpha = job.alpha_at ? __ldg((const T *)job.alpha_at) : (T)job.alpha;
         const T scaled = alpha * (is_empty ? (T)0 : sum);
@@ -143,6 +171,11 @@ __device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vec
     } else {
         *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)*y));
     }
+}
+template <typename T, bool PLUS>
+__device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vector,
+                                   typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
+    spmv_write<T, PLUS>(job, (T *)job.y + row * job.y_row + vector * job.y_vector, sum, is_empty);
 }
 
 #endif

@@ -27,7 +27,8 @@ struct piece_border {
 };
 __host__ __device__ inline int64_t border_weight(int64_t row) { return row / 8; }
 
-/* The border at `at`: its row is the first one with rowptr + weight >= at. The entry lies inside the row before it. */
+/* The border at `at`: its row is the first one with rowptr + weight >= at. The entry lies inside the row before it. The
+ * search looks at three rows at once, because each look waits for memory. */
 __device__ inline piece_border border_at(const spmv_job &job, int64_t at) {
     int64_t low = 0, high = job.rows;
     if (at <= 0) {
@@ -36,33 +37,39 @@ __device__ inline piece_border border_at(const spmv_job &job, int64_t at) {
         return {job.nnz, job.rows};
     }
     while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (spmv_clamp(spmv_rowptr(job, middle), 0, job.nnz) + border_weight(middle) >= at) {
-            high = middle;
-        } else {
-            low = middle + 1;
+        const int64_t step = max((high - low) / 4, (int64_t)1), last = high - 1;
+        const int64_t rows[3] = {min(low + step - 1, last), min(low + 2 * step - 1, last),
+                                 min(low + 3 * step - 1, last)};
+        int64_t from[3];
+        bool reached[3];
+        spmv_rowptrs(job, rows, from);
+        for (int i = 0; i < 3; i++) {
+            reached[i] = spmv_clamp(from[i], 0, job.nnz) + border_weight(rows[i]) >= at;
         }
+        high = reached[0] ? rows[0] : reached[1] ? rows[1] : reached[2] ? rows[2] : high;
+        low = reached[0] ? low : reached[1] ? rows[0] + 1 : reached[2] ? rows[1] + 1 : rows[2] + 1;
     }
     const int64_t begin = spmv_clamp(spmv_rowptr(job, low), 0, job.nnz);
     return {spmv_clamp(min(begin, at - border_weight(low - 1)), 0, job.nnz), low};
 }
 
-/* Piece p of the whole matrix; false if the row pointers cannot be right. */
-__device__ inline bool cut_piece(const spmv_job &job, int64_t p, spmv_piece *piece) {
-    const piece_border from = border_at(job, p * SPMV_PIECE), to = border_at(job, (p + 1) * SPMV_PIECE);
-    const int64_t entries = to.entry - from.entry, rows = to.row - from.row;
-    piece->begin = from.entry;
-    piece->row = from.row;
-    piece->entries = (int32_t)spmv_clamp(entries, 0, SPMV_PIECE);
-    piece->rows = (int32_t)spmv_clamp(rows, 0, 16 * SPMV_PIECE);
-    return entries == piece->entries && rows == piece->rows;
-}
+enum { CUT_EACH = WARP - 1 }; /* pieces that a warp makes of the borders that its lanes find */
 
-/* All threads of the grid make the list of all pieces. */
+/* All warps of the grid make the list of all pieces. */
 __device__ inline void cut_matrix(const spmv_job &job, const spmv_area &area, int64_t pieces, spmv_faults *faults) {
-    for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < pieces; p += (int64_t)gridDim.x * blockDim.x) {
-        if (!cut_piece(job, p, &area.list[p])) {
-            faults->row(min(area.list[p].row, job.rows - 1));
+    const int lane = (int)threadIdx.x % WARP;
+    const int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
+    const int64_t warp = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+    for (int64_t base = warp * CUT_EACH; base < pieces; base += warps * CUT_EACH) {
+        const piece_border border = border_at(job, (base + lane) * SPMV_PIECE);
+        const int64_t entries = __shfl_down_sync(~0u, border.entry, 1) - border.entry;
+        const int64_t rows = __shfl_down_sync(~0u, border.row, 1) - border.row;
+        if (lane < CUT_EACH && base + lane < pieces) {
+            const int64_t fits = spmv_clamp(entries, 0, SPMV_PIECE), least = spmv_clamp(rows, 0, 16 * SPMV_PIECE);
+            area.list[base + lane] = {border.entry, border.row, (int32_t)fits, (int32_t)least};
+            if (entries != fits || rows != least) { /* row pointers that fall */
+                faults->row(min(border.row, job.rows - 1));
+            }
         }
     }
 }

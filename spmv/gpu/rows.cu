@@ -11,14 +11,15 @@ static const double bulk_mean_f64 = 40, bulk_mean_f32 = 160;
 static const struct {
     double mean;
     int lanes, tile_rows;
-} bulk_shapes[] = {{6, 1, 64}, {12, 2, 64}, {1e300, 4, 32}};
+} bulk_shapes[] = {{6, 1, 64}, {12, 2, 32}, {1e300, 4, 32}};
 static const double heavy_times = 4;        /* a tile with this many times the mean goes to the list */
 static const double many_heavy_times = 256; /* for several vectors: as a number of mean rows */
-static const int small_nnz = 1 << 15;       /* below, a list costs more than it saves */
+static const int gated_tiles = 8; /* of a block, if the sample may leave it nothing to do: then each block is a loss */
+static const int small_nnz = 1 << 13; /* below, a list costs more than it saves */
 
 /* A fifth of the mean: each lane then loads its part of a row at once. */
 static int plain_lanes(double mean) {
-    int lanes = mean > 3 ? 2 : 1;
+    int lanes = 2;
     while (lanes < WARP && lanes * ROWS_AHEAD < mean) {
         lanes *= 2;
     }
@@ -70,14 +71,33 @@ extern "C" int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given) {
 
 /* ---- start ---- */
 
+/* For kernel_dense and kernel_tiles. */
+static bool is_dense(const spmv_job *job) {
+    return job->semiring == LSP_PLUS_TIMES && job->vectors == 1 && job->x_row == 1 && job->y_row == 1 &&
+           !job->wide_col && !job->gathered && job->nnz < INT32_MAX - 1024 && job->rows < INT32_MAX - 1024;
+}
+
 template <typename V, typename T>
 static lsp_status start_lanes(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    const spmv_job *job = &l->job;
-    const bool dense = job->vectors == 1 && job->x_row == 1 && !job->wide_col && !job->gathered;
-    return job->semiring != LSP_PLUS_TIMES
-               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false, false>), blocks, LANES_NT, 0, *l)
-           : dense ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true, true>), blocks, LANES_NT, 0, *l)
-                   : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true, false>), blocks, LANES_NT, 0, *l);
+    return l->job.semiring != LSP_PLUS_TIMES
+               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, false>), blocks, LANES_NT, 0, *l)
+               : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true>), blocks, LANES_NT, 0, *l);
+}
+
+template <typename V, typename T>
+static lsp_status start_dense(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
+    switch (l->lanes) {
+    case 2:
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 2>), blocks, LANES_NT, 0, *l);
+    case 4:
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 4>), blocks, LANES_NT, 0, *l);
+    case 8:
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 8>), blocks, LANES_NT, 0, *l);
+    case 16:
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 16>), blocks, LANES_NT, 0, *l);
+    default:
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 32>), blocks, LANES_NT, 0, *l);
+    }
 }
 
 template <typename V, typename T, int LANES>
@@ -120,15 +140,17 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.room = shape->room;
     l.heavy = shape->heavy;
     l.gated = gated;
-    const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, shape->block_tiles), INT32_MAX);
+    const int64_t each = gated ? lsp_max(shape->block_tiles, gated_tiles) : shape->block_tiles;
+    const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, each), INT32_MAX);
     if (gated) {
         const int64_t heavy = (int64_t)(SAMPLE_TIMES * mean_of(given) * shape->tile_rows) + SAMPLE_MORE;
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_sample, 1, SAMPLE_NT, 0, l, heavy));
     } else if (area) {
         LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
     }
-    LSP_TRY(shape->bulk ? SPMV_BY_TYPES(given, start_tiles, (ctx, &l, blocks, &beside))
-                        : SPMV_BY_TYPES(given, start_lanes, (ctx, &l, blocks, &beside)));
+    LSP_TRY(shape->bulk                    ? SPMV_BY_TYPES(given, start_tiles, (ctx, &l, blocks, &beside))
+            : is_dense(job) && l.lanes > 1 ? SPMV_BY_TYPES(given, start_dense, (ctx, &l, l.tiles, &beside))
+                                           : SPMV_BY_TYPES(given, start_lanes, (ctx, &l, blocks, &beside)));
     if (area) {
         LSP_TRY(lsp_spmv_listed_start(ctx, given, job, area));
     }
@@ -171,7 +193,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     const bool gated = lists && parts == NULL && !is_many(given) && given->options.method == LSP_SPMV_AUTO;
     lsp_spmv_rows_shape(ctx, given, &shape);
     lsp_spmv_gpu_job(ctx, given, &job);
-    if (job.x_row != 1) { /* bulk tiles read x without a stride */
+    if (!is_dense(&job)) {
         lsp_spmv_plain_shape(given, &shape);
     }
     if (lists) {
