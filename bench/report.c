@@ -37,9 +37,12 @@ static void put_gain(char *to, size_t bytes, double ratio) {
 
 /* The time of the plan, and when it has paid. */
 static void put_plan(char *to, size_t bytes, const bench_row *row) {
-    if (row->c.plan_time > 0 && row->pays_after != 0) {
-        const int length = snprintf(to, bytes, "  plan %.3g ms, pays ", 1e3 * row->c.plan_time);
-        snprintf(to + length, bytes - (size_t)length, row->pays_after > 0 ? "after %lld calls" : "never",
+    int length = 0;
+    if (row->c.plan_time > 0) {
+        length = snprintf(to, bytes, "  plan %.3g ms", 1e3 * row->c.plan_time);
+    }
+    if (row->pays_after != 0) {
+        snprintf(to + length, bytes - (size_t)length, row->pays_after > 0 ? ", pays after %lld calls" : ", pays never",
                  (long long)row->pays_after);
     }
 }

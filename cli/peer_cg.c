@@ -26,8 +26,7 @@ const char *const peer_cg_names[PEER_CG_WAYS] = {"streamed", "graph"};
     F(DestroyDnVec)                                                                                                    \
     F(DnVecSetValues)                                                                                                  \
     F(SpMV_bufferSize)                                                                                                 \
-    F(SpMV)                                                                                                            \
-    F(SpMV_preprocess)
+    F(SpMV)
 #define DENSE(F)                                                                                                       \
     F(Create_v2)                                                                                                       \
     F(Destroy_v2)                                                                                                      \
@@ -59,6 +58,9 @@ struct peer_cg {
     cudaGraphExec_t graph; /* of STEPS iterations on `graph_x` */
     void *graph_x;
     char why[256];
+    cusparseStatus_t (*preprocess)(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t,
+                                   cusparseConstDnVecDescr_t, const void *, cusparseDnVecDescr_t, cudaDataType,
+                                   cusparseSpMVAlg_t, void *); /* since CUDA 12.4; NULL before */
 #define SPARSE_MEMBER(name) __typeof__(&cusparse##name) s_##name;
 #define DENSE_MEMBER(name) __typeof__(&cublas##name) d_##name;
     SPARSE(SPARSE_MEMBER)
@@ -94,6 +96,8 @@ static bool cuda_done(peer_cg *c, cudaError_t error) {
 static bool resolve(peer_cg *c, char *why, size_t why_bytes) {
 #define SPARSE_FIND(name) peer_resolve(c->libraries[0], "cusparse" #name, &c->s_##name, why, why_bytes) &&
 #define DENSE_FIND(name) peer_resolve(c->libraries[1], "cublas" #name, &c->d_##name, why, why_bytes) &&
+    char missing[80];
+    (void)peer_resolve(c->libraries[0], "cusparseSpMV_preprocess", &c->preprocess, missing, sizeof missing);
     return SPARSE(SPARSE_FIND) DENSE(DENSE_FIND) true;
 }
 
@@ -210,7 +214,7 @@ bool peer_cg_prepare(peer_cg *c, const lsp_csr *A, const void *inverse) {
            CALL_SPARSE(CreateDnVec, &c->from, A->rows, c->vectors[P], c->kind) &&
            CALL_SPARSE(CreateDnVec, &c->to, A->rows, c->vectors[Q], c->kind) &&
            CALL_SPARSE(SpMV_bufferSize, SPMV(c), &room) && cuda_done(c, cudaMalloc(&c->buffer, room + 8)) &&
-           CALL_SPARSE(SpMV_preprocess, SPMV(c), c->buffer) &&
+           (!c->preprocess || sparse_done(c, c->preprocess(SPMV(c), c->buffer), "cusparseSpMV_preprocess")) &&
            cuda_done(c, cudaMemcpyAsync(scalar(c, ONE), ONE_OF(c), c->bytes, cudaMemcpyHostToDevice, c->stream)) &&
            cuda_done(c, cudaStreamSynchronize(c->stream));
 }

@@ -99,6 +99,17 @@ int cli_print(FILE *to, const char *text) {
     return (int)bytes;
 }
 
+void cli_xml_text(FILE *to, const char *text) {
+    while (*text) {
+        int length = cli_utf8_length(text);
+        char c = *text;
+        bool forbidden = length == 0 || (length == 1 && (unsigned char)c < 0x20);
+        fprintf(to, "%.*s", c == '<' || c == '&' || forbidden ? 0 : length, text);
+        fputs(c == '<' ? "&lt;" : c == '&' ? "&amp;" : forbidden ? "?" : "", to);
+        text += length > 0 ? length : 1;
+    }
+}
+
 void cli_say(const char *tool, const char *format, va_list arguments) {
     char *sentence = NULL;
     fprintf(stderr, "%s: ", tool);

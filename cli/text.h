@@ -23,6 +23,9 @@ const char *cli_plural(int64_t n); /* "" for 1, "s" otherwise */
  * UTF-8 are printed as \n, \t or \x1b. Returns the number of bytes printed. */
 int cli_print(FILE *to, const char *text);
 
+/* Writes text into XML: escaped, and without characters that XML forbids. */
+void cli_xml_text(FILE *to, const char *text);
+
 /* Prints "tool: sentence" on standard error, by cli_print. The caller prints the newline. */
 void cli_say(const char *tool, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 

@@ -99,4 +99,11 @@ LSP_RULE void lsp_rule_second_length(lsp_solve_state *s, double ss, double ts, d
     }
 }
 
+/* The squared norm of b is 0, and x was set to 0: is that the solution? Only if b is 0, too. */
+LSP_RULE void lsp_rule_zero(lsp_solve_state *s, bool b_is_zero) {
+    if (!b_is_zero) {
+        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, 0, LSP_CAUSE_TINY);
+    }
+}
+
 #endif

@@ -33,6 +33,9 @@ static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, 
     case LSP_CAUSE_TT:
         snprintf(text, bytes, "iteration %lld: A (or the preconditioner) turned a residual into 0: it is singular", k);
         break;
+    case LSP_CAUSE_TINY:
+        snprintf(text, bytes, "iteration 0: b is not 0, but the square of its norm is: scale the system");
+        break;
     default:
         snprintf(text, bytes, "iteration %lld: the step before had length 0, because t*s was 0", k);
     }

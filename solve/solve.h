@@ -35,7 +35,8 @@ enum {
     LSP_CAUSE_CURVATURE, /* p*A*p, or rhat*A*p of BiCGStab */
     LSP_CAUSE_RZ,        /* r*z, or rhat*r of BiCGStab */
     LSP_CAUSE_TT,        /* t*t of BiCGStab: A turned a residual into 0 */
-    LSP_CAUSE_OMEGA      /* t*s of BiCGStab: the last step had length 0 */
+    LSP_CAUSE_OMEGA,     /* t*s of BiCGStab: the last step had length 0 */
+    LSP_CAUSE_TINY       /* b is not 0, but the square of its norm is */
 };
 
 /* Work vectors of a plan. q = A p, or A p_hat. With Jacobi, z of conjugate gradients is not stored, and stands for
@@ -85,7 +86,7 @@ lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_o
                                bool once, lsp_solve_plan **plan);
 /* plan.c: solves with checked vectors. */
 lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome);
-/* plan.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
+/* apply.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
 lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
 lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y);
 /* Does an iteration call the user's functions? */

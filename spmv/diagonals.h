@@ -22,6 +22,7 @@ typedef struct lsp_diagonal {
  * twice, are therefore right, and only cost more diagonals. */
 typedef struct lsp_diagonals {
     int block;             /* b; 1 for LSP_SPMV_DIAGONALS */
+    bool streams;          /* on the CPU: a product reads so much that y need not come to the caches */
     int64_t slices, count; /* slices; diagonals of all slices */
     int64_t *first;        /* the diagonals of slice s are first[s] .. first[s+1]-1 */
     lsp_diagonal *at;

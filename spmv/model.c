@@ -10,38 +10,58 @@
 typedef struct factors {
     double share;      /* of the copy speed that its streams reach */
     double x;          /* its reads of x over those of CSR as it is */
+    double hidden;     /* share of its lookups of x that cost nothing where neighbours use whole lines */
     double entry, row; /* instructions of an entry and of a row, in reads of x from the first cache */
     double vector;     /* instructions of an entry for each further vector, over those of the first */
+    double row_vector; /* instructions of a row for each further vector, in reads of x */
     double launches;   /* kernels, or times that threads are woken */
     double plan;       /* bytes at copy speed to prepare an entry */
 } factors;
 
-/* Tuned on an H200 with the prototypes of 2026-11-24 (poisson2d:4096, stencil27:128, fem3:48, rmat:20:16,
- * web:4000000:1.8:20000, er:N:D; f64), for which `sparse-bench spmv` tells the error of each. Other GPUs: the same
- * factors on their figures. */
+/* Tuned on an H200, 2026-11-24, by `sparse-bench spmv` (poisson2d:4096, stencil27:128, fem3:48, rmat:20:16,
+ * web:4000000:1.8:20000, er:N:D), which tells the error of each prediction. Other GPUs: the same factors on their
+ * figures. */
 static const factors gpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.25, .row = 0.2, .vector = 0.25, .launches = 1},
-    [LSP_SPMV_EQUAL] = {.share = 0.96, .x = 1.05, .entry = 0.72, .row = 0.2, .vector = 1.5, .launches = 2},
-    [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 0.8, .row = 0.4, .vector = 1, .launches = 2},
-    [LSP_SPMV_DIAGONALS] = {.share = 0.95, .x = 0, .entry = 0.15, .row = 0.1, .vector = 1, .launches = 1, .plan = 110},
-    [LSP_SPMV_BLOCKS] = {.share = 0.97, .x = 0, .entry = 0.1, .row = 0.1, .vector = 1.5, .launches = 1, .plan = 200},
-    [LSP_SPMV_LENGTHS] = {.share = 0.95, .x = 1, .entry = 0.4, .row = 0.2, .vector = 1, .launches = 2, .plan = 150},
-    [LSP_SPMV_PROPAGATE] = {.share = 0.75, .x = 0, .entry = 0.4, .row = 0.3, .vector = 1, .launches = 2, .plan = 140}};
+    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.45, .row = 0.2, .vector = 0.35, .row_vector = 1.6, .launches = 1},
+    [LSP_SPMV_EQUAL] =
+        {.share = 0.96, .x = 1, .entry = 0.72, .row = 2.9, .vector = 1.1, .row_vector = 5.5, .launches = 2},
+    [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 1.1, .row = 1, .vector = 1, .row_vector = 4, .launches = 2},
+    [LSP_SPMV_DIAGONALS] =
+        {.share = 0.95, .entry = 0.15, .row = 1.1, .vector = 1.25, .row_vector = 1, .launches = 1, .plan = 110},
+    [LSP_SPMV_BLOCKS] =
+        {.share = 0.97, .entry = 0.1, .row = 0.1, .vector = 0.8, .row_vector = 0.1, .launches = 1, .plan = 110},
+    [LSP_SPMV_LENGTHS] =
+        {.share = 0.9, .x = 1, .entry = 0.4, .row = 0.2, .vector = 1, .row_vector = 1, .launches = 2, .plan = 600},
+    [LSP_SPMV_PROPAGATE] = {
+        .share = 0.72, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
 
 /* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 1.4, .x = 1, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
-    [LSP_SPMV_EQUAL] = {.share = 1.4, .x = 1, .entry = 0.25, .row = 3, .vector = 0.3, .launches = 1},
-    [LSP_SPMV_GATHER] = {.share = 1, .x = 1, .entry = 1.2, .row = 3, .vector = 0.5, .launches = 2},
-    [LSP_SPMV_DIAGONALS] = {.share = 1.3, .x = 0, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_BLOCKS] = {.share = 1.4, .x = 0, .entry = 0.3, .row = 1, .vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_LENGTHS] = {.share = 1.3, .x = 1, .entry = 0.4, .row = 0.5, .vector = 0.5, .launches = 1, .plan = 200},
-    [LSP_SPMV_PROPAGATE] = {.share = 1, .x = 0, .entry = 1.8, .row = 1, .vector = 0.8, .launches = 2, .plan = 300}};
+    [LSP_SPMV_ROWS] =
+        {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .row_vector = 0.5, .launches = 1},
+    [LSP_SPMV_EQUAL] =
+        {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .row_vector = 0.5, .launches = 1},
+    [LSP_SPMV_GATHER] =
+        {.share = 1, .x = 1, .hidden = 0.5, .entry = 1.6, .row = 3, .vector = 0.5, .row_vector = 0.5, .launches = 2},
+    [LSP_SPMV_DIAGONALS] =
+        {.share = 1.3, .entry = 0.3, .row = 1, .vector = 0.5, .row_vector = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_BLOCKS] =
+        {.share = 1.4, .entry = 0.55, .row = 1, .vector = 0.5, .row_vector = 0.5, .launches = 1, .plan = 150},
+    [LSP_SPMV_LENGTHS] = {.share = 1.3,
+                          .x = 1,
+                          .hidden = 0.5,
+                          .entry = 0.4,
+                          .row = 1,
+                          .vector = 0.5,
+                          .row_vector = 0.5,
+                          .launches = 1,
+                          .plan = 200},
+    [LSP_SPMV_PROPAGATE] = {
+        .share = 1, .entry = 1.5, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300}};
 
-enum { MOST_LANES = 8, STEP = 32, PLACE = 2 }; /* lanes of a row; entries of a slice's column; bytes of a place */
-static const double chain = 40e-9;             /* seconds of an entry whose loads wait for each other on a GPU */
+enum { STEP = 32, PLACE = 2 }; /* entries of a slice's column; bytes of a place */
 static const double offset_and_mask = 8;
-static const double popular = 0.6; /* slices by length keep popular parts of x in shared memory */
+static const double popular = 0.5; /* slices by length keep popular parts of x in shared memory */
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
 
@@ -50,6 +70,7 @@ typedef struct model {
     const factors *factors;
     const lsp_spmv_facts *facts;
     lsp_cache_case x; /* the reads of x */
+    bool uneven;      /* the longest row is far longer than the mean */
     double rows, cols, nnz, col, val, rowptr;
     double vectors, item, y; /* columns of X and Y; bytes of a row of theirs, and of all Y */
 } model;
@@ -69,6 +90,7 @@ static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const
     m.rows = (double)A->rows;
     m.cols = (double)A->cols;
     m.nnz = (double)A->nnz;
+    m.uneven = A->rows > 0 && (double)facts->longest_row > 8 * m.nnz / m.rows + 32;
     m.col = (double)lsp_type_bytes(A->col_type);
     m.val = (double)lsp_type_bytes(A->val_type);
     m.rowptr = (double)lsp_type_bytes(A->rowptr_type);
@@ -101,11 +123,12 @@ static double seconds_of(const model *m, lsp_spmv_method method, const work *w, 
     if (k->x > 0 && m->x.n > 0 && m->x.extent > 0) {
         const double all = parts * lsp_access_seconds(f, &a);
         moved = fmin(parts * lsp_access_misses(f, &a) * f->line_bytes / f->copy_rate, all);
-        rest = k->x * (1 - w->popular * fmax(1 - a.lines, 0)) * (all - moved);
+        rest = k->x * (1 - k->hidden * a.dense) * (1 - w->popular * fmax(1 - a.lines, 0)) * (all - moved);
         p = 1 + 3 * a.dense;
     }
-    const double vectors = 1 + k->vector * (m->vectors - 1);
-    const double instructions = once * (k->entry * vectors * w->entries + k->row * m->rows);
+    const double further = m->vectors - 1;
+    const double instructions =
+        once * (k->entry * (1 + k->vector * further) * w->entries + (k->row + k->row_vector * further) * m->rows);
     const double memory = overlap(w->stream / (k->share * f->copy_rate) + moved, rest, p);
     return k->launches * f->start_seconds + overlap(memory, instructions, 4);
 }
@@ -115,11 +138,17 @@ static void offer(const model *m, lsp_spmv_method method, const work *w, lsp_spm
     choice->plan_seconds[method] = m->factors[method].plan * m->nnz / m->f->copy_rate;
 }
 
-/* On a GPU few lanes work on the longest row while others wait. */
-static double wait_for_longest(const model *m) {
-    const double mean = m->rows > 0 ? m->nnz / m->rows : 0, lanes = fmin(fmax(mean / 4, 1), MOST_LANES);
-    const double longest = (double)m->facts->longest_row;
-    return m->f->where == LSP_CUDA && longest > 8 * mean ? chain * longest / lanes : 0;
+/* What rows of very different lengths cost more: lanes of a warp wait for the longest row among theirs; a processor
+ * guesses wrong where a row ends. */
+static double unevenness(const model *m) {
+    const double row = m->f->where == LSP_CUDA ? 20 : 5;
+    return m->uneven ? row * m->rows / m->f->reads[0] : 0;
+}
+
+/* A GPU's gather sums the longest row by few lanes. */
+static double gather_unevenness(const model *m) {
+    static const double chain = 55e-9; /* seconds of one of its entries */
+    return unevenness(m) + (m->uneven && m->f->where == LSP_CUDA ? chain * (double)m->facts->longest_row : 0);
 }
 
 /* The products of each pass are written in parts of sectors; a second kernel reads all of them. `asked` passes; 0: as
@@ -163,12 +192,17 @@ static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
     }
 }
 
-/* Phase 1 reads x, values and 16-bit columns and writes products; phase 2 reads these and 16-bit places. */
+/* Phase 1 reads x, values and 16-bit columns and writes products; phase 2 reads these and 16-bit places. It reads a
+ * segment of products for each slice of x and bin of rows that share an entry. */
 static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
+    static const double bin_bytes = 65536, segment = 2.5; /* of rows of Y; in reads of x */
     const work w = {.stream = m->nnz * (m->val + 2 * PLACE + 2 * m->item) + m->rows * m->col + m->y,
                     .entries = m->nnz,
                     .x_bytes = m->cols * m->item};
+    const double segments = m->cols * m->item / m->f->stage_bytes * (m->rows * m->item / bin_bytes);
     offer(m, LSP_SPMV_PROPAGATE, &w, choice);
+    choice->seconds[LSP_SPMV_PROPAGATE] +=
+        m->f->where == LSP_CUDA ? segment * fmin(segments, m->nnz) / m->f->reads[0] : 0;
 }
 
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
@@ -177,9 +211,11 @@ void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job,
     const work csr = {.stream = m.nnz * (m.col + m.val) + (m.rows + 1) * m.rowptr + m.y, .entries = m.nnz};
     const int block = choice->block;
     offer(&m, LSP_SPMV_ROWS, &csr, choice);
-    choice->seconds[LSP_SPMV_ROWS] += wait_for_longest(&m);
     offer(&m, LSP_SPMV_EQUAL, &csr, choice);
+    choice->seconds[LSP_SPMV_ROWS] += unevenness(&m);
+    choice->seconds[LSP_SPMV_EQUAL] += figures->where == LSP_HOST ? unevenness(&m) : 0; /* it is the same method */
     offer_gather(&m, &csr, job->options.passes, choice);
+    choice->seconds[LSP_SPMV_GATHER] += gather_unevenness(&m);
     offer_slices(&m, LSP_SPMV_DIAGONALS, facts->diagonal_slots, 1, choice);
     offer_slices(&m, LSP_SPMV_BLOCKS, block > 0 ? facts->block_slots[block] : 0, (double)block * block, choice);
     offer_lengths(&m, choice);

@@ -1,6 +1,7 @@
 /* cusparseSpMV on CSR, COO and slices of 32 rows, cusparseSpMVOp and cusparseSpMM. Each function is looked up at run
  * time; a way whose functions this cuSPARSE lacks is not offered. */
 #include "cusparse_spmv.h"
+#include "forms.h"
 
 #include <cuda_runtime.h>
 #include <cusparse.h>
@@ -8,8 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { SLICE = 32 };
 
 #define FUNCTIONS(F)                                                                                                   \
     F(Create)                                                                                                          \
@@ -148,6 +147,8 @@ static bool went(product *p, cudaError_t error) {
     return error == cudaSuccess;
 }
 
+enum { MOST_FILL = 8 }; /* entries that slices may store for one */
+
 static cudaDataType kind(lsp_type type) { return type == LSP_F32 ? CUDA_R_32F : CUDA_R_64F; }
 
 /* Puts an array of the host on the GPU; the product owns it. */
@@ -156,96 +157,52 @@ static bool upload(product *p, int slot, const void *from, size_t bytes) {
            went(p, cudaMemcpy(p->arrays[slot], from, bytes, cudaMemcpyHostToDevice));
 }
 
+/* Copies A to the host; without `entries` its row pointers alone. */
+static bool download(product *p, bool entries, lsp_csr *here) {
+    const lsp_csr *A = p->job.A;
+    const size_t row_bytes = (size_t)(A->rows + 1) * 4, val_bytes = (size_t)A->nnz * lsp_type_bytes(A->val_type);
+    *here = *A;
+    here->rowptr = malloc(row_bytes);
+    here->col = malloc(entries ? (size_t)A->nnz * 4 + 4 : 1);
+    here->val = malloc(entries ? val_bytes + 8 : 1);
+    return here->rowptr && here->col && here->val &&
+           went(p, cudaMemcpy(here->rowptr, A->rowptr, row_bytes, cudaMemcpyDeviceToHost)) &&
+           (!entries || (went(p, cudaMemcpy(here->col, A->col, (size_t)A->nnz * 4, cudaMemcpyDeviceToHost)) &&
+                         went(p, cudaMemcpy(here->val, A->val, val_bytes, cudaMemcpyDeviceToHost))));
+}
+static void forget(const lsp_csr *here) {
+    free(here->rowptr);
+    free(here->col);
+    free(here->val);
+}
+
 static bool make_coo(product *p) {
     const lsp_csr *A = p->job.A;
-    int32_t *rowptr = malloc((size_t)(A->rows + 1) * 4), *row = malloc((size_t)A->nnz * 4 + 4);
-    bool made =
-        rowptr && row && went(p, cudaMemcpy(rowptr, A->rowptr, (size_t)(A->rows + 1) * 4, cudaMemcpyDeviceToHost));
-    for (int64_t i = 0; made && i < A->rows; i++) {
-        for (int32_t k = rowptr[i]; k < rowptr[i + 1]; k++) {
-            row[k] = (int32_t)i;
-        }
-    }
-    made = made && upload(p, 0, row, (size_t)A->nnz * 4) &&
-           CALL(CreateCoo, &p->A, A->rows, A->cols, A->nnz, p->arrays[0], A->col, A->val, CUSPARSE_INDEX_32I,
-                CUSPARSE_INDEX_BASE_ZERO, kind(A->val_type));
-    free(rowptr);
+    lsp_csr here;
+    int32_t *row = download(p, false, &here) ? peer_rows_of_entries(here.rowptr, A->rows) : NULL;
+    const bool made = row && upload(p, 0, row, (size_t)A->nnz * 4) &&
+                      CALL(CreateCoo, &p->A, A->rows, A->cols, A->nnz, p->arrays[0], A->col, A->val, CUSPARSE_INDEX_32I,
+                           CUSPARSE_INDEX_BASE_ZERO, kind(A->val_type));
     free(row);
+    forget(&here);
     return made;
-}
-
-/* Offsets of the slices; each has 32 times its longest row. */
-static int64_t slice_offsets(const int32_t *rowptr, int64_t rows, int32_t *offsets) {
-    int64_t stored = 0;
-    for (int64_t first = 0, s = 0; first < rows; first += SLICE, s++) {
-        int32_t longest = 0;
-        for (int64_t i = first; i < rows && i < first + SLICE; i++) {
-            longest = rowptr[i + 1] - rowptr[i] > longest ? rowptr[i + 1] - rowptr[i] : longest;
-        }
-        offsets[s] = (int32_t)stored;
-        stored += (int64_t)SLICE * longest;
-        offsets[s + 1] = stored <= INT32_MAX ? (int32_t)stored : 0;
-    }
-    return stored;
-}
-
-/* Entries of a slice by columns of the slice; padding has column -1. */
-static void fill_slices(const lsp_csr *A, const int32_t *offsets, int32_t *col, char *val) {
-    const int32_t *rowptr = A->rowptr;
-    const size_t bytes = lsp_type_bytes(A->val_type);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t base = offsets[i / SLICE] + i % SLICE,
-                      width = (offsets[i / SLICE + 1] - offsets[i / SLICE]) / SLICE;
-        for (int64_t k = 0; k < width; k++) {
-            const int64_t from = rowptr[i] + k, to = base + k * SLICE;
-            const bool padding = from >= rowptr[i + 1];
-            col[to] = padding ? -1 : ((const int32_t *)A->col)[from];
-            for (size_t b = 0; b < bytes; b++) {
-                val[(size_t)to * bytes + b] = padding ? 0 : ((const char *)A->val)[(size_t)from * bytes + b];
-            }
-        }
-    }
 }
 
 static bool make_sell(product *p) {
     const lsp_csr *A = p->job.A;
-    const size_t bytes = lsp_type_bytes(A->val_type);
-    const int64_t slices = (A->rows + SLICE - 1) / SLICE;
-    lsp_csr here = *A;
-    here.rowptr = malloc((size_t)(A->rows + 1) * 4);
-    here.col = malloc((size_t)A->nnz * 4 + 4);
-    here.val = malloc((size_t)A->nnz * bytes + 8);
-    int32_t *offsets = calloc((size_t)slices + 1, 4), *col = NULL;
-    char *val = NULL;
-    bool made = here.rowptr && here.col && here.val && offsets &&
-                went(p, cudaMemcpy(here.rowptr, A->rowptr, (size_t)(A->rows + 1) * 4, cudaMemcpyDeviceToHost)) &&
-                went(p, cudaMemcpy(here.col, A->col, (size_t)A->nnz * 4, cudaMemcpyDeviceToHost)) &&
-                went(p, cudaMemcpy(here.val, A->val, (size_t)A->nnz * bytes, cudaMemcpyDeviceToHost));
-    const int64_t stored = made ? slice_offsets(here.rowptr, A->rows, offsets) : 0;
-    if (made && (stored > INT32_MAX || stored > 8 * A->nnz)) {
-        snprintf(p->why, sizeof p->why, "slices would store %lld entries for %lld", (long long)stored,
+    lsp_csr here;
+    peer_slices s = {.count = 0};
+    bool made = download(p, true, &here) && peer_slices_make(&here, MOST_FILL * A->nnz, &s);
+    if (!made && s.stored > MOST_FILL * A->nnz) {
+        snprintf(p->why, sizeof p->why, "slices would store %lld entries for %lld", (long long)s.stored,
                  (long long)A->nnz);
-        made = false;
     }
-    if (made) {
-        col = malloc((size_t)stored * 4 + 4);
-        val = malloc((size_t)stored * bytes + 8);
-        made = col && val;
-    }
-    if (made) {
-        fill_slices(&here, offsets, col, val);
-        made = upload(p, 0, offsets, (size_t)(slices + 1) * 4) && upload(p, 1, col, (size_t)stored * 4) &&
-               upload(p, 2, val, (size_t)stored * bytes) &&
-               CALL(CreateSlicedEll, &p->A, A->rows, A->cols, A->nnz, stored, SLICE, p->arrays[0], p->arrays[1],
-                    p->arrays[2], CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, kind(A->val_type));
-    }
-    free(here.rowptr);
-    free(here.col);
-    free(here.val);
-    free(offsets);
-    free(col);
-    free(val);
+    made = made && upload(p, 0, s.offsets, (size_t)(s.count + 1) * 4) && upload(p, 1, s.col, (size_t)s.stored * 4) &&
+           upload(p, 2, s.val, (size_t)s.stored * lsp_type_bytes(A->val_type)) &&
+           CALL(CreateSlicedEll, &p->A, A->rows, A->cols, A->nnz, s.stored, PEER_SLICE, p->arrays[0], p->arrays[1],
+                p->arrays[2], CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, kind(A->val_type));
+    peer_slices_free(&s);
+    forget(&here);
     return made;
 }
 

@@ -162,7 +162,7 @@ static double x_of(const frame *r, double intensity) {
     return LEFT + WIDE * (log2(intensity) - r->left) / (r->right - r->left);
 }
 static double y_of(const frame *r, double rate) {
-    return TOP + HIGH * (1 - (log2(rate) - r->low) / (r->high - r->low));
+    return TOP + HIGH * (1 - fmax(log2(rate) - r->low, 0) / (r->high - r->low));
 }
 
 static frame frame_of(const figure *f) {
@@ -179,15 +179,17 @@ static frame frame_of(const figure *f) {
         }
     }
     r.high = ceil(log2(1e-9 * f->copy) + r.right);
+    r.low = fmax(r.low, r.high - 10); /* what is slower yet stands on the axis */
     return r;
 }
 
 static void put_frame(const figure *f, const frame *r, FILE *out) {
     for (double power = r->low; power <= r->high; power++) {
         const double y = y_of(r, exp2(power));
-        fprintf(out,
-                "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/><text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%g</text>\n",
-                LEFT, y, WIDE, LEFT - 8, y + 4, exp2(power));
+        fprintf(
+            out,
+            "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/><text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%.3g</text>\n",
+            LEFT, y, WIDE, LEFT - 8, y + 4, exp2(power));
     }
     fprintf(out, "<text x=\"%d\" y=\"%d\">Gflop/s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 8);
     for (double power = r->left; power <= r->right; power++) {

@@ -2,7 +2,7 @@
  * many iterations share a pixel, the smallest and the largest of them are drawn. */
 #include "cg.h"
 #include "json.h"
-#include "picture.h"
+#include "output.h"
 #include "text.h"
 
 #include <math.h>
@@ -219,10 +219,10 @@ static void write_svg(FILE *to, const cg_job *job) {
 
 int cg_history_write(const cg_job *job) {
     const char *path = job->options.history;
-    cli_picture file;
-    const bool opened = cli_picture_open(&file, path);
+    cli_output file;
+    const bool opened = cli_output_open(&file, path);
     if (opened) {
         (cg_history_drawn(&job->options) ? write_svg : write_json)(file.to, job);
     }
-    return cli_picture_close(&file, opened, path, "history");
+    return cli_output_close(&file, opened, path, "history");
 }

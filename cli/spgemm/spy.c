@@ -1,6 +1,6 @@
 /* Draws the pattern of a matrix. Entries are counted in a grid of at most 512 x 512 cells (fewer for characters), so
  * the size of the picture does not depend on the size of the matrix. */
-#include "picture.h"
+#include "output.h"
 #include "steps.h"
 #include "text.h"
 
@@ -210,15 +210,15 @@ static void svg(FILE *to, const grid *g, const char *title) {
 }
 
 int cli_spy_svg(const char *path, const lsp_csr *matrix, const char *title) {
-    cli_picture p;
+    cli_output p;
     grid g;
     if (!grid_make(&g, matrix, svg_cells, svg_cells, 1, svg_least)) {
         return cli_fail(CLI_MEMORY, "no memory for the picture");
     }
-    const bool opened = cli_picture_open(&p, path);
+    const bool opened = cli_output_open(&p, path);
     if (opened) {
         svg(p.to, &g, title);
     }
     free(g.count);
-    return cli_picture_close(&p, opened, path, "picture");
+    return cli_output_close(&p, opened, path, "picture");
 }

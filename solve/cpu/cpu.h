@@ -22,8 +22,8 @@ typedef enum lsp_solve_loop_id { LSP_SOLVE_LOOPS(LSP_SOLVE_LOOP_ID) } lsp_solve_
 
 /* Vectors and factors of a loop. */
 typedef struct lsp_solve_loop {
-    const void *b, *inverse;
-    void *x, *r, *p, *q, *z, *r_hat, *s, *t, *p_hat, *s_hat;
+    const void *b, *inverse, *q, *z;
+    void *x, *r, *p, *r_hat, *s, *t, *p_hat, *s_hat;
     double alpha, beta, omega;
     bool due, runs;
 } lsp_solve_loop;

@@ -48,7 +48,9 @@ ALWAYS double NAME(store_one)(T *to, double x) {
 /* r = b - q, or b; x = 0 unless it holds a guess. b*b, r*r, r*(M r). */
 KERNEL(start) {
     INPUT(b)
-    INPUT(q) INPUT(inverse) VECTOR(r) VECTOR(r_hat) VECTOR(x)
+    INPUT(q)
+    INPUT(inverse)
+    VECTOR(r) VECTOR(r_hat) VECTOR(x)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number bi = LOAD(b + i);                                                                                     \
     const number ri = STORE(r + i, q ? bi - LOAD(q + i) : bi);                                                         \
@@ -72,7 +74,7 @@ KERNEL(dot) {
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number pi = LOAD(p + i), qi = LOAD(q + i);                                                                   \
     S0 += pi * qi;
-        EACH(BODY)
+    EACH(BODY)
 #undef BODY
 }
 
@@ -111,9 +113,10 @@ KERNEL(turn) {
  * solver has ended. */
 KERNEL(turn_stabilized) {
     INPUT(q)
-    INPUT(r) INPUT(inverse) INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha,
-                                                                                        beta = v->beta,
-                                                                                        omega = v->omega;
+    INPUT(r)
+    INPUT(inverse)
+    INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha,
+                                                                beta = v->beta, omega = v->omega;
     const bool due = v->due, runs = v->runs;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     if (due) {                                                                                                         \
@@ -155,7 +158,7 @@ KERNEL(dots) {
     const number ti = LOAD(t + i);                                                                                     \
     S0 += ti * LOAD(s + i);                                                                                            \
     S1 += ti * ti;
-        EACH(BODY)
+    EACH(BODY)
 #undef BODY
 }
 
@@ -178,19 +181,19 @@ KERNEL(residual) {
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number ri = LOAD(b + i) - LOAD(q + i);                                                                       \
     S0 += ri * ri;
-        EACH(BODY)
+    EACH(BODY)
 #undef BODY
 }
 
-/* p*z, z*z */
+/* b*z, z*z */
 KERNEL(pair) {
-    INPUT(p)
+    INPUT(b)
     INPUT(z)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number zi = LOAD(z + i);                                                                                     \
-    S0 += LOAD(p + i) * zi;                                                                                            \
+    S0 += LOAD(b + i) * zi;                                                                                            \
     S1 += zi * zi;
-        EACH(BODY)
+    EACH(BODY)
 #undef BODY
 }
 

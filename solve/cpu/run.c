@@ -129,6 +129,19 @@ done:
     return status;
 }
 
+static bool is_zero(const running *run) {
+    const int64_t n = run->team.n;
+    int64_t i = 0;
+    if (run->team.type == LSP_F64) {
+        for (; i < n && ((const double *)run->loop.b)[i] == 0; i++) {
+        }
+    } else {
+        for (; i < n && ((const float *)run->loop.b)[i] == 0; i++) {
+        }
+    }
+    return i == n;
+}
+
 /* |b - A x|^2 of the final x; x = 0 for b = 0. */
 static lsp_status finish(running *run, double *rr) {
     lsp_status status = LSP_OK;
@@ -137,8 +150,9 @@ static lsp_status finish(running *run, double *rr) {
         run->loop.q = NULL;
         loop(run, LSP_LOOP_START, sums);
         sums[0] = 0;
+        lsp_rule_zero(run->s, is_zero(run));
     } else {
-        LSP_TRY(lsp_solve_multiply(run->plan, run->loop.x, run->loop.q));
+        LSP_TRY(lsp_solve_multiply(run->plan, run->loop.x, run->plan->vectors.q));
         loop(run, LSP_LOOP_RESIDUAL, sums);
     }
     *rr = sums[0];
@@ -238,7 +252,7 @@ done:
 
 lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
     double all[3] = {0};
-    const lsp_solve_loop loop = {.p = (void *)(uintptr_t)x, .z = (void *)(uintptr_t)z};
+    const lsp_solve_loop loop = {.b = x, .z = z};
     const lsp_status status = run_alone(ctx, n, LSP_LOOP_PAIR, &loop, all);
     sums[0] = all[0];
     sums[1] = all[1];
@@ -247,6 +261,6 @@ lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const do
 
 lsp_status lsp_solve_scale_cpu(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
     double none[3];
-    const lsp_solve_loop loop = {.z = (void *)(uintptr_t)from, .x = to, .alpha = factor};
+    const lsp_solve_loop loop = {.z = from, .x = to, .alpha = factor};
     return run_alone(ctx, n, LSP_LOOP_SCALE, &loop, none);
 }

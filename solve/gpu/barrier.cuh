@@ -9,9 +9,12 @@ typedef struct resident_shared {
     double *p;    /* the slice; p[width] = 0 */
     double *old;  /* p of the block's rows, by position; for LSP_RESIDENT_DOTS_BLOCKS */
     double *dots; /* each slice's share of p*A*p */
+    int *row;     /* of the block's rows, and where each slice begins, if these are few */
+    unsigned *step_begin;
     double *sums; /* [2][32] of warps, then [2][32] of blocks */
     int *turn;    /* the next slice to be taken */
-    double *val;  /* what is kept of the matrix */
+    lsp_resident_result *result;
+    double *val; /* what is kept of the matrix */
     uint16_t *col;
 } resident_shared;
 
@@ -27,26 +30,33 @@ LSP_BOTH_SIDES inline size_t resident_carve(const resident_job &job, char *memor
     at += 4 * WARP * 8;
     s->turn = (int *)(memory + at);
     at += 16;
+    s->result = (lsp_resident_result *)(memory + at);
+    at += (sizeof *s->result + 15) / 16 * 16;
     s->dots = (double *)(memory + at);
     at += (dots ? (size_t)job.slices_most : 0) * 8;
     s->old = (double *)(memory + at);
     at += (dots ? (size_t)job.rows_most : 0) * 8;
+    s->row = (int *)(memory + at);
+    at += (job.few ? (size_t)job.rows_most : 0) * 4;
+    s->step_begin = (unsigned *)(memory + at);
+    at += (job.few ? (size_t)job.slices_most + 1 : 0) * 4;
     return at;
 }
 
 /* ---- the barrier ---- */
 
 /* Barrier of all blocks; v[i] becomes the sum of v[i] over all threads of all blocks, the same bits in each. What was
- * written before it can be read past the L1 cache after it. A block posts its sum in a word, and all blocks read all
- * words and add them in one order. A half of a word holds half of a number and the barrier's number, so it tells by
- * itself whether it is there. Words are used by turns of two barriers: a block that posts for the next but one has seen
- * that all blocks have read these. */
+ * written before it can be read past the L1 cache after it. Each block posts its sum to every block, in a word of that
+ * block's own; each adds its words in one order. So nobody polls where others poll: that was half of the barrier's
+ * time. A half of a word holds half of a number and the barrier's number, so it tells by itself whether it is there.
+ * Words are used by turns of two barriers: a block that posts for the next but one has seen that all blocks have read
+ * these. */
 template <int N>
 __device__ inline void resident_together(const resident_job &job, const resident_shared &s, unsigned &number,
                                          double (&v)[N]) {
     const int tid = (int)threadIdx.x, lane = tid % WARP, warp = tid / WARP, warps = (int)blockDim.x / WARP;
-    const int blocks = (int)gridDim.x;
-    ulonglong2 *const words = job.words + (++number % 2) * 2 * blocks;
+    const int blocks = (int)gridDim.x, mine = (int)blockIdx.x;
+    ulonglong2 *const words = job.words + (size_t)(++number % 2) * 2 * blocks * blocks;
     double *const totals = s.sums + 2 * WARP;
     const unsigned long long tag = (unsigned long long)number << 32;
 #pragma unroll
@@ -57,28 +67,25 @@ __device__ inline void resident_together(const resident_job &job, const resident
         }
     }
     __syncthreads();
-    if (warp == 0) {
+    if (warp * WARP < blocks) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
             v[i] = warp_sum(lane < warps ? s.sums[i * WARP + lane] : 0.0);
         }
-        if (lane == 0) {
-            resident_fence();
+        resident_fence();
 #pragma unroll
-            for (int i = 0; i < N; i++) {
-                const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
-                resident_post(words + i * blocks + blockIdx.x, tag | bits >> 32, tag | (bits & 0xFFFFFFFF));
+        for (int i = 0; i < N; i++) {
+            const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
+            if (tid < blocks) {
+                resident_post(words + (i * blocks + tid) * blocks + mine, tag | bits >> 32, tag | (bits & 0xFFFFFFFF));
             }
         }
-        __syncwarp();
-    }
-    if (warp * WARP < blocks) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
             ulonglong2 w = {0, 0};
             if (tid < blocks) {
                 do {
-                    w = resident_peek(words + i * blocks + tid);
+                    w = resident_peek(words + (i * blocks + mine) * blocks + tid);
                 } while (((w.x ^ tag) | (w.y ^ tag)) >> 32 != 0);
             }
             v[i] = warp_sum(__longlong_as_double((long long)(w.x << 32 | (w.y & 0xFFFFFFFF))));

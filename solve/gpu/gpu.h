@@ -49,7 +49,8 @@ lsp_status lsp_solve_launch_turn(const lsp_solve_plan *plan, bool first);
 lsp_status lsp_solve_launch_half(const lsp_solve_plan *plan);
 lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan);
 lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *plan);
-/* |b - q|^2 to area->total[0]. */
+/* To area->total[0]: how many numbers of b are not 0; |b - q|^2. */
+lsp_status lsp_solve_launch_count(const lsp_solve_plan *plan, const void *b);
 lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q);
 
 #ifdef __cplusplus

@@ -9,10 +9,10 @@
 
 #include "core/block.cuh"
 #include "core/launch.cuh"
-#include "resident.h"
+#include "shape.h"
 
 #ifndef RESIDENT_NT
-#define RESIDENT_NT 1024
+#define RESIDENT_NT RESIDENT_THREADS
 #endif
 #ifndef RESIDENT_DEPTH
 #define RESIDENT_DEPTH 2
@@ -23,7 +23,7 @@
 enum {
     GROUP = 4,              /* steps */
     STEP_BYTES = WARP * 10, /* values of 8 bytes and columns of 2 */
-    MOST_BLOCKS = 1024
+    MOST_BLOCKS = RESIDENT_MOST_BLOCKS
 };
 
 /* Device memory that create makes and nobody changes later, but for `val`. */
@@ -45,7 +45,8 @@ typedef struct resident_matrix {
 typedef struct resident_job {
     resident_matrix A;
     int share;                  /* rows that a block owns */
-    int dots, sweep;            /* as in lsp_resident_shape */
+    int dots;                   /* as in lsp_resident_shape */
+    bool few;                   /* a block's list of rows is so short that it is in shared memory */
     int rows_most, slices_most; /* of a block */
     int stash_steps;            /* that a block keeps in shared memory */
     int ahead;                  /* groups of a warp's first slice that are called into the L2 cache early */

@@ -31,22 +31,30 @@ __device__ inline void cg_norms(const resident_job &job, const resident_shared &
     }
 }
 
-/* Does it end before the next iteration? The same decisions as in rules.h. */
-__device__ inline bool cg_ends(const cg_task &task, lsp_resident_result &now, double rho, double rr) {
+/* What all threads know of the solve. limit: of |r|, for convergence. */
+typedef struct cg_state {
+    long long iterations;
+    double limit;
+    lsp_solve_end end;
+} cg_state;
+
+/* Does it end before the next iteration? The same decisions as in rules.h. told: one thread of the first block alone
+ * keeps the result, and has it; for all others it is NULL. */
+__device__ inline bool cg_ends(const cg_task &task, cg_state &now, double rho, double rr, lsp_resident_result *told) {
     const double r = sqrt(rr);
-    if (!isfinite(rr)) {
+    const bool finite = isfinite(rr);
+    if (told && (finite || now.iterations == 0)) {
+        told->residual = told->b_norm > 0 ? r / told->b_norm : finite ? 0 : r;
+    }
+    if (!finite) {
         now.end = LSP_SOLVE_NOT_FINITE;
-        now.residual = now.iterations == 0 ? r : now.residual;
         return true;
     }
-    now.residual = now.b_norm > 0 ? r / now.b_norm : 0;
-    if (now.iterations < task.history_capacity) {
-        now.stored++;
-        if (blockIdx.x == 0 && threadIdx.x == 0) {
-            task.history[now.iterations] = now.residual;
-        }
+    if (told && now.iterations < task.history_capacity) {
+        task.history[now.iterations] = told->residual;
+        told->stored++;
     }
-    if (!task.fixed && (r <= task.rtol * now.b_norm || (task.atol > 0 && r <= task.atol))) {
+    if (!task.fixed && r <= now.limit) {
         now.end = LSP_SOLVE_CONVERGED;
         return true;
     } else if (now.iterations >= task.max_iterations) {
@@ -67,9 +75,10 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     LSP_DYNAMIC_SHARED(memory);
     resident_shared s;
     resident_carve(job, memory, &s);
+    lsp_resident_result *const told = blockIdx.x == 0 && threadIdx.x == 0 ? s.result : NULL;
     const resident_part part = resident_begin(job, s);
     resident_rows<MEMORY> rows(job);
-    lsp_resident_result now = {};
+    cg_state now = {};
     const bool jacobi = task.inverse != NULL;
     unsigned number = 0;
     bool guess = task.use_x0;
@@ -86,17 +95,25 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
             rr = fma(r, r, rr);
         });
     resident_together(job, s, number, bb);
-    now.b_norm = sqrt(bb[0]);
-    if (bb[1] == 0) { /* b = 0, or not a number: that is not 0 */
-        rows.template each<0, OWN_X>([&](int, double &x, double &, double &, double &, double &) { x = 0; });
-        guess = false;
-        rho = rr = 0;
+    now.limit = fmax(task.rtol * sqrt(bb[0]), task.atol);
+    if (told) {
+        *told = lsp_resident_result{};
+        told->b_norm = sqrt(bb[0]);
     }
-    if (!guess) {
+    bool done = bb[1] == 0 || !isfinite(bb[0]);
+    if (bb[1] == 0) { /* b = 0; numbers that are none count */
+        rows.template each<0, OWN_X>([&](int, double &x, double &, double &, double &, double &) { x = 0; });
+        cg_ends(task, now, 0, 0, told);
+        now.end = LSP_SOLVE_CONVERGED;
+        now.iterations = 0;
+    } else if (done) {
+        cg_ends(task, now, bb[0], bb[0], told);
+    } else if (!guess) {
         cg_norms(job, s, number, jacobi, &rho, &rr);
+        done = cg_ends(task, now, rho, rr, told);
     }
     double alpha = 0; /* of the last step, which x still waits for */
-    for (bool done = !guess && (bb[1] == 0 || cg_ends(task, now, rho, rr)); !done;) {
+    while (!done) {
         const int dots = guess ? DOTS_NONE : job.dots;
         rows.template each<OWN_X | OWN_R | OWN_P | OWN_W, OWN_X | OWN_P>(
             [&](int, double &x, double &r, double &p, double &, double &w) {
@@ -104,12 +121,13 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
                 p = resident_next(beta, p, r * w);
             });
         alpha = 0;
-        const double d =
-            resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && now.iterations % 2 != 0);
+        const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots);
         const double rho_before = rho;
         if (!guess) {
             now.iterations++;
-            now.curvature = d;
+            if (told) {
+                told->curvature = d;
+            }
             if (!isfinite(d) || (!(d > 0) && !(d == 0 && task.fixed))) {
                 now.end = isfinite(d) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
                 break;
@@ -129,13 +147,15 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
         alpha = isfinite(rr) ? alpha : 0;
         beta = guess || rho_before == 0 ? 0 : rho / rho_before;
         guess = false;
-        done = cg_ends(task, now, rho, rr);
+        done = cg_ends(task, now, rho, rr, told);
     }
     rows.template each<OWN_X | OWN_P, 0>([&](int row, double &x, double &, double &p, double &, double &) {
         task.x[row] = alpha == 0 ? x : fma(alpha, p, x);
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        *task.result = now;
+    if (told) {
+        told->end = now.end;
+        told->iterations = now.iterations;
+        *task.result = *told;
     }
 }
 

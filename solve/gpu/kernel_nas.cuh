@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
                 [&](int, double &, double &r, double &p, double &, double &) { p = resident_next(beta, p, r); });
         }
         const int dots = last ? DOTS_NONE : job.dots;
-        const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots, job.sweep == 2 && step % 2 != 0);
+        const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots);
         v[0] = v[1] = 0;
         if (!last && step % (NAS_STEPS + 1) < NAS_STEPS - 1) {
             const double alpha = rho / d;

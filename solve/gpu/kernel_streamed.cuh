@@ -10,6 +10,7 @@ template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_start(int64_t n, const T *__restrict__ b, const T *__restrict__ q, const T *__restrict__ inverse,
                  T *__restrict__ x, T *__restrict__ r, T *__restrict__ r_hat, lsp_solve_partial *out) {
+    lsp_let_next_begin();
     double sums[3] = {0, 0, 0};
     each(n, [&](int64_t i) {
         const T bi = b[i], ri = q ? (T)((double)bi - (double)q[i]) : bi;
@@ -32,8 +33,17 @@ __global__ void __launch_bounds__(NT)
 template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_dot(int64_t n, const T *__restrict__ p, const T *__restrict__ q, lsp_solve_partial *out) {
+    lsp_let_next_begin();
     double sums[1] = {0};
     each(n, [&](int64_t i) { sums[0] = fma((double)p[i], (double)q[i], sums[0]); });
+    leave_sums(sums, out);
+}
+
+/* How many numbers of b are not 0. */
+template <typename T>
+__global__ void __launch_bounds__(NT) kernel_count(int64_t n, const T *__restrict__ b, lsp_solve_partial *out) {
+    double sums[1] = {0};
+    each(n, [&](int64_t i) { sums[0] += b[i] != 0; });
     leave_sums(sums, out);
 }
 
@@ -63,6 +73,8 @@ __global__ void __launch_bounds__(NT) kernel_total(const lsp_solve_partial *in, 
 template <typename T>
 __global__ void __launch_bounds__(NT) kernel_step(int64_t n, const T *__restrict__ q, const T *__restrict__ inverse,
                                                   T *__restrict__ r, lsp_solve_area *area) {
+    lsp_let_next_begin();
+    lsp_wait_for_previous();
     __shared__ lsp_solve_state s;
     double sums[2];
     double pq[1];
@@ -120,6 +132,7 @@ template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_turn(int64_t n, const T *__restrict__ z, const T *__restrict__ inverse, T *__restrict__ p,
                 lsp_solve_area *area, const lsp_solve_partial *apart) {
+    lsp_wait_for_previous();
     __shared__ lsp_solve_state s;
     double sums[3], rz[1];
     total_sums(&area->sums[1], (int)gridDim.x, sums);

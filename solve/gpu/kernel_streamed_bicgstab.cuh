@@ -9,6 +9,8 @@ template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_half(int64_t n, const T *__restrict__ r, const T *__restrict__ q, const T *__restrict__ inverse,
                 T *__restrict__ s_out, T *__restrict__ s_hat, lsp_solve_area *area) {
+    lsp_let_next_begin();
+    lsp_wait_for_previous();
     __shared__ lsp_solve_state s;
     double rv[1], sums[1] = {0};
     total_sums(&area->sums[0], (int)gridDim.x, rv);
@@ -41,6 +43,7 @@ __global__ void __launch_bounds__(NT)
 template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_dots(int64_t n, const T *__restrict__ s, const T *__restrict__ t, lsp_solve_partial *out) {
+    lsp_let_next_begin();
     double sums[2] = {0, 0};
     each(n, [&](int64_t i) {
         const double ti = (double)t[i];
@@ -55,6 +58,8 @@ template <typename T>
 __global__ void __launch_bounds__(NT)
     kernel_step_stabilized(int64_t n, const T *__restrict__ s_in, const T *__restrict__ t, const T *__restrict__ r_hat,
                            T *__restrict__ r, lsp_solve_area *area) {
+    lsp_let_next_begin();
+    lsp_wait_for_previous();
     __shared__ lsp_solve_state s;
     double ss[1], t_sums[2], sums[2] = {0, 0};
     total_sums(&area->sums[1], (int)gridDim.x, ss);
@@ -90,6 +95,7 @@ __global__ void __launch_bounds__(NT)
     kernel_turn_stabilized(int64_t n, const T *__restrict__ r, const T *__restrict__ q, const T *__restrict__ inverse,
                            const T *__restrict__ s_hat, T *__restrict__ p, T *__restrict__ p_hat, lsp_solve_area *area,
                            bool first) {
+    lsp_wait_for_previous();
     __shared__ lsp_solve_state s;
     double sums[3];
     total_sums(&area->sums[first ? 1 : 2], (int)gridDim.x, sums);

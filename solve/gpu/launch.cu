@@ -6,11 +6,21 @@ static int64_t blocks_for(int64_t n) { return lsp_max(lsp_min(lsp_ceil_div(n, TI
 
 static lsp_solve_area *area_of(const lsp_solve_plan *plan) { return ((const lsp_solve_gpu *)plan->parts)->area; }
 
+template <typename Kernel, typename... P>
+static lsp_status launch_early(lsp_ctx *ctx, const char *failed, Kernel kernel, int64_t blocks, const P &...arguments) {
+    bool beside = true;
+    return lsp_launch_beside(ctx, &beside, failed, kernel, lsp_grid{blocks, NT, 0}, arguments...);
+}
+
 /* The kernel for the type of the plan's vectors; T stands for it among the arguments. */
 #define LAUNCH(plan, kernel, ...)                                                                                      \
     ((plan)->type == LSP_F64 ? launch_##kernel<double>(plan, __VA_ARGS__) : launch_##kernel<float>(plan, __VA_ARGS__))
 #define START(plan, kernel, ...)                                                                                       \
     LSP_LAUNCH((plan)->ctx, kernel<T>, blocks_for((plan)->n), NT, 0, (plan)->n, __VA_ARGS__)
+/* The same for a kernel behind another one of this file: its blocks may come to their wait while that one still runs.
+ */
+#define START_EARLY(plan, kernel, ...)                                                                                 \
+    launch_early((plan)->ctx, #kernel " could not be started", kernel<T>, blocks_for((plan)->n), (plan)->n, __VA_ARGS__)
 #define CONST(vector) ((const T *)(vector))
 
 template <typename T>
@@ -24,30 +34,34 @@ template <typename T> static lsp_status launch_dot(const lsp_solve_plan *plan, c
 template <typename T> static lsp_status launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
     return START(plan, kernel_residual, CONST(b), CONST(q), &area_of(plan)->sums[0]);
 }
+template <typename T> static lsp_status launch_count(const lsp_solve_plan *plan, const void *b) {
+    return START(plan, kernel_count, CONST(b), &area_of(plan)->sums[0]);
+}
 template <typename T> static lsp_status launch_step(const lsp_solve_plan *plan, lsp_solve_area *area) {
-    return START(plan, kernel_step, CONST(plan->vectors.q), CONST(plan->inverse), (T *)plan->vectors.r, area);
+    return START_EARLY(plan, kernel_step, CONST(plan->vectors.q), CONST(plan->inverse), (T *)plan->vectors.r, area);
 }
 template <typename T> static lsp_status launch_turn(const lsp_solve_plan *plan, lsp_solve_area *area) {
     const lsp_solve_vectors *v = &plan->vectors;
-    return START(plan, kernel_turn, CONST(v->z ? v->z : v->r), CONST(plan->inverse), (T *)v->p, area,
-                 (const lsp_solve_partial *)(v->z ? &area->sums[2] : NULL));
+    return START_EARLY(plan, kernel_turn, CONST(v->z ? v->z : v->r), CONST(plan->inverse), (T *)v->p, area,
+                       (const lsp_solve_partial *)(v->z ? &area->sums[2] : NULL));
 }
 template <typename T> static lsp_status launch_half(const lsp_solve_plan *plan, lsp_solve_area *area) {
     const lsp_solve_vectors *v = &plan->vectors;
-    return START(plan, kernel_half, CONST(v->r), CONST(v->q), CONST(plan->inverse), (T *)v->s, (T *)v->s_hat, area);
+    return START_EARLY(plan, kernel_half, CONST(v->r), CONST(v->q), CONST(plan->inverse), (T *)v->s, (T *)v->s_hat,
+                       area);
 }
 template <typename T> static lsp_status launch_dots(const lsp_solve_plan *plan, lsp_solve_area *area) {
     return START(plan, kernel_dots, CONST(plan->vectors.s), CONST(plan->vectors.t), &area->sums[0]);
 }
 template <typename T> static lsp_status launch_step_stabilized(const lsp_solve_plan *plan, lsp_solve_area *area) {
     const lsp_solve_vectors *v = &plan->vectors;
-    return START(plan, kernel_step_stabilized, CONST(v->s), CONST(v->t), CONST(v->r_hat), (T *)v->r, area);
+    return START_EARLY(plan, kernel_step_stabilized, CONST(v->s), CONST(v->t), CONST(v->r_hat), (T *)v->r, area);
 }
 template <typename T>
 static lsp_status launch_turn_stabilized(const lsp_solve_plan *plan, lsp_solve_area *area, bool first) {
     const lsp_solve_vectors *v = &plan->vectors;
-    return START(plan, kernel_turn_stabilized, CONST(v->r), CONST(v->q), CONST(plan->inverse), CONST(v->s_hat),
-                 (T *)v->p, v->p_hat == v->p ? (T *)NULL : (T *)v->p_hat, area, first);
+    return START_EARLY(plan, kernel_turn_stabilized, CONST(v->r), CONST(v->q), CONST(plan->inverse), CONST(v->s_hat),
+                       (T *)v->p, v->p_hat == v->p ? (T *)NULL : (T *)v->p_hat, area, first);
 }
 
 extern "C" lsp_status lsp_solve_launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
@@ -65,14 +79,22 @@ extern "C" lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan) { return
 extern "C" lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *plan) {
     return LAUNCH(plan, step_stabilized, area_of(plan));
 }
-extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
-    lsp_status status = LSP_OK;
+
+/* area->total[0] = what the kernel before left. */
+static lsp_status total(const lsp_solve_plan *plan) {
     lsp_solve_area *area = area_of(plan);
-    LSP_TRY(LAUNCH(plan, residual, b, q));
-    LSP_TRY(LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
-                       (int)blocks_for(plan->n), area->total));
-done:
-    return status;
+    return LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                      (int)blocks_for(plan->n), area->total);
+}
+
+extern "C" lsp_status lsp_solve_launch_count(const lsp_solve_plan *plan, const void *b) {
+    const lsp_status status = LAUNCH(plan, count, b);
+    return status == LSP_OK ? total(plan) : status;
+}
+
+extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
+    const lsp_status status = LAUNCH(plan, residual, b, q);
+    return status == LSP_OK ? total(plan) : status;
 }
 
 /* ---- for the NAS benchmark ---- */

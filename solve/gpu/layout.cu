@@ -6,14 +6,17 @@
 
 /* ---- does it fit? ---- */
 
-enum { FEW_COLUMNS = 8, LONGEST_SHARES = 4 };
+/* A row may take as long as the whole product and a step's barriers: a lane takes LANE_RATE entries a microsecond, all
+ * blocks together about CHIP_RATE, and barriers BARRIERS microseconds. Estimates from an H200. */
+enum { FEW_BYTES = 8 << 10, FEW_COLUMNS = 8, LANE_RATE = 13, CHIP_RATE = 436000, BARRIERS = 5 };
+enum { MOST_ROW_COST = 20 }; /* of a row in kernel_count, and its padding */
 static const int64_t most_rows = INT64_C(1) << ROWS_BITS, most_work = INT64_C(1) << (62 - ROWS_BITS);
 
 static bool sizes_fit(lsp_ctx *ctx, const lsp_csr *A, lsp_resident_shape *shape) {
     return A->rows == A->cols && (A->val_type == LSP_F64 || A->val_type == LSP_F32 || A->val_type == LSP_NONE) &&
            lsp_resident_choose(lsp_cuda_get_chip(ctx), A->rows, A->nnz, shape) &&
-           A->rows * shape->columns < most_rows / 2 && A->nnz < most_work / 4 &&
-           A->rows * shape->columns * 32 < most_work / 4;
+           A->rows * shape->columns < most_rows / 2 && A->nnz < most_work / 2 &&
+           A->nnz + MOST_ROW_COST * A->rows * shape->columns < most_work;
 }
 
 extern "C" bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row,
@@ -22,9 +25,9 @@ extern "C" bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longes
     if (!sizes_fit(ctx, A, &s)) {
         return false;
     }
-    /* A row is summed by one warp; partial sums of rows with few entries in many column blocks cost more than A. */
-    const int64_t blocks = (int64_t)s.columns * s.chunks, bytes = 12 * A->nnz + 32 * A->rows * s.columns;
-    return longest_row <= lsp_max(LONGEST_SHARES * s.lanes * (A->nnz / (blocks * s.threads)), 4096) &&
+    /* Partial sums of rows with few entries in many column blocks cost more than the matrix. */
+    const int64_t bytes = 12 * A->nnz + 32 * A->rows * s.columns;
+    return longest_row <= LANE_RATE * s.columns * s.lanes * (BARRIERS + A->nnz / CHIP_RATE) &&
            (s.columns <= FEW_COLUMNS || 4 * A->rows * s.columns <= 3 * A->nnz) &&
            bytes < lsp_available_bytes(ctx, LSP_CUDA) / 10 * 9;
 }
@@ -150,6 +153,7 @@ static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
     resident_job *const job = &plan->job;
     resident_shared s;
     int64_t used, stash;
+    job->few = (job->rows_most + job->slices_most) * (int64_t)sizeof(int) <= FEW_BYTES;
     job->dots = plan->shape.dots > 0 ? plan->shape.dots : LSP_RESIDENT_DOTS_BLOCKS;
     if (plan->shape.dots == 0 && (int64_t)resident_carve(*job, NULL, &s) > most) {
         job->dots = LSP_RESIDENT_DOTS_OWNERS;
@@ -171,11 +175,11 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     resident_job *const job = &plan->job;
     const int64_t n = job->A.n, blocks = (int64_t)job->A.columns * job->A.chunks;
     job->share = (int)lsp_ceil_div(n, blocks);
-    job->sweep = plan->shape.sweep;
+    job->ahead = plan->steps * STEP_BYTES < 4 * (int64_t)lsp_cuda_get_chip(ctx)->l2_bytes ? 4 : 2; /* best on an H200 */
     job->stream = plan->steps * STEP_BYTES > lsp_cuda_get_chip(ctx)->l2_bytes / 2;
     LSP_TRY(take(ctx, plan, n * job->A.columns, sizeof(double), (void **)&job->partial));
     LSP_TRY(take(ctx, plan, n + 2, sizeof(double), (void **)&job->news));
-    LSP_TRY(take(ctx, plan, 4 * blocks, sizeof(ulonglong2), (void **)&job->words));
+    LSP_TRY(take(ctx, plan, 4 * blocks * blocks, sizeof(ulonglong2), (void **)&job->words));
     LSP_TRY(take(ctx, plan, 1, sizeof(lsp_resident_result), &plan->result));
     if (job->share > plan->shape.threads) {
         LSP_TRY(take(ctx, plan, 5 * n, sizeof(double), (void **)&job->own));

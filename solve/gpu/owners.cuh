@@ -76,11 +76,10 @@ enum { DOTS_NONE = -1 };
 /* The product with p = news + beta p; returns p*A*p, or 0 with `dots` DOTS_NONE. Afterwards own_product gives A p. */
 template <int LANES, bool MEMORY>
 __device__ inline double resident_step(const resident_job &job, const resident_shared &s, const resident_part &part,
-                                       resident_rows<MEMORY> &rows, unsigned &number, double beta, int dots,
-                                       bool backward) {
+                                       resident_rows<MEMORY> &rows, unsigned &number, double beta, int dots) {
     double d[1];
-    resident_renew(job, s, beta);
-    d[0] = resident_multiply<LANES>(job, s, part, beta, dots == LSP_RESIDENT_DOTS_BLOCKS, backward);
+    resident_renew(job, s, part, beta, dots == LSP_RESIDENT_DOTS_BLOCKS);
+    d[0] = resident_multiply<LANES>(job, s, part, dots == LSP_RESIDENT_DOTS_BLOCKS);
     resident_ahead(job, part);
     resident_together(job, s, number, d);
     if (dots == LSP_RESIDENT_DOTS_OWNERS) {

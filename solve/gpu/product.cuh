@@ -12,36 +12,6 @@ __device__ inline double resident_next(double beta, double old, double news) {
     return beta == 0 ? news : fma(beta, old, news);
 }
 
-/* The block's slice of p, from news. Loads come before what waits for them: the compiler would not reorder them. */
-__device__ inline void resident_renew(const resident_job &job, const resident_shared &s, double beta) {
-    enum { AHEAD = 4 };
-    const int first = (int)blockIdx.x / job.A.chunks * job.A.width, count = min(job.A.width, job.A.n - first);
-    const int nt = (int)blockDim.x;
-    const double2 *const from = (const double2 *)(job.news + first);
-    double2 *const p = (double2 *)s.p;
-    if (threadIdx.x == 0) {
-        *s.turn = nt / WARP;
-    }
-    for (int i = (int)threadIdx.x; i < count / 2; i += AHEAD * nt) {
-        double2 z[AHEAD];
-#pragma unroll
-        for (int a = 0; a < AHEAD; a++) {
-            z[a] = i + a * nt < count / 2 ? resident_load2(from + i + a * nt) : make_double2(0, 0);
-        }
-#pragma unroll
-        for (int a = 0; a < AHEAD; a++) {
-            if (i + a * nt < count / 2) {
-                const double2 old = p[i + a * nt];
-                p[i + a * nt] = make_double2(resident_next(beta, old.x, z[a].x), resident_next(beta, old.y, z[a].y));
-            }
-        }
-    }
-    if (threadIdx.x == 0 && count > 0 && count % 2 != 0) {
-        s.p[count - 1] = resident_next(beta, s.p[count - 1], __ldcg(job.news + first + count - 1));
-    }
-    __syncthreads();
-}
-
 /* ---- the product ---- */
 
 /* A lane's four entries of a group. */
@@ -142,11 +112,51 @@ typedef struct resident_part {
     unsigned long long policy;
 } resident_part;
 
+/* The block's slice of p from news, and with `dots` p of its rows. Loads come before what waits for them: the compiler
+ * would not reorder them. */
+__device__ inline void resident_renew(const resident_job &job, const resident_shared &s, const resident_part &part,
+                                      double beta, bool dots) {
+    enum { AHEAD = 4, ROWS_AHEAD = 2 };
+    const int first = (int)blockIdx.x / job.A.chunks * job.A.width, count = min(job.A.width, job.A.n - first);
+    const int nt = (int)blockDim.x, tid = (int)threadIdx.x, rows = dots ? part.rows : 0;
+    const double2 *const from = (const double2 *)(job.news + first);
+    double2 *const p = (double2 *)s.p;
+    double own[ROWS_AHEAD];
+    if (tid == 0) {
+        *s.turn = nt / WARP;
+    }
+#pragma unroll
+    for (int a = 0; a < ROWS_AHEAD; a++) {
+        own[a] = tid + a * nt < rows ? __ldcg(job.news + part.row[tid + a * nt]) : 0;
+    }
+    for (int i = tid; i < count / 2; i += AHEAD * nt) {
+        double2 z[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            z[a] = i + a * nt < count / 2 ? resident_load2(from + i + a * nt) : make_double2(0, 0);
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (i + a * nt < count / 2) {
+                const double2 old = p[i + a * nt];
+                p[i + a * nt] = make_double2(resident_next(beta, old.x, z[a].x), resident_next(beta, old.y, z[a].y));
+            }
+        }
+    }
+    if (tid == 0 && count > 0 && count % 2 != 0) {
+        s.p[count - 1] = resident_next(beta, s.p[count - 1], __ldcg(job.news + first + count - 1));
+    }
+    for (int i = tid, a = 0; i < rows; i += nt, a++) {
+        s.old[i] = resident_next(beta, s.old[i], a == 0 ? own[0] : a == 1 ? own[1] : __ldcg(job.news + part.row[i]));
+    }
+    __syncthreads();
+}
+
 /* Partial sums of the block's rows; returns the thread's share of p*A*p, unless `dots` is false. Warps take slices in
- * turn: first those in memory, the longest first or backward, then those in shared memory. */
+ * turn: first those in memory, the longest first, then those in shared memory. */
 template <int LANES>
 __device__ inline double resident_multiply(const resident_job &job, const resident_shared &s, const resident_part &part,
-                                           double beta, bool dots, bool backward) {
+                                           bool dots) {
     const int lane = (int)threadIdx.x % WARP, in_slice = WARP / LANES, far = part.slices - part.kept_slices;
     int turn = (int)threadIdx.x / WARP;
     while (turn < part.slices) {
@@ -154,13 +164,11 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
         if (lane == 0) {
             next = atomicAdd(s.turn, 1);
         }
-        const int slice = backward && turn < far ? far - 1 - turn : turn, at = slice * in_slice + lane / LANES;
+        const int slice = turn, at = slice * in_slice + lane / LANES;
         const int row = at < part.rows ? part.row[at] : -1;
         const bool first = row >= 0 && lane % LANES == 0;
         const unsigned step = part.step_begin[slice];
         const int steps = (int)(part.step_begin[slice + 1] - step);
-        const double news = dots && first ? __ldcg(job.news + row) : 0;
-        const double old = dots && first ? s.old[at] : 0;
         double sum;
         if (slice < far) {
             const size_t begin = (size_t)step * WARP;
@@ -173,11 +181,7 @@ __device__ inline double resident_multiply(const resident_job &job, const reside
             __stcg(part.partial + row, sum);
         }
         if (dots) {
-            const double p = resident_next(beta, old, news);
-            const double d = warp_sum(first ? p * sum : 0.0);
-            if (first) {
-                s.old[at] = p;
-            }
+            const double d = warp_sum(first ? s.old[at] * sum : 0.0);
             if (lane == 0) {
                 s.dots[slice] = d;
             }
@@ -244,6 +248,16 @@ __device__ inline resident_part resident_begin(const resident_job &job, const re
     }
     for (int i = (int)threadIdx.x; i < part.rows && job.dots == LSP_RESIDENT_DOTS_BLOCKS; i += nt) {
         s.old[i] = 0;
+    }
+    if (job.few) {
+        for (int i = (int)threadIdx.x; i < part.rows; i += nt) {
+            s.row[i] = part.row[i];
+        }
+        for (int i = (int)threadIdx.x; i <= part.slices; i += nt) {
+            s.step_begin[i] = part.step_begin[i];
+        }
+        part.row = s.row;
+        part.step_begin = s.step_begin;
     }
     __syncthreads();
     return part;

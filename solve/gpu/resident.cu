@@ -26,7 +26,7 @@ static lsp_status start(lsp_ctx *ctx, const lsp_resident *plan, void (*kernel)(r
     together.val.cooperative = 1;
     config.attrs = &together;
     config.numAttrs = 1;
-    LSP_TRY(lsp_cuda_clear(ctx, plan->job.words, 4 * blocks * (int64_t)sizeof *plan->job.words));
+    LSP_TRY(lsp_cuda_clear(ctx, plan->job.words, 4 * blocks * blocks * (int64_t)sizeof *plan->job.words));
     LSP_TRY(lsp_allow_shared(ctx, kernel, plan->shared));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, plan->job, task)));
 done:

@@ -16,9 +16,8 @@ typedef struct lsp_resident_shape {
     int columns;   /* column blocks */
     int chunks;    /* row chunks of each column block; columns * chunks blocks of the kernel run together */
     int lanes;     /* of a row: 1, 2 or 4 */
-    int threads;   /* of a block: a multiple of 32, at most 1024, at least columns * chunks */
+    int threads;   /* of a block: a multiple of 32, at most 768, at least columns * chunks */
     int dots;      /* who sums p*A*p: LSP_RESIDENT_DOTS_... */
-    int sweep;     /* 1: each step reads the matrix in the same order. 2: forward and backward in turn */
     int64_t stash; /* bytes of the matrix that each block keeps in shared memory; -1: none; 0: what is left */
 } lsp_resident_shape;
 enum {

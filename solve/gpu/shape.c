@@ -5,7 +5,8 @@
  * of the matrix. Each adds a partial sum a row. */
 enum { USUAL_COLUMNS = 6 };
 /* Entries that are worth a block of their own; unknowns that are worth a column block. */
-enum { BLOCK_ENTRIES = 2048, COLUMN_UNKNOWNS = 1024 };
+enum { BLOCK_ENTRIES = 2048, COLUMN_UNKNOWNS = 128 };
+enum { FEW_THREADS = 512 };
 /* The mean number of entries of a row in a column block beyond which it has 2 and 4 lanes. */
 enum { TWO_LANES = 48, FOUR_LANES = 96 };
 
@@ -17,7 +18,7 @@ static int64_t most_slice(const lsp_cuda_chip *chip, int64_t asked) {
 bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_resident_shape *shape) {
     const int64_t slice = most_slice(chip, shape->slice);
     const int64_t most = lsp_min(chip->sms, RESIDENT_MOST_BLOCKS);
-    if (n < 1 || slice < 2 || shape->threads % 32 != 0 || shape->threads > 1024 || shape->columns < 0 ||
+    if (n < 1 || slice < 2 || shape->threads % 32 != 0 || shape->threads > RESIDENT_THREADS || shape->columns < 0 ||
         shape->chunks < 0) {
         return false;
     }
@@ -39,8 +40,10 @@ bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_
         const int64_t mean = nnz / (n * shape->columns);
         shape->lanes = mean > FOUR_LANES ? 4 : mean > TWO_LANES ? 2 : 1;
     }
-    shape->threads = shape->threads > 0 ? shape->threads : 1024;
-    shape->sweep = shape->sweep > 0 ? shape->sweep : 1;
+    if (shape->threads == 0) { /* fewer, if all of the matrix will be in shared memory and latency counts */
+        const int64_t left = chip->shared_block_bytes - 8 * shape->slice;
+        shape->threads = 11 * nnz < left * shape->columns * shape->chunks ? FEW_THREADS : RESIDENT_THREADS;
+    }
     return (int64_t)shape->columns * shape->chunks <= lsp_min(most, shape->threads) &&
            (shape->lanes == 1 || shape->lanes == 2 || shape->lanes == 4) && shape->slice <= slice;
 }

@@ -107,16 +107,13 @@ done:
     return status;
 }
 
-/* Records a batch, unless that was done or cannot be done. */
-static lsp_status record(lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
-    if (plan->queue.graph != NULL || lsp_solve_has_user_part(plan) ||
-        lsp_cuda_queue_record(plan->ctx, &plan->queue) != LSP_OK) {
-        return LSP_OK;
+/* Records a batch, unless that was done or cannot be done: then each launch is enqueued by itself. */
+static void record(lsp_solve_plan *plan) {
+    if (plan->queue.graph == NULL && !lsp_solve_has_user_part(plan) &&
+        lsp_cuda_queue_record(plan->ctx, &plan->queue) == LSP_OK &&
+        lsp_cuda_queue_recorded(plan->ctx, &plan->queue, enqueue_iterations(plan)) != LSP_OK) {
+        lsp_log(plan->ctx, "solve: no CUDA graph: %s", lsp_last_error(plan->ctx));
     }
-    LSP_TRY(lsp_cuda_queue_recorded(plan->ctx, &plan->queue, enqueue_iterations(plan)));
-done:
-    return status;
 }
 
 /* Tells the hook what it has not seen. Returns true if it stops the solver. */
@@ -163,7 +160,11 @@ static lsp_status finish(const lsp_solve_plan *plan, const void *b, void *x, lsp
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     if (outcome->b_norm == 0) {
+        double count;
         LSP_TRY(lsp_cuda_clear(ctx, x, plan->n * (int64_t)lsp_type_bytes(plan->type)));
+        LSP_TRY(lsp_solve_launch_count(plan, b));
+        LSP_TRY(lsp_cuda_read(ctx, &count, gpu_of(plan)->area->total, sizeof count));
+        lsp_rule_zero(&outcome->state, count == 0);
     } else {
         LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
         LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
@@ -185,7 +186,7 @@ static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_ou
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *o->history, &history));
     s->history = history;
     s->history_capacity = kept;
-    LSP_TRY(record(plan));
+    record(plan);
     LSP_TRY(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
     if (o->use_x0) {
         LSP_TRY(lsp_solve_multiply(plan, s->x, v->q));

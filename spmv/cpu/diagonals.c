@@ -2,6 +2,7 @@
  * numbers of diagonals; the values are first written by the threads that later read them. */
 #include "diagonals.h"
 #include "core/isa.h"
+#include "gather_scatter/model.h"
 
 enum { WORTH_A_THREAD = 1 << 9, COUNT_SLICES = 256 }; /* diagonals; slices that a thread counts at a time */
 
@@ -118,6 +119,9 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_prefix_sum(ctx, D->first, D->slices);
     D->count = c.build.total;
     LSP_TRY(lsp_spmv_diagonals_allocate(plan));
+    const lsp_cache_figures *figures;
+    LSP_TRY(lsp_cache_figures_of(ctx, &figures));
+    D->streams = (double)plan->info.plan_bytes > 4 * figures->cache_bytes;
     shared s = {.D = D, .do_slices = PICK(ctx, place), .data = &c.build};
     share_slices(ctx, &s);
     fill(plan);

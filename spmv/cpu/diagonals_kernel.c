@@ -5,7 +5,7 @@
 #include "diagonals.h"
 #include "spmv/finish.h"
 
-enum { SLICE = LSP_SPMV_SLICE };
+enum { SLICE = LSP_SPMV_SLICE, MOST_AT_ONCE = 8 }; /* vectors */
 
 typedef struct slice_place {
     int64_t row, cols; /* the slice's first row, and all columns; in blocks */
@@ -66,6 +66,10 @@ typedef __mmask16 m_f32;
 #define WIDE(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
 #define STORE_f64(x, v) _mm512_storeu_pd((x), (v))
 #define STORE_f32(x, v) _mm512_storeu_ps((x), (v))
+#define STREAM_f64(x, v) _mm512_stream_pd((x), (v))
+#define STREAM_f32(x, v) _mm512_stream_ps((x), (v))
+#define SCALE_f64(a, v) _mm512_mul_pd(_mm512_set1_pd(a), (v))
+#define SCALE_f32(a, v) _mm512_mul_ps(_mm512_set1_ps(a), (v))
 #define FMA_f64(a, b, c) _mm512_fmadd_pd((a), (b), (c))
 #define FMA_f32(a, b, c) _mm512_fmadd_ps((a), (b), (c))
 #define ADD_f64(a, c) _mm512_add_pd((a), (c))
@@ -93,6 +97,10 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define WIDE(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
 #define STORE_f64(x, v) _mm256_storeu_pd((x), (v))
 #define STORE_f32(x, v) _mm256_storeu_ps((x), (v))
+#define STREAM_f64(x, v) _mm256_stream_pd((x), (v))
+#define STREAM_f32(x, v) _mm256_stream_ps((x), (v))
+#define SCALE_f64(a, v) _mm256_mul_pd(_mm256_set1_pd(a), (v))
+#define SCALE_f32(a, v) _mm256_mul_ps(_mm256_set1_ps(a), (v))
 #define FMA_f64(a, b, c) _mm256_fmadd_pd((a), (b), (c))
 #define FMA_f32(a, b, c) _mm256_fmadd_ps((a), (b), (c))
 #define ADD_f64(a, c) _mm256_add_pd((a), (c))
@@ -101,6 +109,12 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define KEEP_f32(sum, more, m) _mm256_blendv_ps((sum), (more), _mm256_castsi256_ps(m))
 #define NOTHING_f64() _mm256_set1_pd(-0.0)
 #define NOTHING_f32() _mm256_set1_ps(-0.0F)
+#endif
+
+#ifdef LANES
+#define STREAM_END() _mm_sfence()
+#else
+#define STREAM_END() (void)0
 #endif
 
 #define NAME__(f, v, t) f##_##v##_##t

@@ -118,40 +118,70 @@ ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values,
 }
 #endif
 
-static void NAME(slice)(const lsp_diagonals_product *p, int64_t s, int64_t vector) {
-    const lsp_diagonals *D = p->D;
-    const int b = D->block;
-    const int64_t first = D->first[s], n = D->first[s + 1] - first, row = s * SLICE * b;
-    const int64_t rows = lsp_min(p->A->rows - row, SLICE * b);
-    const slice_place place = {s * SLICE, p->A->cols / b};
-    const T *x = (const T *)p->vectors->x + vector * p->x_vector;
-    T *y = (T *)p->vectors->y + vector * p->y_vector + row;
-    T sum[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
+/* n elements of y from their sums. */
+static void NAME(finish)(const lsp_diagonals_product *p, const T *sum, T *y, int64_t n) {
     const T alpha = (T)p->alpha, beta = (T)p->beta;
-#ifdef PATTERN
-    NAME(sums)(D->at + first, n, NULL, x, &place, sum);
-#else
-    const V *values = (const V *)D->values + first * SLICE * b * b;
-    if (b == 1) {
-        NAME(sums)(D->at + first, n, values, x, &place, sum);
-    } else if (b == 2) {
-        NAME(block_sums)(D->at + first, n, values, x, &place, sum, 2);
-    } else if (b == 3) {
-        NAME(block_sums)(D->at + first, n, values, x, &place, sum, 3);
-    } else {
-        NAME(block_sums)(D->at + first, n, values, x, &place, sum, 4);
+    if (beta != 0) {
+        for (int64_t r = 0; r < n; r++) {
+            OF(finish)(LSP_PLUS_TIMES, alpha, beta, sum[r], y + r);
+        }
+        return;
+    }
+#ifdef LANES
+    if (p->D->streams && n % SLICE == 0 && (uintptr_t)y % sizeof(OF(v)) == 0) {
+        for (int64_t r = 0; r < n; r += OF(W)) {
+            OF(STREAM)(y + r, OF(SCALE)(alpha, OF(LOAD)(sum + r)));
+        }
+        return;
     }
 #endif
-    OF(empty)(sum, D->at + first, n, b);
-    if (b == 1 && p->beta == 0) {
-        for (int64_t r = 0; r < rows; r++) {
-            y[r] = alpha * sum[r];
-        }
-    } else {
-        for (int64_t r = 0; r < rows; r++) {
-            OF(finish)(LSP_PLUS_TIMES, alpha, beta, sum[r % b * SLICE + r / b], y + r);
+    for (int64_t r = 0; r < n; r++) {
+        y[r] = alpha * sum[r];
+    }
+}
+
+#ifndef PATTERN
+/* The sums of a slice of b x b blocks, in the order of y. */
+ALWAYS void NAME(block_slice)(const lsp_diagonals_product *p, int64_t s, const T *x, T *sum, const int b) {
+    const lsp_diagonals *D = p->D;
+    const int64_t first = D->first[s], n = D->first[s + 1] - first;
+    const slice_place place = {s * SLICE, p->A->cols / b};
+    T run[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
+    NAME(block_sums)(D->at + first, n, (const V *)D->values + first * SLICE * b * b, x, &place, run, b);
+    OF(empty)(run, D->at + first, n, b);
+    for (int r = 0; r < SLICE; r++) {
+        for (int i = 0; i < b; i++) {
+            sum[r * b + i] = run[i * SLICE + r];
         }
     }
+}
+#endif
+
+static void NAME(slice)(const lsp_diagonals_product *p, int64_t s, int64_t vector) {
+    const lsp_diagonals *D = p->D;
+    const int64_t row = s * SLICE * D->block;
+    const T *x = (const T *)p->vectors->x + vector * p->x_vector;
+    T sum[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
+    if (D->block == 1) {
+        const int64_t first = D->first[s], n = D->first[s + 1] - first;
+        const slice_place place = {row, p->A->cols};
+#ifdef PATTERN
+        NAME(sums)(D->at + first, n, NULL, x, &place, sum);
+#else
+        NAME(sums)(D->at + first, n, (const V *)D->values + first * SLICE, x, &place, sum);
+#endif
+        OF(empty)(sum, D->at + first, n, 1);
+    }
+#ifndef PATTERN
+    else if (D->block == 2) {
+        NAME(block_slice)(p, s, x, sum, 2);
+    } else if (D->block == 3) {
+        NAME(block_slice)(p, s, x, sum, 3);
+    } else {
+        NAME(block_slice)(p, s, x, sum, 4);
+    }
+#endif
+    NAME(finish)(p, sum, (T *)p->vectors->y + vector * p->y_vector + row, lsp_min(p->A->rows - row, SLICE * D->block));
 }
 
 /* ---- any strides: k vectors at once ---- */
@@ -162,21 +192,23 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
     const int64_t row = s * SLICE * b, rows = lsp_min(p->A->rows - row, SLICE * b);
     const T *x = (const T *)p->vectors->x + vector * p->x_vector;
     T *y = (T *)p->vectors->y + vector * p->y_vector;
-    T sum[LSP_SPMV_LARGEST_BLOCK * SLICE * LSP_DIAGONALS_VECTORS];
+    T sum[LSP_SPMV_LARGEST_BLOCK * SLICE * MOST_AT_ONCE];
     OF(clear)(sum, b * SLICE * k);
     uint32_t present = 0;
     for (int64_t d = D->first[s]; d < D->first[s + 1]; d++) {
         present |= D->at[d].rows;
         for (uint32_t left = D->at[d].rows; left != 0; left &= left - 1) {
             const int r = __builtin_ctz(left);
-            for (int ij = 0; ij < b * b; ij++) {
-                const T *x_j = x + ((s * SLICE + r + D->at[d].offset) * b + ij % b) * p->x_row;
-                T *sum_i = sum + (r * b + ij / b) * k;
+            for (int i = 0; i < b; i++) {
+                for (int j = 0; j < b; j++) {
+                    const T *x_j = x + ((s * SLICE + r + D->at[d].offset) * b + j) * p->x_row;
 #ifndef PATTERN
-                const V v = ((const V *)D->values)[(d * b * b + ij) * SLICE + r];
+                    const V v = ((const V *)D->values)[((d * b + i) * b + j) * SLICE + r];
 #endif
-                for (int q = 0; q < k; q++) {
-                    sum_i[q] = ADD_PRODUCT(v, x_j[q * p->x_vector], sum_i[q]);
+                    for (int q = 0; q < k; q++) {
+                        T *sum_q = sum + (r * b + i) * k + q;
+                        *sum_q = ADD_PRODUCT(v, x_j[q * p->x_vector], *sum_q);
+                    }
                 }
             }
         }
@@ -198,8 +230,8 @@ static void NAME(product)(const lsp_diagonals_product *p, int64_t begin, int64_t
         for (; contiguous && vector < p->count; vector++) {
             NAME(slice)(p, s, vector);
         }
-        for (; vector + 8 <= p->count; vector += 8) {
-            NAME(some_vectors)(p, s, vector, 8);
+        for (; vector + MOST_AT_ONCE <= p->count; vector += MOST_AT_ONCE) {
+            NAME(some_vectors)(p, s, vector, MOST_AT_ONCE);
         }
         for (; vector + 4 <= p->count; vector += 4) {
             NAME(some_vectors)(p, s, vector, 4);
@@ -208,6 +240,7 @@ static void NAME(product)(const lsp_diagonals_product *p, int64_t begin, int64_t
             NAME(some_vectors)(p, s, vector, 1);
         }
     }
+    STREAM_END();
 }
 
 #undef V

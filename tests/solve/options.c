@@ -193,6 +193,10 @@ TEST_ON_BOTH(solve_options, infinite_numbers_end_the_solver) {
             must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
             s.b[0] = 1;
             must_end(&s, solver, o, (double[]){NAN, 0}, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
+            s.b[0] = s.b[1] = 1e-200;
+            must_end(&s, solver, o, NULL, LSP_SOLVE_BREAKDOWN, 0, "iteration 0: b is not 0");
+            s.b[0] = s.b[1] = 1e200;
+            must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
             free_system(&s);
             s = small_system(ctx, 2, (double[]){2, 0, 0, NAN}, (double[]){1, 2});
             must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 1, "iteration 1");

@@ -1,8 +1,7 @@
 /* Writes a file beside its place and renames it when it is complete. */
-#include "picture.h"
+#include "output.h"
 #include "arguments.h"
 #include "interrupt.h"
-#include "json.h"
 #include "places.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool cli_picture_open(cli_picture *p, const char *path) {
+bool cli_output_open(cli_output *p, const char *path) {
     struct stat old;
     p->beside[0] = 0;
     p->to = NULL;
@@ -38,13 +37,13 @@ bool cli_picture_open(cli_picture *p, const char *path) {
     return p->to != NULL;
 }
 
-static bool complete(cli_picture *p) {
+static bool complete(cli_output *p) {
     bool bad = ferror(p->to) != 0;
     bad = fclose(p->to) != 0 || bad;
     return !bad && (!p->beside[0] || rename(p->beside, p->target) == 0);
 }
 
-int cli_picture_close(cli_picture *p, bool opened, const char *path, const char *kind) {
+int cli_output_close(cli_output *p, bool opened, const char *path, const char *kind) {
     const bool ok = opened && complete(p);
     const int reason = errno;
     if (!ok && p->beside[0]) {
@@ -52,15 +51,4 @@ int cli_picture_close(cli_picture *p, bool opened, const char *path, const char 
     }
     cli_guard_end();
     return ok ? CLI_DONE : cli_fail(CLI_INPUT, "the %s '%s' cannot be written: %s", kind, path, strerror(reason));
-}
-
-void cli_xml_text(FILE *to, const char *text) {
-    while (*text) {
-        int length = cli_utf8_length(text);
-        char c = *text;
-        bool forbidden = length == 0 || (length == 1 && (unsigned char)c < 0x20);
-        fprintf(to, "%.*s", c == '<' || c == '&' || forbidden ? 0 : length, text);
-        fputs(c == '<' ? "&lt;" : c == '&' ? "&amp;" : forbidden ? "?" : "", to);
-        text += length > 0 ? length : 1;
-    }
 }
