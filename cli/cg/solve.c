@@ -111,12 +111,20 @@ static lsp_status run_once(cg_job *job, lsp_solve_plan *plan, const void *b, voi
     return status;
 }
 
+static lsp_status make_plan(cg_job *job, lsp_ctx *ctx, lsp_solve_plan **plan) {
+    lsp_status status;
+    do {
+        const lsp_solve_options how = how_to_solve(job);
+        cli_progress_begin(&job->run.progress, "planning", job->A.name);
+        status = job->options.solver == CG_BICGSTAB ? lsp_bicgstab_plan_create(ctx, cg_matrix(job), &how, plan)
+                                                    : lsp_cg_plan_create(ctx, cg_matrix(job), &how, plan);
+    } while (cg_try_without_copy(job, status));
+    return status;
+}
+
 static lsp_status run_all(cg_job *job, lsp_ctx *ctx, const void *b, void *x, double *seconds) {
-    const lsp_solve_options how = how_to_solve(job);
     lsp_solve_plan *plan = NULL;
-    cli_progress_begin(&job->run.progress, "planning", job->A.name);
-    lsp_status status = (job->options.solver == CG_BICGSTAB ? lsp_bicgstab_plan_create
-                                                            : lsp_cg_plan_create)(ctx, cg_matrix(job), &how, &plan);
+    lsp_status status = make_plan(job, ctx, &plan);
     if (status == LSP_OK) {
         cli_progress_end(&job->run.progress);
         status = run_once(job, plan, b, x, &job->cold_seconds);

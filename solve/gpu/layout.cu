@@ -158,6 +158,7 @@ static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
     if (plan->shape.dots == 0 && (int64_t)resident_carve(*job, NULL, &s) > most) {
         job->dots = LSP_RESIDENT_DOTS_OWNERS;
     }
+    job->few = job->few && (int64_t)resident_carve(*job, NULL, &s) <= most;
     used = (int64_t)resident_carve(*job, NULL, &s);
     LSP_REQUIRE(used <= most, LSP_ERR_UNSUPPORTED, "a block needs %lld bytes of shared memory of the %lld that it has",
                 (long long)used, (long long)most);

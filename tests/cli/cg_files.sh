@@ -90,6 +90,12 @@ expect 3 cli --generate poisson2d:300 --max-memory 1M --device cpu
 told "cg-bench: "
 silent
 
+# a method that needs a copy of A gives way if the copy does not fit
+expect 0 cli --generate stencil27:60 --max-memory 95M --device cpu --json
+is "$(json method) $(json converged)" '"rows" true'
+is "$(json plan.reason)" '"the plan of another method did not fit into memory"'
+expect 3 cli --generate stencil27:60 --max-memory 95M --device cpu --method diagonals
+
 # ---- control characters in names of files do not reach the terminal ----
 odd=$'a\x1b[31m\nb.mtx'
 cp S.mtx "$odd"

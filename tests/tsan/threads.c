@@ -271,6 +271,28 @@ static lsp_status hash_search(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return status;
 }
 
+/* A few iterations of each solver, which may end early: A is any square matrix. B is A with their x among its values.
+ */
+static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = lsp_csr_copy(ctx, A, &(lsp_csr_types){.val_type = LSP_F64}, B);
+    double *b = malloc((size_t)A->rows * sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
+    status = status != LSP_OK ? status : b && x ? LSP_OK : LSP_ERR_MEMORY;
+    for (int k = 0; k < 4 && status == LSP_OK; k++) {
+        const lsp_solve_options options = {
+            .type = LSP_F64, .fixed = true, .max_iterations = 3, .precondition = (lsp_precondition)(k / 2)};
+        for (int64_t i = 0; i < A->rows; i++) {
+            b[i] = (double)(i % 17 + 1);
+        }
+        status = (k % 2 ? lsp_bicgstab : lsp_cg)(ctx, A, b, x, &options, NULL);
+        status = status == LSP_ERR_CONVERGENCE || status == LSP_ERR_ARGUMENT ? LSP_OK : status; /* no diagonal */
+        for (int64_t i = 0; i < A->rows && i < B->nnz; i++) {
+            ((double *)B->val)[i] += x[i];
+        }
+    }
+    free(b), free(x);
+    return status;
+}
+
 /* ---- the threads themselves ---- */
 
 enum { REGIONS = 200, MOST_PARTS = 64, COUNTS = 1 << 20 };
@@ -375,6 +397,7 @@ static const struct {
              {"gather and scatter", gather_scatter},
              {"hash search", hash_search},
              {"stats", stats},
+             {"solve", solve},
              {"regions", regions},
              {"shares", shares},
              {"multiply", multiply},
