@@ -42,6 +42,53 @@ template <typename T> __device__ inline T lsp_read_around(const T *from) {
     return x;
 }
 
+/* Reads *from, of 4, 8 or 16 bytes, which no kernel that runs writes, if `wanted`; otherwise *x stays. A read in an
+ * `if` may be moved by the compiler to where its value is used, so that several such reads wait for each other; this
+ * one stays where it is. */
+template <typename T> __device__ inline void lsp_read_if(bool wanted, const T *from, T *x) {
+    const int want = wanted;
+    if constexpr (sizeof(T) == 16) {
+        asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %5, 0;\n\t"
+                     "@want ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"
+                     : "+r"(((unsigned *)x)[0]), "+r"(((unsigned *)x)[1]), "+r"(((unsigned *)x)[2]),
+                       "+r"(((unsigned *)x)[3])
+                     : "l"(from), "r"(want));
+    } else if constexpr (sizeof(T) == 8) {
+        long long bits;
+        memcpy(&bits, x, sizeof bits);
+        asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %2, 0;\n\t@want ld.global.nc.u64 %0, [%1];\n\t}"
+                     : "+l"(bits)
+                     : "l"(from), "r"(want));
+        memcpy(x, &bits, sizeof bits);
+    } else {
+        int bits;
+        memcpy(&bits, x, sizeof bits);
+        asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %2, 0;\n\t@want ld.global.nc.u32 %0, [%1];\n\t}"
+                     : "+r"(bits)
+                     : "l"(from), "r"(want));
+        memcpy(x, &bits, sizeof bits);
+    }
+}
+/* The same for a stream, which the caches need not keep. 4 or 8 bytes. */
+template <typename T> __device__ inline void lsp_stream_if(bool wanted, const T *from, T *x) {
+    const int want = wanted;
+    if constexpr (sizeof(T) == 8) {
+        long long bits;
+        memcpy(&bits, x, sizeof bits);
+        asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %2, 0;\n\t@want ld.global.cs.u64 %0, [%1];\n\t}"
+                     : "+l"(bits)
+                     : "l"(from), "r"(want));
+        memcpy(x, &bits, sizeof bits);
+    } else {
+        int bits;
+        memcpy(&bits, x, sizeof bits);
+        asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %2, 0;\n\t@want ld.global.cs.u32 %0, [%1];\n\t}"
+                     : "+r"(bits)
+                     : "l"(from), "r"(want));
+        memcpy(x, &bits, sizeof bits);
+    }
+}
+
 /* Makes the compiler compute x here, and hides the value from it afterwards. Without it the compiler may keep all
  * operands of a long sum in registers to add them in another order, or keep a value that it could compute again. */
 __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
@@ -91,6 +138,14 @@ static inline void lsp_barrier(int id, int threads) { emu_barrier(id, threads); 
 static inline void lsp_prefetch(const void *) {}
 static inline void lsp_prefetch_border(const void *) {}
 template <typename T> static inline T lsp_read_around(const T *from) { return *from; }
+template <typename T> static inline void lsp_read_if(bool wanted, const T *from, T *x) {
+    if (wanted) {
+        *x = *from;
+    }
+}
+template <typename T> static inline void lsp_stream_if(bool wanted, const T *from, T *x) {
+    lsp_read_if(wanted, from, x);
+}
 template <typename T> static inline void lsp_settle(T &) {}
 static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned) {
     mine = (mine < other) != upper ? mine : other;

@@ -18,9 +18,15 @@ template <typename T> struct spmv_sum<T, false> { typedef double type; };
 template <typename V> __device__ inline V spmv_value(const void *val, int64_t k) { return ((const V *)val)[k]; }
 template <> __device__ inline spmv_one spmv_value<spmv_one>(const void *, int64_t) { return {}; }
 
-/* The same, read once: as a stream that the caches need not keep. */
-template <typename V> __device__ inline V spmv_stream(const void *val, int64_t k) { return __ldcs((const V *)val + k); }
-template <> __device__ inline spmv_one spmv_stream<spmv_one>(const void *, int64_t) { return {}; }
+/* The same, if it is wanted; as a stream that the caches need not keep. */
+template <typename V> __device__ inline void spmv_value_if(bool wanted, const void *val, int64_t k, V *v) {
+    lsp_read_if(wanted, (const V *)val + k, v);
+}
+template <> __device__ inline void spmv_value_if<spmv_one>(bool, const void *, int64_t, spmv_one *) {}
+template <typename V> __device__ inline void spmv_stream_if(bool wanted, const void *val, int64_t k, V *v) {
+    lsp_stream_if(wanted, (const V *)val + k, v);
+}
+template <> __device__ inline void spmv_stream_if<spmv_one>(bool, const void *, int64_t, spmv_one *) {}
 
 template <typename T, typename V> __device__ inline T spmv_factor(V value) { return (T)value; }
 template <> __device__ inline float spmv_factor<float, spmv_one>(spmv_one) { return 1; }

@@ -4,13 +4,15 @@
 #include "kernel_equal.cuh"
 #include "types.cuh"
 
-enum { SM_BLOCKS = 8, CARRY_SM_BLOCKS = 1 }; /* of kernels that take listed pieces */
+enum { SM_BLOCKS = PIECE_SM_BLOCKS, CARRY_SM_BLOCKS = 1 }; /* of kernels that take listed pieces */
 
 template <typename V, typename T, bool PLUS>
 static lsp_status start(lsp_ctx *ctx, const pieces_launch *l, int64_t blocks, bool *beside) {
     lsp_status status = LSP_OK;
     const int64_t carries = l->pieces >= 0 ? lsp_ceil_div(l->pieces, CARRY_NT)
                                            : lsp_blocks_for(ctx, l->area.capacity, CARRY_NT, CARRY_SM_BLOCKS);
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel_pieces<V, T, PLUS>,
+                                                    cudaFuncAttributePreferredSharedMemoryCarveout, PIECE_CARVEOUT)));
     for (int64_t vector = 0; vector < l->job.vectors; vector++) {
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_pieces<V, T, PLUS>), blocks, PIECE_NT, 0, *l, vector));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_carries<T, PLUS>), carries, CARRY_NT, 0, *l, vector));

@@ -5,12 +5,11 @@
 #define LSP_SPMV_GPU_KERNEL_EQUAL_CUH
 
 #include "list.cuh"
-#include <cuda_pipeline_primitives.h>
 
 enum { PIECE_NT = 256, PIECE_VT = SPMV_PIECE / PIECE_NT, PIECE_WARPS = PIECE_NT / WARP };
-enum { PIECE_SM_BLOCKS = 5 }; /* registers for so many blocks on a multiprocessor */
-enum { PIECE_AHEAD = 4 };     /* entries that a thread loads before it multiplies the first */
-enum { PIECE_ASYNC = 0 };     /* values go to shared memory without a register */
+enum { PIECE_SM_BLOCKS = 4 }; /* registers for so many blocks on a multiprocessor */
+enum { PIECE_CARVEOUT = 30 }; /* percent of an SM's memory that is shared: random reads of x want L1 more than blocks */
+enum { PIECE_AHEAD = 8 };     /* entries that a thread loads before it multiplies the first */
 
 struct pieces_launch {
     spmv_job job;
@@ -53,37 +52,20 @@ __device__ inline void piece_multiply(const spmv_job &job, const spmv_piece &pie
         T from[AHEAD] = {};
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            const int i = base + r * PIECE_NT;
-            c[r] = i < piece.entries ? __ldcs(col + piece.begin + i) : (C)-1;
-            if constexpr (PIECE_ASYNC && !std::is_same<V, spmv_one>::value) {
-                if (i < piece.entries) {
-                    __pipeline_memcpy_async(&sums[piece_at(i)], (const V *)job.val + piece.begin + i, sizeof(V));
-                }
-            }
-        }
-        if (PIECE_ASYNC) {
-            __pipeline_commit();
+            c[r] = -1;
+            lsp_stream_if(base + r * PIECE_NT < piece.entries, col + piece.begin + base + r * PIECE_NT, &c[r]);
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            const int i = base + r * PIECE_NT;
-            if (spmv_has(job, c[r])) {
-                from[r] = __ldg(x + c[r] * job.x_row);
-                if (!PIECE_ASYNC) {
-                    v[r] = spmv_stream<V>(job.val, piece.begin + i);
-                }
-            } else if (i < piece.entries) {
-                faults->entry(piece.begin + i);
+            const bool there = base + r * PIECE_NT < piece.entries, good = spmv_has(job, c[r]);
+            lsp_read_if(good, x + c[r] * job.x_row, &from[r]);
+            spmv_stream_if<V>(there, (const V *)job.val + piece.begin + base, r * PIECE_NT, &v[r]);
+            if (there && !good) {
+                faults->entry(piece.begin + base + r * PIECE_NT);
             }
-        }
-        if (PIECE_ASYNC) {
-            __pipeline_wait_prior(0);
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            if constexpr (PIECE_ASYNC && !std::is_same<V, spmv_one>::value) {
-                memcpy(&v[r], &sums[piece_at(base + r * PIECE_NT)], sizeof(V));
-            }
             sums[piece_at(base + r * PIECE_NT)] =
                 spmv_has(job, c[r]) ? spmv_add<V, T, PLUS>(job.semiring, nothing, v[r], from[r]) : nothing;
         }

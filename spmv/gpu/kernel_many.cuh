@@ -6,7 +6,7 @@
 
 #include "kernel_rows.cuh"
 
-enum { MANY_AHEAD = 4, MANY_NT = 128, MANY_SM_BLOCKS = 10 };
+enum { MANY_AHEAD = 4, MANY_NT = 128, MANY_SM_BLOCKS = 8 };
 
 struct many_launch {
     rows_launch rows; /* lanes: threads of a row; room 0: no bulk copies */
@@ -15,15 +15,16 @@ struct many_launch {
 
 /* E elements that are moved together. */
 template <typename T, int E> struct alignas(sizeof(T) * E) many_part { T at[E]; };
-template <typename T, int E> __device__ inline many_part<T, E> many_read(const T *from) {
-    many_part<T, E> part;
-    if constexpr (sizeof part == 16) {
-        const uint4 bits = __ldg((const uint4 *)from);
-        memcpy(&part, &bits, sizeof bits);
+template <typename T, int E> __device__ inline void many_read(bool wanted, const T *from, many_part<T, E> *part) {
+    if constexpr (E == 1) {
+        lsp_read_if(wanted, from, &part->at[0]);
     } else {
-        part.at[0] = __ldg(from);
+        uint4 bits;
+        static_assert(sizeof bits == sizeof *part, "a part is 16 bytes");
+        memcpy(&bits, part, sizeof bits);
+        lsp_read_if(wanted, (const uint4 *)from, &bits);
+        memcpy(part, &bits, sizeof bits);
     }
-    return part;
 }
 
 /* Adds the entries from .. to-1 of a row. `col` and `val` begin at the entry `origin`. */
@@ -39,9 +40,8 @@ __device__ inline void many_add(const spmv_job &job, const C *col, const void *v
         for (int r = 0; r < MANY_AHEAD; r++) {
             const C c = r < left ? col[k - origin + r] : -1;
             good[r] = spmv_has(job, c);
-            if (good[r]) {
-                part[r] = many_read<T, E>(x + c * job.x_row);
-            } else if (r < left) {
+            many_read<T, E>(good[r], x + c * job.x_row, &part[r]);
+            if (!good[r] && r < left) {
                 faults->entry(k + r);
             }
         }

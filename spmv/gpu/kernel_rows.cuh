@@ -30,17 +30,15 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
         T from[AHEAD] = {};
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            c[r] = -1;
-            if (r * lanes < left) {
-                c[r] = col ? col[k + r * lanes] : 0;
-                v[r] = spmv_value<V>(job.val, k + r * lanes);
-            }
+            c[r] = col || r * lanes >= left ? -1 : 0;
+            lsp_read_if(col && r * lanes < left, col + k + r * lanes, &c[r]);
+            spmv_value_if<V>(r * lanes < left, job.val, k + r * lanes, &v[r]);
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            if (spmv_has(job, c[r])) {
-                from[r] = __ldg(x + (job.gathered ? k + r * lanes : c[r] * job.x_row));
-            } else if (r * lanes < left) {
+            const bool good = spmv_has(job, c[r]);
+            lsp_read_if(good, x + (job.gathered ? k + r * lanes : c[r] * job.x_row), &from[r]);
+            if (!good && r * lanes < left) {
                 faults->entry(k + r * lanes);
             }
         }
@@ -159,6 +157,7 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
         at[1] = at[0];
     }
     T sum = (T)-0.0;
+    int bad = -1;
 #pragma unroll 1
     for (int k = at[0] + (int)threadIdx.x % LANES; k < at[1]; k += DENSE_AHEAD * LANES) {
         const int32_t *const col = (const int32_t *)job.col + k;
@@ -168,18 +167,14 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
 #pragma unroll
         for (int r = 0; r < DENSE_AHEAD; r++) {
             c[r] = -1;
-            if (r * LANES < at[1] - k) {
-                c[r] = col[r * LANES];
-                v[r] = spmv_value<V>(job.val, k + r * LANES);
-            }
+            lsp_read_if(r * LANES < at[1] - k, col + r * LANES, &c[r]);
+            spmv_value_if<V>(r * LANES < at[1] - k, (const V *)job.val + k, r * LANES, &v[r]);
         }
 #pragma unroll
         for (int r = 0; r < DENSE_AHEAD; r++) {
-            if (spmv_has(job, c[r])) {
-                from[r] = __ldg(x + c[r]);
-            } else if (r * LANES < at[1] - k) {
-                faults.entry(k + r * LANES);
-            }
+            const bool good = spmv_has(job, c[r]);
+            lsp_read_if(good, x + c[r], &from[r]);
+            bad = !good && r * LANES < at[1] - k ? k + r * LANES : bad;
         }
 #pragma unroll
         for (int r = 0; r < DENSE_AHEAD; r++) {
@@ -189,6 +184,9 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
         }
     }
     sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
+    if (bad >= 0) {
+        faults.entry(bad);
+    }
     if (threadIdx.x % LANES == 0 && row == there && !listed) {
         spmv_write<T, true>(job, (T *)job.y + row, sum, at[0] == at[1]);
     }
@@ -257,11 +255,8 @@ __device__ inline T tile_sum(const spmv_job &job, const tile_room<V, int> &room,
             const bool there = r * LANES < end - at;
             const int32_t c = there ? room.col[at + r * LANES] : -1;
             good[r] = spmv_has(job, c);
-            if (good[r]) {
-                from[r] = __ldg(x + c);
-            } else if (there) {
-                *bad = at + r * LANES;
-            }
+            lsp_read_if(good[r], x + c, &from[r]);
+            *bad = there && !good[r] ? at + r * LANES : *bad;
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {

@@ -83,6 +83,11 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
+enum cudaFuncAttribute { cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
+template <typename Kernel> static inline cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int) {
+    return cudaSuccess;
+}
+
 static inline cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t) {
     memset(to, byte, bytes);
     return cudaSuccess;
