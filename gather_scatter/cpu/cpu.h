@@ -90,7 +90,8 @@ int64_t lsp_gather_stage_bytes(const lsp_ctx *ctx, const lsp_gather_job *job, co
 void lsp_gather_stage_free(lsp_ctx *ctx, lsp_stage *stage);
 void lsp_gather_stage_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage);
 /* Exported to spmv: the first loop for one column; then, from several threads, one bin at a time. Returns the bin's
- * elements, in a buffer of the thread: bin_items of them, those of a gather from position bin * bin_items on. */
+ * elements in the order of its runs, in a buffer of the thread: element k belongs to position bin * bin_items + the
+ * k-th of the bin's places. */
 void lsp_gather_stage_read(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column);
 const void *lsp_gather_stage_bin(const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column,
                                  int64_t bin, int thread);

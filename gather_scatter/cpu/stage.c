@@ -5,7 +5,7 @@
 #include "cpu.h"
 #include <string.h>
 
-enum { MOST_ITEMS = 1 << 16, STREAM_BYTES = 4096, FEW_RUNS = 1 << 20, NEIGHBOURS = 8 };
+enum { MOST_ITEMS = 1 << 16, STREAM_BYTES = 4096, FEW_RUNS = 1 << 20, NEIGHBOURS = 8, RUNS_AHEAD = 8 };
 
 /* ---- making ---- */
 
@@ -285,9 +285,19 @@ void lsp_gather_stage_read(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_st
 
 const void *lsp_gather_stage_bin(const lsp_gather_job *job, const lsp_stage *stage, const lsp_column *column,
                                  int64_t bin, int thread) {
-    const running r = running_of(job, stage, column);
-    char *buffer = (char *)stage->buffers + (size_t)(thread * stage->bin_items) * job->most_bytes;
-    fill_bin(&r, bin, buffer);
+    char *buffer = (char *)stage->buffers + (size_t)(thread * stage->bin_items) * job->most_bytes, *to = buffer;
+    const char *tmp = stage->tmp;
+    const int64_t *begin = stage->runs + bin * stage->tiles, *end = begin + stage->tiles;
+    for (int64_t tile = 0; tile < stage->tiles; tile++) {
+        const size_t bytes = (size_t)(end[tile] - begin[tile]) * column->bytes;
+        if (tile + RUNS_AHEAD < stage->tiles) { /* no prefetcher knows where runs are */
+            const char *later = tmp + (size_t)begin[tile + RUNS_AHEAD] * column->bytes;
+            __builtin_prefetch(later);
+            __builtin_prefetch(later + 64);
+        }
+        memcpy(to, tmp + (size_t)begin[tile] * column->bytes, bytes);
+        to += bytes;
+    }
     return buffer;
 }
 

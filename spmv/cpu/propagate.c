@@ -15,6 +15,7 @@ typedef struct propagation {
     int64_t *first_row;  /* bins + 1: bin b owns the rows that begin in it */
     int64_t *reach;      /* in how many of the next bins the last row of bin b has entries */
     uint16_t *row_begin; /* of each row: where it begins in its bin */
+    uint16_t *place;     /* of each entry: where its element of x is in the bin, whose elements come in runs */
     void *val;           /* NULL: all are 1 */
     void *head, *tail;   /* of each bin, sums of the row that comes from earlier bins, and of the one that goes on */
 } propagation;
@@ -70,6 +71,15 @@ static void cut_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
+static void invert_places(void *data, int64_t bin, int thread) {
+    const work *w = data;
+    const int64_t first = bin * w->p->stage.bin_items;
+    (void)thread;
+    for (int64_t k = 0; k < bin_count(w->p, bin); k++) {
+        w->p->place[first + w->p->stage.to_place[first + k]] = (uint16_t)k;
+    }
+}
+
 static void copy_values(void *data, int64_t begin, int64_t end) {
     const work *w = data;
     const size_t bytes = lsp_type_bytes(w->A->val_type), at = (size_t)begin * bytes;
@@ -110,12 +120,19 @@ static lsp_status make(lsp_spmv_plan *plan, int64_t items) {
     if (A->val_type != LSP_NONE) {
         LSP_TRY(take(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
     }
+    LSP_TRY(take(plan, A->nnz, sizeof *p->place, (void **)&p->place));
     memset(p->reach, 0, (size_t)p->bins * sizeof *p->reach);
     w = (work){A, p};
     lsp_for_shares(ctx, A->rows, 1 << 14, cut_rows, &w);
     last = A->rows == 0 ? -1 : lsp_min(lsp_csr_rowptr(A, A->rows - 1) / p->stage.bin_items, p->bins - 1);
     for (int64_t b = last + 1; b <= p->bins; b++) { /* bins after the one where the last row begins */
         p->first_row[b] = A->rows;
+    }
+    if (A->nnz > 0) {
+        lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), invert_places, &w);
+        lsp_free(ctx, p->stage.to_place); /* its inverse serves instead */
+        p->stage.to_place = NULL;
+        plan->info.plan_bytes -= A->nnz * (int64_t)sizeof *p->place;
     }
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
@@ -130,7 +147,7 @@ static void release(lsp_spmv_plan *plan) {
     if (p == NULL) {
         return;
     }
-    void *all[] = {p->first_row, p->reach, p->row_begin, p->val, p->head, p->tail};
+    void *all[] = {p->first_row, p->reach, p->row_begin, p->place, p->val, p->head, p->tail};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         lsp_free(plan->ctx, all[i]);
     }

@@ -1,25 +1,26 @@
 /* The rows of a bin for values V and vectors T: NAME(rows). VALUE(k): value k of the bin. Included by propagate.c. */
 
-static T NAME(sum)(const V *val, const T *x, int64_t begin, int64_t end) {
+static T NAME(sum)(const V *val, const T *x, const uint16_t *place, int64_t begin, int64_t end) {
     T sum = 0;
     (void)val;
     for (int64_t k = begin; k < end; k++) {
-        sum += VALUE(k) * x[k];
+        sum += VALUE(k) * x[place[k]];
     }
     return sum;
 }
 
-/* x: what the bin's entries need of x, entry by entry. */
+/* staged: what the bin's entries need of x, in the order of runs. */
 static void NAME(rows)(const running *r, int64_t bin, const void *staged) {
     const propagation *p = r->parts;
     const int64_t first = p->first_row[bin], rows = p->first_row[bin + 1] - first, count = bin_count(p, bin);
     const uint16_t *begin = p->row_begin + first;
     const V *val = (const V *)p->val + (sizeof(V) > 1 ? bin * p->stage.bin_items : 0);
+    const uint16_t *place = p->place + bin * p->stage.bin_items;
     const T *x = staged, alpha = (T)r->alpha, beta = (T)r->beta;
     T *y = (T *)r->y + first * r->step;
-    ((T *)p->head)[bin] = NAME(sum)(val, x, 0, rows > 0 ? begin[0] : count);
+    ((T *)p->head)[bin] = NAME(sum)(val, x, place, 0, rows > 0 ? begin[0] : count);
     for (int64_t i = 0; i < rows; i++) {
-        const T sum = NAME(sum)(val, x, begin[i], i + 1 < rows ? begin[i + 1] : count);
+        const T sum = NAME(sum)(val, x, place, begin[i], i + 1 < rows ? begin[i + 1] : count);
         if (i == rows - 1 && p->reach[bin] > 0) {
             ((T *)p->tail)[bin] = sum;
         } else {

@@ -6,9 +6,9 @@
 #include "types.cuh"
 
 /* Few slices leave most of a GPU idle: several warps then share one. By the number of slices alone, so that every GPU
- * gives the same bits. Tuned on an H200 (fem3:48, of 3456 slices: .054 ms with 3 warps, .059 with 1). */
+ * gives the same bits. Tuned on an H200, on fem3:48 of 3456 slices. */
 static int shares_of(const lsp_diagonals *D, int64_t vectors) {
-    enum { ENOUGH_WARPS = 8192, MOST_SHARES = 4, LEAST_DIAGONALS = 4 };
+    enum { ENOUGH_WARPS = 12288, MOST_SHARES = 4, LEAST_DIAGONALS = 4 };
     const int64_t wanted = lsp_ceil_div(ENOUGH_WARPS, lsp_max(D->slices, 1));
     const int64_t useful = D->count / lsp_max(D->slices, 1) / LEAST_DIAGONALS;
     return vectors > 1 ? 1 : (int)lsp_max(lsp_min(lsp_min(wanted, MOST_SHARES), useful), 1);
@@ -38,14 +38,15 @@ static lsp_status launch_block(lsp_ctx *ctx, diagonals_launch &launch, const lsp
             return launch_one<V, T, B, (B == 2 ? 2 : 1)>(ctx, launch);
         }
     }
-    launch.lanes = 1;
-    while (2 * launch.lanes < job.vectors) {
-        launch.lanes *= 2;
+    if (job.x_row > INT32_MAX / B) {
+        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "X has %lld elements from row to row: diagonals take up to %d",
+                        (long long)job.x_row, INT32_MAX / B);
     }
+    launch.lane_bits = lsp_bits((uint64_t)(job.vectors - 1) / 2);
     launch.paired =
         job.vectors % 2 == 0 && job.x_vector == 1 && job.x_row % 2 == 0 && (uintptr_t)job.x % (2 * sizeof(T)) == 0;
     return LSP_LAUNCH(ctx, (kernel_diagonals_many<V, T, B>),
-                      lsp_ceil_div(launch.slices * launch.lanes, DIAGONALS_WARPS), DIAGONALS_WARPS * WARP, 0, launch);
+                      lsp_ceil_div(launch.slices << launch.lane_bits, MANY_WARPS), MANY_WARPS * WARP, 0, launch);
 }
 
 template <typename V, typename T>

@@ -30,7 +30,7 @@ static diagonals_build build_of(const lsp_csr *A, int b) {
 /* ---- counting ---- */
 
 static lsp_status count(lsp_ctx *ctx, const diagonals_build &build) {
-    enum { SM_BLOCKS = 12 };
+    enum { SM_BLOCKS = 16 };
     switch (build.b) {
     case 2:
         return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_count, 2);
@@ -83,7 +83,7 @@ done:
 /* ---- plans ---- */
 
 static lsp_status place(lsp_ctx *ctx, const diagonals_build &build) {
-    enum { SM_BLOCKS = 12 };
+    enum { SM_BLOCKS = 16 };
     switch (build.b) {
     case 2:
         return LAUNCH_BUILD(ctx, build, SM_BLOCKS, kernel_diagonals_place, 2);
@@ -106,7 +106,7 @@ template <typename V> static lsp_status fill_type(lsp_ctx *ctx, const diagonals_
     case 4:
         return LAUNCH_BUILD(ctx, build, 3, kernel_diagonals_fill, V, 4);
     default:
-        return LAUNCH_BUILD(ctx, build, 12, kernel_diagonals_fill, V, 1);
+        return LAUNCH_BUILD(ctx, build, 16, kernel_diagonals_fill, V, 1);
     }
 }
 

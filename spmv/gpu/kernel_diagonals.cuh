@@ -7,7 +7,7 @@
 #include "arith.cuh"
 #include "spmv/diagonals.h"
 
-enum { DIAGONALS_WARPS = 8 }; /* the most of a block */
+enum { DIAGONALS_WARPS = 4, MANY_WARPS = 8 }; /* of a block, for one vector and for several. Tuned on an H200 */
 
 struct diagonals_launch {
     spmv_job job;
@@ -15,14 +15,14 @@ struct diagonals_launch {
     const lsp_diagonal *at;
     const void *values;
     int64_t slices;
-    int shares;  /* one vector: warps of a slice, each takes a share of its diagonals */
-    int lanes;   /* several vectors: lanes of a row */
-    bool paired; /* two neighbours of X are one aligned word */
+    int shares;    /* one vector: warps of a slice, each takes a share of its diagonals */
+    int lane_bits; /* several vectors: a row has 2^lane_bits lanes. x_row * B fits an int */
+    bool paired;   /* two neighbours of X are one aligned word */
 };
 
-/* Diagonal k, or one that no row has. */
-__device__ inline lsp_diagonal diagonals_at(const diagonals_launch &launch, int64_t k, int64_t end) {
-    const int2 word = k < end ? __ldg((const int2 *)launch.at + k) : int2{0, 0};
+/* Diagonal k of n, or one that no row has. */
+__device__ inline lsp_diagonal diagonals_at(const int2 *at, int k, int n) {
+    const int2 word = k < n ? __ldg(at + k) : int2{0, 0};
     return {word.x, (uint32_t)word.y};
 }
 
@@ -38,22 +38,23 @@ template <typename V, int B> __device__ inline void diagonals_values(const V *va
 
 /* ---- one vector ---- */
 
-/* Adds the diagonals begin .. end-1 to the lane's sums, AHEAD at a time: their loads are in flight together. Returns
+/* Adds n diagonals from `begin` on to the lane's sums, AHEAD at a time: their loads are in flight together. Returns
  * whether the row has an entry there. */
 template <typename V, typename T, int B, int AHEAD>
-__device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t begin, int64_t end, int row, T (&sum)[B]) {
+__device__ inline bool diagonals_sum(const diagonals_launch &launch, int64_t begin, int n, int row, T (&sum)[B]) {
     const int lane = (int)threadIdx.x % WARP;
+    const int2 *at = (const int2 *)launch.at + begin;
     const V *values = (const V *)launch.values + begin * (WARP * B * B) + lane;
     const T *x = (const T *)launch.job.x;
     bool some = false;
-    for (int64_t d = begin; d < end; d += AHEAD, values += AHEAD * WARP * B * B) {
+    for (int d = 0; d < n; d += AHEAD, values += AHEAD * WARP * B * B) {
         lsp_diagonal diagonal[AHEAD];
         V v[AHEAD][B * B] = {};
         T from[AHEAD][B] = {};
         bool here[AHEAD];
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
-            diagonal[a] = diagonals_at(launch, d + a, end);
+            diagonal[a] = diagonals_at(at, d + a, n);
         }
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
@@ -100,18 +101,28 @@ template <typename T, int B> __device__ inline void diagonals_join(int shares, i
 
 /* x is contiguous. */
 template <typename V, typename T, int B, int AHEAD>
-static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, 4) kernel_diagonals(diagonals_launch launch) {
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP, share = warp % launch.shares;
-    const int64_t slice = (int64_t)blockIdx.x * (blockDim.x / WARP / launch.shares) + warp / launch.shares;
+static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, 8) kernel_diagonals(diagonals_launch launch) {
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    int64_t slice = (int64_t)blockIdx.x * DIAGONALS_WARPS + warp;
+    int share = 0;
     T sum[B];
     bool some = false;
+    if (launch.shares > 1) { /* apart, because divisions are slow */
+        slice = (int64_t)blockIdx.x * (DIAGONALS_WARPS / launch.shares) + warp / launch.shares;
+        share = warp % launch.shares;
+    }
     for (int i = 0; i < B; i++) {
         sum[i] = -(T)0;
     }
     if (slice < launch.slices) {
-        const int64_t first = launch.first[slice], n = launch.first[slice + 1] - first;
-        some = diagonals_sum<V, T, B, AHEAD>(launch, first + n * share / launch.shares,
-                                             first + n * (share + 1) / launch.shares, (int)slice * WARP + lane, sum);
+        int64_t begin = launch.first[slice];
+        int n = (int)(launch.first[slice + 1] - begin);
+        if (launch.shares > 1) {
+            const int low = (int)((int64_t)n * share / launch.shares);
+            n = (int)((int64_t)n * (share + 1) / launch.shares) - low;
+            begin += low;
+        }
+        some = diagonals_sum<V, T, B, AHEAD>(launch, begin, n, (int)slice * WARP + lane, sum);
     }
     if (launch.shares > 1) {
         diagonals_join<T, B>(launch.shares, share, sum, &some);
@@ -128,24 +139,23 @@ static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, 4) kernel_diagon
 
 template <typename T> struct alignas(2 * sizeof(T)) diagonals_pair { T a, b; };
 
-/* The elements of vectors `vector` and vector+1 in row `row` of X. */
+/* The elements of two vectors at x; `second`: there is a second one. */
 template <typename T>
-__device__ inline diagonals_pair<T> diagonals_read(const diagonals_launch &launch, int64_t row, int vector) {
-    const T *x = (const T *)launch.job.x + row * launch.job.x_row + vector * launch.job.x_vector;
+__device__ inline diagonals_pair<T> diagonals_read(const diagonals_launch &launch, const T *x, bool second) {
     if (launch.paired) {
         return *(const diagonals_pair<T> *)x;
     }
-    return {__ldg(x), vector + 1 < launch.job.vectors ? __ldg(x + launch.job.x_vector) : (T)0};
+    return {__ldg(x), second ? __ldg(x + launch.job.x_vector) : (T)0};
 }
 
-/* A slice belongs to `lanes` warps. Each has 32 / lanes of its rows. */
+/* A slice belongs to 2^lane_bits warps. Each has some of its rows. */
 template <typename V, typename T, int B>
-static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, B <= 2 ? 4 : 2)
+static __global__ void __launch_bounds__(MANY_WARPS *WARP, B <= 2 ? 4 : 2)
     kernel_diagonals_many(diagonals_launch launch) {
-    enum { AHEAD = B == 1 ? 4 : B == 2 ? 2 : 1 };
-    const int lanes = launch.lanes, warp = (int)threadIdx.x / WARP, vector = (int)threadIdx.x % lanes * 2;
-    const int64_t slice = (int64_t)blockIdx.x * (DIAGONALS_WARPS / lanes) + warp / lanes;
-    const int r = (int)threadIdx.x / lanes % WARP, row = (int)slice * WARP + r;
+    enum { AHEAD = B == 1 ? 5 : B == 2 ? 2 : 1 };
+    const int warp = (int)threadIdx.x / WARP, vector = ((int)threadIdx.x & ((1 << launch.lane_bits) - 1)) * 2;
+    const int64_t slice = (int64_t)blockIdx.x * (MANY_WARPS >> launch.lane_bits) + (warp >> launch.lane_bits);
+    const int r = ((int)threadIdx.x >> launch.lane_bits) % WARP, row = (int)slice * WARP + r;
     T sum[B][2];
     bool some = false;
     if (slice >= launch.slices || vector >= launch.job.vectors) {
@@ -154,22 +164,28 @@ static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, B <= 2 ? 4 : 2)
     for (int i = 0; i < B; i++) {
         sum[i][0] = sum[i][1] = -(T)0;
     }
-    const int64_t end = launch.first[slice + 1];
-    for (int64_t d = launch.first[slice]; d < end; d += AHEAD) {
+    const bool second = vector + 1 < launch.job.vectors;
+    const int64_t first = launch.first[slice];
+    const int n = (int)(launch.first[slice + 1] - first), step = (int)launch.job.x_row;
+    const int2 *at = (const int2 *)launch.at + first;
+    const V *values = (const V *)launch.values + first * (WARP * B * B) + r;
+    const T *x = (const T *)launch.job.x + (int64_t)row * B * step + vector * launch.job.x_vector;
+    for (int d = 0; d < n; d += AHEAD, values += AHEAD * WARP * B * B) {
         lsp_diagonal diagonal[AHEAD];
         V v[AHEAD][B * B] = {};
         diagonals_pair<T> from[AHEAD][B] = {};
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
-            diagonal[a] = diagonals_at(launch, d + a, end);
+            diagonal[a] = diagonals_at(at, d + a, n);
         }
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
             if ((diagonal[a].rows >> r & 1) != 0) {
-                diagonals_values<V, B>((const V *)launch.values + (d + a) * (WARP * B * B) + r, v[a]);
+                diagonals_values<V, B>(values + a * WARP * B * B, v[a]);
 #pragma unroll
                 for (int j = 0; j < B; j++) {
-                    from[a][j] = diagonals_read<T>(launch, (int64_t)(row + diagonal[a].offset) * B + j, vector);
+                    from[a][j] =
+                        diagonals_read<T>(launch, x + (int64_t)diagonal[a].offset * (B * step) + j * step, second);
                 }
             }
         }

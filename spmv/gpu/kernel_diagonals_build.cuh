@@ -45,17 +45,44 @@ struct build_row {
     unsigned head; /* column - row of the next entry, ordered as unsigned; all bits set at the end */
 };
 
-template <int B> __device__ inline void build_look(const diagonals_build &build, build_row *r) {
-    r->head = r->at >= r->end ? ~0u : (unsigned)(build_col(build, r->at) / B - r->row) ^ 0x80000000u;
+template <int B> __device__ inline void build_look(build_row *r, int col) {
+    r->head = r->at >= r->end ? ~0u : (unsigned)(col / B - r->row) ^ 0x80000000u;
 }
 
-template <int B> __device__ inline build_row build_begin(const diagonals_build &build, int64_t slice) {
-    build_row r;
-    r.row = (int)slice * WARP + (int)threadIdx.x % WARP;
-    const int64_t row = min((int64_t)r.row * B, build.rows);
-    r.at = build_rowptr(build, row);
-    r.end = build_rowptr(build, min(row + 1, build.rows));
-    build_look<B>(build, &r);
+/* The slices of a warp in turn. Row pointers are read two slices ahead, first columns one slice ahead, so that a warp
+ * waits for neither. */
+struct build_walk {
+    int64_t slice, step, at[2], end[2]; /* of the next slice, and of that behind it */
+    int col;                            /* of the next slice */
+};
+
+template <int B> __device__ inline void build_read_rows(const diagonals_build &build, build_walk *walk, int64_t slice) {
+    const int64_t row = min((slice * WARP + (int)threadIdx.x % WARP) * B, build.rows);
+    walk->at[1] = build_rowptr(build, row);
+    walk->end[1] = build_rowptr(build, min(row + 1, build.rows));
+}
+__device__ inline void build_read_columns(const diagonals_build &build, build_walk *walk) {
+    walk->at[0] = walk->at[1];
+    walk->end[0] = walk->end[1];
+    walk->col = walk->at[0] < walk->end[0] ? build_col(build, walk->at[0]) : 0;
+}
+
+template <int B> __device__ inline build_walk build_start(const diagonals_build &build) {
+    build_walk walk;
+    walk.slice = (int64_t)blockIdx.x * BUILD_WARPS + threadIdx.x / WARP;
+    walk.step = (int64_t)gridDim.x * BUILD_WARPS;
+    build_read_rows<B>(build, &walk, walk.slice);
+    build_read_columns(build, &walk);
+    build_read_rows<B>(build, &walk, walk.slice + walk.step);
+    return walk;
+}
+
+/* The rows of walk->slice; begins to read the slices behind it. */
+template <int B> __device__ inline build_row build_begin(const diagonals_build &build, build_walk *walk) {
+    build_row r = {(int)walk->slice * WARP + (int)threadIdx.x % WARP, walk->at[0], walk->end[0], 0};
+    build_look<B>(&r, walk->col);
+    build_read_columns(build, walk);
+    build_read_rows<B>(build, walk, walk->slice + 2 * walk->step);
     return r;
 }
 
@@ -69,7 +96,7 @@ template <int B> __device__ inline bool build_next(const diagonals_build &build,
     }
     if (r->head == least) {
         r->at += B;
-        build_look<B>(build, r);
+        build_look<B>(r, r->at < r->end ? build_col(build, r->at) : 0);
     }
     return true;
 }
@@ -119,15 +146,14 @@ __device__ inline bool build_is_needless(const diagonals_build &build) {
 
 template <int B>
 static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_count(diagonals_build build) {
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int64_t step = (int64_t)gridDim.x * BUILD_WARPS;
+    const int lane = (int)threadIdx.x % WARP;
     unsigned long long sum = 0;
     int done = 0;
     if (build_is_needless(build)) {
         return;
     }
-    for (int64_t slice = (int64_t)blockIdx.x * BUILD_WARPS + warp; slice < build.slices; slice += step) {
-        build_row r = build_begin<B>(build, slice);
+    for (build_walk walk = build_start<B>(build); walk.slice < build.slices; walk.slice += walk.step) {
+        build_row r = build_begin<B>(build, &walk);
         if (B > 1 && !__all_sync(~0u, build_has_blocks<B>(build, r))) {
             build.found->no_blocks = 1;
         }
@@ -135,10 +161,10 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
         sum += (unsigned long long)count;
         done++;
         if (lane == 0 && build.first) {
-            build.first[slice + 1] = count;
+            build.first[walk.slice + 1] = count;
         }
         /* Often at first, so that a poor matrix is left early; rarely later: all warps add to one word. */
-        if ((done & (done - 1)) == 0 || done % 32 == 0 || slice + step >= build.slices) {
+        if ((done & (done - 1)) == 0 || done % 32 == 0 || walk.slice + walk.step >= build.slices) {
             unsigned long long before = 0;
             unsigned no_blocks = 0;
             if (lane == 0) {
@@ -156,13 +182,12 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
 
 template <int B>
 static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_place(diagonals_build build) {
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int64_t step = (int64_t)gridDim.x * BUILD_WARPS;
-    for (int64_t slice = (int64_t)blockIdx.x * BUILD_WARPS + warp; slice < build.slices; slice += step) {
-        const int64_t end = build.first[slice + 1];
-        build_row r = build_begin<B>(build, slice);
+    const int lane = (int)threadIdx.x % WARP;
+    for (build_walk walk = build_start<B>(build); walk.slice < build.slices; walk.slice += walk.step) {
+        const int64_t begin = build.first[walk.slice], end = build.first[walk.slice + 1];
+        build_row r = build_begin<B>(build, &walk);
         lsp_diagonal d = {0, 0}, mine = {0, 0};
-        for (int64_t k = build.first[slice]; k < end; k += WARP) {
+        for (int64_t k = begin; k < end; k += WARP) {
             for (int q = 0; q < WARP && k + q < end && build_next<B>(build, &r, &d); q++) {
                 mine = q == lane ? d : mine;
             }

@@ -10,6 +10,7 @@
 template <typename T>
 __device__ inline void lengths_load_popular(const lengths_plan &p, const T *x, int64_t step, T *popular) {
     enum { EACH = LENGTHS_SECTOR / sizeof(T) };
+#pragma unroll 4
     for (unsigned i = threadIdx.x; i < p.popular * EACH; i += blockDim.x) {
         const int64_t c = (int64_t)p.sector[i / EACH] * EACH + i % EACH;
         if (c < p.cols) {
@@ -32,9 +33,9 @@ __device__ inline T lengths_sum(const lengths_plan &p, const lengths_slice &s, u
 #pragma unroll
         for (int u = 0; u < U; u++) {
             const int64_t k = ((int64_t)at + u) * WARP + threadIdx.x % WARP;
-            col[u] = at + u < end ? __ldcs(p.col + k) : LENGTHS_NONE;
+            col[u] = at + u < end ? p.col[k] : LENGTHS_NONE;
             if constexpr (!ONES) {
-                val[u] = at + u < end ? __ldcs((const value *)p.val + k) : 0;
+                val[u] = at + u < end ? ((const value *)p.val)[k] : 0;
             }
         }
 #pragma unroll
@@ -73,7 +74,7 @@ __device__ inline lengths_turn lengths_take(const lengths_plan &p, unsigned *nex
 }
 
 template <typename V, typename T, bool POPULAR>
-static __global__ void __launch_bounds__(LENGTHS_NT, POPULAR ? 1 : 2)
+static __global__ void __launch_bounds__(LENGTHS_NT, 1)
     kernel_lengths_product(lengths_plan p, const T *x, int64_t step, propagate_out<T> out) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned next;
@@ -89,6 +90,7 @@ static __global__ void __launch_bounds__(LENGTHS_NT, POPULAR ? 1 : 2)
     __syncthreads();
     for (lengths_turn turn = lengths_take(p, &next, end); turn.number < end;) {
         const lengths_turn now = turn;
+        const unsigned r = lane / now.slice.lanes, row = r < now.slice.rows ? p.row[now.slice.slot + r] : 0;
         turn = lengths_take(p, &next, end); /* the next slice's head is on its way meanwhile */
         T sum = lengths_sum<V, T, POPULAR>(p, now.slice, now.stop, x, step, popular);
         for (int half = now.slice.lanes / 2; half > 0; half /= 2) {
@@ -98,8 +100,8 @@ static __global__ void __launch_bounds__(LENGTHS_NT, POPULAR ? 1 : 2)
             if (lane == 0) {
                 ((T *)p.sum)[now.number] = sum;
             }
-        } else if (lane % now.slice.lanes == 0 && lane / now.slice.lanes < now.slice.rows) {
-            propagate_write(out, (int64_t)p.row[now.slice.slot + lane / now.slice.lanes], sum);
+        } else if (lane % now.slice.lanes == 0 && r < now.slice.rows) {
+            propagate_write(out, (int64_t)row, sum);
         }
     }
 }

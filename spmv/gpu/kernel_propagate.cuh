@@ -28,23 +28,6 @@ template <typename T> __device__ inline void propagate_call(const T *x, unsigned
     }
 }
 
-template <typename P> __device__ inline P propagate_stream(const P *from) {
-    union {
-        P pack;
-        uint4 four;
-        uint2 two;
-        unsigned one;
-    } u;
-    if constexpr (sizeof(P) == 16) {
-        u.four = __ldcs((const uint4 *)from);
-    } else if constexpr (sizeof(P) == 8) {
-        u.two = __ldcs((const uint2 *)from);
-    } else {
-        u.one = __ldcs((const unsigned *)from);
-    }
-    return u.pack;
-}
-
 /* U vectors of 16 bytes of products: their columns and values, loaded ahead. */
 template <typename V, typename T, int U> struct propagate_batch {
     enum { EACH = 16 / sizeof(T), ONES = std::is_same<V, propagate_ones>::value };
@@ -57,9 +40,9 @@ template <typename V, typename T, int U> struct propagate_batch {
         for (int u = 0; u < U; u++) {
             const unsigned v = at + threadIdx.x + (unsigned)u * blockDim.x;
             if (v < end) {
-                col[u] = propagate_stream((const propagate_pack<uint16_t, EACH> *)p.col + v);
+                col[u] = ((const propagate_pack<uint16_t, EACH> *)p.col)[v];
                 if constexpr (!ONES) {
-                    val[u] = propagate_stream((const propagate_pack<value, EACH> *)p.val + v);
+                    val[u] = ((const propagate_pack<value, EACH> *)p.val)[v];
                 }
             }
         }
@@ -108,7 +91,6 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 1) kernel_propagate(propa
     unsigned at = (unsigned)((uint64_t)total * blockIdx.x / gridDim.x);
     const unsigned end = (unsigned)((uint64_t)total * (blockIdx.x + 1) / gridDim.x);
     batch next;
-    lsp_let_next_begin();
     next.load(p, at, end);
     for (unsigned s = propagate_find_slice(p, at, batch::EACH); at < end; s++) {
         const unsigned stop = min(end, p.slice_at[s + 1] / batch::EACH);
@@ -135,23 +117,16 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 1) kernel_propagate(propa
 
 /* ---- phase 2 ---- */
 
-/* Where entry i of a bin is in shared memory: neighbours of neighbouring rows lie in different banks. */
-template <typename T> __device__ inline unsigned propagate_bank(unsigned i) {
-    return sizeof(T) == 8 ? i ^ (i >> 4 & 15) : i ^ (i >> 5 & 31);
-}
-
 /* Shared memory of a bin. */
 template <typename T> struct propagate_tile {
     T *product;
-    uint16_t *place;
     propagate_runs *runs;
     unsigned *shift, *longer; /* longer: rows that a warp sums */
 };
 template <typename T> __device__ inline propagate_tile<T> propagate_lay_out(const propagation &p, char *shared) {
     propagate_tile<T> t;
     t.product = (T *)shared;
-    t.place = (uint16_t *)(t.product + p.entries);
-    t.runs = (propagate_runs *)(t.place + p.entries);
+    t.runs = (propagate_runs *)(t.product + p.entries);
     t.shift = (unsigned *)(t.runs + p.entries / 32);
     t.longer = t.shift + p.run_room;
     return t;
@@ -163,16 +138,16 @@ template <typename U> __device__ inline void propagate_copy(U *shared, const U *
     }
 }
 
-/* Copies what finds the products of a bin. `later`: a bin whose words are called into the L2 cache. */
+/* Copies what finds the products of a bin. Its places, which are read later, and the words of the bin `later` are
+ * called into the L2 cache. */
 template <typename T>
 __device__ inline void propagate_find(const propagation &p, const propagate_tile<T> &t, unsigned later) {
     const int64_t b = blockIdx.x;
-    propagate_copy(t.place, p.place + b * p.entries, p.entries);
     propagate_copy(t.runs, p.runs + b * (p.entries / 32), p.entries / 32);
     propagate_copy(t.shift, p.shift + b * p.run_room, p.run_room);
     __pipeline_commit();
+    propagate_call(p.place + b * p.entries, p.entries);
     if (later < p.bins) {
-        propagate_call(p.place + (int64_t)later * p.entries, p.entries);
         propagate_call(p.runs + (int64_t)later * (p.entries / 32), p.entries / 32);
         propagate_call(p.shift + (int64_t)later * p.run_room, p.run_room);
     }
@@ -183,13 +158,13 @@ __device__ inline unsigned propagate_run(const propagate_runs &word, unsigned i)
     return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
 }
 
-/* Starts the copies of a bin's products into shared memory, each to its place. */
+/* Starts the copies of a bin's products into shared memory, run by run. */
 template <typename T>
 __device__ inline void propagate_fetch(const propagation &p, const propagate_tile<T> &t, unsigned count) {
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
         const unsigned at = i + t.shift[propagate_run(t.runs[i / 32], i)];
-        __pipeline_memcpy_async(t.product + propagate_bank<T>(t.place[i]), (const T *)p.product + at, sizeof(T));
+        __pipeline_memcpy_async(t.product + i, (const T *)p.product + at, sizeof(T));
     }
     __pipeline_commit();
 }
@@ -216,10 +191,12 @@ __device__ inline void propagate_put(const propagation &p, const propagate_out<T
 
 /* The entries begin .. end-1, added by `lanes` lanes and then in pairs; the sum is in each of them. */
 template <typename T>
-__device__ inline T propagate_sum(const T *product, unsigned begin, unsigned end, unsigned lane, unsigned lanes) {
+__device__ inline T propagate_sum(const propagate_tile<T> &t, const uint16_t *place, unsigned begin, unsigned end,
+                                  unsigned lane, unsigned lanes) {
     T sum = 0;
-    for (unsigned i = begin + lane; i < end; i += lanes) {
-        sum += product[propagate_bank<T>(i)];
+#pragma unroll 4
+    for (unsigned k = begin + lane; k < end; k += lanes) {
+        sum += t.product[place[k]];
     }
     for (unsigned half = lanes / 2; half > 0; half /= 2) {
         sum += __shfl_xor_sync(~0u, sum, half);
@@ -240,20 +217,19 @@ __device__ inline propagate_bounds propagate_row(const uint16_t *begin, int r, i
     return b;
 }
 
-/* LANES lanes sum a row; the long rows are left to whole warps, which take them in any order. ahead: blocks that run at
- * the same time. */
+/* LANES lanes sum a row; the long rows are left to whole warps, which take them in any order. Started the usual way,
+ * not beside phase 1: then multiprocessors would keep the share of L1 cache that phase 1 leaves, which is too small. */
 template <typename T, int LANES>
-static __global__ void __launch_bounds__(PROPAGATE_NT, 2)
-    kernel_propagate_rows(propagation p, propagate_out<T> out, unsigned ahead) {
+static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(propagation p, propagate_out<T> out) {
     enum { AHEAD = 4, LONG = 32 * LANES };
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned longer;
     const propagate_tile<T> t = propagate_lay_out<T>(p, shared);
-    propagate_find(p, t, blockIdx.x + ahead);
+    propagate_find(p, t, blockIdx.x + p.ahead);
     const int64_t row = p.bin[blockIdx.x].row;
     const unsigned count = p.bin[blockIdx.x + 1].begin - p.bin[blockIdx.x].begin;
     const int rows = (int)(p.bin[blockIdx.x + 1].row - row), groups = (int)blockDim.x / LANES;
-    const uint16_t *const begin = p.row_begin + row;
+    const uint16_t *const begin = p.row_begin + row, *const place = p.place + (int64_t)blockIdx.x * p.entries;
     const unsigned lane = threadIdx.x % LANES;
     propagate_bounds bounds[AHEAD];
     if (threadIdx.x == 0) {
@@ -261,7 +237,6 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 2)
     }
     __pipeline_wait_prior(0);
     __syncthreads();
-    lsp_wait_for_previous();
     propagate_fetch(p, t, count);
     for (int a = 0; a < AHEAD; a++) {
         bounds[a] = propagate_row(begin, (int)threadIdx.x / LANES + a * groups, rows, count);
@@ -275,7 +250,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 2)
             propagate_bounds b = bounds[a];
             bounds[a] = propagate_row(begin, r + AHEAD * groups, rows, count);
             const bool is_long = b.end - b.begin > LONG;
-            const T sum = propagate_sum(t.product, b.begin, is_long ? b.begin : b.end, lane, LANES);
+            const T sum = propagate_sum(t, place, b.begin, is_long ? b.begin : b.end, lane, LANES);
             if (lane == 0 && is_long) {
                 t.longer[atomicAdd(&longer, 1u)] = (unsigned)r;
             } else if (lane == 0 && r < rows) {
@@ -288,7 +263,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 2)
         const int r = k < longer ? (int)t.longer[k] : -1;
         propagate_bounds b = propagate_row(begin, max(r, 0), rows, count);
         b = r >= 0 ? b : propagate_bounds{0, (unsigned short)(rows > 0 ? b.begin : count)};
-        const T sum = propagate_sum(t.product, b.begin, b.end, threadIdx.x % WARP, WARP);
+        const T sum = propagate_sum(t, place, b.begin, b.end, threadIdx.x % WARP, WARP);
         if (threadIdx.x % WARP == 0) {
             propagate_put(p, out, r, rows, sum);
         }

@@ -200,7 +200,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT)
     __syncthreads();
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
         const unsigned k = m.order[i], c = (unsigned)col[begin + k], s = c / p.columns;
-        p.place[(int64_t)blockIdx.x * p.entries + i] = (uint16_t)k;
+        p.place[(int64_t)blockIdx.x * p.entries + k] = (uint16_t)i;
         p.col[m.shift[s] + i] = (uint16_t)(c - s * p.columns);
     }
 }
@@ -214,11 +214,17 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_values(propagation
     const propagate_runs *const runs = p.runs + (int64_t)blockIdx.x * (p.entries / 32);
     const unsigned *const shift = p.shift + (int64_t)blockIdx.x * p.run_room;
     const uint16_t *const place = p.place + (int64_t)blockIdx.x * p.entries;
+    LSP_DYNAMIC_SHARED(shared);
+    uint16_t *const order = (uint16_t *)shared; /* the inverse of the places */
+    for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
+        order[place[k]] = (uint16_t)k;
+    }
+    __syncthreads();
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
         const propagate_runs word = runs[i / 32];
         const unsigned run = word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
-        ((V *)p.val)[i + shift[run]] = from[begin + place[i]];
+        ((V *)p.val)[i + shift[run]] = from[begin + order[i]];
     }
 }
 

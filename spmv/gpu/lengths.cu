@@ -8,10 +8,10 @@
 
 /* Tuned on an H200. */
 enum {
-    MOST_POPULAR = 4608,   /* sectors: more leave too little L1 cache */
-    LEAST_HELD = 4,        /* they pay if they hold this part of the entries: 1/4 */
+    MOST_POPULAR = 1024,   /* sectors: more leave too little L1 cache */
+    LEAST_HELD = 16,       /* they pay if they hold this part of the entries: 1/16 */
     FEW_COLUMNS = 1 << 16, /* an x that L1 caches hold well anyhow */
-    PLAIN_BLOCKS = 2       /* on a multiprocessor, without popular sectors */
+    SM_BLOCKS = 1
 };
 
 static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
@@ -156,7 +156,7 @@ static lsp_status fill(lsp_spmv_plan *plan, lengths_plan *p, const int64_t *slic
     const lsp_csr *A = &plan->job.A;
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
     const unsigned each = (unsigned)(LENGTHS_SECTOR / bytes);
-    p->blocks = lsp_blocks_for(ctx, p->steps + p->slices, LENGTHS_NT / WARP, p->popular > 0 ? 1 : PLAIN_BLOCKS);
+    p->blocks = lsp_blocks_for(ctx, p->steps + p->slices, LENGTHS_NT / WARP, SM_BLOCKS);
     LSP_TRY(take(plan, p->slices + 1, sizeof *p->slice, (void **)&p->slice));
     LSP_TRY(take(plan, p->blocks + 1, sizeof *p->block_slice, (void **)&p->block_slice));
     LSP_TRY(take(plan, p->steps * WARP, sizeof *p->col, (void **)&p->col));

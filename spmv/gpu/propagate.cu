@@ -4,10 +4,16 @@
 #include "kernel_propagate.cuh"
 #include "kernel_propagate_plan.cuh"
 
-/* Tuned on an H200. Two blocks of phase 2 share a multiprocessor and leave it some 50 KB of L1 cache. */
+/* Tuned on an H200. Phase 2 wants three blocks of small bins a multiprocessor, or two of large bins where
+ * there are many slices; and it wants L1 cache beside them, which the driver cuts in steps: so the blocks together may
+ * use these parts of the shared memory, in percent. */
 enum {
-    BIN_ENTRIES = 8192, /* of doubles; of floats half as many again */
-    BIN_SHARED = 100 << 10,
+    THREE_BYTES = 48 << 10, /* products of a bin, threads, percent */
+    THREE_THREADS = 640,
+    THREE_PERCENT = 72,
+    TWO_BYTES = 64 << 10,
+    TWO_THREADS = 1024,
+    TWO_PERCENT = 86,
     LEAST_ENTRIES = 1024,
     FEW_LANES = 1,        /* to sum a row, */
     MANY_LANES = 8,       /* or if rows have */
@@ -19,8 +25,7 @@ enum {
 /* ---- sizes ---- */
 
 static size_t rows_shared(const propagation *p, size_t bytes) {
-    return p->entries * (bytes + sizeof *p->place) + p->entries / 32 * (sizeof *p->runs + 4) +
-           p->run_room * sizeof *p->shift;
+    return p->entries * bytes + p->entries / 32 * (sizeof *p->runs + 4) + p->run_room * sizeof *p->shift;
 }
 static size_t making_shared(const propagation *p) {
     return (size_t)p->slices * 8 + p->entries / 32 * 8 + (size_t)p->entries * 2;
@@ -30,6 +35,28 @@ static int64_t step_up(int64_t n) { return lsp_ceil_div(lsp_max(n, 1), PROPAGATE
 
 static int threads_for(int64_t items) { return (int)lsp_min(lsp_ceil_div(items, WARP) * WARP, PROPAGATE_NT); }
 
+/* Do so many blocks of phase 2 fit a multiprocessor, beside enough L1 cache? */
+static bool fit_beside(const lsp_cuda_chip *chip, const propagation *p, size_t bytes, int blocks, int percent) {
+    return blocks * (int64_t)(rows_shared(p, bytes) + STATIC_BYTES) <= (int64_t)chip->shared_sm_bytes * percent / 100;
+}
+
+/* Bins of at most `most` entries. */
+static void choose_bins(const lsp_cuda_chip *chip, propagation *p, size_t bytes, int64_t most) {
+    int blocks = 3;
+    p->entries = (unsigned)lsp_min(most, THREE_BYTES / (int64_t)bytes);
+    p->threads = THREE_THREADS;
+    if (!fit_beside(chip, p, bytes, blocks, THREE_PERCENT)) {
+        blocks = 2;
+        p->entries = (unsigned)lsp_min(most, TWO_BYTES / (int64_t)bytes);
+        p->threads = TWO_THREADS;
+        while (p->entries > LEAST_ENTRIES && !fit_beside(chip, p, bytes, blocks, TWO_PERCENT)) {
+            p->entries -= PROPAGATE_STEP;
+        }
+    }
+    p->threads = (int)lsp_min(p->threads, threads_for(p->entries / 8));
+    p->ahead = (unsigned)(chip->sms * blocks);
+}
+
 /* Cuts x and the entries. False: the matrix or the chip does not suit. longest: entries of the longest row. */
 static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes *sizes, int64_t longest,
                 propagation *p) {
@@ -38,8 +65,6 @@ static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes
     const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type);
     const int64_t shared = chip->shared_block_bytes - STATIC_BYTES;
     const int64_t columns = lsp_min(shared / bytes / PROPAGATE_STEP * PROPAGATE_STEP, MOST_INSIDE);
-    const int64_t entries = bytes == 8 ? BIN_ENTRIES : BIN_ENTRIES / 2 * 3;
-    const int64_t room = lsp_min(lsp_min(BIN_SHARED, chip->shared_sm_bytes / 2 - STATIC_BYTES), shared);
     const int64_t even = step_up(A->nnz / chip->sms / 2); /* work for all multiprocessors */
     *p = propagation{};
     if (lsp_max(A->rows, A->nnz) > INT32_MAX - MOST_INSIDE || A->cols > INT32_MAX || columns <= 0) {
@@ -51,16 +76,12 @@ static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes
     p->columns = (unsigned)lsp_min(sizes->columns > 0 ? lsp_min(sizes->columns, columns) : columns, step_up(A->cols));
     p->slices = (unsigned)lsp_max(lsp_ceil_div(A->cols, p->columns), 1);
     p->run_room = (p->slices + 3) / 4 * 4;
-    p->entries = (unsigned)(sizes->entries > 0 ? lsp_min(sizes->entries, entries)
-                                               : lsp_min(entries, lsp_max(even, LEAST_ENTRIES)));
-    while (p->entries > LEAST_ENTRIES && (int64_t)rows_shared(p, (size_t)bytes) > room) {
-        p->entries -= PROPAGATE_STEP;
-    }
+    choose_bins(chip, p, (size_t)bytes, sizes->entries > 0 ? sizes->entries : lsp_max(even, LEAST_ENTRIES));
     p->cuts_rows = longest > p->entries / 8;
     p->target = p->cuts_rows ? p->entries : p->entries - (unsigned)longest;
     p->bins = (unsigned)lsp_max(lsp_ceil_div(A->nnz, p->target), 1);
     return (int64_t)p->slices * p->bins <= lsp_max(A->nnz, MOST_INSIDE) && (int64_t)making_shared(p) <= shared &&
-           (int64_t)rows_shared(p, (size_t)bytes) <= room;
+           (int64_t)rows_shared(p, (size_t)bytes) <= shared;
 }
 
 static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
@@ -130,6 +151,11 @@ done:
     return status;
 }
 
+template <typename V> static lsp_status bring_values(lsp_ctx *ctx, const propagation *p, const void *val) {
+    return LSP_LAUNCH(ctx, kernel_values<V>, p->bins, threads_for(p->entries), p->entries * sizeof *p->place, *p,
+                      (const V *)val);
+}
+
 static lsp_status update(lsp_spmv_plan *plan) {
     const propagation *p = (const propagation *)plan->parts;
     const lsp_csr *A = &plan->job.A;
@@ -137,9 +163,7 @@ static lsp_status update(lsp_spmv_plan *plan) {
     if (A->val_type == LSP_NONE || A->nnz == 0) {
         return LSP_OK;
     }
-    return A->val_type == LSP_F64
-               ? LSP_LAUNCH(ctx, kernel_values<double>, p->bins, threads_for(p->entries), 0, *p, (const double *)A->val)
-               : LSP_LAUNCH(ctx, kernel_values<float>, p->bins, threads_for(p->entries), 0, *p, (const float *)A->val);
+    return A->val_type == LSP_F64 ? bring_values<double>(ctx, p, A->val) : bring_values<float>(ctx, p, A->val);
 }
 
 static lsp_status make(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
@@ -202,27 +226,25 @@ done:
 /* ---- a product ---- */
 
 template <typename V, typename T>
-static lsp_status start_products(lsp_ctx *ctx, const propagation *p, const T *x, int64_t step, bool *beside) {
-    enum { U = 4 };
+static lsp_status start_products(lsp_ctx *ctx, const propagation *p, const T *x, int64_t step) {
+    enum { U = 3 };
     lsp_status status = LSP_OK;
     const size_t shared = (size_t)p->columns * sizeof(T);
     const int threads = threads_for(lsp_max(p->columns / 8, WARP));
     void (*kernel)(propagation, const T *, int64_t) = kernel_propagate<V, T, U>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, x, step));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, x, step));
 done:
     return status;
 }
 
 template <typename T, int LANES>
-static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const propagate_out<T> *out, bool *beside) {
+static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const propagate_out<T> *out) {
     lsp_status status = LSP_OK;
     const size_t shared = rows_shared(p, sizeof(T));
-    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
-    const unsigned ahead = (unsigned)(chip->sms * lsp_min(chip->shared_sm_bytes / (int64_t)(shared + STATIC_BYTES), 2));
-    void (*kernel)(propagation, propagate_out<T>, unsigned) = kernel_propagate_rows<T, LANES>;
+    void (*kernel)(propagation, propagate_out<T>) = kernel_propagate_rows<T, LANES>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, p->bins, threads_for(p->entries / 8), shared, *p, *out, ahead));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, p->bins, p->threads, shared, *p, *out));
     if (p->cuts_rows) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_propagate_join<T>, lsp_ceil_div(p->bins, 256 / WARP), 256, 0, *p, *out));
     }
@@ -235,21 +257,20 @@ template <typename T> static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_jo
     const propagate_out<T> out = propagate_out_of<T>(job);
     const T *x = (const T *)job->vectors.x;
     const int64_t x_step = propagate_x_step(job);
-    bool beside = false;
     if (p->rows == 0) {
         return LSP_OK;
     }
     if (job->A.val_type == LSP_NONE) {
-        LSP_TRY((start_products<propagate_ones, T>(ctx, p, x, x_step, &beside)));
+        LSP_TRY((start_products<propagate_ones, T>(ctx, p, x, x_step)));
     } else if (job->A.val_type == LSP_F32) {
-        LSP_TRY((start_products<float, T>(ctx, p, x, x_step, &beside)));
+        LSP_TRY((start_products<float, T>(ctx, p, x, x_step)));
     } else {
         if constexpr (sizeof(T) == 8) {
-            LSP_TRY((start_products<double, T>(ctx, p, x, x_step, &beside)));
+            LSP_TRY((start_products<double, T>(ctx, p, x, x_step)));
         }
     }
-    LSP_TRY(p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, &out, &beside))
-                                             : (start_rows<T, MANY_LANES>(ctx, p, &out, &beside)));
+    LSP_TRY(p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, &out))
+                                             : (start_rows<T, MANY_LANES>(ctx, p, &out)));
 done:
     return status;
 }

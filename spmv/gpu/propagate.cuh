@@ -31,13 +31,15 @@ typedef struct propagation {
     unsigned columns, slices; /* of a slice of x */
     unsigned target, entries; /* bin b owns rows that begin in target*b .. target*(b+1)-1; it has room for `entries` */
     unsigned bins, run_room;  /* run_room: slices, rounded up */
+    int threads;              /* of a block of phase 2 */
+    unsigned ahead;           /* blocks of phase 2 that run at the same time */
     bool cuts_rows;           /* a row may go on in the next bins */
     propagate_bin *bin;       /* bins + 1 */
     uint16_t *row_begin;      /* rows: where a row begins in its bin */
     unsigned *slice_at;       /* slices + 1: the first product of each */
     uint16_t *col;            /* of a product: column in the slice */
     void *val, *product;
-    uint16_t *place;      /* entry i of bin b in the order of products has place[b * entries + i] in the CSR order */
+    uint16_t *place; /* entry k of bin b in CSR order is its entry place[b * entries + k] in the order of products */
     propagate_runs *runs; /* entries / 32 words a bin */
     unsigned *shift;      /* entry i of bin b, in its run r, is product shift[b * run_room + r] + i */
     void *head, *tail;    /* cuts_rows: sums of the row that comes from earlier bins, and of the row that goes on */
