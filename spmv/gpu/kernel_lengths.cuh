@@ -6,24 +6,31 @@
 #include "kernel_propagate.cuh"
 #include "lengths.cuh"
 
-/* The popular sectors, one after the other. */
+/* The popular sectors, one after the other: copies of 16 bytes where x has no gaps and the address allows. */
 template <typename T>
 __device__ inline void lengths_load_popular(const lengths_plan &p, const T *x, int64_t step, T *popular) {
-    enum { EACH = LENGTHS_SECTOR / sizeof(T) };
+    enum { EACH = LENGTHS_SECTOR / sizeof(T), QUAD = 16 / sizeof(T) };
+    const bool aligned = step == 1 && (size_t)x % 16 == 0;
 #pragma unroll 4
-    for (unsigned i = threadIdx.x; i < p.popular * EACH; i += blockDim.x) {
-        const int64_t c = (int64_t)p.sector[i / EACH] * EACH + i % EACH;
-        if (c < p.cols) {
-            popular[i] = x[c * step];
+    for (unsigned q = threadIdx.x; q < p.popular * 2; q += blockDim.x) {
+        const int64_t c = (int64_t)p.sector[q / 2] * EACH + q % 2 * QUAD;
+        if (aligned && c + QUAD <= p.cols) {
+            __pipeline_memcpy_async(popular + q * QUAD, x + c, 16);
+        } else {
+            for (unsigned i = 0; i < QUAD && c + i < p.cols; i++) {
+                popular[q * QUAD + i] = x[(c + i) * step];
+            }
         }
     }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
 }
 
 /* The sum of a lane's entries. V: propagate_ones for a matrix without values. */
 template <typename V, typename T, bool POPULAR>
 __device__ inline T lengths_sum(const lengths_plan &p, const lengths_slice &s, unsigned end, const T *x, int64_t step,
                                 const T *popular) {
-    enum { U = 4, ONES = std::is_same<V, propagate_ones>::value };
+    enum { U = 8, ONES = std::is_same<V, propagate_ones>::value };
     typedef typename std::conditional<ONES, char, V>::type value;
     T sum = 0;
     for (unsigned at = s.at; at < end; at += U) {
@@ -106,30 +113,43 @@ static __global__ void __launch_bounds__(LENGTHS_NT, 1)
     }
 }
 
-/* Adds the pieces of long rows. A warp looks at 32 slices for first pieces. */
+/* Adds the pieces of long rows: a thread those of a row with few, a warp those of a row with many. */
 template <typename T>
 static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths_plan p, propagate_out<T> out) {
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, first = i / WARP * WARP;
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const T *const sums = (const T *)p.sum;
     const unsigned lane = threadIdx.x % WARP;
     lengths_slice s = {};
+    unsigned pieces = 0, row = 0;
     if (i < p.slices) {
         s = p.slice[i];
     }
-    unsigned found = __ballot_sync(~0u, s.piece_of_row != 0 && s.piece == 0);
+    if (s.piece_of_row && s.piece == 0) {
+        pieces = (p.length[s.slot] + LENGTHS_PIECE - 1) / LENGTHS_PIECE;
+        row = p.row[s.slot];
+    }
     lsp_wait_for_previous();
-    for (; found != 0; found &= found - 1) {
-        const int from = __ffs((int)found) - 1;
-        const unsigned slot = __shfl_sync(~0u, s.slot, from);
-        const unsigned pieces = (p.length[slot] + LENGTHS_PIECE - 1) / LENGTHS_PIECE;
+    if (pieces > 0 && pieces <= LENGTHS_FEW_PIECES) {
         T sum = 0;
-        for (unsigned k = lane; k < pieces; k += WARP) {
-            sum += ((const T *)p.sum)[first + from + k];
+#pragma unroll 4
+        for (unsigned k = 0; k < pieces; k++) {
+            sum += sums[i + k];
+        }
+        propagate_write(out, (int64_t)row, sum);
+    }
+    for (unsigned many = __ballot_sync(~0u, pieces > LENGTHS_FEW_PIECES); many != 0; many &= many - 1) {
+        const int from = __ffs((int)many) - 1;
+        const unsigned all = __shfl_sync(~0u, pieces, from);
+        const int64_t first = i - lane + from;
+        T sum = 0;
+        for (unsigned k = lane; k < all; k += WARP) {
+            sum += sums[first + k];
         }
         for (int half = WARP / 2; half > 0; half /= 2) {
             sum += __shfl_xor_sync(~0u, sum, half);
         }
-        if (lane == 0) {
-            propagate_write(out, (int64_t)p.row[slot], sum);
+        if ((int)lane == from) {
+            propagate_write(out, (int64_t)row, sum);
         }
     }
 }

@@ -8,8 +8,10 @@
 
 /* Tuned on an H200. */
 enum {
-    MOST_POPULAR = 1024,   /* sectors: more leave too little L1 cache */
-    LEAST_HELD = 16,       /* they pay if they hold this part of the entries: 1/16 */
+    MOST_POPULAR = 4608,   /* sectors: more leave too little L1 cache. They pay if they hold */
+    MOST_HELD = 2,         /* this part of the entries: 1/2; otherwise */
+    FEW_POPULAR = 1024,    /* sectors, which pay if they hold */
+    LEAST_HELD = 16,       /* 1/16 */
     FEW_COLUMNS = 1 << 16, /* an x that L1 caches hold well anyhow */
     SM_BLOCKS = 1
 };
@@ -94,17 +96,16 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
     const lsp_csr *A = &plan->job.A;
     const int each = LENGTHS_SECTOR / (int)lsp_type_bytes(plan->job.options.type);
     const int64_t sectors = lsp_ceil_div(A->cols, each);
-    const unsigned long long enough = always ? 0 : (unsigned long long)A->nnz / LEAST_HELD;
     unsigned *count = NULL, *sector = NULL;
-    unsigned long long *held = NULL, sum = 0;
+    unsigned long long *held = NULL, sum[2] = {0, 0};
     lsp_segsort_args sort = {};
     p->popular = (unsigned)lsp_min(most, sectors);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof *count, (void **)&count));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof *sector, (void **)&sector));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof **place, (void **)place));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *held, (void **)&held));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *held, (void **)&held));
     LSP_TRY(lsp_cuda_clear(ctx, count, sectors * (int64_t)sizeof *count));
-    LSP_TRY(lsp_cuda_clear(ctx, held, sizeof *held));
+    LSP_TRY(lsp_cuda_clear(ctx, held, sizeof sum));
     LSP_TRY(A->col_type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_count_sectors<int32_t>, grid_for(ctx, A->nnz),
                                                 LENGTHS_PLAN_NT, 0, (const int32_t *)A->col, A->nnz, each, count)
                                    : LSP_LAUNCH(ctx, kernel_count_sectors<int64_t>, grid_for(ctx, A->nnz),
@@ -123,11 +124,11 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
     LSP_TRY(LSP_CUDA_CALL(
         ctx, cudaMemsetAsync(*place, 0xFF, (size_t)sectors * sizeof **place, (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place_sectors, lsp_ceil_div(p->popular, LENGTHS_PLAN_NT), LENGTHS_PLAN_NT, 0, *p,
-                       count, *place, held));
-    LSP_TRY(lsp_cuda_read(ctx, &sum, held, sizeof sum));
-    if (sum < enough) {
-        p->popular = 0;
-        *place = NULL;
+                       count, (unsigned)FEW_POPULAR, *place, held));
+    LSP_TRY(lsp_cuda_read(ctx, sum, held, sizeof sum));
+    if (!always && (int64_t)sum[1] < A->nnz / MOST_HELD) {
+        p->popular = (int64_t)sum[0] < A->nnz / LEAST_HELD ? 0 : (unsigned)lsp_min(p->popular, FEW_POPULAR);
+        *place = p->popular > 0 ? *place : NULL;
     }
 done:
     return status;

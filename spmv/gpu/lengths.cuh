@@ -14,7 +14,8 @@ enum {
     LENGTHS_MIDDLE = 128,  /* up to so many four lanes; longer ones are cut into pieces */
     LENGTHS_FEW = 4,       /* lanes of a middle row */
     LENGTHS_PIECE = 512,
-    LENGTHS_SECTOR = 32 /* bytes of x that are popular, or not, together */
+    LENGTHS_FEW_PIECES = 16, /* rows with up to so many are added by a thread */
+    LENGTHS_SECTOR = 32      /* bytes of x that are popular, or not, together */
 };
 
 /* Entries of a slice: step t of lane l is 32 * (at + t) + l. They end where the next slice begins. */

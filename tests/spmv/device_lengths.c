@@ -52,7 +52,7 @@ Test(spmv_lengths, every_matrix_with_and_without_popular_sectors_on_the_gpu) {
 /* Row i has as many entries as the list says: every limit of a class, of a piece and of a window. */
 Test(spmv_lengths, rows_of_every_length_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    const int lengths[] = {0, 1, 23, 24, 25, 127, 128, 129, 511, 512, 513, 1024, 1025, 5000, 2, 0};
+    const int lengths[] = {0, 1, 23, 24, 25, 127, 128, 129, 511, 512, 513, 1024, 1025, 5000, 9000, 2, 0};
     enum { LENGTHS = sizeof lengths / sizeof *lengths, ROWS = 2049, COLS = 6000 };
     request r = request_of(0);
     spmv_case c = {.host = {0}};
