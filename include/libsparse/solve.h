@@ -92,7 +92,8 @@ LSP_API lsp_status lsp_bicgstab_plan_create(lsp_ctx *ctx, const lsp_csr *A, cons
                                             lsp_solve_plan **plan);
 LSP_API void lsp_solve_plan_destroy(lsp_solve_plan *plan);
 LSP_API lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_info *info);
-/* New values in the same structure, as lsp_spmv_update. */
+/* New values in the same structure, as lsp_spmv_update. With Jacobi it waits for a GPU: a diagonal entry of 0 is
+ * refused, and the plan stays as it was. */
 LSP_API lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A);
 
 /* ---- the NAS conjugate gradient benchmark ------------------------------------------------------------------------ */
