@@ -14,7 +14,9 @@ static const struct {
 } bulk_shapes[] = {{6, 1, 64}, {12, 2, 32}, {1e300, 4, 32}};
 static const double heavy_times = 4;        /* a tile with this many times the mean goes to the list */
 static const double many_heavy_times = 256; /* for several vectors: as a number of mean rows */
-static const int gated_tiles = 8; /* of a block, if the sample may leave it nothing to do: then each block is a loss */
+/* If the sample may leave a kernel nothing to do, each of its blocks is a loss: a block takes up to gated_tiles tiles,
+ * but there are blocks enough to fill the GPU. */
+static const int gated_tiles = 16, gated_sm_blocks = 24;
 static const int small_nnz = 1 << 13; /* below, a list costs more than it saves */
 
 /* A fifth of the mean: each lane then loads its part of a row at once. */
@@ -140,7 +142,8 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.room = shape->room;
     l.heavy = shape->heavy;
     l.gated = gated;
-    const int64_t each = gated ? lsp_max(shape->block_tiles, gated_tiles) : shape->block_tiles;
+    const int64_t filled = l.tiles / ((int64_t)gated_sm_blocks * lsp_cuda_get_chip(ctx)->sms);
+    const int64_t each = gated ? lsp_max(lsp_min(filled, gated_tiles), 1) : shape->block_tiles;
     const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, each), INT32_MAX);
     if (gated) {
         const int64_t heavy = (int64_t)(SAMPLE_TIMES * mean_of(given) * shape->tile_rows) + SAMPLE_MORE;
