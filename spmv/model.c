@@ -35,7 +35,8 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_PROPAGATE] = {
         .share = 0.72, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
 
-/* Tuned on two cores of a Zen 4 EPYC with AVX-512, 2026-11-24, by `sparse-bench spmv --device cpu`. */
+/* Tuned on two threads of an EPYC with AVX2, 2026-11-24, by `sparse-bench spmv --device cpu`: by processor time, since
+ * the machine was busy. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_ROWS] =
         {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .row_vector = 0.5, .launches = 1},
