@@ -5,9 +5,10 @@
 
 /* ---- shape ---- */
 
-/* Tuned on an H200 by `sparse-bench spmv`. Bulk copies pay for rows up to `bulk_mean` entries; rows that
- * are longer keep lanes busy without. */
-static const double bulk_mean_f64 = 40, bulk_mean_f32 = 160;
+/* Tuned on an H200 by `sparse-bench spmv`. Bulk copies pay for rows up to `bulk_mean` entries; rows that are longer
+ * keep lanes busy without. ms by bulk copies / by a plain kernel: mean 5 .366 / .419, 8 .358 / .370, 27 .246 / .205;
+ * f32 mean 5 .324 / .293, 8 .285 / .254 (2026-11-24). */
+static const double bulk_mean_f64 = 12, bulk_mean_f32 = 0;
 static const struct {
     double mean;
     int lanes, tile_rows;
