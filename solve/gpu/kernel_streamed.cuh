@@ -94,13 +94,17 @@ __global__ void __launch_bounds__(NT) kernel_step(int64_t n, const T *__restrict
     }
     const double alpha = s.alpha;
     sums[0] = sums[1] = 0;
-    each(n, [&](int64_t i) {
-        const T ri = (T)fma(-alpha, (double)q[i], (double)r[i]);
-        const double z = inverse ? (double)ri * (double)inverse[i] : (double)ri;
-        r[i] = ri;
-        sums[0] = fma((double)ri, (double)ri, sums[0]);
-        sums[1] = fma((double)ri, z, sums[1]);
-    });
+    each_loaded(
+        n,
+        [&](int64_t i) {
+            return four<T>{r[i], q[i], 0, inverse ? inverse[i] : (T)1};
+        },
+        [&](int64_t i, const four<T> &read) {
+            const T ri = (T)fma(-alpha, (double)read.p, (double)read.x);
+            r[i] = ri;
+            sums[0] = fma((double)ri, (double)ri, sums[0]);
+            sums[1] = fma((double)ri, (double)ri * (double)read.m, sums[1]);
+        });
     leave_sums(sums, &area->sums[1]);
 }
 
@@ -149,11 +153,16 @@ __global__ void __launch_bounds__(NT)
     const double alpha = s.alpha, beta = s.beta;
     const bool due = s.due, runs = s.end == LSP_SOLVE_RUNS, old = beta != 0;
     if (due && runs) {
-        each(n, [&](int64_t i) {
-            const double pi = (double)p[i], zi = inverse ? (double)z[i] * (double)inverse[i] : (double)z[i];
-            x[i] = (T)fma(alpha, pi, (double)x[i]);
-            p[i] = (T)(old ? fma(beta, pi, zi) : zi);
-        });
+        each_loaded(
+            n,
+            [&](int64_t i) {
+                return four<T>{x[i], p[i], z[i], inverse ? inverse[i] : (T)1};
+            },
+            [&](int64_t i, const four<T> &read) {
+                const double pi = (double)read.p, zi = (double)read.z * (double)read.m;
+                x[i] = (T)fma(alpha, pi, (double)read.x);
+                p[i] = (T)(old ? fma(beta, pi, zi) : zi);
+            });
     } else if (due) {
         each(n, [&](int64_t i) { x[i] = (T)fma(alpha, (double)p[i], (double)x[i]); });
     } else if (runs) { /* the first direction */

@@ -64,4 +64,29 @@ template <typename Body> __device__ inline void each(int64_t n, Body body) {
     }
 }
 
+/* As each, in two steps: reads = load(i), then body(i, reads). A thread reads for several numbers before it writes for
+ * the first one, because the compiler cannot know that what it writes is not read next. */
+template <typename Load, typename Body> __device__ inline void each_loaded(int64_t n, Load load, Body body) {
+    for (int64_t first = (int64_t)blockIdx.x * TILE; first < n; first += (int64_t)gridDim.x * TILE) {
+        if (first + TILE <= n) {
+            decltype(load(first)) reads[VT];
+#pragma unroll
+            for (int r = 0; r < VT; r++) {
+                reads[r] = load(first + r * NT + threadIdx.x);
+            }
+#pragma unroll
+            for (int r = 0; r < VT; r++) {
+                body(first + r * NT + threadIdx.x, reads[r]);
+            }
+        } else {
+            for (int64_t i = first + threadIdx.x; i < n; i += NT) {
+                body(i, load(i));
+            }
+        }
+    }
+}
+
+/* What each_loaded reads of up to four vectors. m: of the preconditioner's diagonal; without one, 1. */
+template <typename T> struct four { T x, p, z, m; };
+
 #endif
