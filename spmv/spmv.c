@@ -1,12 +1,6 @@
-/* Y = alpha*op(A)*X + beta*Y in one call, without a plan; and the names of the methods. */
+/* Y = alpha*op(A)*X + beta*Y in one call, without a plan. */
 #include "spmv.h"
 #include "transpose.h"
-
-const char *lsp_spmv_method_name(lsp_spmv_method method) {
-    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",    "gather",
-                                                        "diagonals", "blocks",    "lengths", "propagate"};
-    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : NULL;
-}
 
 /* Row pointers of a matrix on the host that go from 0 to nnz. Those between are looked at by the engines. */
 static lsp_status check_ends(lsp_ctx *ctx, const lsp_csr *A) {

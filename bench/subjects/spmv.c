@@ -37,50 +37,6 @@ static const char *const file_variants[] = {"f64", "f32", NULL};
 /* A method is raced if it is predicted to take at most this many times the best one. */
 static const double worth_racing = 8;
 
-/* ---- contenders ---- */
-
-static lsp_status call(const spmv_entrant *e, lsp_ctx *ctx) {
-    const spmv_race *r = e->race;
-    const lsp_spmv_vectors vectors = {.alpha = 1, .x = r->x, .y = r->y};
-    return e->plan ? lsp_spmv_execute(e->plan, &vectors) : lsp_spmv(ctx, bench_spmv_matrix(r), &e->options, &vectors);
-}
-
-bool bench_spmv_run(bench_contender *c) {
-    const spmv_entrant *e = c->state;
-    bench_device *d = e->race->b->device;
-    const bool began = !d || (bench_device_sweep(d) && bench_device_start(d));
-    bool ran;
-    if (e->peer) {
-        const char *wrong = e->peer->run(e->self);
-        ran = !wrong || bench_why(c, "%s", wrong);
-    } else {
-        ran = bench_must(c, c->ctx, call(e, c->ctx));
-    }
-    c->elapsed = d ? bench_device_stop(d) : 0;
-    return ran && ((began && c->elapsed >= 0) || bench_why(c, "%s", bench_device_error(d)));
-}
-
-static void release(bench_contender *c) { (void)c; }
-
-/* Bytes that any product must move: A once, X and Y once. */
-static int64_t bytes_of(const spmv_race *r) {
-    const lsp_csr *A = &r->A;
-    return (A->rows + 1) * 4 + A->nnz * (4 + (int64_t)lsp_type_bytes(A->val_type)) +
-           (r->in + r->out) * (int64_t)lsp_type_bytes(r->type);
-}
-
-void bench_spmv_dress(spmv_race *r, bench_contender *c, spmv_entrant *e) {
-    e->race = r;
-    c->state = e;
-    c->run = bench_spmv_run;
-    c->check = bench_spmv_check;
-    c->release = release;
-    c->on_gpu = r->b->device != NULL;
-    c->threads = c->on_gpu ? 1 : r->b->threads;
-    c->products = r->A.nnz * r->vectors;
-    c->bytes = bytes_of(r);
-}
-
 /* ---- the library ---- */
 
 static lsp_spmv_options options_of(const spmv_race *r, lsp_spmv_method method) {
@@ -106,7 +62,7 @@ static bool make_plan(spmv_entrant *e, bench_contender *c) {
 
 /* Is a call without a plan offered by this method? */
 static bool offers_call(const spmv_entrant *e, lsp_ctx *ctx) {
-    const lsp_status status = call(e, ctx);
+    const lsp_status status = bench_spmv_call(e, ctx);
     return status != LSP_ERR_UNSUPPORTED && bench_ok(e->race->b, ctx, status) &&
            bench_ok(e->race->b, ctx, lsp_ctx_sync(ctx));
 }

@@ -98,7 +98,7 @@ static bool repeat(bench_contender *c, uint64_t *hash, bool *same) {
     const spmv_race *r = ((const spmv_entrant *)c->state)->race;
     const int64_t bytes = r->out * (int64_t)lsp_type_bytes(r->type);
     uint64_t now = 0;
-    if (!bench_spmv_wipe(r) || !bench_spmv_run(c) || !finish(c)) {
+    if (!bench_spmv_wipe(r) || !c->run(c) || !finish(c)) {
         return false;
     }
     if (r->b->device && !bench_device_hash(r->b->device, r->y, bytes, &now)) {

@@ -1,5 +1,5 @@
 /* A race of Y = op(A) X: its arrays and its contenders. spmv.c prepares it and enters the library, spmv_peers.c enters
- * the peers, spmv_check.c says what is right. */
+ * the peers, spmv_run.c runs them, spmv_check.c says what is right. */
 #ifndef LSP_BENCH_SUBJECTS_SPMV_RACE_H
 #define LSP_BENCH_SUBJECTS_SPMV_RACE_H
 
@@ -43,9 +43,9 @@ bool bench_spmv_check(bench_contender *c);
 /* Sets all of Y to NaN. */
 bool bench_spmv_wipe(const spmv_race *r);
 
-/* spmv.c: runs the contender once. */
-bool bench_spmv_run(bench_contender *c);
-/* spmv.c: what all contenders have in common. */
+/* spmv_run.c: the library's product, once. */
+lsp_status bench_spmv_call(const spmv_entrant *e, lsp_ctx *ctx);
+/* spmv_run.c: sets what all contenders have in common. */
 void bench_spmv_dress(spmv_race *r, bench_contender *c, spmv_entrant *e);
 
 /* spmv_peers.c: enters all peers that offer this race. */

@@ -22,8 +22,8 @@ well_formed "$manual" "$completion"
 touch A.mtx B.json C.svg notes.txt
 mkdir folder
 : >"$err"
-offers "calibrate gather hash mtx plot radix_sort scatter segsort spgemm transpose" sparse-bench ""
-offers "scatter segsort spgemm" sparse-bench s
+offers "calibrate cg gather hash mtx plot radix_sort scatter segsort spgemm spmv transpose" sparse-bench ""
+offers "scatter segsort spgemm spmv" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t
 offers "cpu cuda" sparse-bench segsort --device ""
 offers "cpu" sparse-bench segsort --device = cp
