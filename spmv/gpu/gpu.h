@@ -76,18 +76,23 @@ typedef struct spmv_shape {
     int64_t heavy;   /* a tile with more entries goes to the list of pieces */
 } spmv_shape;
 
+enum { LANES_NT = 256, ROWS_AHEAD = 5 }; /* threads of a block; entries that a lane loads before it adds the first */
+
+/* shape.c */
+double lsp_spmv_mean(const lsp_spmv_job *given);                         /* entries of a row */
+bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given);       /* can entries be moved by bulk copies? */
+void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
+void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
+int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given); /* the most that a call can list */
+int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given);
+
 /* rows.cu. `area` NULL: tiles with many entries are done by their own block. `gated`: a sample decides on the GPU
  * whether tiles or pieces are better for this matrix. */
 lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
                                const spmv_area *area, bool gated);
-void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
-void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
-int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given); /* the most that a call can list */
 
 /* many.cu: several vectors, LSP_PLUS_TIMES. A tile with more than lsp_spmv_many_heavy entries goes to the list. */
 lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
-int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given);
-bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given); /* can entries be moved by bulk copies? */
 
 /* equal.cu: pieces of the whole matrix; and those that kernels of ROWS have listed. */
 int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);

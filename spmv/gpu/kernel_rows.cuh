@@ -10,8 +10,8 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum { LANES_NT = 256, LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* registers for so many blocks */
-enum { ROWS_AHEAD = 5, DENSE_AHEAD = 5 }; /* entries that a lane loads before it adds the first */
+enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* registers for so many blocks */
+enum { DENSE_AHEAD = 5 };                          /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
 

@@ -3,74 +3,10 @@
 #include "kernel_rows.cuh"
 #include "types.cuh"
 
-/* ---- shape ---- */
-
-/* Tuned on an H200 by `sparse-bench spmv`. Bulk copies pay for rows up to `bulk_mean` entries; rows that are longer
- * keep lanes busy without. ms by bulk copies / by a plain kernel: mean 5 .366 / .419, 8 .358 / .370, 27 .246 / .205;
- * f32 mean 5 .324 / .293, 8 .285 / .254 (2026-11-24). */
-static const double bulk_mean_f64 = 12, bulk_mean_f32 = 0;
-static const struct {
-    double mean;
-    int lanes, tile_rows;
-} bulk_shapes[] = {{6, 1, 64}, {12, 2, 32}, {1e300, 4, 32}};
-static const double heavy_times = 4;        /* a tile with this many times the mean goes to the list */
-static const double many_heavy_times = 256; /* for several vectors: as a number of mean rows */
 /* If the sample may leave a kernel nothing to do, each of its blocks is a loss: a block takes up to gated_tiles tiles,
  * but there are blocks enough to fill the GPU. */
 static const int gated_tiles = 16, gated_sm_blocks = 24;
 static const int small_nnz = 1 << 13; /* below, a list costs more than it saves */
-
-/* A fifth of the mean: each lane then loads its part of a row at once. */
-static int plain_lanes(double mean) {
-    int lanes = 2;
-    while (lanes < WARP && lanes * ROWS_AHEAD < mean) {
-        lanes *= 2;
-    }
-    return lanes;
-}
-
-static double mean_of(const lsp_spmv_job *given) { return (double)given->A.nnz / (double)lsp_max(given->A.rows, 1); }
-
-static void shape_bulk(const lsp_spmv_job *given, spmv_shape *shape) {
-    const double mean = mean_of(given);
-    int s = 0;
-    while (bulk_shapes[s].mean < mean) {
-        s++;
-    }
-    shape->bulk = true;
-    shape->lanes = bulk_shapes[s].lanes;
-    shape->tile_rows = bulk_shapes[s].tile_rows;
-    shape->room = ((int)(1.15 * mean * shape->tile_rows) + 48 + 3) / 4 * 4;
-    shape->heavy = lsp_max((int64_t)(heavy_times * mean * shape->tile_rows), SPMV_PIECE);
-}
-
-/* Does the matrix allow bulk copies? They move 16 bytes to and from multiples of 16. */
-extern "C" bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
-    const lsp_csr *A = &given->A;
-    return lsp_cuda_get_chip(ctx)->compute >= 90 && given->options.semiring == LSP_PLUS_TIMES &&
-           A->col_type == LSP_I32 && ((uintptr_t)A->col | (uintptr_t)A->val) % 16 == 0;
-}
-
-extern "C" void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape) {
-    const double mean = mean_of(given);
-    *shape = {};
-    shape->block_tiles = 1;
-    shape->lanes = plain_lanes(mean);
-    shape->tile_rows = LANES_NT / shape->lanes;
-    shape->heavy = SPMV_PIECE;
-}
-
-extern "C" void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape) {
-    const double most = given->options.type == LSP_F32 ? bulk_mean_f32 : bulk_mean_f64;
-    lsp_spmv_plain_shape(given, shape);
-    if (lsp_spmv_takes_bulk(ctx, given) && given->options.vectors == 1 && mean_of(given) <= most) {
-        shape_bulk(given, shape);
-    }
-}
-
-extern "C" int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given) {
-    return 2 * (given->A.nnz / SPMV_PIECE) + 2; /* a listed tile has more entries than one piece */
-}
 
 /* ---- start ---- */
 
@@ -147,7 +83,7 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     const int64_t each = gated ? lsp_max(lsp_min(filled, gated_tiles), 1) : shape->block_tiles;
     const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, each), INT32_MAX);
     if (gated) {
-        const int64_t heavy = (int64_t)(SAMPLE_TIMES * mean_of(given) * shape->tile_rows) + SAMPLE_MORE;
+        const int64_t heavy = (int64_t)(SAMPLE_TIMES * lsp_spmv_mean(given) * shape->tile_rows) + SAMPLE_MORE;
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_sample, 1, SAMPLE_NT, 0, l, heavy));
     } else if (area) {
         LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
@@ -160,10 +96,6 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     }
 done:
     return status;
-}
-
-extern "C" int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given) {
-    return lsp_max((int64_t)(many_heavy_times * mean_of(given)), 4 * SPMV_PIECE);
 }
 
 /* ---- engine ---- */
