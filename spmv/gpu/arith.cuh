@@ -91,6 +91,11 @@ __device__ inline typename spmv_sum<T, PLUS>::type spmv_join_lanes(lsp_semiring 
 __device__ inline bool spmv_has(const spmv_job &job, int32_t c) { return (uint32_t)c < job.cols_narrow; }
 __device__ inline bool spmv_has(const spmv_job &job, long long c) { return (uint64_t)c < (uint64_t)job.cols; }
 
+/* Where x has column c. The place of a column outside, which is never read, may wrap around. */
+__device__ inline int64_t spmv_x_at(const spmv_job &job, int64_t c) {
+    return (int64_t)((uint64_t)c * (uint64_t)job.x_row);
+}
+
 /* ---- the ends of a row ---- */
 
 __device__ inline int64_t spmv_rowptr(const spmv_job &job, int64_t row) {

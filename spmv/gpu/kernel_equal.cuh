@@ -58,7 +58,7 @@ __device__ inline void piece_multiply(const spmv_job &job, const spmv_piece &pie
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             const bool there = base + r * PIECE_NT < piece.entries, good = spmv_has(job, c[r]);
-            lsp_read_if(good, x + c[r] * job.x_row, &from[r]);
+            lsp_read_if(good, x + spmv_x_at(job, c[r]), &from[r]);
             spmv_stream_if<V>(there, (const V *)job.val + piece.begin + base, r * PIECE_NT, &v[r]);
             if (there && !good) {
                 faults->entry(piece.begin + base + r * PIECE_NT);

@@ -40,7 +40,7 @@ __device__ inline void many_add(const spmv_job &job, const C *col, const void *v
         for (int r = 0; r < MANY_AHEAD; r++) {
             const C c = r < left ? col[k - origin + r] : -1;
             good[r] = spmv_has(job, c);
-            many_read<T, E>(good[r], x + c * job.x_row, &part[r]);
+            many_read<T, E>(good[r], x + spmv_x_at(job, c), &part[r]);
             if (!good[r] && r < left) {
                 faults->entry(k + r);
             }

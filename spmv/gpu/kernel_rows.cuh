@@ -37,7 +37,7 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
             const bool good = spmv_has(job, c[r]);
-            lsp_read_if(good, x + (job.gathered ? k + r * lanes : c[r] * job.x_row), &from[r]);
+            lsp_read_if(good, x + (job.gathered ? k + r * lanes : spmv_x_at(job, c[r])), &from[r]);
             if (!good && r * lanes < left) {
                 faults->entry(k + r * lanes);
             }
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes
         }
         const bool listed = l.area.state && at[1] - at[0] > l.heavy;
         if (listed && row == there) {
-            list_row(l.job, l.area, row, at[0], at[1], l.lanes, &faults);
+            list_row(l.area, row, at[0], at[1], l.lanes, &faults);
         }
         at[1] = listed || row > there ? at[0] : at[1];
         lanes_row<V, T, PLUS>(l.job, row, at[0], at[1], l.lanes, row == there && !listed, &faults);
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
     at[1] = row > there ? at[0] : at[1];
     const bool listed = l.area.state && at[1] - at[0] > (int)l.heavy;
     if (listed) {
-        list_row(job, l.area, row, at[0], at[1], LANES, &faults);
+        list_row(l.area, row, at[0], at[1], LANES, &faults);
         at[1] = at[0];
     }
     T sum = (T)-0.0;

@@ -113,8 +113,8 @@ __device__ inline void list_pieces(const spmv_job &job, const spmv_area &area, i
 }
 
 /* A group of lanes appends the pieces of one row, which holds the entries begin .. end-1. */
-__device__ inline void list_row(const spmv_job &job, const spmv_area &area, int64_t row, int64_t begin, int64_t end,
-                                int lanes, spmv_faults *faults) {
+__device__ inline void list_row(const spmv_area &area, int64_t row, int64_t begin, int64_t end, int lanes,
+                                spmv_faults *faults) {
     const int lane = (int)threadIdx.x % lanes;
     const unsigned group = (lanes == WARP ? ~0u : (1u << lanes) - 1) << ((int)threadIdx.x % WARP - lane);
     const int64_t count = (end - begin + SPMV_PIECE - 1) / SPMV_PIECE;

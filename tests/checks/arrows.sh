@@ -27,7 +27,7 @@ segsort: core
 gather_scatter: core segsort
 matrices: core segsort gather_scatter
 spmv: core segsort gather_scatter matrices
-solve: core gather_scatter matrices spmv
+solve: core segsort gather_scatter matrices spmv
 spgemm: core segsort gather_scatter matrices
 cli:
 bench: cli'

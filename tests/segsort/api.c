@@ -174,7 +174,7 @@ TEST_ON_BOTH(segsort_api, a_plan_sorts_other_arrays_of_its_shape_and_refuses_oth
                   lsp_segsort_execute(it.plan, &args));
     } else {
         must(ctx, lsp_segsort_execute(it.plan, &args));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "segment 0 ", lsp_ctx_sync(ctx));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "segment 0,", lsp_ctx_sync(ctx));
     }
     free_arrays(ctx, &long_ones), free_arrays(ctx, &long_there);
     free_arrays(ctx, &input), free_arrays(ctx, &right), free_arrays(ctx, &ours), free_arrays(ctx, &back);

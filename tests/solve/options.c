@@ -227,7 +227,7 @@ TEST_ON_BOTH(solve_options, b_of_zeros_gives_x_of_zeros) {
 TEST_ON_BOTH(solve_options, no_unknowns_are_solved_at_once) {
     problem s = make_system(ctx, make_matrix(ctx, "random:0", (lsp_csr_types){0}), LSP_F64, 1);
     for (int k = 0; k < 4; k++) {
-        solved out = solve(&s, k & 1, (lsp_solve_options){.precondition = k >> 1}, NULL);
+        solved out = solve(&s, k & 1, (lsp_solve_options){.precondition = (lsp_precondition)(k >> 1)}, NULL);
         must(ctx, out.status);
         cr_assert(out.info.end == LSP_SOLVE_CONVERGED && out.info.iterations == 0);
         free(out.x);
