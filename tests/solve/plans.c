@@ -5,7 +5,7 @@
 TEST_ON_BOTH(solve_plans, several_right_hand_sides_give_the_bits_of_single_calls) {
     for (int k = 0; k < 4; k++) {
         problem s = named_system(ctx, "poisson2d:25", LSP_F64);
-        const lsp_solve_options o = {.method = LSP_SPMV_ROWS, .precondition = k >> 1};
+        const lsp_solve_options o = {.method = LSP_SPMV_ROWS, .precondition = (lsp_precondition)(k >> 1)};
         lsp_solve_plan *plan;
         must(ctx, (k & 1 ? lsp_bicgstab_plan_create : lsp_cg_plan_create)(ctx, &s.there, &o, &plan));
         for (int round = 0; round < 3; round++) {
@@ -165,7 +165,8 @@ static lsp_status solve_all(lsp_ctx *ctx, void *data) {
     double x[100] = {0};
     lsp_csr A = s->A;
     for (int k = 0; k < 4 && status == LSP_OK; k++) {
-        status = (k & 1 ? lsp_bicgstab : lsp_cg)(ctx, &A, s->b, x, &(lsp_solve_options){.precondition = k >> 1}, NULL);
+        status = (k & 1 ? lsp_bicgstab : lsp_cg)(
+            ctx, &A, s->b, x, &(lsp_solve_options){.precondition = (lsp_precondition)(k >> 1)}, NULL);
         cr_assert(status == LSP_OK || k > 0 || x[0] == 0);
     }
     return status;

@@ -60,7 +60,7 @@ TEST_ON_BOTH(solve_solutions, general_systems_are_solved_by_bicgstab) {
 TEST_ON_BOTH(solve_solutions, wide_vectors_with_narrow_values) {
     problem s = make_system(ctx, make_matrix(ctx, "poisson2d:15", (lsp_csr_types){.val_type = LSP_F32}), LSP_F64, 5);
     for (int k = 0; k < 4; k++) {
-        must_solve(&s, "f32 values", k & 1, (lsp_solve_options){.precondition = k >> 1});
+        must_solve(&s, "f32 values", k & 1, (lsp_solve_options){.precondition = (lsp_precondition)(k >> 1)});
     }
     free_system(&s);
 }
@@ -84,7 +84,8 @@ TEST_ON_BOTH(solve_solutions, dense_systems_agree_with_elimination) {
             if (!symmetric && !(k & 1)) {
                 continue;
             }
-            solved out = solve(&s, k & 1, (lsp_solve_options){.rtol = 1e-12, .precondition = k >> 1}, NULL);
+            solved out =
+                solve(&s, k & 1, (lsp_solve_options){.rtol = 1e-12, .precondition = (lsp_precondition)(k >> 1)}, NULL);
             must(ctx, out.status);
             for (int i = 0; i < N; i++) {
                 cr_assert(fabs(out.x[i] - x[i]) < 1e-11, "x[%d] is %.17g, not %.17g", i, out.x[i], x[i]);
@@ -103,7 +104,7 @@ Test(solve_solutions, the_number_of_threads_changes_no_bit) {
         for (int t = 0; t < 3; t++) {
             lsp_ctx *ctx = test_ctx(threads[t]);
             problem s = named_system(ctx, "poisson2d:150", LSP_F64);
-            solved out = solve(&s, k & 1, (lsp_solve_options){.precondition = k >> 1}, NULL);
+            solved out = solve(&s, k & 1, (lsp_solve_options){.precondition = (lsp_precondition)(k >> 1)}, NULL);
             must(ctx, out.status);
             if (first == NULL) {
                 first = out.x;

@@ -313,7 +313,9 @@ Test(spmv_api, one_two_and_seven_threads_and_all_instruction_sets_give_the_same_
             lsp_ctx *ctx = test_ctx((int[]){1, 2, 7, 2, 7}[run]);
             /* without fused multiply-add the prepared methods round twice */
             const bool fuses = r.method != LSP_SPMV_AUTO && r.method <= LSP_SPMV_GATHER;
-            ctx->isa = run == 3 && fuses ? LSP_ISA_PORTABLE : run < 3 ? ctx->isa : lsp_min(ctx->isa, LSP_ISA_AVX2);
+            ctx->isa = run == 3 && fuses ? LSP_ISA_PORTABLE
+                       : run < 3         ? ctx->isa
+                                         : (lsp_isa)lsp_min(ctx->isa, LSP_ISA_AVX2);
             spmv_case c = make_case(ctx, &r);
             make_uneven(&c);
             const lsp_status status = multiply_so(ctx, &r, &c);

@@ -1,6 +1,6 @@
 /* LSP_SPMV_LENGTHS on a GPU: rows of every length, popular sectors of x held or not, several windows, updates. */
-#include "spmv/lengths.h"
 #include "cases.h"
+#include "spmv/lengths.h"
 
 static request request_of(int number) {
     const lsp_type val[] = {LSP_F64, LSP_F32, LSP_F32, LSP_NONE, LSP_NONE};
