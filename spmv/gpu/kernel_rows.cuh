@@ -10,7 +10,8 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 6 }; /* registers for so many blocks */
+enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* registers for so many blocks */
+enum { DENSE_AHEAD = 5 };                          /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
 
@@ -127,36 +128,12 @@ static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes
 
 /* ---- the same for the usual matrix, with less arithmetic ---- */
 
-/* The elements of x that one entry is multiplied by; so many of them are read at once. */
-template <typename T, int VECTORS> struct alignas(VECTORS * sizeof(T) < 16 ? VECTORS * sizeof(T) : 16) dense_x {
-    T at[VECTORS];
-};
-
-/* Adds this lane's entries of a row again, without those whose column is outside. */
-template <typename V, typename T, int LANES, int VECTORS>
-__device__ inline void dense_again(const spmv_job &job, int begin, int end, dense_x<T, VECTORS> *sum,
-                                   spmv_faults *faults) {
-    *sum = {};
-    for (int k = begin; k < end; k += LANES) {
-        const int32_t c = ((const int32_t *)job.col)[k];
-        if (!spmv_has(job, c)) {
-            faults->entry(k);
-            continue;
-        }
-        const T *const x = (const T *)job.x + c * job.x_row;
-        for (int v = 0; v < VECTORS; v++) {
-            sum->at[v] = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum->at[v], spmv_value<V>(job.val, k), x[v]);
-        }
-    }
-}
-
-/* LSP_PLUS_TIMES, int32 columns, less than 2^31 entries; rows of x and of y are VECTORS elements without a gap between
- * them. Reads x without a test: in place of a column outside the last one, and then the row is added again. */
-template <typename V, typename T, int LANES, int VECTORS>
+/* LSP_PLUS_TIMES, one vector, x and y without strides, int32 columns, less than 2^31 entries. */
+template <typename V, typename T, int LANES>
 static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense(rows_launch l) {
     const spmv_job &job = l.job;
     const int row = (int)(blockIdx.x * (LANES_NT / LANES) + threadIdx.x / LANES), there = min(row, (int)job.rows - 1);
-    const uint32_t last = job.cols_narrow - 1;
+    const T *const x = (const T *)job.x;
     spmv_faults faults;
     lsp_let_next_begin();
     lsp_wait_for_previous();
@@ -179,33 +156,39 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
         list_row(l.area, row, at[0], at[1], LANES, &faults);
         at[1] = at[0];
     }
-    const int first = at[0] + (int)threadIdx.x % LANES;
-    dense_x<T, VECTORS> sum;
-    uint32_t most = 0;
+    T sum = (T)-0.0;
+    int bad = -1;
+#pragma unroll 1
+    for (int k = at[0] + (int)threadIdx.x % LANES; k < at[1]; k += DENSE_AHEAD * LANES) {
+        const int32_t *const col = (const int32_t *)job.col + k;
+        int32_t c[DENSE_AHEAD];
+        V v[DENSE_AHEAD] = {};
+        T from[DENSE_AHEAD] = {};
 #pragma unroll
-    for (int v = 0; v < VECTORS; v++) {
-        sum.at[v] = (T)-0.0;
-    }
-#pragma unroll 4
-    for (int k = first; k < at[1]; k += LANES) {
-        const uint32_t c = ((const uint32_t *)job.col)[k];
-        const V value = spmv_value<V>(job.val, k);
-        const dense_x<T, VECTORS> x = ((const dense_x<T, VECTORS> *)job.x)[min(c, last)];
-        most = max(most, c);
+        for (int r = 0; r < DENSE_AHEAD; r++) {
+            c[r] = -1;
+            lsp_read_if(r * LANES < at[1] - k, col + r * LANES, &c[r]);
+            spmv_value_if<V>(r * LANES < at[1] - k, (const V *)job.val + k, r * LANES, &v[r]);
+        }
 #pragma unroll
-        for (int v = 0; v < VECTORS; v++) {
-            sum.at[v] = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum.at[v], value, x.at[v]);
+        for (int r = 0; r < DENSE_AHEAD; r++) {
+            const bool good = spmv_has(job, c[r]);
+            lsp_read_if(good, x + c[r], &from[r]);
+            bad = !good && r * LANES < at[1] - k ? k + r * LANES : bad;
+        }
+#pragma unroll
+        for (int r = 0; r < DENSE_AHEAD; r++) {
+            if (spmv_has(job, c[r])) {
+                sum = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum, v[r], from[r]);
+            }
         }
     }
-    if (most > last) {
-        dense_again<V, T, LANES, VECTORS>(job, first, at[1], &sum, &faults);
+    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
+    if (bad >= 0) {
+        faults.entry(bad);
     }
-#pragma unroll
-    for (int v = 0; v < VECTORS; v++) {
-        const T all = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum.at[v], LANES);
-        if (threadIdx.x % LANES == 0 && row == there && !listed) {
-            spmv_write<T, true>(job, (T *)job.y + (int64_t)row * VECTORS + v, all, at[0] == at[1]);
-        }
+    if (threadIdx.x % LANES == 0 && row == there && !listed) {
+        spmv_write<T, true>(job, (T *)job.y + row, sum, at[0] == at[1]);
     }
     faults.report(job);
 }

@@ -10,13 +10,10 @@ static const int small_nnz = 1 << 13; /* below, a list costs more than it saves 
 
 /* ---- start ---- */
 
-/* For kernel_dense, and with one vector for kernel_tiles. */
+/* For kernel_dense and kernel_tiles. */
 static bool is_dense(const spmv_job *job) {
-    const bool whole = job->vectors == 1 ||
-                       (job->vectors == 4 && job->x_vector == 1 && job->y_vector == 1 && (uintptr_t)job->x % 16 == 0);
-    return job->semiring == LSP_PLUS_TIMES && whole && job->x_row == job->vectors && job->y_row == job->vectors &&
-           job->cols > 0 && !job->wide_col && !job->gathered && job->nnz < INT32_MAX - 1024 &&
-           job->rows < INT32_MAX - 1024;
+    return job->semiring == LSP_PLUS_TIMES && job->vectors == 1 && job->x_row == 1 && job->y_row == 1 &&
+           !job->wide_col && !job->gathered && job->nnz < INT32_MAX - 1024 && job->rows < INT32_MAX - 1024;
 }
 
 template <typename V, typename T>
@@ -26,26 +23,19 @@ static lsp_status start_lanes(lsp_ctx *ctx, const rows_launch *l, int64_t blocks
                : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_lanes<V, T, true>), blocks, LANES_NT, 0, *l);
 }
 
-template <typename V, typename T, int LANES>
-static lsp_status start_dense_of(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    return l->job.vectors == 4
-               ? LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, LANES, 4>), blocks, LANES_NT, 0, *l)
-               : LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, LANES, 1>), blocks, LANES_NT, 0, *l);
-}
-
 template <typename V, typename T>
 static lsp_status start_dense(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
     switch (l->lanes) {
     case 2:
-        return start_dense_of<V, T, 2>(ctx, l, blocks, beside);
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 2>), blocks, LANES_NT, 0, *l);
     case 4:
-        return start_dense_of<V, T, 4>(ctx, l, blocks, beside);
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 4>), blocks, LANES_NT, 0, *l);
     case 8:
-        return start_dense_of<V, T, 8>(ctx, l, blocks, beside);
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 8>), blocks, LANES_NT, 0, *l);
     case 16:
-        return start_dense_of<V, T, 16>(ctx, l, blocks, beside);
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 16>), blocks, LANES_NT, 0, *l);
     default:
-        return start_dense_of<V, T, 32>(ctx, l, blocks, beside);
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 32>), blocks, LANES_NT, 0, *l);
     }
 }
 
@@ -115,8 +105,8 @@ static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
     return true;
 }
 
-static bool is_many(const lsp_spmv_job *given, const spmv_job *job) {
-    return given->options.vectors > 1 && given->options.semiring == LSP_PLUS_TIMES && !is_dense(job);
+static bool is_many(const lsp_spmv_job *given) {
+    return given->options.vectors > 1 && given->options.semiring == LSP_PLUS_TIMES;
 }
 
 /* Lists are needed where a row may be longer than a block should sum alone. A plan knows the longest row. */
@@ -136,10 +126,9 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     spmv_job job;
     spmv_area area = {};
     const bool lists = parts != NULL || (!given->planned && needs_list(given, NULL));
+    const bool gated = lists && parts == NULL && !is_many(given) && given->options.method == LSP_SPMV_AUTO;
     lsp_spmv_rows_shape(ctx, given, &shape);
     lsp_spmv_gpu_job(ctx, given, &job);
-    const bool many = is_many(given, &job);
-    const bool gated = lists && parts == NULL && !many && given->options.method == LSP_SPMV_AUTO;
     if (!is_dense(&job)) {
         lsp_spmv_plain_shape(given, &shape);
     }
@@ -147,8 +136,8 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
         const int64_t pieces = lsp_max(lsp_spmv_listed_pieces(given), gated ? lsp_spmv_equal_pieces(given) : 0);
         LSP_TRY(lsp_spmv_area_for(ctx, parts, pieces, &area));
     }
-    LSP_TRY(many ? lsp_spmv_many_start(ctx, given, &job, lists ? &area : NULL)
-                 : lsp_spmv_rows_start(ctx, given, &job, &shape, lists ? &area : NULL, gated));
+    LSP_TRY(is_many(given) ? lsp_spmv_many_start(ctx, given, &job, lists ? &area : NULL)
+                           : lsp_spmv_rows_start(ctx, given, &job, &shape, lists ? &area : NULL, gated));
 done:
     return status;
 }
