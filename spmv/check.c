@@ -2,6 +2,7 @@
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "spmv.h"
+#include <inttypes.h>
 
 enum { MOST_VECTORS = 1 << 20, MOST_PASSES = 1024 };
 
@@ -122,8 +123,9 @@ static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const blo
     lsp_status status = LSP_OK;
     const lsp_csr *A = &job->A;
     LSP_REQUIRE(x->end <= y->begin || y->end <= x->begin || interleave(x, y, lsp_type_bytes(job->options.type)),
-                LSP_ERR_ARGUMENT, "x and y overlap: x lies at %p to %p, y at %p to %p", (void *)x->begin,
-                (void *)x->end, (void *)y->begin, (void *)y->end);
+                LSP_ERR_ARGUMENT,
+                "x and y overlap: x lies at %#" PRIxPTR " to %#" PRIxPTR ", y at %#" PRIxPTR " to %#" PRIxPTR, x->begin,
+                x->end, y->begin, y->end);
     LSP_REQUIRE(!meet(y, A->val, A->nnz, A->val_type) && !meet(y, A->col, A->nnz, A->col_type), LSP_ERR_ARGUMENT,
                 "y overlaps an array of A");
 done:

@@ -60,14 +60,16 @@ static lsp_status cut(work *w) {
     const int64_t weight = A->rows + A->nnz; /* no overflow: the header was checked */
     LSP_TRY(LSP_SCRATCH(ctx, w->threads + 1, &w->cuts));
     LSP_TRY(LSP_SCRATCH(ctx, w->threads, &w->shared));
-    for (int t = 0; t <= w->threads; t++) {
+    w->cuts[0] = 0;
+    for (int t = 1; t < w->threads; t++) {
         int64_t begin, end;
-        lsp_share(weight, t < w->threads ? t : t - 1, w->threads, &begin, &end);
-        w->cuts[t] = t == 0 ? 0 : t == w->threads ? A->rows : lsp_spmv_row_at(A, begin);
-        if (t > 0 && t < w->threads && !lsp_semiring_counts(job->options.semiring)) {
+        lsp_share(weight, t, w->threads, &begin, &end);
+        w->cuts[t] = lsp_spmv_row_at(A, begin);
+        if (!lsp_semiring_counts(job->options.semiring)) {
             share_row(w, w->cuts[t] - 1, begin);
         }
     }
+    w->cuts[w->threads] = A->rows;
     w->sum_bytes = (size_t)job->options.vectors * lsp_type_bytes(job->options.type);
     LSP_TRY(lsp_scratch_bytes(ctx, w->pieces, w->sum_bytes, false, (void **)&w->sums));
 done:

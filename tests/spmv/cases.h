@@ -175,7 +175,7 @@ static inline double plain_empty(lsp_semiring semiring) {
 /* y = alpha*op(A)*x + beta*y for blocks on the host. Entries outside are left out. */
 static inline void plain_spmv(const request *r, const lsp_csr *A, const block *x, block *y) {
     const int64_t vectors = vectors_of(r), rows = r->transpose ? A->cols : A->rows;
-    double *sums = malloc((size_t)(rows * vectors + 1) * sizeof *sums);
+    double *sums = calloc((size_t)(rows * vectors + 1), sizeof *sums);
     for (int64_t i = 0; i < rows * vectors; i++) {
         sums[i] = plain_empty(r->semiring);
     }

@@ -118,7 +118,7 @@ Test(device_spmv, arrays_of_random_bits_are_reported) {
         const bool in_col = i % 7 == 0;
         const int64_t item = (in_col ? r.wide_col : r.wide_rowptr) ? 8 : 4;
         const int64_t bytes = item * (in_col ? c.A.nnz : c.A.rows + 1);
-        char *bits = malloc((size_t)bytes);
+        char *bits = malloc((size_t)bytes + 1);
         for (int64_t b = 0; b < bytes; b++) { /* large ones, or such as may be pointers */
             bits[b] = b % item >= 2 && i % 2 == 0 ? 0 : (char)test_below(&state, 256);
         }

@@ -32,9 +32,9 @@ static void change_values(lsp_ctx *ctx, const request *r, spmv_case *c) {
         test_set_value(&c->host, k, (double)(test_below(&state, 19) - 9), 0);
     }
     const int64_t bytes = c->host.nnz * (int64_t)lsp_type_bytes(r->val_type);
-    if (bytes > 0 && ctx->options.device == LSP_HOST) {
+    if (c->A.val != NULL && ctx->options.device == LSP_HOST) {
         memcpy(c->A.val, c->host.val, (size_t)bytes);
-    } else if (bytes > 0) {
+    } else if (c->A.val != NULL) {
         must(ctx, lsp_cuda_copy(ctx, c->A.val, LSP_CUDA, c->host.val, LSP_HOST, bytes));
     }
 }
