@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LEAST_REPEATS = 5, QUICK_REPEATS = 3, MOST_REPEATS = 50 };
@@ -108,7 +109,26 @@ static bool reset_resident_peak(void) {
     return fclose(file) == 0;
 }
 
+/* Fills the last cache with other data, so that no contender finds there what the one before has left. Then waits until
+ * the threads of that contender sleep: those of OpenMP spin for up to 20 ms where another one's threads want to run. */
+static void settle(void) {
+    static const struct timespec rest = {.tv_nsec = 30000000};
+    static volatile uint64_t *other;
+    const int64_t least = 64 << 20, most = 1 << 30, cache = sysconf(_SC_LEVEL3_CACHE_SIZE) * 5 / 4;
+    const int64_t bytes = cache < least ? least : cache > most ? most : cache;
+    if (!other && (other = malloc((size_t)bytes))) {
+        memset((void *)other, 1, (size_t)bytes);
+    }
+    for (int64_t k = 0; other && k < bytes / 8; k += 8) {
+        (void)other[k];
+    }
+    nanosleep(&rest, NULL);
+}
+
 static bool timed_run(bench_contender *c, double *wall, double *cpu) {
+    if (c->settle) {
+        settle();
+    }
     const double cpu_start = bench_cpu_seconds(), start = bench_now();
     c->elapsed = 0;
     const bool went_well = c->run(c);
