@@ -45,9 +45,9 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_GATHER] =
         {.share = 1, .x = 1, .hidden = 0.5, .entry = 1.6, .row = 3, .vector = 0.5, .row_vector = 0.5, .launches = 2},
     [LSP_SPMV_DIAGONALS] =
-        {.share = 1.3, .entry = 0.3, .row = 1, .vector = 0.5, .row_vector = 0.5, .launches = 1, .plan = 150},
+        {.share = 1.3, .entry = 0.3, .row = 1, .vector = 4, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_BLOCKS] =
-        {.share = 1.4, .entry = 0.55, .row = 1, .vector = 0.5, .row_vector = 0.5, .launches = 1, .plan = 150},
+        {.share = 1.4, .entry = 0.55, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_LENGTHS] = {.share = 1.3,
                           .x = 1,
                           .hidden = 0.5,

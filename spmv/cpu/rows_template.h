@@ -121,38 +121,47 @@ ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t be
     UNROLLED for (int j = 0; j < vecs; j++) { TYPED(save)(sums + j * lanes, s[j]); }
 }
 
-/* The same for `width` vectors, any layout. */
-ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v, T *sums) {
-    const lsp_csr *A = &job->A;
-    const VAL *val = (const VAL *)A->val;
-    const int64_t row = job->options.by_columns ? 1 : job->vectors.x_stride;
-    const int64_t next = job->options.by_columns ? job->vectors.x_stride : 1;
+/* The same for `width` vectors of any layout. */
+ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, lsp_type col_type, bool by_columns, int64_t begin,
+                      int64_t end, int64_t v, T *sums) {
+    const int64_t stride = job->vectors.x_stride, row = by_columns ? 1 : stride, next = by_columns ? stride : 1;
     const T *x = (const T *)job->vectors.x + v * next;
+    const VAL *val = (const VAL *)job->A.val;
+    const void *col = job->A.col;
     T s[4] = {0};
     (void)val;
     for (int64_t k = begin; k < end; k++) {
-        const T *at = x + lsp_index_at(A->col, A->col_type, k) * row, value = VALUE(k);
+        const T *at = x + lsp_index_at(col, col_type, k) * row, value = VALUE(k);
         UNROLLED for (int j = 0; j < width; j++) { s[j] = FMA(value, at[j * next], s[j]); }
     }
     UNROLLED for (int j = 0; j < width; j++) { sums[j] = s[j]; }
 }
 
+/* The same for any number of vectors. */
+ALWAYS void NAME(any)(const lsp_spmv_job *job, lsp_type col_type, bool by_columns, int64_t begin, int64_t end,
+                      int64_t v, int width, T *sums) {
+    int j = 0;
+    for (; j + 16 <= width && !by_columns; j += 16) {
+        NAME(sixteen)(job, col_type, begin, end, v + j, sums + j);
+    }
+    for (; j + 4 <= width; j += 4) {
+        NAME(few)(4, job, col_type, by_columns, begin, end, v + j, sums + j);
+    }
+    for (; j < width; j++) {
+        NAME(few)(1, job, col_type, by_columns, begin, end, v + j, sums + j);
+    }
+}
+
 /* sums[j] of vector v + j, j < width <= BLOCK, over at most one piece of a row. */
 static __attribute__((noinline)) void NAME(block)(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v,
                                                   int width, T *sums) {
-    int j = 0;
-    for (; j + 16 <= width && !job->options.by_columns; j += 16) {
-        if (job->A.col_type == LSP_I32) {
-            NAME(sixteen)(job, LSP_I32, begin, end, v + j, sums + j);
-        } else {
-            NAME(sixteen)(job, LSP_I64, begin, end, v + j, sums + j);
-        }
-    }
-    for (; j + 4 <= width; j += 4) {
-        NAME(few)(4, job, begin, end, v + j, sums + j);
-    }
-    for (; j < width; j++) {
-        NAME(few)(1, job, begin, end, v + j, sums + j);
+    const bool by_columns = job->options.by_columns;
+    if (job->A.col_type == LSP_I64) {
+        NAME(any)(job, LSP_I64, by_columns, begin, end, v, width, sums);
+    } else if (by_columns) {
+        NAME(any)(job, LSP_I32, true, begin, end, v, width, sums);
+    } else {
+        NAME(any)(job, LSP_I32, false, begin, end, v, width, sums);
     }
 }
 
@@ -168,24 +177,106 @@ static void NAME(block_row)(const lsp_spmv_job *job, int64_t begin, int64_t end,
     }
 }
 
-static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
-    const lsp_spmv_job *job = r->job;
+static void NAME(several_of_row)(const lsp_spmv_job *job, int64_t i, int64_t begin, int64_t end) {
     const int64_t row = job->options.by_columns ? 1 : job->vectors.y_stride;
     const int64_t next = job->options.by_columns ? job->vectors.y_stride : 1;
     const T alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
+    for (int64_t v = 0; v < job->options.vectors; v += BLOCK) {
+        const int width = (int)lsp_min(job->options.vectors - v, BLOCK);
+        T sums[BLOCK], *y = (T *)job->vectors.y + i * row + v * next;
+        NAME(block_row)(job, begin, end, v, width, sums);
+        for (int j = 0; j < width; j++, y += next) {
+            *y = beta == 0 ? alpha * sums[j] : alpha * sums[j] + beta * *y;
+        }
+    }
+}
+
+/* Sums of the usual numbers of vectors, at most 8: vectors of 32 bytes, then single ones, in their places. */
+typedef struct NAME(usual_sums) {
+    TYPED(vec) vecs[2];
+    T rest[8];
+} NAME(usual_sums);
+
+ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x) {
+    const int lanes = 32 / sizeof(T), wide = width / lanes * lanes;
+    UNROLLED for (int j = 0; j < width / lanes; j++) {
+        s->vecs[j] = TYPED(times_add)(TYPED(all)(value), TYPED(load)(x + j * lanes), s->vecs[j]);
+    }
+    UNROLLED for (int j = wide; j < width; j++) { s->rest[j] = FMA(value, x[j], s->rest[j]); }
+}
+
+/* `width` vectors in registers: the even entries of a row, then the odd ones. Rows of X are contiguous; int32 columns.
+ */
+ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    const int lanes = 32 / sizeof(T);
+    const lsp_spmv_job *job = r->job;
+    const streams from = {job->A.col, job->A.val, job->A.nnz, LSP_I32};
+    const int64_t stride = job->vectors.x_stride;
+    const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
+    const VAL *val = (const VAL *)job->A.val;
+    const int32_t *col = (const int32_t *)job->A.col;
     row_walk walk = walk_from(r, begin);
+    (void)val;
+    for (int64_t i = begin; i < end; i++) {
+        const int found = next_row(r, &walk, i);
+        T *y = (T *)job->vectors.y + i * job->vectors.y_stride;
+        if (found == ROW_WRONG) {
+            return;
+        } else if (found == ROW_DONE) {
+            continue;
+        } else if (walk.end - walk.begin > LSP_SPMV_PIECE) {
+            NAME(several_of_row)(job, i, walk.begin, walk.end);
+            continue;
+        }
+        NAME(usual_sums) even = {{TYPED(all)(0), TYPED(all)(0)}, {0}}, odd = even;
+        for (int64_t k = walk.begin, next; k < walk.end; k = next) {
+            next = lsp_min(k + 8, walk.end);
+            fetch_streams(&from, k, sizeof(VAL));
+            for (; k + 2 <= next; k += 2) {
+                NAME(usual_add)(width, &even, VALUE(k), x + col[k] * stride);
+                NAME(usual_add)(width, &odd, VALUE(k + 1), x + col[k + 1] * stride);
+            }
+            if (k < next) {
+                NAME(usual_add)(width, &even, VALUE(k), x + col[k] * stride);
+            }
+        }
+        UNROLLED for (int j = 0; j < width / lanes; j++) {
+            TYPED(save)(even.rest + j * lanes, even.vecs[j]);
+            TYPED(save)(odd.rest + j * lanes, odd.vecs[j]);
+        }
+        UNROLLED for (int j = 0; j < width; j++) {
+            const T sum = even.rest[j] + odd.rest[j];
+            y[j] = beta == 0 ? alpha * sum : alpha * sum + beta * y[j];
+        }
+    }
+}
+
+static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    const lsp_spmv_job *job = r->job;
+    const bool usual = !job->options.by_columns && job->A.col_type == LSP_I32;
+    row_walk walk = walk_from(r, begin);
+    switch (usual ? job->options.vectors : 0) {
+    case 2:
+        NAME(usual)(2, r, begin, end);
+        return;
+    case 3:
+        NAME(usual)(3, r, begin, end);
+        return;
+    case 4:
+        NAME(usual)(4, r, begin, end);
+        return;
+    case 8:
+        NAME(usual)(8, r, begin, end);
+        return;
+    default:
+        break;
+    }
     for (int64_t i = begin; i < end; i++) {
         const int found = next_row(r, &walk, i);
         if (found == ROW_WRONG) {
             return;
-        }
-        for (int64_t v = 0; found == ROW_GOOD && v < job->options.vectors; v += BLOCK) {
-            const int width = (int)lsp_min(job->options.vectors - v, BLOCK);
-            T sums[BLOCK], *y = (T *)job->vectors.y + i * row + v * next;
-            NAME(block_row)(job, walk.begin, walk.end, v, width, sums);
-            for (int j = 0; j < width; j++, y += next) {
-                *y = beta == 0 ? alpha * sums[j] : alpha * sums[j] + beta * *y;
-            }
+        } else if (found == ROW_GOOD) {
+            NAME(several_of_row)(job, i, walk.begin, walk.end);
         }
     }
 }
