@@ -15,6 +15,12 @@
 #define VALUES(k) LOAD_VALUES(val + (k))
 #endif
 
+/* One product more, then the next case. */
+#define ONE_MORE                                                                                                       \
+    rest = FMA(VALUE(k), x[lsp_index_at(col, col_type, k)], rest);                                                     \
+    k++;                                                                                                               \
+    __attribute__((fallthrough))
+
 /* Eight products more. */
 ALWAYS TYPED(chains)
     NAME(add_eight)(TYPED(chains) s, const VAL *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
@@ -49,11 +55,26 @@ ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin
     } else {
         fetch_streams(from, k, sizeof(VAL));
     }
-    for (; k < end; k++) {
-        if (prefetch && k + AHEAD < from->nnz) {
-            fetch_x(from, k + AHEAD, x, sizeof(T));
-        }
-        rest = FMA(VALUE(k), x[lsp_index_at(col, col_type, k)], rest);
+    for (int64_t j = k; prefetch && j < end && j + AHEAD < from->nnz; j++) {
+        fetch_x(from, j + AHEAD, x, sizeof(T));
+    }
+    switch (end - k) { /* a loop of so few steps costs twice as much */
+    case 7:
+        ONE_MORE;
+    case 6:
+        ONE_MORE;
+    case 5:
+        ONE_MORE;
+    case 4:
+        ONE_MORE;
+    case 3:
+        ONE_MORE;
+    case 2:
+        ONE_MORE;
+    case 1:
+        ONE_MORE;
+    default:
+        break;
     }
     return first + rest;
 }
@@ -295,6 +316,8 @@ static void NAME(rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
         NAME(one)((NAME(way)){way.rowptr_type, LSP_I64, way.prefetch, way.checked, false}, r, begin, end);
     } else if (way.rowptr_type == LSP_I64) {
         NAME(one)((NAME(way)){LSP_I64, LSP_I32, false, false, false}, r, begin, end);
+    } else if (!way.checked && plain) {
+        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, false, true}, r, begin, end);
     } else if (!way.checked) {
         NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, false, false}, r, begin, end);
     } else if (!plain) {
@@ -322,6 +345,7 @@ static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void
 #undef TYPED
 #undef VALUE
 #undef VALUES
+#undef ONE_MORE
 #undef LOAD_VALUES
 #undef EIGHT_LANES
 #undef T

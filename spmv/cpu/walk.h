@@ -1,4 +1,4 @@
-/* A walk over consecutive rows of a matrix that may be malformed: columns are checked 256 at a time, ahead of
+/* A walk over consecutive rows of a matrix that may be malformed: columns are checked 512 at a time, ahead of
  * the products, so that these need no check. The rows of a plan were checked before. */
 #ifndef LSP_SPMV_CPU_WALK_H
 #define LSP_SPMV_CPU_WALK_H
@@ -11,7 +11,7 @@ typedef struct row_walk {
     int64_t good;       /* the columns of the entries before it were checked */
 } row_walk;
 enum { ROW_GOOD, ROW_DONE, ROW_WRONG }; /* to be summed; y is written; its pointers are wrong */
-enum { CHECKED = 256 };                 /* columns that are checked at once, before they are used */
+enum { CHECKED = 512 };                 /* columns that are checked at once, before they are used */
 
 ALWAYS row_walk walk_from(const lsp_spmv_rows *r, int64_t begin) {
     const lsp_csr *A = &r->job->A;
