@@ -2,6 +2,7 @@
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "transpose.h"
+#include <stdio.h>
 #include <time.h>
 
 static double now(void) {
@@ -38,6 +39,31 @@ static void note_choice(lsp_spmv_plan *plan) {
     }
 }
 
+/* Prepares the chosen method. Where the library chose, and memory does not suffice for it, CSR as it is serves. */
+static lsp_status prepare_method(lsp_spmv_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_spmv_choice *choice = &plan->job.choice;
+    const lsp_spmv_method wanted = choice->method;
+    const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, wanted);
+    plan->info.plan_bytes = lsp_spmv_transposed_bytes(plan);
+    if (engine->prepare != NULL) {
+        status = engine->prepare(plan);
+    }
+    if (status == LSP_ERR_MEMORY && plan->job.options.method == LSP_SPMV_AUTO && wanted != LSP_SPMV_ROWS) {
+        if (engine->release != NULL) {
+            engine->release(plan);
+        }
+        (void)lsp_ctx_trim(plan->ctx); /* what was released is free for others */
+        choice->method = LSP_SPMV_ROWS;
+        choice->passes = 1;
+        snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
+                 lsp_spmv_method_name(wanted));
+        note_choice(plan);
+        status = prepare_method(plan);
+    }
+    return status;
+}
+
 /* Everything between the check of the arguments and the first call. */
 static lsp_status prepare(lsp_spmv_plan *plan, bool transpose) {
     lsp_status status = LSP_OK;
@@ -52,11 +78,7 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transpose) {
     LSP_TRY(inspect(plan));
     LSP_TRY(lsp_spmv_choose(ctx, &plan->job, &plan->facts));
     note_choice(plan);
-    plan->info.plan_bytes += lsp_spmv_transposed_bytes(plan);
-    const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, plan->job.choice.method);
-    if (engine->prepare != NULL) {
-        LSP_TRY(engine->prepare(plan));
-    }
+    LSP_TRY(prepare_method(plan));
     if (plan->job.A.where == LSP_CUDA) { /* waits, so that the time is that of the whole plan */
         int32_t word;
         LSP_TRY(lsp_cuda_read(ctx, &word, plan->job.A.rowptr, sizeof word));

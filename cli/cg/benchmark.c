@@ -71,14 +71,12 @@ static void note(void *user, int64_t iteration, double residual, double zeta) {
 }
 
 static lsp_status run_once(cg_job *job, double *seconds) {
-    lsp_status status;
-    do {
-        const lsp_solve_options how = {.method = job->options.method, .passes = job->options.passes};
-        job->history.count = 0;
-        cli_progress_begin(&job->run.progress, "running", job->A.name);
-        status = lsp_nas_cg(cg_ctx(job), job->options.nas, cg_matrix(job), &how, note, job, &job->benchmark);
-        cli_progress_end(&job->run.progress);
-    } while (cg_try_without_copy(job, status));
+    const lsp_solve_options how = {.method = job->options.method, .passes = job->options.passes};
+    job->history.count = 0;
+    cli_progress_begin(&job->run.progress, "running", job->A.name);
+    const lsp_status status =
+        lsp_nas_cg(cg_ctx(job), job->options.nas, cg_matrix(job), &how, note, job, &job->benchmark);
+    cli_progress_end(&job->run.progress);
     *seconds = job->benchmark.seconds;
     return status;
 }

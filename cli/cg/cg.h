@@ -37,7 +37,6 @@ typedef struct cg_job {
     lsp_status status;         /* of the solver: LSP_OK or LSP_ERR_CONVERGENCE */
     char sentence[512];        /* why it did not converge */
     bool solved, written;
-    bool too_large; /* the plan that the library wanted did not fit into memory */
     double seconds, median_seconds, cold_seconds; /* seconds: the fastest run */
     double write_ms;
     double product_seconds; /* of one product with A, measured with --verbose; 0: not measured */
@@ -79,9 +78,6 @@ int cg_choose_device(cg_job *job, double multiplications);
 /* The context that computes, and A there. */
 lsp_ctx *cg_ctx(const cg_job *job);
 const lsp_csr *cg_matrix(const cg_job *job);
-
-/* After a failure: is it worth another try with CSR as it is, which needs no second copy of A? Asks for it then. */
-bool cg_try_without_copy(cg_job *job, lsp_status status);
 
 /* Keeps the times of the runs: the fastest and the median of `seconds`. Sorts them. */
 void cg_keep_times(cg_job *job, double *seconds);

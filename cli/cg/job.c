@@ -36,16 +36,6 @@ lsp_ctx *cg_ctx(const cg_job *job) { return job->run.gpu ? job->run.gpu : job->r
 
 const lsp_csr *cg_matrix(const cg_job *job) { return job->run.gpu ? &job->run.loader.on_gpu[0] : &job->A.csr; }
 
-bool cg_try_without_copy(cg_job *job, lsp_status status) {
-    if (status != LSP_ERR_MEMORY || job->options.method != LSP_SPMV_AUTO) {
-        return false;
-    }
-    job->options.method = LSP_SPMV_ROWS;
-    job->too_large = true;
-    (void)lsp_ctx_trim(cg_ctx(job)); /* what the failed plan held */
-    return true;
-}
-
 static int by_size(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

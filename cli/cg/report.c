@@ -67,8 +67,7 @@ static void method_rows(const cg_job *job) {
     if (p->method == LSP_SPMV_GATHER) {
         snprintf(passes, sizeof passes, ", %d pass%s", p->passes, p->passes == 1 ? "" : "es");
     }
-    cli_table_row(to, "method", method_name(job), "%s%s",
-                  job->too_large ? "the plan of another method did not fit into memory" : p->reason, passes);
+    cli_table_row(to, "method", method_name(job), "%s%s", p->reason, passes);
     other_methods(p, others, sizeof others);
     cli_table_row(to, "predicted", cli_time(p->predicted_seconds * 1e3).text, "a product%s", others);
     if (job->product_seconds > 0) {
@@ -196,7 +195,7 @@ static void system_json(cli_json *json, const cg_job *job) {
 static void plan_json(cli_json *json, const cg_job *job) {
     const lsp_spmv_info *p = job->spmv;
     cli_json_open(json, "plan", '{');
-    cli_json_string(json, "reason", job->too_large ? "the plan of another method did not fit into memory" : p->reason);
+    cli_json_string(json, "reason", p->reason);
     cli_json_string(json, "runs", solver_run(job));
     cli_json_measured(json, "seconds", true, plan_seconds(job));
     cli_json_integer(json, "bytes", p->plan_bytes);

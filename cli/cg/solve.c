@@ -112,14 +112,10 @@ static lsp_status run_once(cg_job *job, lsp_solve_plan *plan, const void *b, voi
 }
 
 static lsp_status make_plan(cg_job *job, lsp_ctx *ctx, lsp_solve_plan **plan) {
-    lsp_status status;
-    do {
-        const lsp_solve_options how = how_to_solve(job);
-        cli_progress_begin(&job->run.progress, "planning", job->A.name);
-        status = job->options.solver == CG_BICGSTAB ? lsp_bicgstab_plan_create(ctx, cg_matrix(job), &how, plan)
-                                                    : lsp_cg_plan_create(ctx, cg_matrix(job), &how, plan);
-    } while (cg_try_without_copy(job, status));
-    return status;
+    const lsp_solve_options how = how_to_solve(job);
+    cli_progress_begin(&job->run.progress, "planning", job->A.name);
+    return job->options.solver == CG_BICGSTAB ? lsp_bicgstab_plan_create(ctx, cg_matrix(job), &how, plan)
+                                              : lsp_cg_plan_create(ctx, cg_matrix(job), &how, plan);
 }
 
 static lsp_status run_all(cg_job *job, lsp_ctx *ctx, const void *b, void *x, double *seconds) {

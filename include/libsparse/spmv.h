@@ -86,7 +86,8 @@ typedef struct lsp_spmv_plan lsp_spmv_plan;
 
 /* Reads A once, checks it as lsp_csr_check does, and prepares products with it. LSP_SPMV_ROWS, _EQUAL and _GATHER read
  * the arrays of A in each call, so these must stay as they are while the plan exists; the other methods, and a
- * transposed plan, hold a copy. The plan belongs to the context. `options` may be NULL. Waits for a GPU. */
+ * transposed plan, hold a copy. Where memory does not suffice for the copy that LSP_SPMV_AUTO would make, it takes
+ * LSP_SPMV_ROWS. The plan belongs to the context. `options` may be NULL. Waits for a GPU. */
 LSP_API lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
                                         lsp_spmv_plan **plan);
 LSP_API void lsp_spmv_plan_destroy(lsp_spmv_plan *plan);

@@ -93,7 +93,7 @@ silent
 # a method that needs a copy of A gives way if the copy does not fit
 expect 0 cli --generate stencil27:60 --max-memory 95M --device cpu --json
 is "$(json method) $(json converged)" '"rows" true'
-is "$(json plan.reason)" '"the plan of another method did not fit into memory"'
+is "$(json plan.reason)" '"memory does not suffice for a plan of diagonals"'
 expect 3 cli --generate stencil27:60 --max-memory 95M --device cpu --method diagonals
 
 # ---- control characters in names of files do not reach the terminal ----

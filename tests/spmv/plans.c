@@ -119,6 +119,31 @@ TEST_ON_BOTH(spmv_plans, a_plan_tells_what_it_took) {
     lsp_spmv_plan_destroy(NULL);
 }
 
+Test(spmv_plans, a_choice_that_memory_does_not_allow_gives_way_to_the_matrix_as_it_is) {
+    lsp_ctx *ctx = test_ctx(2);
+    request r = usual;
+    r.matrix = "stencil27:40", r.val_type = LSP_F64;
+    spmv_case c = make_case(ctx, &r);
+    const lsp_spmv_options options = options_of(&r);
+    lsp_spmv_plan *plan = NULL;
+    lsp_spmv_info wanted, info;
+    must(ctx, lsp_spmv_plan_create(ctx, &c.A, &options, &plan));
+    must(ctx, lsp_spmv_plan_get_info(plan, &wanted));
+    cr_assert(wanted.method == LSP_SPMV_DIAGONALS && wanted.plan_bytes > 0);
+    lsp_spmv_plan_destroy(plan);
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, ctx->space[LSP_HOST].used + wanted.plan_bytes * 3 / 4));
+    must(ctx, lsp_spmv_plan_create(ctx, &c.A, &options, &plan));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+    must(ctx, lsp_spmv_plan_get_info(plan, &info));
+    cr_assert(info.method == LSP_SPMV_ROWS && info.plan_bytes < wanted.plan_bytes / 2);
+    cr_assert(strstr(info.reason, "memory") != NULL, "%s", info.reason);
+    must_multiply(ctx, &r, &c, plan);
+    lsp_spmv_plan_destroy(plan);
+    free_case(ctx, &c);
+    lsp_ctx_destroy(ctx);
+}
+
 TEST_ON_BOTH(spmv_plans, a_plan_for_one_call_takes_the_matrix_as_it_is) {
     request r = usual;
     spmv_case c = make_case(ctx, &r);
