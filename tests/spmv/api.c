@@ -305,9 +305,11 @@ static void must_be_accurate(const request *r, const spmv_case *c) {
 Test(spmv_api, one_two_and_seven_threads_and_all_instruction_sets_give_the_same_bits) {
     static const char *const some[] = {"poisson2d:150", "rmat:12:16", "row:30000:500000", "last:7:300000",
                                        "random:1:4000:200000"};
-    for (int i = 0; i < 5 * LSP_SPMV_METHODS; i++) {
+    for (int i = 0; i < 2 * 5 * LSP_SPMV_METHODS; i++) {
+        const int method = i / 5 % LSP_SPMV_METHODS;
         request r = usual;
-        r.matrix = some[i % 5], r.method = (lsp_spmv_method)(i / 5), r.planned = true;
+        r.matrix = some[i % 5], r.method = (lsp_spmv_method)method, r.planned = true;
+        r.vectors = i < 5 * LSP_SPMV_METHODS ? 1 : (int[]){2, 3, 4, 5, 8}[(i + method) % 5];
         double *first = NULL;
         for (int run = 0; run < 5; run++) {
             lsp_ctx *ctx = test_ctx((int[]){1, 2, 7, 2, 7}[run]);
@@ -321,8 +323,10 @@ Test(spmv_api, one_two_and_seven_threads_and_all_instruction_sets_give_the_same_
             const lsp_status status = multiply_so(ctx, &r, &c);
             if (status != LSP_ERR_UNSUPPORTED) {
                 must_run(ctx, &r, status);
-                must_be_accurate(&r, &c);
-                const size_t bytes = (size_t)c.A.rows * sizeof *first;
+                if (r.vectors == 1) {
+                    must_be_accurate(&r, &c);
+                }
+                const size_t bytes = (size_t)c.y.items * sizeof *first;
                 if (first == NULL) {
                     first = memcpy(malloc(bytes + 1), c.y_there, bytes);
                 }
