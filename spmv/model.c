@@ -36,7 +36,7 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
         .share = 0.72, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
 
 /* Tuned on two threads of an EPYC with AVX2, 2026-11-24, by `sparse-bench spmv --device cpu`: by processor time, since
- * the machine was busy. */
+ * the machine was busy. Several vectors, and blocks in f32: on two threads of a Xeon with AVX-512, 2026-11-25. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_ROWS] =
         {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .row_vector = 0.5, .launches = 1},
@@ -47,7 +47,7 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_DIAGONALS] =
         {.share = 1.3, .entry = 0.3, .row = 1, .vector = 4, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_BLOCKS] =
-        {.share = 1.4, .entry = 0.55, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 1, .plan = 150},
+        {.share = 1.4, .entry = 0.3, .row = 1, .vector = 1.8, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_LENGTHS] = {.share = 1.3,
                           .x = 1,
                           .hidden = 0.5,
