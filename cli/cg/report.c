@@ -170,7 +170,7 @@ static void result_json(cli_json *json, const cg_job *job) {
     cli_json_measured(json, "seconds", true, job->seconds);
     cli_json_measured(json, "mops", nas, r->mops);
     cli_json_string(json, "device", job->run.gpu ? "cuda" : "cpu");
-    cli_json_string(json, "method", method_name(job));
+    cli_json_string(json, "method", in_one_kernel(job) ? NULL : method_name(job));
     cli_json_integer(json, "passes", job->spmv->passes);
     cli_json_integer(json, "iterations", nas ? r->iterations : job->solution.iterations);
     cli_json_measured(json, "residual", true, nas ? r->residual : job->solution.residual);
