@@ -68,7 +68,8 @@ static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_
            lsp_resident_fits(plan->ctx, A, longest_row, NULL);
 }
 
-/* Products with A: by a plan of their own, or inside the one kernel; then the plan only serves the last residual. */
+/* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the plan
+ * only serves the last residual. */
 static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
     lsp_status status = LSP_OK;
     const bool maybe = may_be_resident(plan, A, 0);
@@ -77,7 +78,7 @@ static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64
         int64_t bytes = 0;
         status = lsp_resident_create(plan->ctx, A, NULL, &plan->resident, &bytes);
         plan->resident = status == LSP_OK ? plan->resident : NULL;
-        LSP_TRY(status == LSP_ERR_UNSUPPORTED ? LSP_OK : status);
+        LSP_TRY(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
     }
     if (maybe && plan->resident == NULL) {
         lsp_spmv_plan_destroy(plan->spmv);
