@@ -68,8 +68,8 @@ static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_
            lsp_resident_fits(plan->ctx, A, longest_row, NULL);
 }
 
-/* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the plan
- * only serves the last residual. */
+/* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the
+ * plan only serves the last residual. */
 static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
     lsp_status status = LSP_OK;
     const bool maybe = may_be_resident(plan, A, 0);
