@@ -39,7 +39,7 @@ typedef struct lsp_spmv_options {
     bool by_columns;        /* several vectors: each is contiguous. Otherwise the row i of X or Y is contiguous */
     lsp_spmv_method method; /* LSP_SPMV_AUTO unless a certain one is wanted */
     int passes;             /* of LSP_SPMV_GATHER, 0: the cache model chooses */
-    int64_t expected_calls; /* of a plan; 0: many. A plan that will not pay in so many takes CSR as it is */
+    int64_t expected_calls; /* of a plan; 0: many. If they are too few to pay, it takes CSR as it is */
     int64_t reserved[LSP_RESERVED];
 } lsp_spmv_options;
 
