@@ -110,7 +110,7 @@ static bool reset_resident_peak(void) {
 }
 
 /* Fills the last cache with other data, so that no contender finds there what the one before has left. Then waits until
- * the threads of that contender sleep: those of OpenMP spin for up to 20 ms where another one's threads want to run. */
+ * the threads of that contender sleep: those of OpenMP may spin where another one's threads want to run. */
 static void settle(void) {
     static const struct timespec rest = {.tv_nsec = 30000000};
     static volatile uint64_t *other;

@@ -32,6 +32,7 @@ static void note_choice(lsp_spmv_plan *plan) {
     info->predicted_seconds = choice->seconds[choice->method];
     info->rows_seconds = choice->seconds[LSP_SPMV_ROWS];
     info->stored_entries = plan->job.A.nnz;
+    info->pays_after = 0;
     const double making = choice->plan_seconds[choice->method], saved = info->rows_seconds - info->predicted_seconds;
     if (making > 0) {
         const double calls = saved > 0 ? making / saved : 1e18;

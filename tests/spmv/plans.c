@@ -137,6 +137,7 @@ Test(spmv_plans, a_choice_that_memory_does_not_allow_gives_way_to_the_matrix_as_
     must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
     must(ctx, lsp_spmv_plan_get_info(plan, &info));
     cr_assert(info.method == LSP_SPMV_ROWS && info.plan_bytes < wanted.plan_bytes / 2);
+    cr_assert(wanted.pays_after > 0 && info.pays_after == 0 && info.stored_entries == c.A.nnz);
     cr_assert(strstr(info.reason, "memory") != NULL, "%s", info.reason);
     must_multiply(ctx, &r, &c, plan);
     lsp_spmv_plan_destroy(plan);
