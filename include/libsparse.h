@@ -3,6 +3,8 @@
  * Includes all of the library's headers. Each of them can also be included alone:
  *     libsparse/core.h      status, context, types of values
  *     libsparse/matrix.h    matrices by rows: made, checked, converted, compared, generated
+ *     libsparse/matrix_values.h   values scaled, mapped, combined and reduced; diagonals
+ *     libsparse/matrix_forms.h    parts, stacks, triples, columns, dense arrays, arrays of another owner
  *     libsparse/mtx.h       Matrix Market files
  *     libsparse/segsort.h   segmented sort
  *     libsparse/cache_model.h     the time of indexed reads and writes, predicted
@@ -34,6 +36,8 @@
 #include "libsparse/gather_scatter.h"
 #include "libsparse/hash.h"
 #include "libsparse/matrix.h"
+#include "libsparse/matrix_forms.h"
+#include "libsparse/matrix_values.h"
 #include "libsparse/mtx.h"
 #include "libsparse/radix_sort.h"
 #include "libsparse/segsort.h"

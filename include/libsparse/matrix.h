@@ -125,6 +125,30 @@ typedef struct lsp_coo {
 LSP_API lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B,
                                   int64_t *duplicates);
 
+/* ---- plans: for sums and transposes whose structure stays while values change ----------------------------------- */
+
+typedef struct lsp_csr_transpose_plan lsp_csr_transpose_plan;
+typedef struct lsp_csr_add_plan lsp_csr_add_plan;
+
+/* Each reads the structure of its matrices once, and checks them. A plan belongs to the context and holds no copy of a
+ * matrix: structure and sizes must be the same in each later call, values may change. Waits for a GPU. */
+LSP_API lsp_status lsp_csr_transpose_plan_create(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_transpose_plan **plan);
+LSP_API lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_add_plan **plan);
+LSP_API void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan);
+LSP_API void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan);
+
+/* B = A^T, and C = alpha*A + beta*B, with the bits of lsp_csr_transpose and lsp_csr_add. The caller frees the result.
+ */
+LSP_API lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
+LSP_API lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
+                                       const lsp_csr *B, lsp_csr *C);
+
+/* Computes the values of a result again, for other values of its operands. The result comes from an execution of this
+ * plan and keeps its structure. Waits for nothing. */
+LSP_API lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
+LSP_API lsp_status lsp_csr_add_update(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
+                                      const lsp_csr *B, lsp_csr *C);
+
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
 typedef struct lsp_csr_stats {

@@ -10,8 +10,9 @@ extern "C" {
 
 enum {
     LSP_SORT_DESCENDING = 1,
-    LSP_SORT_POSITIONS = 2,       /* argsort: values_out gets each item's position in its segment before the sort */
-    LSP_SORT_GLOBAL_POSITIONS = 4 /* argsort with positions counted from the start of the array */
+    LSP_SORT_POSITIONS = 2,        /* argsort: values_out gets each item's position in its segment before the sort */
+    LSP_SORT_GLOBAL_POSITIONS = 4, /* argsort with positions counted from the start of the array */
+    LSP_SORT_EQUAL_ZEROS = 8       /* floats: -0 and +0 compare equal, so they keep their order */
 };
 
 /* What to sort. Segments come in one of three forms:
@@ -40,19 +41,23 @@ typedef struct lsp_segsort_args {
                                of segment s start at the segment's begin; there are change_count[s] of them, and the
                                rest of the segment is not written */
     void *change_count;     /* NULL, or one index for each segment: its number of ones */
+    void *group_at;         /* NULL, or n + 1 indices: the places of those ones of all segments, one after another, and
+                               then n: a finished group-by. Segments without gaps, so not with `ends` */
+    int64_t *group_count;   /* with group_at: receives the number of groups, where the arrays lie */
+    int64_t first;          /* 0: whole segments are wanted. Else only the first `first` items of each sorted segment
+                               are: the rest of the segment holds its other items in no certain order. Not with change,
+                               change_at and group_at */
     lsp_where where;        /* the place of all these arrays */
     int64_t reserved[LSP_RESERVED];
 } lsp_segsort_args;
 
 /* Sorts the keys of every segment and moves the values along. The sort is always stable. Floats: -0 before +0, NaN
- * after everything (descending: +0 before -0, NaN still last), bits kept. Keys equal to the type's maximum are ordinary
- * keys. Input and output are the same array or do not overlap.
- * Arrays on a GPU (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it.
- * The kernels check segments: malformed ones are left unsorted, and the next lsp_ctx_sync says so. It also says so if
- * segments overlap so far that together they have more than n items.
- *     lsp_segsort_args args = {.n = n, .segments = s, .offsets = offsets, .offset_type = LSP_I64,
- *                              .key_type = LSP_U32, .keys = keys, .keys_out = keys};
- *     lsp_segsort(ctx, &args); */
+ * after everything (descending: +0 before -0, NaN still last), unless LSP_SORT_EQUAL_ZEROS is set; bits kept. Keys
+ * equal to the type's maximum are ordinary keys. Input and output are the same array or do not overlap. Arrays on a GPU
+ * (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it. The kernels check
+ * segments: malformed ones are left unsorted, and the next lsp_ctx_sync says so. It also says so if segments overlap so
+ * far that together they have more than n items. lsp_segsort_args args = {.n = n, .segments = s, .offsets = offsets,
+ * .offset_type = LSP_I64, .key_type = LSP_U32, .keys = keys, .keys_out = keys}; lsp_segsort(ctx, &args); */
 LSP_API lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args);
 
 /* ---- plans: for sorts of one shape that are repeated ------------------------------------------------------------- */

@@ -87,6 +87,28 @@ LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, c
  * factors once and search nothing. */
 LSP_API lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
+/* The plans of lsp_spgemm_triple and lsp_spgemm_add. They belong to the context. As with lsp_spgemm_plan, structure and
+ * sizes of all operands must be the same at execution, values may change; _update computes the values of C again. R is
+ * NULL in all calls of a plan or in none. A plan of R*A*P holds R, where it is P transposed, and the inner product.
+ * `options` may be NULL; filters are not for plans. */
+typedef struct lsp_spgemm_triple_plan lsp_spgemm_triple_plan;
+LSP_API lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                                 const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan);
+LSP_API void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan);
+LSP_API lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
+                                             const lsp_csr *P, lsp_csr *C);
+LSP_API lsp_status lsp_spgemm_triple_update(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
+                                            const lsp_csr *P, lsp_csr *C);
+
+typedef struct lsp_spgemm_add_plan lsp_spgemm_add_plan;
+LSP_API lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
+                                              const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan);
+LSP_API void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan);
+LSP_API lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
+                                          double beta, const lsp_csr *D, lsp_csr *C);
+LSP_API lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
+                                         double beta, const lsp_csr *D, lsp_csr *C);
+
 /* ---- products larger than memory --------------------------------------------------------------------------------- */
 
 /* Receives the rows first_row, first_row + 1, ... of C. The matrix `rows` is valid during the call only. A status other
