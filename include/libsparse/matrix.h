@@ -186,7 +186,9 @@ LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
 /* ---- generators -------------------------------------------------------------------------------------------------- */
 
 /* Makes a matrix by name, on the host. It is the same on every machine for the same seed; published figures use seed 1.
- * Names: poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E).
+ * Names: poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E),
+ * and the factors of a multigrid on the first three: amg:K:PART amg27:K:PART amgfem3:K:PART, PART T (aggregates), P
+ * (smoothed) or R (P transposed).
  * `types` may be NULL: f64, narrowest indices. LSP_ERR_ARGUMENT says what is wrong with a name.
  *     lsp_generate(ctx, "poisson2d:100", 1, NULL, &A); */
 LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);
