@@ -25,10 +25,25 @@ static void must_tell_the_same(lsp_ctx *ctx, const lsp_csr *A) {
 #define SAME(field)                                                                                                    \
     cr_assert(here.field == found.field, #field ": %lld, on the GPU %lld", (long long)here.field,                      \
               (long long)found.field)
-    SAME(empty_rows), SAME(empty_cols), SAME(min_row), SAME(max_row), SAME(max_col);
-    SAME(lower_bandwidth), SAME(upper_bandwidth), SAME(diagonal), SAME(unsorted_rows), SAME(duplicates);
-    SAME(zeros), SAME(not_finite), SAME(square), SAME(pattern_symmetric), SAME(symmetric), SAME(skew), SAME(hermitian);
-    SAME(products), SAME(product_nnz_bound);
+    SAME(empty_rows);
+    SAME(empty_cols);
+    SAME(min_row);
+    SAME(max_row);
+    SAME(max_col);
+    SAME(lower_bandwidth);
+    SAME(upper_bandwidth);
+    SAME(diagonal);
+    SAME(unsorted_rows);
+    SAME(duplicates);
+    SAME(zeros);
+    SAME(not_finite);
+    SAME(square);
+    SAME(pattern_symmetric);
+    SAME(symmetric);
+    SAME(skew);
+    SAME(hermitian);
+    SAME(products);
+    SAME(product_nnz_bound);
     cr_assert(memcmp(&here.mean_row, &found.mean_row, 8) == 0 && memcmp(&here.stddev_row, &found.stddev_row, 8) == 0);
     cr_assert(memcmp(here.histogram, found.histogram, sizeof here.histogram) == 0);
     cr_assert(memcmp(here.reserved, found.reserved, sizeof here.reserved) == 0);
