@@ -1,5 +1,7 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
+#include "core/cuda.h"
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -141,20 +143,42 @@ static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
     return search.first;
 }
 
+static lsp_status spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_spot_cuda(ctx, A, entry, spot);
+    }
+    *spot = (lsp_csr_spot){lsp_csr_row_of(A, entry), lsp_csr_col(A, entry)};
+    return LSP_OK;
+}
+
+lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_find_unsorted_cuda(ctx, A, strictly, row);
+    }
+    *row = lsp_csr_first_unsorted(ctx, A, strictly);
+    return LSP_OK;
+}
+
 /* Checks that no row has a column twice: compares neighbours, after sorting a copy of the columns if they are unsorted.
  */
 static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr columns = *A;
-    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
-        size_t bytes = (size_t)A->nnz * lsp_type_bytes(A->col_type);
-        LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)bytes, 1, false, &columns.col));
-        memcpy(columns.col, A->col, bytes);
+    int64_t row;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
+    if (row < A->rows) {
+        const int64_t bytes = A->nnz * (int64_t)lsp_type_bytes(A->col_type);
+        LSP_TRY(lsp_scratch_at(ctx, A->where, bytes, 1, &columns.col));
+        if (A->where == LSP_CUDA) {
+            LSP_TRY(lsp_cuda_copy(ctx, columns.col, LSP_CUDA, A->col, LSP_CUDA, bytes));
+        } else {
+            memcpy(columns.col, A->col, (size_t)bytes);
+        }
         columns.val = NULL;
         columns.val_type = LSP_NONE;
         LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
-        int64_t row = lsp_csr_first_unsorted(ctx, &columns, true);
+        LSP_TRY(lsp_csr_find_unsorted(ctx, &columns, true, &row));
         LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);
     }
 done:
@@ -162,31 +186,67 @@ done:
     return status;
 }
 
+static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_csr_spot spot;
+    int64_t k;
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_find_not_finite_cuda(ctx, A, &k));
+    } else {
+        k = first_entry(ctx, A, find_not_finite);
+    }
+    if (k < A->nnz) {
+        LSP_TRY(spot_of(ctx, A, k, &spot));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
+                    (long long)spot.row, (long long)spot.col);
+    }
+done:
+    return status;
+}
+
+/* What flags ask for, of a matrix that was checked without them. */
+static lsp_status check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
+    lsp_status status = LSP_OK;
+    int64_t row = A->rows;
+    if (flags & LSP_CHECK_SORTED) {
+        LSP_TRY(lsp_csr_find_unsorted(ctx, A, false, &row));
+    }
+    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld: its columns do not ascend", name, (long long)row);
+    LSP_TRY(flags & LSP_CHECK_UNIQUE ? check_unique(ctx, name, A) : LSP_OK);
+    LSP_TRY(flags & LSP_CHECK_FINITE ? check_finite(ctx, name, A) : LSP_OK);
+done:
+    return status;
+}
+
+static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
+    return flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE)
+               ? LSP_OK
+               : lsp_fail(ctx, LSP_ERR_ARGUMENT, "0x%x are not flags of lsp_csr_check", flags);
+}
+
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
     lsp_status status = LSP_OK;
-    int64_t k, row;
+    int64_t k;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
-                "0x%x are not flags of lsp_csr_check", flags);
+    LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
     k = first_entry(ctx, A, find_outside);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
-    row = flags & LSP_CHECK_SORTED ? lsp_csr_first_unsorted(ctx, A, false) : A->rows;
-    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld: its columns do not ascend", name, (long long)row);
-    if (flags & LSP_CHECK_UNIQUE) {
-        LSP_TRY(check_unique(ctx, name, A));
-    }
-    k = flags & LSP_CHECK_FINITE ? first_entry(ctx, A, find_not_finite) : A->nnz;
-    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
-                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k));
+    LSP_TRY(check_flags(ctx, name, A, flags));
 done:
     return status;
 }
 
 lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
-    return lsp_csr_check_as(ctx, "A", A, flags);
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(check_flag_bits(ctx, flags));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(check_flags(ctx, "A", A, flags));
+done:
+    return status;
 }
 
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
