@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { R, A, B, FACTORS };
+enum { LEFT, FIRST, SECOND, FACTORS }; /* R, A, B */
 
 typedef struct petsc {
     Mat factors[FACTORS], C; /* R*(A*B), or A*B where R is NULL; A alone for products with vectors */
@@ -72,9 +72,9 @@ static void *prepare(const peer_factors *from, int threads) {
 static bool multiply(void *self) {
     petsc *p = self;
     Mat *m = p->factors, inner = NULL;
-    bool made = MatMatMult(m[A], m[B], MAT_INITIAL_MATRIX, PETSC_DEFAULT, m[R] ? &inner : &p->C) == 0;
-    if (m[R]) {
-        made = made && MatMatMult(m[R], inner, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C) == 0;
+    bool made = MatMatMult(m[FIRST], m[SECOND], MAT_INITIAL_MATRIX, PETSC_DEFAULT, m[LEFT] ? &inner : &p->C) == 0;
+    if (m[LEFT]) {
+        made = made && MatMatMult(m[LEFT], inner, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C) == 0;
         (void)MatDestroy(&inner);
     }
     return made;
@@ -90,7 +90,7 @@ static void view(void *self, lsp_csr *C) {
     if (MatGetRowIJ(p->C, 0, PETSC_FALSE, PETSC_FALSE, &rows, &rowptr, &col, &done) == 0 && done &&
         MatSeqAIJGetArray(p->C, &val) == 0) {
         C->rows = rows;
-        C->cols = p->copies[B].cols;
+        C->cols = p->copies[SECOND].cols;
         C->nnz = rowptr[rows];
         C->rowptr = (void *)rowptr;
         C->col = (void *)col;
@@ -135,7 +135,7 @@ static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_byt
         return NULL;
     }
     v->transpose = job->transpose;
-    v->p = prepare(A, 1);
+    v->p = prepare(&(peer_factors){.A = A}, 1);
     if (!v->p || VecCreateSeqWithArray(PETSC_COMM_SELF, 1, in, job->x, &v->x) != 0 ||
         VecCreateSeqWithArray(PETSC_COMM_SELF, 1, out, job->y, &v->y) != 0) {
         destroy_vectors(v);
@@ -147,7 +147,7 @@ static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_byt
 static const char *run_vectors(void *self) {
     const vectors *v = self;
     const PetscErrorCode code =
-        v->transpose ? MatMultTranspose(v->p->factors[A], v->x, v->y) : MatMult(v->p->factors[A], v->x, v->y);
+        v->transpose ? MatMultTranspose(v->p->factors[FIRST], v->x, v->y) : MatMult(v->p->factors[FIRST], v->x, v->y);
     return code == 0 ? NULL : "MatMult failed";
 }
 
