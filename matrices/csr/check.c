@@ -4,8 +4,6 @@
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
-enum { least_share = 1 << 15 };
-
 /* ---- the struct ---- */
 
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
@@ -56,32 +54,17 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-/* The first fault of all shares. */
-typedef struct first_search {
-    const lsp_csr *A;
-    int64_t first;
-    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* the first of a share; `end` if none */
-} first_search;
-
-static void find_in_share(void *data, int64_t begin, int64_t end) {
-    first_search *search = data;
-    int64_t found = search->find(search->A, begin, end);
-    lsp_lower(&search->first, found < end ? found : INT64_MAX);
-}
-
 static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
 }
 
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    first_search search = {.A = A, .first = A->rows, .find = find_fall};
     int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-    lsp_for_shares(ctx, A->rows, least_share, find_in_share, &search);
-    const int64_t first = search.first;
+    const int64_t first = lsp_csr_first(ctx, A, A->rows, find_fall);
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
 done:
@@ -117,13 +100,6 @@ LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64
 static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
-int64_t lsp_csr_first_entry(const lsp_ctx *ctx, const lsp_csr *A,
-                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
-    first_search search = {.A = A, .first = A->nnz, .find = find};
-    lsp_for_shares(ctx, A->nnz, least_share, find_in_share, &search);
-    return search.first;
-}
-
 static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
     return flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE)
                ? LSP_OK
@@ -137,7 +113,7 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
     LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    k = lsp_csr_first_entry(ctx, A, find_outside);
+    k = lsp_csr_first(ctx, A, A->nnz, find_outside);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
     LSP_TRY(lsp_csr_check_flags(ctx, name, A, flags));

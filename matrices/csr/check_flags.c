@@ -71,7 +71,7 @@ static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A)
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_find_not_finite_cuda(ctx, A, &k));
     } else {
-        k = lsp_csr_first_entry(ctx, A, find_not_finite);
+        k = lsp_csr_first(ctx, A, A->nnz, find_not_finite);
     }
     if (k < A->nnz) {
         LSP_TRY(spot_of(ctx, A, k, &spot));

@@ -49,9 +49,10 @@ LSP_BOTH_SIDES static inline double lsp_relative(double a_re, double a_im, doubl
 
 /* ---- checks ---- */
 
-/* The first entry that `find` finds; nnz if none. find(A, begin, end) is the first of a share, or `end`. */
-int64_t lsp_csr_first_entry(const lsp_ctx *ctx, const lsp_csr *A,
-                            int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end));
+/* The first of 0 .. n-1, rows or entries of A, that `find` finds; n if none. find(A, begin, end) is the first of a
+ * share, or `end`. */
+int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
+                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end));
 
 /* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
