@@ -20,29 +20,37 @@ LSP_INLINE double add_up(lsp_type type, double x, double y) {
     return type == LSP_F32 ? (double)((float)x + (float)y) : x + y;
 }
 
+/* A and B by number: a table takes the place of a branch on the addend, which a processor could not foresee. */
+typedef struct addends {
+    const void *val[2];
+    int64_t first[2]; /* the source that is entry 0 */
+    double factor[2];
+    lsp_type val_type[2];
+} addends;
+
 /* Source p of the list. `val_type`: that of A and B, or LSP_C64 if they differ. */
-LSP_INLINE double source(lsp_type type, lsp_type val_type, const lsp_csr_sum *u, int64_t nnz_a, int64_t p) {
-    const bool of_b = p >= nnz_a;
-    const lsp_csr *X = of_b ? u->B : u->A;
-    return lsp_sum_term(type, val_type == LSP_C64 ? X->val_type : val_type, X->val, of_b ? p - nnz_a : p,
-                        of_b ? u->beta : u->alpha);
+LSP_INLINE double source(lsp_type type, lsp_type val_type, const addends *of, int64_t p) {
+    const int x = p >= of->first[1];
+    return lsp_sum_term(type, val_type == LSP_C64 ? of->val_type[x] : val_type, of->val[x], p - of->first[x],
+                        of->factor[x]);
 }
 
-/* Most entries have one or two sources, in no order that a processor foresees: the second term is loaded without a
- * branch. -0.0 is the one number that changes no sum. */
+/* Most entries have one or two sources, in no order that a processor foresees: the second term is loaded and chosen
+ * without a branch. -0.0 is the one number that changes no sum. */
 LSP_INLINE void sum_sources(lsp_type type, lsp_type val_type, bool wide, const lsp_csr_sum *u, int64_t begin,
                             int64_t end) {
     const lsp_csr_sources *from = u->from;
-    const int64_t nnz_a = from->nnz_a;
+    const addends of = {
+        {u->A->val, u->B->val}, {0, from->nnz_a}, {u->alpha, u->beta}, {u->A->val_type, u->B->val_type}};
     int64_t k = begin < end ? lsp_place_at(from->starts, wide, begin) : 0;
     for (int64_t c = begin; c < end; c++) {
         const int64_t stop = lsp_place_at(from->starts, wide, c + 1);
-        const bool two = stop - k > 1;
-        const double first = source(type, val_type, u, nnz_a, lsp_place_at(from->sources, wide, k));
-        const double second = source(type, val_type, u, nnz_a, lsp_place_at(from->sources, wide, k + two));
-        double sum = add_up(type, first, two ? second : -0.0);
+        const int two = stop - k > 1;
+        const double first = source(type, val_type, &of, lsp_place_at(from->sources, wide, k));
+        const double others[2] = {-0.0, source(type, val_type, &of, lsp_place_at(from->sources, wide, k + two))};
+        double sum = add_up(type, first, others[two]);
         for (k += 2; k < stop; k++) {
-            sum = add_up(type, sum, source(type, val_type, u, nnz_a, lsp_place_at(from->sources, wide, k)));
+            sum = add_up(type, sum, source(type, val_type, &of, lsp_place_at(from->sources, wide, k)));
         }
         lsp_sum_set(type, u->C->val, c, lsp_settled(sum));
         k = stop;

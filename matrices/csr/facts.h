@@ -47,7 +47,15 @@ LSP_BOTH_SIDES static inline double lsp_relative(double a_re, double a_im, doubl
     return lsp_length(ax - bx, ay - by) / fmax(lsp_length(ax, ay), lsp_length(bx, by));
 }
 
-/* ---- rows ---- */
+/* ---- checks ---- */
+
+/* The first of 0 .. n-1, rows or entries of A, that `find` finds; n if none. find(A, begin, end) is the first of a
+ * share, or `end`. */
+int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
+                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end));
+
+/* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
+lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 
 /* *row = the first row whose columns do not ascend, or with `strictly` also repeat; A->rows if none. For a checked
  * matrix in either place. Waits for a GPU. */
@@ -92,7 +100,9 @@ lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_fa
 /* The rows of T = A^T without entries, and the entries of the longest. Waits. */
 lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats);
 
-/* Compares A with T = A^T, both with sorted rows and no duplicates: fills the four fields of symmetry. Waits. */
+/* Compares A with T = A^T, both with sorted rows and no duplicates: fills the four fields of symmetry. The GPU's
+ * waits. */
+void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
 lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
 
 #ifdef __cplusplus

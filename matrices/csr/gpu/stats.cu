@@ -3,76 +3,24 @@
  * memory first. */
 #include "core/block.cuh"
 #include "entries.cuh"
+#include "kernel_words.cuh"
 #include "matrices/csr/facts.h"
-
-/* The words of the facts. Those before MOST are sums, those from it on maxima. */
-enum {
-    DIAGONAL,
-    FALLING, /* rows that do not ascend */
-    REPEATS, /* entries whose column is not above the one before it in the row */
-    ZEROS,
-    INFINITE,
-    SQUARES, /* two words each, the low one first */
-    PRODUCTS = SQUARES + 2,
-    BOUND = PRODUCTS + 2,
-    HISTOGRAM = BOUND + 2,
-    MOST = HISTOGRAM + 64,
-    LONGEST = MOST,
-    SHORTEST, /* all bits flipped: the largest is the shortest row's */
-    LOWER,
-    UPPER,
-    WORDS
-};
-
-static __device__ bool is_low_word(int word) { return word == SQUARES || word == PRODUCTS || word == BOUND; }
-static __device__ bool is_high_word(int word) { return word > 0 && is_low_word(word - 1); }
-
-/* Adds to the number of two words at `word`. */
-static __device__ void add_wide(ull *facts, int word, ull low, ull high) {
-    const ull before = atomicAdd(&facts[word], low);
-    high += before + low < before;
-    if (high != 0) {
-        atomicAdd(&facts[word + 1], high);
-    }
-}
-
-static __device__ void clear_facts(ull *mine) {
-    for (int word = (int)threadIdx.x; word < WORDS; word += NT) {
-        mine[word] = 0;
-    }
-    __syncthreads();
-}
-
-/* Adds the facts of a block to those of the grid. */
-static __device__ void give_facts(const ull *mine, ull *all) {
-    __syncthreads();
-    for (int word = (int)threadIdx.x; word < WORDS; word += NT) {
-        if (is_low_word(word)) {
-            add_wide(all, word, mine[word], mine[word + 1]);
-        } else if (!is_high_word(word) && mine[word] != 0) {
-            if (word < MOST) {
-                atomicAdd(&all[word], mine[word]);
-            } else {
-                atomicMax(&all[word], mine[word]);
-            }
-        }
-    }
-}
 
 /* ---- lengths of rows ---- */
 
 static __global__ void kernel_lengths(gpu_csr A, ull *facts) {
     __shared__ ull mine[WORDS];
     ull longest = 0, shortest = 0;
+    wide_sum squares = 0;
     clear_facts(mine);
     EACH_ITEM(i, A.rows) {
         const ull length = (ull)(rowptr_at(A, i + 1) - rowptr_at(A, i));
-        const unsigned __int128 square = (unsigned __int128)length * length;
         longest = longest > length ? longest : length;
         shortest = shortest > ~length ? shortest : ~length;
-        add_wide(mine, SQUARES, (ull)square, (ull)(square >> 64));
+        squares += (wide_sum)length * length;
         atomicAdd(&mine[HISTOGRAM + (length == 0 ? 0 : 64 - __clzll((long long)length))], 1ull);
     }
+    give_sum(mine, SQUARES, squares);
     atomicMax(&mine[LONGEST], longest);
     atomicMax(&mine[SHORTEST], shortest);
     give_facts(mine, facts);
@@ -158,19 +106,22 @@ static __global__ void kernel_entries(gpu_csr A, row_notes notes, ull *facts) {
 /* Sums up what the entries told about their rows. */
 static __global__ void kernel_notes(int64_t rows, int64_t cols, row_notes notes, ull *facts) {
     __shared__ ull mine[WORDS];
+    wide_sum products = 0, bound = 0;
+    ull falling = 0;
     clear_facts(mine);
     EACH_ITEM(i, rows) {
         const uint32_t flags = notes.flags[i];
-        if (flags & FELL) {
-            atomicAdd(&mine[FALLING], 1ull);
-        }
+        falling += flags & FELL ? 1 : 0;
         if (notes.products) {
             const bool over = (flags & OVER) || notes.products[i] > (ull)INT64_MAX;
-            const ull products = over ? (ull)INT64_MAX : notes.products[i];
-            add_wide(mine, PRODUCTS, products, 0);
-            add_wide(mine, BOUND, products < (ull)cols ? products : (ull)cols, 0);
+            const ull count = over ? (ull)INT64_MAX : notes.products[i];
+            products += count;
+            bound += count < (ull)cols ? count : (ull)cols;
         }
     }
+    atomicAdd(&mine[FALLING], falling);
+    give_sum(mine, PRODUCTS, products);
+    give_sum(mine, BOUND, bound);
     give_facts(mine, facts);
 }
 
