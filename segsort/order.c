@@ -14,7 +14,7 @@ lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {
         order.nan_above = wide ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
     }
     if (is_float && args->flags & LSP_SORT_EQUAL_ZEROS) { /* flipped, k - 1 counts magnitudes from 1, so -0 meets +0 */
-        order.step = UINT64_MAX;
+        order.step = 1;
     }
     if (args->flags & LSP_SORT_DESCENDING) {
         order.bias ^= all;

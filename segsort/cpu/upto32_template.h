@@ -8,7 +8,7 @@ ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
     if (!order->is_float) {
         return AND(XOR(key, SET(order->bias)), SET(order->keep));
     }
-    vec signs = SIGNS(key), stepped = ADD(key, AND(signs, SET(order->step)));
+    vec signs = SIGNS(key), stepped = ADD(key, AND(signs, SET(0 - order->step)));
     vec number = XOR(XOR(stepped, AND(signs, SET(order->flip))), SET(order->bias));
     return CHOOSE(ABOVE(AND(key, SET(INT32_MAX)), order->nan_above), SET(UINT32_MAX), number);
 }

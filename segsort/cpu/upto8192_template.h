@@ -8,7 +8,7 @@
 ALWAYS KEY KEY_NAME(number)(KEY key, const lsp_key_order *order) {
     const int top = KEY_BITS - 1;
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> top));
-    KEY stepped = (KEY)(key + (negative & (KEY)order->step));
+    KEY stepped = (KEY)(key + (negative & (KEY)(0 - order->step)));
     KEY number = (KEY)((stepped ^ (negative & (KEY)order->flip) ^ (KEY)order->bias) & (KEY)order->keep);
     bool nan = (key & (KEY) ~((KEY)1 << top)) > (KEY)order->nan_above;
     return (KEY)(number | (KEY)((KEY)0 - (KEY)nan)); /* arithmetic, because the compiler cannot vectorize a branch */

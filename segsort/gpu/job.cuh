@@ -162,7 +162,8 @@ __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin,
 template <typename K> __device__ inline K number_of(K key, const lsp_key_order &order) {
     enum { top = 8 * sizeof(K) - 1 };
     K negative = (K)0 - (key >> top);
-    K stepped = key + (negative & (K)order.step);
+    K stepped =
+        key + (K)((int64_t)(int)negative * (int)order.step); /* one instruction of the multiplier, mostly idle */
     K number = (K)((stepped ^ (negative & (K)order.flip) ^ (K)order.bias) & (K)order.keep);
     return order.is_float && (K)(key & ~((K)1 << top)) > (K)order.nan_above ? (K)-1 : number;
 }
