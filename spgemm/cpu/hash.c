@@ -67,6 +67,7 @@ static bool suits(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *
 typedef struct estimate {
     int64_t rows, products, nnz[2]; /* of even and of odd runs */
     int64_t jumps;                  /* rows whose first rows of B are far from those of the row above */
+    int64_t entries, repeats;       /* entries of A; those whose row of B has the columns of the row above it */
 } estimate;
 
 /* Counts the rows first+1 .. first+RUN_ROWS-1 that begin far from the row above. */
@@ -89,6 +90,16 @@ static int64_t place_of(int run, int64_t most) {
     return (int64_t)((unsigned __int128)fraction * ((uint64_t)most + 1) >> 64);
 }
 
+/* Counts the entries of a row of A, and those whose row of B has the columns of the row of B above it. */
+static void count_repeats(const product *p, int64_t i, estimate *found) {
+    const int32_t *a_rowptr = p->A->rowptr, *a_col = p->A->col, *rowptr = p->B->rowptr, *col = p->B->col;
+    for (int32_t e = a_rowptr[i]; e < a_rowptr[i + 1]; e++, found->entries++) {
+        const int32_t k = a_col[e], *above = col + (k > 0 ? rowptr[k - 1] : 0), *row = col + rowptr[k];
+        const int32_t n = rowptr[k + 1] - rowptr[k];
+        found->repeats += k > 0 && row - above == n && memcmp(above, row, (size_t)n * sizeof *row) == 0;
+    }
+}
+
 /* Makes some rows to count them. False if a row has too many columns. */
 static bool take_sample(const product *p, estimate *found) {
     for (int run = 0; run < RUNS; run++) {
@@ -105,19 +116,24 @@ static bool take_sample(const product *p, estimate *found) {
             found->nnz[run % 2] += made;
         }
         found->rows += RUN_ROWS;
+        count_repeats(p, first, found);
         found->products += job.products;
         found->jumps += jumps_after(p->A, first);
     }
     return true;
 }
 
-/* Is a hash table faster than sorting and windows? Measured on a Xeon with AVX-512: up to 8 columns a row always, up to
- * 16 if each has 4 products. Both halves of the sample must agree, so that it can tell the size of C. */
+/* Is a hash table faster than sorting and windows? Measured on a Xeon with AVX-512: up to 8 columns a row always; up to
+ * 16 if each has 4 products; up to 32 if moreover not most rows of B repeat (a plan adds those together). Both halves
+ * of the sample must agree, so that it can tell the size of C. */
 static bool is_promising(const estimate *found) {
-    enum { FEW = 8, MORE = 16, PRODUCTS = 4, ROW_PRODUCTS = 256, AGREE = 16 };
+    enum { FEW = 8, MORE = 16, MOST = 32, PRODUCTS = 4, ROW_PRODUCTS = 2048, REPEATS = 2, AGREE = 16 };
     const int64_t nnz = found->nnz[0] + found->nnz[1], apart = found->nnz[0] - found->nnz[1];
-    const bool few = nnz <= FEW * found->rows || (nnz <= MORE * found->rows && found->products >= PRODUCTS * nnz);
-    return few && found->products <= ROW_PRODUCTS * found->rows && (apart < 0 ? -apart : apart) <= nnz / AGREE;
+    const int64_t columns = found->products < PRODUCTS * nnz            ? FEW
+                            : found->repeats > found->entries / REPEATS ? MORE
+                                                                        : MOST;
+    return nnz <= columns * found->rows && found->products <= ROW_PRODUCTS * found->rows &&
+           (apart < 0 ? -apart : apart) <= nnz / AGREE;
 }
 
 /* ---- parts of C ---- */
