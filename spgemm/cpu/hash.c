@@ -28,7 +28,6 @@ typedef struct product {
     char *held;              /* columns and values of each thread */
     int64_t held_bytes;
     lsp_csr *C;
-    lsp_ctx *ctx;
     pthread_mutex_t mutex; /* for turn, and for what is written in turn: nnz, failed, info */
     pthread_cond_t next;
     int64_t turn; /* the part that may write to C */
@@ -203,9 +202,6 @@ static void make_part(void *data, int64_t part, int thread) {
         } while (job.next < job.last && !p->failed);
     }
     end_turn(p, &job);
-    if (thread == 0) {
-        lsp_progress(p->ctx, "multiply", (double)(part + 1) / (double)p->parts);
-    }
 }
 
 /* ---- the product ---- */
@@ -258,7 +254,7 @@ lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
         return LSP_OK;
     }
     size_t mark = lsp_scratch_mark(ctx);
-    product p = {.A = A, .B = B, .ctx = ctx, .isa = ctx->isa, .far = false};
+    product p = {.A = A, .B = B, .isa = ctx->isa, .far = false};
     p.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
     p.held_bytes = PART_ENTRIES * entry_bytes(A);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.threads, &p.tables));
@@ -271,6 +267,7 @@ lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
     *done = !p.failed;
     if (*done) {
         describe(&p, info);
+        lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
         *C = made;
     } else {
         lsp_csr_free(ctx, &made);
