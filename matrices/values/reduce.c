@@ -116,13 +116,6 @@ done:
 
 /* ---- results ---- */
 
-lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction) {
-    return reduction == LSP_REDUCE_COUNT                        ? LSP_I64
-           : val_type == LSP_NONE                               ? LSP_F64
-           : val_type == LSP_C64 && reduction != LSP_REDUCE_SUM ? LSP_F64
-                                                                : val_type;
-}
-
 /* Reduces the lists of A's entries that begin at starts[]. */
 static lsp_status reduce_lists(lsp_ctx *ctx, const lsp_csr *A, const int64_t *starts, int64_t count,
                                lsp_reduction reduction, void *results) {

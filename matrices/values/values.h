@@ -22,7 +22,13 @@ lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_cs
 lsp_status lsp_csr_multiply_values_cuda(lsp_ctx *ctx, const lsp_csr *B, lsp_csr *C);
 
 /* The type of the results of lsp_csr_reduce. */
-lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction);
+static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_COUNT                        ? LSP_I64
+           : val_type == LSP_NONE                               ? LSP_F64
+           : val_type == LSP_C64 && reduction != LSP_REDUCE_SUM ? LSP_F64
+                                                                : val_type;
+}
+
 /* lsp_csr_reduce of the rows of A, or of all its entries. Waits. */
 lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results);
 

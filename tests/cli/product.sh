@@ -195,7 +195,7 @@ expect 0 cli --generate poisson2d:8 --json
 is "$(json rows) $(json nnz_a) $(json products) $(json nnz_c)" "64 288 1320 676"
 printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1\n1 2 2\n' >row.mtx
 product "1 1 4/1 2 8/" --generate poisson2d:1 row.mtx
-for spec in stencil27:3 fem3:2 er:50:3 rmat:5:4 web:100:1.5:10 perm:9 amg:9:R nascg:S; do
+for spec in stencil27:3 fem3:2 er:50:3 rmat:5:4 web:100:1.5:10 perm:9 nascg:S; do
     expect 0 cli --generate "$spec" --check -q
     calm
 done
