@@ -1,4 +1,5 @@
 /* Values changed in place: scaled by rows and columns, mapped by a function of the library or of the caller. */
+#include "core/cuda.h"
 #include "matrices/matrices.h"
 #include "values.h"
 
@@ -33,7 +34,7 @@ LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, i
                 const lsp_value col = lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k));
                 lsp_scale_number(type, x, (const double[]){col.re, col.im});
             }
-            lsp_value_set(type, s->A->val, k, (lsp_value){x[0], x[1]});
+            lsp_value_set(type, s->A->val, k, (lsp_value){lsp_settle_nan(x[0]), lsp_settle_nan(x[1])});
         }
     }
 }
@@ -45,18 +46,44 @@ static void scale_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(s->A->val_type, scale_typed, s, begin, end);
 }
 
+/* Copies n factors to scratch if they are values of A, which will change. */
+static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(A->val_type);
+    const uintptr_t at = (uintptr_t)*factors, val = (uintptr_t)A->val;
+    void *copy;
+    if (*factors == NULL || at + (size_t)n * bytes <= val || at >= val + (size_t)A->nnz * bytes) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, A->where, n, bytes, &copy));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_copy(ctx, copy, LSP_CUDA, *factors, LSP_CUDA, n * (int64_t)bytes));
+    } else {
+        memcpy(copy, *factors, (size_t)n * bytes);
+    }
+    *factors = copy;
+done:
+    return status;
+}
+
 lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
     lsp_status status = LSP_OK;
+    size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
     LSP_TRY(check(ctx, A, "scaled"));
     LSP_REQUIRE(lsp_aligned(rows, A->val_type) && lsp_aligned(cols, A->val_type), LSP_ERR_ARGUMENT,
                 "the factors of the rows or of the columns are not aligned to their type, %s",
                 lsp_type_name(A->val_type));
+    LSP_TRY(set_apart(ctx, A, A->rows, &rows));
+    LSP_TRY(set_apart(ctx, A, A->cols, &cols));
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_scale_cuda(ctx, A, rows, cols));
     } else {
         lsp_csr_for_rows(ctx, A, scale_share, &(scaling){.A = A, .rows = rows, .cols = cols});
     }
 done:
+    if (ctx != NULL) {
+        lsp_scratch_release(ctx, mark);
+    }
     return status;
 }
 
@@ -126,8 +153,9 @@ lsp_status lsp_csr_each_row(lsp_ctx *ctx, lsp_csr *A, lsp_row_fn f, void *user) 
     for (int64_t i = 0; i < A->rows; i++) {
         const int64_t begin = lsp_csr_rowptr(A, i), n = lsp_csr_rowptr(A, i + 1) - begin;
         if (n > 0) {
-            LSP_TRY(f(user, i, n, (const char *)A->col + (size_t)begin * col_bytes,
-                      (char *)A->val + (size_t)begin * val_bytes));
+            const lsp_status ended = f(user, i, n, (const char *)A->col + (size_t)begin * col_bytes,
+                                       (char *)A->val + (size_t)begin * val_bytes);
+            LSP_REQUIRE(ended == LSP_OK, ended, "the caller's function stopped at row %lld", (long long)i);
         }
     }
 done:

@@ -60,7 +60,7 @@ lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, ls
     const bool swap = width(a->val_type) < width(b->val_type);
     const lsp_csr *kept = swap ? b : a, *other = swap ? a : b;
     LSP_TRY(lsp_filter_rows(ctx, kept, &(lsp_filter){.mask = other}, &made));
-    if (other->val_type != LSP_NONE) {
+    if (made.val_type != LSP_NONE) {
         if (made.where == LSP_CUDA) {
             LSP_TRY(lsp_csr_multiply_values_cuda(ctx, other, &made));
         } else {

@@ -38,6 +38,8 @@ static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, cons
                 get(A.val_type, cols, col_at(A, k), factor);
                 lsp_scale_number(A.val_type, x, factor);
             }
+            x[0] = lsp_settle_nan(x[0]);
+            x[1] = lsp_settle_nan(x[1]);
             put(A.val_type, val, k, x);
         }
     }
