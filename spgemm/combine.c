@@ -28,7 +28,7 @@ typedef struct counting {
 
 static void count_share(void *data, int64_t begin, int64_t end) {
     counting *c = data;
-    uint64_t products = 0; /* no number of a malformed B overflows it with consequences */
+    uint64_t products = 0; /* unsigned, because a malformed B may overflow it */
     for (int64_t e = begin; e < end; e++) {
         const int64_t k = lsp_csr_col(c->A, e);
         if (k >= 0 && k < c->B->rows) {

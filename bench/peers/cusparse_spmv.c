@@ -48,7 +48,7 @@ typedef cusparseStatus_t op_run(cusparseHandle_t, op_plan, const void *, const v
 typedef cusparseStatus_t op_destroy(void *);
 
 static struct {
-    void *library;
+    void *opened;
     cusparseHandle_t handle;
     int version;
     char version_text[48];
@@ -82,7 +82,7 @@ const char *const peer_cusparse_spmv_names[PEER_SPMV_WAYS] = {"cusparse:csr1",  
 
 /* ---- the library ---- */
 
-static void *symbol(const char *name) { return dlsym(lib.library, name); }
+static void *symbol(const char *name) { return dlsym(lib.opened, name); }
 
 static bool load(char *why, size_t why_bytes) {
     static const char *const names[] = {"libcusparse.so.12", "/usr/local/cuda/lib64/libcusparse.so.12",
@@ -90,10 +90,10 @@ static bool load(char *why, size_t why_bytes) {
     if (lib.handle) {
         return true;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names && !lib.library; i++) {
-        lib.library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !lib.opened; i++) {
+        lib.opened = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     }
-    if (!lib.library) {
+    if (!lib.opened) {
         snprintf(why, why_bytes, "cuSPARSE cannot be loaded: %s", dlerror());
         return false;
     }

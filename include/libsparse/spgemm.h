@@ -46,7 +46,8 @@ typedef struct lsp_spgemm_info {
 
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
 
-/* C = op(A)*op(B): makes a plan, executes it and destroys it. The caller frees C. `options` and `info` may be NULL.
+/* C = op(A)*op(B), with the bits of a plan. Its arrays may have room for an eighth more entries than C has. The caller
+ * frees C. `options` and `info` may be NULL.
  *     lsp_spgemm(ctx, &A, &B, NULL, &C, NULL); */
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);

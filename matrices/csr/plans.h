@@ -77,8 +77,8 @@ lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *
 /* P, which was created, = row i of A, then row i of B; values are places. */
 lsp_status lsp_csr_stack_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P);
 
-/* C = the columns of P at heads[], of which row i has counts[i], from its begin on; both have the type of P's row
- * pointers. starts[c] = the head of entry c; NULL: not wanted. Waits for nnz(C). */
+/* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's row i on. Both
+ * arrays have the type of P's row pointers. starts[c] = the head of entry c; NULL: not wanted. Waits for nnz(C). */
 lsp_status lsp_csr_take_heads_cuda(lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts, bool wide,
                                    void **starts, lsp_csr *C);
 

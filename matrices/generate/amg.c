@@ -1,6 +1,6 @@
 /* The factors of a smoothed aggregation multigrid on a regular grid with matrix A. Nodes in boxes of 3 x 3 or 3 x 3 x 3
- * form an aggregate. T has one entry a row, in the column of the row's aggregate. P = T - w*A*T with w = 0.4 / (largest
- * entry of A's grid), and R = P^T. All values have the bits that lsp_spgemm and lsp_csr_add give. */
+ * form an aggregate. T has one entry a row, in the column of the row's aggregate. P = T - w*A*T, where w is 0.1 for
+ * the square and 0.4/26 for the cubes, and R = P^T. All values have the bits that lsp_spgemm and lsp_csr_add give. */
 #include "generate.h"
 
 typedef struct hierarchy {

@@ -6,7 +6,7 @@
 
 enum { PARTS_FOR_THREAD = 64 };
 
-/* A segment of n items, of which the first ones are wanted. */
+/* A segment of n items. Its first items are wanted. */
 typedef struct first_step {
     const lsp_sort_job *job;
     const lsp_sort_place *place;

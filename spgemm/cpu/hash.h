@@ -12,7 +12,7 @@ enum {
 };
 
 /* Makes C and sets *done if a sample of its rows says that they have few columns, all indices are int32 and all values
- * have C's type. Otherwise, or if the sample was wrong, does nothing. Matrices and options were checked. */
+ * have C's type. Otherwise, if the sample was wrong, or if memory does not suffice, does nothing. Matrices and options were checked. */
 lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                            lsp_csr *C, lsp_spgemm_info *info, bool *done);
 

@@ -100,6 +100,29 @@ Test(spgemm, other_products_are_left_to_plans) {
     lsp_ctx_destroy(ctx);
 }
 
+/* A plan alone needs less memory than the one pass. */
+Test(spgemm, a_budget_that_suffices_a_plan_suffices_the_call) {
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_csr A;
+    int both = 0;
+    must(ctx, lsp_generate(ctx, "perm:20000", 1, NULL, &A));
+    for (int64_t budget = 1 << 16; both < 40; budget += budget / 32) {
+        const lsp_spgemm_options by_plan = {.method = LSP_SPGEMM_SORT};
+        lsp_status status[2];
+        for (int plan = 0; plan < 2; plan++) {
+            lsp_ctx *small = NULL;
+            lsp_csr C = {.rows = 42};
+            must(ctx, lsp_ctx_create(&small, &(lsp_ctx_options){.threads = 1, .max_bytes = budget}, NULL, 0));
+            status[plan] = lsp_spgemm(small, &A, &A, plan ? &by_plan : NULL, &C, NULL);
+            cr_assert(status[plan] == LSP_OK || (status[plan] == LSP_ERR_MEMORY && C.rows == 42));
+            lsp_ctx_destroy(small);
+        }
+        cr_assert(status[1] != LSP_OK || status[0] == LSP_OK, "a budget of %ld", (long)budget);
+        both += status[1] == LSP_OK;
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 static lsp_status multiply(lsp_ctx *ctx, void *data) {
     lsp_csr A = *(lsp_csr *)data, C = {.rows = 42};
     const lsp_status status = lsp_spgemm(ctx, &A, &A, NULL, &C, NULL);
