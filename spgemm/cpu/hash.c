@@ -53,14 +53,16 @@ static void hold(lsp_hash_job *job, char *memory, int64_t capacity) {
 
 /* ---- the decision ---- */
 
-static bool suits(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+/* A context with a budget gets a plan, which needs less memory and works in pieces. */
+static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && options->types.rowptr_type != LSP_I64 &&
                         options->types.col_type != LSP_I64;
-    return A->where == LSP_HOST && options->method == LSP_SPGEMM_AUTO && options->semiring == LSP_PLUS_TIMES &&
-           !options->transpose_a && !options->transpose_b && options->filter.mask == NULL && narrow &&
-           type != LSP_NONE && A->val_type == type && B->val_type == type && A->rows >= LEAST_ROWS;
+    return A->where == LSP_HOST && ctx->options.max_bytes == 0 && options->method == LSP_SPGEMM_AUTO &&
+           options->semiring == LSP_PLUS_TIMES && !options->transpose_a && !options->transpose_b &&
+           options->filter.mask == NULL && narrow && type != LSP_NONE && A->val_type == type && B->val_type == type &&
+           A->rows >= LEAST_ROWS;
 }
 
 typedef struct estimate {
@@ -250,7 +252,7 @@ lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
     lsp_csr made = {0};
     estimate found = {0};
     *done = false;
-    if (!suits(A, B, options)) {
+    if (!suits(ctx, A, B, options)) {
         return LSP_OK;
     }
     size_t mark = lsp_scratch_mark(ctx);
@@ -274,5 +276,5 @@ lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
     }
 done:
     lsp_scratch_release(ctx, mark);
-    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less: C's exact size, and it works in pieces */
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less */
 }

@@ -123,6 +123,29 @@ Test(spgemm, a_budget_that_suffices_a_plan_suffices_the_call) {
     lsp_ctx_destroy(ctx);
 }
 
+/* Fails one allocation after another: where only the one pass needs it, a plan makes the product. */
+Test(spgemm, one_pass_without_memory_leaves_the_product_to_a_plan) {
+    lsp_ctx *base = test_ctx(1);
+    lsp_csr A, right;
+    int by_plan = 0;
+    must(base, lsp_generate(base, "perm:20000", 1, NULL, &A));
+    must(base, lsp_spgemm(base, &A, &A, NULL, &right, NULL));
+    for (long fail_at = 1; fail_at < 40; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        const lsp_ctx_options options = {.threads = 1, .allocator = {test_memory_alloc, test_memory_free, &memory}};
+        lsp_ctx *ctx = NULL;
+        lsp_csr C = {.rows = 42};
+        lsp_spgemm_info info;
+        if (lsp_ctx_create(&ctx, &options, NULL, 0) == LSP_OK && lsp_spgemm(ctx, &A, &A, NULL, &C, &info) == LSP_OK) {
+            same(ctx, &C, &right, "after a failure");
+            by_plan += strstr(info.reason, by_hash) == NULL;
+        }
+        lsp_ctx_destroy(ctx);
+    }
+    cr_assert(by_plan > 0);
+    lsp_ctx_destroy(base);
+}
+
 static lsp_status multiply(lsp_ctx *ctx, void *data) {
     lsp_csr A = *(lsp_csr *)data, C = {.rows = 42};
     const lsp_status status = lsp_spgemm(ctx, &A, &A, NULL, &C, NULL);
