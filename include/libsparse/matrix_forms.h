@@ -47,8 +47,8 @@ LSP_API lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int
 
 /* ---- other forms: on the host and on the GPU --------------------------------------------------------------------- */
 
-/* B = the triples of A in the order of its entries, in arrays of the context with A's column type as index type. The
- * caller frees them with lsp_coo_free. */
+/* B = the triples of A in the order of its entries, in arrays of the context. Indices have A's column type, or LSP_I64 if
+ * a row needs it. The caller frees the arrays with lsp_coo_free. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_to_coo(lsp_ctx *ctx, const lsp_csr *A, lsp_coo *B);
 
 /* Frees the arrays of triples that the context made, and zeroes *A, as lsp_csr_free does. */
@@ -66,7 +66,7 @@ typedef struct lsp_dense {
 } lsp_dense;
 
 /* Fills the elements of D with those of A, and zero where A has none. Entries at the same place are summed in their
- * order. D has A's size, and A's value type (any for a pattern), and lies where A does. */
+ * order. D has A's size, and A's value type (any for a pattern), and lies where A does. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D);
 
 /* B = the elements of D that are not 0 (NaN is not), rows sorted, in the narrowest indices that fit. Waits for a GPU.
@@ -115,13 +115,13 @@ typedef struct lsp_array {
  * for the stream. LSP_ERR_ARGUMENT if an array is not one of this context's. */
 LSP_API lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]);
 
-/* Frees a detached array, and zeroes *array. From any thread. The last array of a context's own allocator must be freed
- * before what `allocator.user` points to ends. */
+/* Frees a detached array, and zeroes *array. From any thread. Waits for a GPU. The last array of a caller's own allocator
+ * must be freed before what `allocator.user` points to ends. */
 LSP_API void lsp_array_free(lsp_array *array);
 
 /* Gives the caller's arrays of A to the context, which owns them from now on as if it had made them: lsp_csr_free, or
  * the end of the context, calls release(user, array) for each array that is not NULL, once, in the caller's thread.
- * A is checked as lsp_csr_check does. On failure nothing changes its owner. */
+ * On a GPU it waits for the stream before. A is checked as lsp_csr_check does. On failure nothing changes its owner. */
 LSP_API lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user);
 
 #ifdef __cplusplus

@@ -315,6 +315,7 @@ Test(device_forms, detached_arrays_outlive_the_context) {
     must(ctx, lsp_ctx_trim(ctx));
     must(ctx, lsp_ctx_get_info(ctx, &info));
     cr_assert_eq(info.cuda_bytes, 0);
+    cr_assert(arrays[2].allocator.user != (void *)ctx, "the allocator needs the context");
     lsp_ctx_destroy(ctx);
     back = copied(other, &view, LSP_HOST);
     must_be_same(other, &back, &A);

@@ -21,6 +21,7 @@ Test(owner, detached_arrays_outlive_the_context) {
             cr_assert(arrays[0].bytes >= 1001 * lsp_type_bytes(view.rowptr_type) && arrays[0].where == LSP_HOST);
             must(ctx, lsp_csr_check(ctx, &view, 0)); /* a view of a user's arrays from now on */
             must_fail(ctx, LSP_ERR_ARGUMENT, "not this context's", lsp_csr_free(ctx, &view));
+            cr_assert(arrays[0].allocator.user != (void *)ctx, "the allocator needs the context");
             lsp_ctx_destroy(ctx);
             cr_assert(nnz == 0 || lsp_value_at(&view, nnz - 1).re == last);
             for (int a = 0; a < 3; a++) {
