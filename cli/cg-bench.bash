@@ -4,7 +4,7 @@ _cg_bench() {
     local options="--class --matrix --generate --seed --rhs --output --solver --precondition --rtol --max-iter --method
         --passes --precision --device --threads --max-memory --repeat --compare --history --lenient --json --quiet
         --verbose --version --help"
-    local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
+    local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: amg: amg27: amgfem3: nascg:"
     local methods="auto reference rows equal gather diagonals blocks lengths propagate"
     COMPREPLY=()
     # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these

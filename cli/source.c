@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|nascg";
+const char cli_generators[] = "poisson2d|stencil27|fem3|er|rmat|web|perm|amg|amg27|amgfem3|nascg";
 
 static int generate(cli_run *run, const cli_source *from, cli_matrix *matrix) {
     uint64_t seed = from->seed >= 0 ? (uint64_t)from->seed : 1;

@@ -5,7 +5,7 @@ _spgemm_cli() {
         --precision --device --threads --max-memory --info --dry-run --check --compare --repeat --spy --lenient --json
         --quiet --verbose --version --help"
     local semirings="plus-times min-plus max-times or-and plus-pair"
-    local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
+    local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: amg: amg27: amgfem3: nascg:"
     COMPREPLY=()
     # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these
     [[ $word == "=" ]] && word=

@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
     const lsp_ctx_options options = {.device = device};
     const lsp_csr_types here = {.val_type = LSP_F64}, there = {.val_type = LSP_F64, .where = device};
     const lsp_solve_options jacobi = {.precondition = LSP_PRECONDITION_JACOBI};
-    lsp_csr read = {0}, A, ones, b, x;
+    lsp_csr read = {0}, A, b, x;
     lsp_solve_info info;
     lsp_status status;
     lsp_ctx *ctx = NULL;
@@ -27,16 +27,9 @@ int main(int argc, char **argv) {
     }
     TRY(strchr(name, ':') ? lsp_generate(ctx, name, 1, &here, &read) : lsp_mtx_read(ctx, name, NULL, &read, NULL));
     TRY(lsp_csr_copy(ctx, &read, &there, &A));
-    /* A vector travels as a matrix of one row. */
-    TRY(lsp_csr_create(ctx, 1, A.rows, A.rows,
-                       &(lsp_csr_types){.rowptr_type = LSP_I64, .col_type = LSP_I64, .val_type = LSP_F64}, &ones));
-    ((int64_t *)ones.rowptr)[1] = A.rows;
-    for (int64_t i = 0; i < A.rows; i++) {
-        ((int64_t *)ones.col)[i] = i;
-        ((double *)ones.val)[i] = 1;
-    }
-    TRY(lsp_csr_copy(ctx, &ones, &there, &b));
-    TRY(lsp_csr_copy(ctx, &ones, &there, &x));
+    /* The values of an identity matrix are a vector of ones, where A lies. */
+    TRY(lsp_csr_from_diagonal(ctx, A.rows, NULL, LSP_F64, device, &b));
+    TRY(lsp_csr_from_diagonal(ctx, A.rows, NULL, LSP_F64, device, &x));
     TRY(lsp_cg(ctx, &A, b.val, x.val, &jacobi, &info));
     printf("%lld unknowns: %s (%s, %.3g s)\n", (long long)A.rows, info.reason, info.solver, info.solve_seconds);
 done:

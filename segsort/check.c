@@ -12,7 +12,8 @@ static bool wants_positions(const lsp_segsort_args *args) {
 static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
-    LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL),
+    LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL &&
+                          args->group_at == NULL),
                 LSP_ERR_ARGUMENT, "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
     LSP_REQUIRE(args->length >= 0 && args->max_length >= 0, LSP_ERR_ARGUMENT,
                 "segments of %lld items, or of at most %lld: a length cannot be negative", (long long)args->length,
@@ -35,6 +36,41 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->max_length == 0 || lsp_min(args->length, args->n) <= args->max_length, LSP_ERR_ARGUMENT,
                 "segments of %lld items, but none may be longer than %lld", (long long)lsp_min(args->length, args->n),
                 (long long)args->max_length);
+done:
+    return status;
+}
+
+/* Checks the wishes for groups and for first items against each other and against the form of segments. */
+static lsp_status check_extras(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    const bool groups = args->group_at != NULL, changes = args->change || args->change_at || args->change_count;
+    LSP_REQUIRE(groups == (args->group_count != NULL), LSP_ERR_ARGUMENT,
+                "the starts of groups and the number of groups belong together, but one of them is NULL");
+    LSP_REQUIRE(!groups || args->ends == NULL, LSP_ERR_ARGUMENT,
+                "groups of %lld segments with ends are asked for: only segments without gaps have groups",
+                (long long)args->segments);
+    LSP_REQUIRE(!groups || args->segments > 0 || args->n == 0, LSP_ERR_ARGUMENT,
+                "groups of %lld items in no segment are asked for: all items must lie in segments", (long long)args->n);
+    LSP_REQUIRE(args->first >= 0, LSP_ERR_ARGUMENT, "the first %lld items of each segment cannot be had",
+                (long long)args->first);
+    LSP_REQUIRE(args->first == 0 || (!groups && !changes), LSP_ERR_ARGUMENT,
+                "only the first %lld items of each segment are sorted, so changes and groups cannot be told",
+                (long long)args->first);
+done:
+    return status;
+}
+
+/* Refuses segments that leave items before the first one or behind the last one, if groups are asked for. */
+static lsp_status check_gaps(lsp_ctx *ctx, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    int64_t begin = 0, end = args->n, other;
+    if (args->group_at != NULL && args->offsets != NULL && args->segments > 0) {
+        lsp_segsort_bounds(args, 0, &begin, &other);
+        lsp_segsort_bounds(args, args->segments - 1, &other, &end);
+    }
+    LSP_REQUIRE(begin == 0 && end == args->n, LSP_ERR_ARGUMENT,
+                "groups are asked for, but the segments hold the items %lld to %lld only: they must hold all %lld",
+                (long long)begin, (long long)end, (long long)args->n);
 done:
     return status;
 }
@@ -183,7 +219,7 @@ typedef struct array {
     int pair; /* equal and not 0: an input and the output that may replace it in place */
 } array;
 
-enum { ARRAYS = 9, MOST_ALIGNMENT = 8 };
+enum { ARRAYS = 11, MOST_ALIGNMENT = 8 };
 
 /* Lists the arrays that are used, and returns their number: fewer arrays are fewer pairs to compare. */
 static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
@@ -202,6 +238,8 @@ static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
         {"marks of changes", args->change, args->change ? n : 0, 1, true, 0},
         {"places of changes", args->change_at, args->change_at ? n : 0, index, true, 0},
         {"counts of changes", args->change_count, args->change_count ? segments : 0, index, true, 0},
+        {"starts of groups", args->group_at, args->group_at ? n + 1 : 0, index, true, 0},
+        {"number of groups", args->group_count, args->group_count ? 1 : 0, sizeof *args->group_count, true, 0},
     };
     for (int i = 0; i < ARRAYS; i++) {
         if (all[i].items > 0) {
@@ -252,8 +290,8 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64, positions = wants_positions(args);
     LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
                 LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
-    LSP_REQUIRE((args->flags & ~(unsigned)(LSP_SORT_DESCENDING | ALL_POSITIONS)) == 0, LSP_ERR_ARGUMENT,
-                "unknown flags: 0x%x", args->flags);
+    LSP_REQUIRE((args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS)) == 0,
+                LSP_ERR_ARGUMENT, "unknown flags: 0x%x", args->flags);
     LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
                 "positions in the segment and in the array are both asked for: only one kind is offered");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
@@ -264,8 +302,8 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
                 LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot be compared: integers of %d bits%s",
                 begin, end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
-    LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL) || args->offset_type != LSP_I32 ||
-                    args->n <= INT32_MAX,
+    LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL && args->group_at == NULL) ||
+                    args->offset_type != LSP_I32 || args->n <= INT32_MAX,
                 LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
 done:
     return status;
@@ -291,9 +329,11 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_TRY(lsp_check_reserved(ctx, "lsp_segsort_args", args->reserved));
     LSP_TRY(check_form(ctx, args));
     LSP_TRY(check_kinds(ctx, args));
+    LSP_TRY(check_extras(ctx, args));
     LSP_TRY(check_arrays(ctx, args));
     if (args->where == LSP_HOST) {
         LSP_TRY(check_bounds(ctx, args));
+        LSP_TRY(check_gaps(ctx, args));
         LSP_TRY(check_apart(ctx, args));
     }
 done:

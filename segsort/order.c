@@ -1,5 +1,6 @@
 /* The order of keys that the arguments ask for, as a map of keys to unsigned numbers (lsp_key_order): flip the sign bit
- * of signed keys, all other bits of negative floats too, and every bit to descend. */
+ * of signed keys, all other bits of negative floats too, and every bit to descend. If both zeros are equal, the bits of
+ * a negative float are taken for an integer and lowered by one first. */
 #include "segsort.h"
 
 lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {
@@ -11,6 +12,9 @@ lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {
     if (is_float) {
         order.flip = sign - 1;
         order.nan_above = wide ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
+    }
+    if (is_float && args->flags & LSP_SORT_EQUAL_ZEROS) { /* flipped, k - 1 counts magnitudes from 1, so -0 meets +0 */
+        order.step = 1;
     }
     if (args->flags & LSP_SORT_DESCENDING) {
         order.bias ^= all;

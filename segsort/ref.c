@@ -15,13 +15,14 @@ static uint64_t integer_at(const lsp_segsort_args *args, const void *keys, int64
     return (args->end_bit < 64 ? number & (((uint64_t)1 << args->end_bit) - 1) : number) >> args->begin_bit;
 }
 
-/* Does x come before y? NaNs come last, in either direction; -0 is below +0. */
-static bool before_real(double x, double y, bool descending) {
+/* Does x come before y? NaNs come last, in either direction; -0 is below +0, unless zeros are equal. */
+static bool before_real(double x, double y, unsigned flags) {
+    const bool descending = (flags & LSP_SORT_DESCENDING) != 0, signs = (flags & LSP_SORT_EQUAL_ZEROS) == 0;
     if (isnan(x) || isnan(y)) {
         return !isnan(x) && isnan(y);
     }
     int sign_x = signbit(x) ? -1 : 1, sign_y = signbit(y) ? -1 : 1;
-    bool less = x < y || (x == y && sign_x < sign_y), more = x > y || (x == y && sign_x > sign_y);
+    bool less = x < y || (signs && x == y && sign_x < sign_y), more = x > y || (signs && x == y && sign_x > sign_y);
     return descending ? more : less;
 }
 
@@ -29,10 +30,10 @@ static bool before_real(double x, double y, bool descending) {
 static bool before(const lsp_segsort_args *args, const void *keys, int64_t x, int64_t y) {
     bool descending = (args->flags & LSP_SORT_DESCENDING) != 0;
     if (args->key_type == LSP_F32) {
-        return before_real(((const float *)keys)[x], ((const float *)keys)[y], descending);
+        return before_real(((const float *)keys)[x], ((const float *)keys)[y], args->flags);
     }
     if (args->key_type == LSP_F64) {
-        return before_real(((const double *)keys)[x], ((const double *)keys)[y], descending);
+        return before_real(((const double *)keys)[x], ((const double *)keys)[y], args->flags);
     }
     uint64_t a = integer_at(args, keys, x), b = integer_at(args, keys, y);
     return descending ? b < a : a < b;
@@ -67,7 +68,7 @@ static int64_t *sorted_positions(const lsp_segsort_args *args, const void *keys,
 }
 
 /* Writes the places where the n sorted keys of segment s change. The segment begins at `begin`; its first key is a
- * change. */
+ * change, and each change begins a group. */
 static void note_changes(const lsp_segsort_args *args, const void *keys, int64_t s, int64_t begin, int64_t n,
                          const int64_t *order) {
     int64_t count = 0;
@@ -78,6 +79,9 @@ static void note_changes(const lsp_segsort_args *args, const void *keys, int64_t
         }
         if (args->change_at && changed) {
             lsp_index_set(args->change_at, args->offset_type, begin + count, begin + i);
+        }
+        if (args->group_at && changed) {
+            lsp_index_set(args->group_at, args->offset_type, (*args->group_count)++, begin + i);
         }
         count += changed;
     }
@@ -111,6 +115,9 @@ lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_TRY(LSP_SCRATCH(ctx, longest, &position));
     LSP_TRY(LSP_SCRATCH(ctx, longest, &other));
     LSP_TRY(lsp_scratch_bytes(ctx, longest, 16, false, (void **)&copy));
+    if (args->group_at) {
+        *args->group_count = 0;
+    }
     for (int64_t s = 0; s < args->segments; s++) {
         lsp_segsort_bounds(args, s, &begin, &end);
         int64_t n = end - begin;
@@ -132,6 +139,9 @@ lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
             memcpy(copy, (const char *)args->values + value_at, (size_t)n * value_bytes);
             permute((char *)args->values_out + value_at, copy, value_bytes, order, n);
         }
+    }
+    if (args->group_at) {
+        lsp_index_set(args->group_at, args->offset_type, *args->group_count, args->n);
     }
 done:
     lsp_scratch_release(ctx, mark);

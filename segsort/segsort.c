@@ -59,7 +59,7 @@ static lsp_status sort_on_gpu(lsp_ctx *ctx, lsp_segsort_args args) {
     size_t mark = lsp_scratch_mark(ctx);
     int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1), bytes = 0;
     void *scratch;
-    if (args.segments == 0) {
+    if (args.segments == 0 && args.group_at == NULL) {
         return LSP_OK;
     }
     LSP_TRY(gpu_scratch_bytes(ctx, &args, longest, &bytes));
@@ -208,6 +208,8 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
         {"presence of marks of changes", shape->change != NULL, args->change != NULL},
         {"presence of places of changes", shape->change_at != NULL, args->change_at != NULL},
         {"presence of counts of changes", shape->change_count != NULL, args->change_count != NULL},
+        {"presence of starts of groups", shape->group_at != NULL, args->group_at != NULL},
+        {"number of first items", shape->first, args->first},
     };
     if (shape->offset_type != args->offset_type || shape->key_type != args->key_type) {
         return lsp_fail(ctx, LSP_ERR_ARGUMENT,
@@ -228,7 +230,7 @@ static lsp_status execute_on_gpu(const lsp_segsort_plan *plan, lsp_segsort_args 
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     int64_t bytes = 0;
-    if (args.segments == 0) {
+    if (args.segments == 0 && args.group_at == NULL) {
         return LSP_OK;
     }
     LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &args, plan->info.longest, &bytes) && bytes <= plan->sort_bytes,

@@ -15,10 +15,11 @@ __extension__ typedef unsigned __int128 lsp_u128;
 /* Every array of words has room for this many more, because networks work on whole blocks of vectors. */
 enum { LSP_WORD_PAD = 256 };
 
-/* Maps the bits k of a key to an unsigned number: (k ^ (k has its sign bit ? flip : 0) ^ bias) & keep. A NaN maps to
- * all ones. */
+/* Maps the bits k of a key to an unsigned number: ((k - step) ^ flip ^ bias) & keep, with step and flip only if k has
+ * its sign bit. A NaN maps to all ones. */
 typedef struct lsp_key_order {
     uint64_t bias, flip;
+    uint64_t step;      /* 0, or 1: then -0 has the number of +0, which no other key has */
     uint64_t keep;      /* the bits that are compared: all, unless the caller gave a range of bits */
     uint64_t nan_above; /* a key is a NaN if its bits without the sign bit exceed this */
     bool is_float;

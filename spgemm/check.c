@@ -41,8 +41,8 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
-                                     const lsp_spgemm_options *options) {
+lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                    const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, names[0], A));
@@ -53,10 +53,6 @@ lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], c
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the matrices lie on the GPU, and this context is on the host");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
-    if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
-        LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
-        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
-    }
     LSP_REQUIRE(options->types.drop_values || (A->val_type != LSP_C64 && B->val_type != LSP_C64), LSP_ERR_UNSUPPORTED,
                 "complex matrices cannot be multiplied");
     int64_t inner_a = options->transpose_a ? A->rows : A->cols, inner_b = options->transpose_b ? B->cols : B->rows;
@@ -64,6 +60,18 @@ lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], c
                 "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,
                 (long long)A->cols, options->transpose_a ? ", transposed," : "", (long long)B->rows, (long long)B->cols,
                 options->transpose_b ? ", transposed" : "");
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_spgemm_check_headers(ctx, names, A, B, options));
+    if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
+        LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
+        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
+    }
 done:
     return status;
 }

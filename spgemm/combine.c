@@ -19,17 +19,80 @@ done:
     return status;
 }
 
-/* Counts the multiplications of A*B. */
-static lsp_status count_products(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
-                                 const lsp_spgemm_options *options, int64_t *products) {
+/* ---- R*A*P ---- */
+
+typedef struct counting {
+    const lsp_csr *A, *B;
+    int64_t products; /* atomic */
+} counting;
+
+static void count_share(void *data, int64_t begin, int64_t end) {
+    counting *c = data;
+    uint64_t products = 0; /* no number of a malformed B overflows it with consequences */
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t k = lsp_csr_col(c->A, e);
+        if (k >= 0 && k < c->B->rows) {
+            products += (uint64_t)lsp_csr_rowptr(c->B, k + 1) - (uint64_t)lsp_csr_rowptr(c->B, k);
+        }
+    }
+    __atomic_add_fetch(&c->products, (int64_t)products, __ATOMIC_RELAXED);
+}
+
+/* Counts the multiplications of A*B. The arrays may be malformed: then the number means nothing. */
+static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products) {
+    counting c = {.A = A, .B = B};
+    if (A->where == LSP_CUDA) {
+        return lsp_spgemm_gpu_count_products(ctx, A, B, products);
+    }
+    lsp_for_shares(ctx, A->nnz, 1 << 15, count_share, &c);
+    *products = c.products;
+    return LSP_OK;
+}
+
+lsp_status lsp_spgemm_choose_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                   bool *left_first) {
     lsp_status status = LSP_OK;
-    lsp_spgemm_plan *plan = NULL;
-    lsp_spgemm_info info;
-    LSP_TRY(lsp_spgemm_plan_as(ctx, names, A, B, options, &plan));
-    LSP_TRY(lsp_spgemm_plan_get_info(plan, &info));
-    *products = info.products;
+    int64_t left, right;
+    LSP_TRY(count_products(ctx, R, A, &left));
+    LSP_TRY(count_products(ctx, A, P, &right));
+    *left_first = left < right;
 done:
-    lsp_spgemm_plan_destroy(plan);
+    return status;
+}
+
+lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                   const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
+    LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
+                "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
+    LSP_TRY(R != NULL ? lsp_spgemm_check_headers(ctx, left, R, A, options) : LSP_OK);
+    LSP_TRY(lsp_spgemm_check_headers(ctx, right, A, P, options));
+done:
+    return status;
+}
+
+lsp_spgemm_options lsp_spgemm_inner_options(const lsp_spgemm_options *options) {
+    lsp_spgemm_options inner = *options;
+    inner.filter = (lsp_filter){0};
+    inner.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
+    inner.types.rowptr_type = inner.types.col_type = LSP_NONE;
+    return inner;
+}
+
+/* A product called its factors A and B. Checks the arrays again, under their names. */
+static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P) {
+    const struct {
+        const char *name;
+        const lsp_csr *matrix;
+    } factors[] = {{"R", R}, {"A", A}, {"P", P}};
+    for (int f = 0; status == LSP_ERR_FORMAT && f < 3; f++) {
+        const lsp_status fault = lsp_csr_check_there(ctx, factors[f].name, factors[f].matrix);
+        if (fault != LSP_OK) {
+            return fault;
+        }
+    }
     return status;
 }
 
@@ -38,34 +101,24 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     lsp_csr restriction = {0}, inner = {0}, made = {0};
-    int64_t left = 0, right = 0;
-    const char *const names[] = {R != NULL ? "R" : "P", "A", "P"};
+    bool left_first;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
-    LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
-                "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
-    LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where)); /* all options, because the first product omits some */
+    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
     if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
-    lsp_spgemm_options first = *options;
-    first.filter = (lsp_filter){0}; /* only the last product is filtered */
-    first.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
-    first.types.rowptr_type = first.types.col_type = LSP_NONE;
-    LSP_TRY(count_products(ctx, names, R, A, &first, &left));
-    LSP_TRY(count_products(ctx, names + 1, A, P, &first, &right));
-    if (left < right) {
-        LSP_TRY(lsp_spgemm(ctx, R, A, &first, &inner, NULL));
-        LSP_TRY(lsp_spgemm(ctx, &inner, P, options, &made, NULL));
-    } else {
-        LSP_TRY(lsp_spgemm(ctx, A, P, &first, &inner, NULL));
-        LSP_TRY(lsp_spgemm(ctx, R, &inner, options, &made, NULL));
-    }
+    LSP_TRY(lsp_spgemm_choose_order(ctx, R, A, P, &left_first));
+    const lsp_spgemm_options first = lsp_spgemm_inner_options(options);
+    status = left_first ? lsp_spgemm(ctx, R, A, &first, &inner, NULL) : lsp_spgemm(ctx, A, P, &first, &inner, NULL);
+    LSP_TRY(name_fault(ctx, status, R, A, P));
+    status = left_first ? lsp_spgemm(ctx, &inner, P, options, &made, NULL)
+                        : lsp_spgemm(ctx, R, &inner, options, &made, NULL);
+    LSP_TRY(name_fault(ctx, status, R, A, P));
     lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:
     lsp_csr_free(ctx, &inner);

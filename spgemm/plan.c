@@ -3,6 +3,7 @@
 #include "core/semiring.h"
 #include "matrices/matrices.h"
 #include "spgemm.h"
+#include "spgemm/cpu/hash.h"
 #include "spgemm/cpu/small.h"
 
 static const char *method_name(lsp_spgemm_method method) {
@@ -270,11 +271,12 @@ lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     lsp_csr made = {0}, left = {0};
     lsp_filter filter = options->filter;
     lsp_spgemm_info here;
-    bool small = false;
+    bool done = false;
     size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
-    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, &here, &small));
-    if (!small) {
+    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, &here, &done));
+    LSP_TRY(done ? LSP_OK : lsp_spgemm_hash(ctx, A, B, options, &made, &here, &done));
+    if (!done) {
         LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
         LSP_TRY(multiply(plan, &ops, false, &made));
         filter.mask = plan->masked ? NULL : filter.mask;

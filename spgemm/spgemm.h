@@ -68,6 +68,7 @@ typedef struct lsp_spgemm_job {
     bool counting;   /* write nnz of row i to rowptr[i + 1]; otherwise fill col and val from rowptr[i] on */
     int64_t *rowptr; /* of C */
     lsp_csr *C;      /* when not counting */
+    bool update;     /* C has its columns already */
 } lsp_spgemm_job;
 
 /* A matrix as the plan remembers it: sizes, types, and a hash of its row pointers and columns. */
@@ -137,7 +138,9 @@ const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where);
 
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
-/* Checks A, B and the options. `names` are those of A and B in error messages. */
+/* Checks A, B and the options. `names` are those of A and B in error messages. _headers reads no array. */
+lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                    const lsp_spgemm_options *options);
 lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options);
 /* Checks that A has the place, sizes, types and arrays of the matrix that the plan was made for. Does not check the
@@ -151,6 +154,15 @@ lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 /* lsp_spgemm_plan_create with other names for A and B in error messages. */
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
+
+/* R*A*P: its checks, without reading an array (R may be NULL); and is (R*A)*P to be made, or R*(A*P)? Then no array
+ * need be checked yet. */
+lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                   const lsp_spgemm_options *options);
+lsp_status lsp_spgemm_choose_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                   bool *left_first);
+/* The options of the first product of three: only the last one is filtered, and has the types asked for. */
+lsp_spgemm_options lsp_spgemm_inner_options(const lsp_spgemm_options *options);
 
 /* The sizes and types of C, whose rows were counted, before its values are rounded. */
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);

@@ -1,5 +1,5 @@
 /* CHOLMOD 3 (libsuitesparse-dev): cholmod_ssmult, and its Matrix Market reader and writer, on one thread. It stores
- * matrices by columns. The rows of A, taken as columns, are A^T; the columns of A^T * A^T = C^T are the rows of C. */
+ * matrices by columns. The rows of A, taken as columns, are A^T; the columns of B^T * A^T = C^T are the rows of C. */
 #include "peers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 typedef struct cholmod {
     cholmod_common common;
-    cholmod_sparse A, *C;
+    cholmod_sparse A, B, *C;
     cholmod_triplet *read;
     lsp_csr transposed; /* A is a view of it; it has its own context */
     lsp_ctx *ctx;
@@ -46,18 +46,19 @@ static cholmod_sparse flipped(const lsp_csr *A) {
                             .packed = 1};
 }
 
-static void *prepare_product(const lsp_csr *A, int threads) {
+static void *prepare_product(const peer_factors *f, int threads) {
     (void)threads;
     cholmod *c = start();
     if (c) {
-        c->A = flipped(A);
+        c->A = flipped(f->A);
+        c->B = flipped(f->B);
     }
     return c;
 }
 
 static bool multiply(void *self) {
     cholmod *c = self;
-    c->C = cholmod_ssmult(&c->A, &c->A, 0, 1, 1, &c->common);
+    c->C = cholmod_ssmult(&c->B, &c->A, 0, 1, 1, &c->common);
     return c->C != NULL;
 }
 
@@ -128,6 +129,7 @@ static bool write_file(void *self, const char *path) {
 }
 
 #define VERSION "CHOLMOD " PEER_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
-const peer_product peer_cholmod_product = {false, false, prepare_product, multiply, view, release, destroy, VERSION};
+const peer_product peer_cholmod_product = {false, false,   false,   prepare_product, multiply,
+                                           view,  release, destroy, VERSION};
 const peer_reader peer_cholmod_reader = {true, read_file, view_read, destroy, VERSION};
 const peer_writer peer_cholmod_writer = {true, prepare_write, write_file, destroy};

@@ -1,4 +1,4 @@
-/* C = A*A by Gustavson's algorithm (1978) with a dense accumulator: each thread adds up a row of C in a dense vector
+/* C = A*B by Gustavson's algorithm (1978) with a dense accumulator: each thread adds up a row of C in a dense vector
  * and sorts the columns it touched. A first pass counts the entries of each row, so that C is allocated once. */
 #include "peers.h"
 #include <omp.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct dense {
-    lsp_csr A;
+    lsp_csr A, B;
     int threads;
     int64_t *rowptr;
     int32_t *col;
@@ -55,14 +55,14 @@ static void sort_columns(int32_t *col, int64_t n) {
 }
 
 /* Lists the columns of row i of C in the order of their first product; sets seen[column] to i + 1. */
-static int64_t touch(const lsp_csr *A, int64_t i, int32_t *seen, int32_t *touched) {
-    const int32_t *rowptr = A->rowptr, *col = A->col;
+static int64_t touch(const lsp_csr *A, const lsp_csr *B, int64_t i, int32_t *seen, int32_t *touched) {
+    const int32_t *rowptr = A->rowptr, *col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
     int64_t count = 0;
     for (int32_t p = rowptr[i]; p < rowptr[i + 1]; p++) {
-        for (int32_t q = rowptr[col[p]]; q < rowptr[col[p] + 1]; q++) {
-            if (seen[col[q]] != i + 1) {
-                seen[col[q]] = (int32_t)(i + 1);
-                touched[count++] = col[q];
+        for (int32_t q = b_rowptr[col[p]]; q < b_rowptr[col[p] + 1]; q++) {
+            if (seen[b_col[q]] != i + 1) {
+                seen[b_col[q]] = (int32_t)(i + 1);
+                touched[count++] = b_col[q];
             }
         }
     }
@@ -71,21 +71,21 @@ static int64_t touch(const lsp_csr *A, int64_t i, int32_t *seen, int32_t *touche
 
 #define DENSE_ROW(type, name)                                                                                          \
     static void name(dense *d, int64_t i, int32_t *seen, void *accumulator) {                                          \
-        const int32_t *rowptr = d->A.rowptr, *col = d->A.col;                                                          \
-        const type *val = d->A.val;                                                                                    \
+        const int32_t *rowptr = d->A.rowptr, *col = d->A.col, *b_rowptr = d->B.rowptr, *b_col = d->B.col;              \
+        const type *val = d->A.val, *b_val = d->B.val;                                                                 \
         type *sum = accumulator, *out = (type *)d->val + d->rowptr[i];                                                 \
         int32_t *touched = d->col + d->rowptr[i];                                                                      \
         int64_t count = 0;                                                                                             \
         for (int32_t p = rowptr[i]; p < rowptr[i + 1]; p++) {                                                          \
             const type a = val[p];                                                                                     \
-            for (int32_t q = rowptr[col[p]]; q < rowptr[col[p] + 1]; q++) {                                            \
-                const int32_t j = col[q];                                                                              \
+            for (int32_t q = b_rowptr[col[p]]; q < b_rowptr[col[p] + 1]; q++) {                                        \
+                const int32_t j = b_col[q];                                                                            \
                 if (seen[j] != i + 1) {                                                                                \
                     seen[j] = (int32_t)(i + 1);                                                                        \
                     touched[count++] = j;                                                                              \
-                    sum[j] = a * val[q];                                                                               \
+                    sum[j] = a * b_val[q];                                                                             \
                 } else {                                                                                               \
-                    sum[j] += a * val[q];                                                                              \
+                    sum[j] += a * b_val[q];                                                                            \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
@@ -111,12 +111,12 @@ static bool count_rows(dense *d) {
     bool enough = (d->rowptr = malloc(((size_t)m + 1) * sizeof *d->rowptr)) != NULL;
 #pragma omp parallel num_threads(d->threads) reduction(&& : enough)
     {
-        int32_t *seen = calloc((size_t)d->A.cols, sizeof *seen), *touched = malloc((size_t)d->A.cols * sizeof *touched);
+        int32_t *seen = calloc((size_t)d->B.cols, sizeof *seen), *touched = malloc((size_t)d->B.cols * sizeof *touched);
         enough = enough && seen && touched;
 #pragma omp for schedule(dynamic, 128)
         for (int64_t i = 0; i < m; i++) {
             if (enough) {
-                d->rowptr[i + 1] = touch(&d->A, i, seen, touched);
+                d->rowptr[i + 1] = touch(&d->A, &d->B, i, seen, touched);
             }
         }
         free(seen);
@@ -142,8 +142,8 @@ static bool multiply(void *self) {
     if (enough) {
 #pragma omp parallel num_threads(d->threads) reduction(&& : enough)
         {
-            int32_t *seen = calloc((size_t)d->A.cols, sizeof *seen);
-            void *sum = malloc((size_t)d->A.cols * lsp_type_bytes(d->A.val_type));
+            int32_t *seen = calloc((size_t)d->B.cols, sizeof *seen);
+            void *sum = malloc((size_t)d->B.cols * lsp_type_bytes(d->A.val_type));
             enough = seen && sum;
 #pragma omp for schedule(dynamic, 128)
             for (int64_t i = 0; i < d->A.rows; i++) {
@@ -161,10 +161,10 @@ static bool multiply(void *self) {
     return enough;
 }
 
-static void *prepare(const lsp_csr *A, int threads) {
+static void *prepare(const peer_factors *f, int threads) {
     dense *d = calloc(1, sizeof *d);
     if (d) {
-        *d = (dense){.A = *A, .threads = threads};
+        *d = (dense){.A = *f->A, .B = *f->B, .threads = threads};
     }
     return d;
 }
@@ -172,7 +172,7 @@ static void *prepare(const lsp_csr *A, int threads) {
 static void view(void *self, lsp_csr *C) {
     const dense *d = self;
     *C = (lsp_csr){.rows = d->A.rows,
-                   .cols = d->A.cols,
+                   .cols = d->B.cols,
                    .nnz = d->rowptr[d->A.rows],
                    .rowptr = d->rowptr,
                    .col = d->col,
@@ -182,4 +182,4 @@ static void view(void *self, lsp_csr *C) {
                    .val_type = d->A.val_type};
 }
 
-const peer_product peer_dense = {true, true, prepare, multiply, view, release, free, NULL};
+const peer_product peer_dense = {true, true, false, prepare, multiply, view, release, free, NULL};

@@ -28,11 +28,22 @@ struct product {
 };
 
 template <typename T> class product_of final : public product {
-    matrix<T> A, C;
+    matrix<T> R, A, B, C;
+    bool triple;
 
   public:
-    explicit product_of(const lsp_csr &from) : A(copy_of<T>(from)) {}
-    void multiply() override { C = A * A; }
+    explicit product_of(const peer_factors &f) : A(copy_of<T>(*f.A)), B(copy_of<T>(*f.B)), triple(f.R != nullptr) {
+        if (triple) {
+            R = copy_of<T>(*f.R);
+        }
+    }
+    void multiply() override {
+        if (triple) {
+            C = R * matrix<T>(A * B);
+        } else {
+            C = A * B;
+        }
+    }
     void view(lsp_csr *out) override {
         *out = lsp_csr{C.rows(),          C.cols(),          C.nonZeros(),
                        C.outerIndexPtr(), C.innerIndexPtr(), C.valuePtr(),
@@ -42,8 +53,8 @@ template <typename T> class product_of final : public product {
     void release() override { matrix<T>().swap(C); }
 };
 
-void *prepare_product(const lsp_csr *A, int) try {
-    return A->val_type == LSP_F64 ? static_cast<product *>(new product_of<double>(*A)) : new product_of<float>(*A);
+void *prepare_product(const peer_factors *f, int) try {
+    return f->A->val_type == LSP_F64 ? static_cast<product *>(new product_of<double>(*f)) : new product_of<float>(*f);
 } catch (const std::bad_alloc &) {
     return nullptr;
 }
@@ -186,8 +197,8 @@ void destroy_cg(void *self) { delete static_cast<gradients *>(self); }
 
 #define VERSION "Eigen " PEER_VERSION(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)
 extern "C" {
-const peer_product peer_eigen_product = {true,         false,           prepare_product, multiply,
-                                         view_product, release_product, destroy_product, VERSION};
+const peer_product peer_eigen_product = {
+    true, false, true, prepare_product, multiply, view_product, release_product, destroy_product, VERSION};
 const peer_reader peer_eigen_reader = {false, load, view_loaded, destroy_loaded, VERSION};
 const peer_writer peer_eigen_writer = {false, prepare_save, save, destroy_save};
 const peer_spmv peer_eigen_spmv = {true, false, offers_spmv, prepare_spmv, run_spmv, nullptr, destroy_spmv, VERSION};

@@ -1,4 +1,4 @@
-// C = A*A on a GPU by expand, sort, compress with CUB: write every product to memory, sort all products by (row,
+// C = A*B on a GPU by expand, sort, compress with CUB: write every product to memory, sort all products by (row,
 // column), add the products with equal row and column.
 #include "peers.h"
 #include "version.cuh"
@@ -14,7 +14,7 @@ namespace {
 enum { THREADS = 256, LANES = 8 }; // a group of lanes expands an entry of A
 
 struct work {
-    lsp_csr A, C;
+    lsp_csr A, B, C;
     cudaStream_t stream;
     cudaMemPool_t pool; // keeps freed memory, as the library does
     int column_bits, key_bits;
@@ -58,10 +58,10 @@ template <typename F> bool with_storage(work *w, F call) {
     return sound;
 }
 
-__global__ void count_products(const int32_t *rowptr, const int32_t *col, int64_t nnz, int64_t *counts) {
+__global__ void count_products(const int32_t *b_rowptr, const int32_t *col, int64_t nnz, int64_t *counts) {
     const int64_t p = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (p <= nnz) {
-        counts[p] = p < nnz ? rowptr[col[p] + 1] - rowptr[col[p]] : 0;
+        counts[p] = p < nnz ? b_rowptr[col[p] + 1] - b_rowptr[col[p]] : 0;
     }
 }
 
@@ -75,15 +75,16 @@ __global__ void mark_rows(const int32_t *rowptr, int64_t rows, int32_t *row_of) 
 }
 
 template <typename V>
-__global__ void expand(const int32_t *rowptr, const int32_t *col, const V *val, const int32_t *row_of, int64_t nnz,
-                       const int64_t *first, int column_bits, uint64_t *keys, V *products) {
+__global__ void expand(const int32_t *col, const V *val, const int32_t *row_of, int64_t nnz, const int32_t *b_rowptr,
+                       const int32_t *b_col, const V *b_val, const int64_t *first, int column_bits, uint64_t *keys,
+                       V *products) {
     const int64_t p = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
     if (p < nnz) {
-        const int64_t begin = rowptr[col[p]], length = rowptr[col[p] + 1] - begin;
+        const int64_t begin = b_rowptr[col[p]], length = b_rowptr[col[p] + 1] - begin;
         const uint64_t row = (uint64_t)row_of[p] << column_bits;
         for (int64_t k = threadIdx.x % LANES; k < length; k += LANES) {
-            keys[first[p] + k] = row | (uint64_t)col[begin + k];
-            products[first[p] + k] = val[p] * val[begin + k];
+            keys[first[p] + k] = row | (uint64_t)b_col[begin + k];
+            products[first[p] + k] = val[p] * b_val[begin + k];
         }
     }
 }
@@ -112,7 +113,7 @@ bool fetch(work *w, int64_t *to, const int64_t *from) {
 // first[p]: place of the first product of entry p; first[nnz]: number of products.
 bool count(work *w, int64_t *first, int64_t *total) {
     const int64_t nnz = w->A.nnz;
-    count_products<<<blocks_for(nnz + 1), THREADS, 0, w->stream>>>((int32_t *)w->A.rowptr, (int32_t *)w->A.col, nnz,
+    count_products<<<blocks_for(nnz + 1), THREADS, 0, w->stream>>>((int32_t *)w->B.rowptr, (int32_t *)w->A.col, nnz,
                                                                    first);
     return with_storage(w,
                         [&](void *storage, size_t &bytes) {
@@ -157,7 +158,7 @@ template <typename V> bool compress(work *w, int64_t total, uint64_t *const keys
 }
 
 template <typename V> bool multiply_all(work *w) {
-    const lsp_csr *A = &w->A;
+    const lsp_csr *A = &w->A, *B = &w->B;
     int64_t *first, total = 0;
     int32_t *row_of;
     uint64_t *keys[2] = {NULL, NULL};
@@ -169,10 +170,11 @@ template <typename V> bool multiply_all(work *w) {
         sound = take(w, products + i, total) && sound;
     }
     if (sound) {
-        const int32_t *rowptr = (int32_t *)A->rowptr, *col = (int32_t *)A->col;
-        mark_rows<<<blocks_for(A->rows * LANES), THREADS, 0, w->stream>>>(rowptr, A->rows, row_of);
-        expand<V><<<blocks_for(A->nnz * LANES), THREADS, 0, w->stream>>>(rowptr, col, (V *)A->val, row_of, A->nnz,
-                                                                         first, w->column_bits, keys[0], products[0]);
+        const int32_t *col = (int32_t *)A->col;
+        mark_rows<<<blocks_for(A->rows * LANES), THREADS, 0, w->stream>>>((int32_t *)A->rowptr, A->rows, row_of);
+        expand<V><<<blocks_for(A->nnz * LANES), THREADS, 0, w->stream>>>(
+            col, (V *)A->val, row_of, A->nnz, (int32_t *)B->rowptr, (int32_t *)B->col, (V *)B->val, first,
+            w->column_bits, keys[0], products[0]);
         sound = ran(w, cudaGetLastError()) && compress<V>(w, total, keys, products);
     }
     for (int i = 0; i < 2; i++) {
@@ -220,17 +222,19 @@ int bits_for(int64_t count) {
     return bits;
 }
 
-void *prepare(const lsp_csr *A) {
+void *prepare(const peer_factors *f) {
     work *w = (work *)calloc(1, sizeof *w);
     uint64_t all = UINT64_MAX;
     int device = 0;
     if (!w) {
         return NULL;
     }
-    w->A = w->C = *A;
+    w->A = w->C = *f->A;
+    w->B = *f->B;
+    w->C.cols = f->B->cols;
     w->C.rowptr = w->C.col = w->C.val = NULL;
-    w->column_bits = bits_for(A->cols);
-    w->key_bits = w->column_bits + bits_for(A->rows);
+    w->column_bits = bits_for(f->B->cols);
+    w->key_bits = w->column_bits + bits_for(f->A->rows);
     if (!ran(w, cudaGetDevice(&device)) || !ran(w, cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking)) ||
         !ran(w, cudaDeviceGetDefaultMemPool(&w->pool, device)) ||
         !ran(w, cudaMemPoolSetAttribute(w->pool, cudaMemPoolAttrReleaseThreshold, &all))) {

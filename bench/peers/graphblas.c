@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct graphblas {
-    GrB_Matrix A;
+    GrB_Matrix A, B; /* B empty: products with vectors alone */
     GrB_Type type;
     GrB_Semiring semiring;
     GrB_Descriptor sorted;
@@ -28,12 +28,13 @@ static void destroy(void *self) {
     graphblas *g = self;
     release(g);
     GrB_Matrix_free(&g->A);
+    GrB_Matrix_free(&g->B);
     GrB_Descriptor_free(&g->sorted);
     free(g);
 }
 
 /* Gives GraphBLAS a copy of A with 64-bit indices; it owns the copy from then on. */
-static GrB_Info pack(graphblas *g, const lsp_csr *A) {
+static GrB_Info pack(GrB_Matrix packed, const lsp_csr *A) {
     const size_t bytes[] = {((size_t)A->rows + 1) * 8, (size_t)A->nnz * 8 + 8,
                             (size_t)A->nnz * lsp_type_bytes(A->val_type) + 8};
     GrB_Index *rowptr = malloc(bytes[0]), *col = malloc(bytes[1]);
@@ -47,7 +48,7 @@ static GrB_Info pack(graphblas *g, const lsp_csr *A) {
             col[p] = (GrB_Index)((const int32_t *)A->col)[p];
         }
         memcpy(val, A->val, (size_t)A->nnz * lsp_type_bytes(A->val_type));
-        info = GxB_Matrix_pack_CSR(g->A, &rowptr, &col, &val, bytes[0], bytes[1], bytes[2], false, false, NULL);
+        info = GxB_Matrix_pack_CSR(packed, &rowptr, &col, &val, bytes[0], bytes[1], bytes[2], false, false, NULL);
     }
     free(rowptr);
     free(col);
@@ -63,7 +64,13 @@ static bool start(void) {
     return started;
 }
 
-static void *prepare(const lsp_csr *A, int threads) {
+static bool take(graphblas *g, const lsp_csr *from, GrB_Matrix *to) {
+    return GrB_Matrix_new(to, g->type, (GrB_Index)from->rows, (GrB_Index)from->cols) == GrB_SUCCESS &&
+           pack(*to, from) == GrB_SUCCESS;
+}
+
+static void *prepare(const peer_factors *f, int threads) {
+    const lsp_csr *A = f->A;
     graphblas *g = start() ? calloc(1, sizeof *g) : NULL;
     if (!g) {
         return NULL;
@@ -72,8 +79,7 @@ static void *prepare(const lsp_csr *A, int threads) {
     g->semiring = A->val_type == LSP_F64 ? GxB_PLUS_TIMES_FP64 : GxB_PLUS_TIMES_FP32;
     if (GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, threads) != GrB_SUCCESS ||
         GrB_Descriptor_new(&g->sorted) != GrB_SUCCESS || GxB_Desc_set(g->sorted, GxB_SORT, true) != GrB_SUCCESS ||
-        GrB_Matrix_new(&g->A, g->type, (GrB_Index)A->rows, (GrB_Index)A->cols) != GrB_SUCCESS ||
-        pack(g, A) != GrB_SUCCESS) {
+        !take(g, A, &g->A) || (f->B && !take(g, f->B, &g->B))) {
         destroy(g);
         return NULL;
     }
@@ -87,10 +93,10 @@ static bool multiply(void *self) {
     void *val = NULL;
     bool iso = false;
     GrB_Matrix_nrows(&rows, g->A);
-    GrB_Matrix_ncols(&cols, g->A);
+    GrB_Matrix_ncols(&cols, g->B);
     const bool went_well =
         GrB_Matrix_new(&C, g->type, rows, cols) == GrB_SUCCESS &&
-        GrB_mxm(C, NULL, NULL, g->semiring, g->A, g->A, g->sorted) == GrB_SUCCESS &&
+        GrB_mxm(C, NULL, NULL, g->semiring, g->A, g->B, g->sorted) == GrB_SUCCESS &&
         GxB_Matrix_unpack_CSR(C, &rowptr, &col, &val, bytes, bytes + 1, bytes + 2, &iso, NULL, NULL) == GrB_SUCCESS;
     GrB_Matrix_free(&C);
     g->C = (lsp_csr){.rows = (int64_t)rows,
@@ -110,10 +116,15 @@ static bool multiply(void *self) {
 static void view(void *self, lsp_csr *C) { *C = ((graphblas *)self)->C; }
 
 const peer_product peer_graphblas = {
-    true,    true,
-    prepare, multiply,
-    view,    release,
-    destroy, "GraphBLAS " PEER_VERSION(GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB)};
+    true,
+    true,
+    false,
+    prepare,
+    multiply,
+    view,
+    release,
+    destroy,
+    "GraphBLAS " PEER_VERSION(GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB)};
 
 /* ---- Y = op(A) X ---- */
 
@@ -158,7 +169,7 @@ static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_byt
         return NULL;
     }
     v->job = *job;
-    v->g = prepare(job->A, job->threads);
+    v->g = prepare(&(peer_factors){.A = job->A}, job->threads);
     if (!v->g || !make_x(v, job->transpose ? job->A->rows : job->A->cols) ||
         GrB_Descriptor_new(&v->descriptor) != GrB_SUCCESS ||
         (job->transpose && GrB_Descriptor_set(v->descriptor, GrB_INP0, GrB_TRAN) != GrB_SUCCESS)) {

@@ -1,5 +1,5 @@
 /* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
- * functions it calls, with 32-bit indices. C = A*A is made by mkl_sparse_spmm and mkl_sparse_order. Where the structure
+ * functions it calls, with 32-bit indices. C = A*B is made by mkl_sparse_spmm and mkl_sparse_order. Where the structure
  * of C is known, mkl_sparse_sp2m computes new values alone. Products with vectors are mkl_sparse_d_mv and _mm, as they
  * are and after mkl_sparse_optimize. */
 #include "mkl.h"
@@ -59,7 +59,7 @@ typedef struct product {
     lsp_csr from;
     int threads;
     bool update;
-    matrix A, C;
+    matrix R, A, B, C;
 } product;
 
 /* ---- the library ---- */
@@ -120,47 +120,65 @@ static void release_fresh(product *p) {
 static void destroy(void *self) {
     product *p = self;
     release_fresh(p);
-    if (p->A) {
-        mkl.mkl_sparse_destroy(p->A);
+    const matrix factors[] = {p->R, p->A, p->B};
+    for (int f = 0; f < 3; f++) {
+        if (factors[f]) {
+            mkl.mkl_sparse_destroy(factors[f]);
+        }
     }
     free(p);
 }
 
-static product *take(const lsp_csr *A, int threads) {
+/* Describes A's arrays to MKL. */
+static bool wrap(const lsp_csr *A, matrix *wrapped) {
+    int *begin = A->rowptr, rows = (int)A->rows, cols = (int)A->cols;
+    return (A->val_type == LSP_F64
+                ? mkl.mkl_sparse_d_create_csr(wrapped, 0, rows, cols, begin, begin + 1, A->col, A->val)
+                : mkl.mkl_sparse_s_create_csr(wrapped, 0, rows, cols, begin, begin + 1, A->col, A->val)) == 0;
+}
+
+static product *take(const peer_factors *f, int threads) {
     product *p = calloc(1, sizeof *p);
     if (!p) {
         return NULL;
     }
-    *p = (product){.from = *A, .threads = threads};
-    int *begin = A->rowptr, rows = (int)A->rows, cols = (int)A->cols;
-    const int status = A->val_type == LSP_F64
-                           ? mkl.mkl_sparse_d_create_csr(&p->A, 0, rows, cols, begin, begin + 1, A->col, A->val)
-                           : mkl.mkl_sparse_s_create_csr(&p->A, 0, rows, cols, begin, begin + 1, A->col, A->val);
-    if (status != 0) {
-        free(p);
+    *p = (product){.from = *f->A, .threads = threads};
+    if (!wrap(f->A, &p->A) || (f->B && !wrap(f->B, &p->B)) || (f->R && !wrap(f->R, &p->R))) {
+        destroy(p);
         return NULL;
     }
     return p;
 }
 
+static bool multiply_two(matrix A, matrix B, matrix *C) {
+    return mkl.mkl_sparse_spmm(SPARSE_OPERATION_NON_TRANSPOSE, A, B, C) == 0;
+}
+
 static bool multiply(void *self) {
     product *p = self;
     mkl.MKL_Set_Num_Threads_Local(p->threads);
-    return mkl.mkl_sparse_spmm(SPARSE_OPERATION_NON_TRANSPOSE, p->A, p->A, &p->C) == 0 &&
-           mkl.mkl_sparse_order(p->C) == 0;
+    matrix inner = NULL;
+    bool made = multiply_two(p->A, p->B, p->R ? &inner : &p->C);
+    if (p->R) {
+        made = made && multiply_two(p->R, inner, &p->C);
+        if (inner) {
+            mkl.mkl_sparse_destroy(inner);
+        }
+    }
+    return made && mkl.mkl_sparse_order(p->C) == 0;
 }
 
 static bool update(void *self) {
     product *p = self;
     mkl.MKL_Set_Num_Threads_Local(p->threads);
     return mkl.mkl_sparse_sp2m(SPARSE_OPERATION_NON_TRANSPOSE, general, p->A, SPARSE_OPERATION_NON_TRANSPOSE, general,
-                               p->A, SPARSE_STAGE_FINALIZE_MULT, &p->C) == 0;
+                               p->B, SPARSE_STAGE_FINALIZE_MULT, &p->C) == 0;
 }
 
-static void *prepare(const lsp_csr *A, int threads) { return take(A, threads); }
+static void *prepare(const peer_factors *f, int threads) { return take(f, threads); }
 
-static void *prepare_update(const lsp_csr *A, int threads) {
-    product *p = take(A, threads);
+static void *prepare_update(const peer_factors *f, int threads) {
+    product *p = take(f, threads);
     if (p && !multiply(p)) {
         destroy(p);
         return NULL;
@@ -185,8 +203,8 @@ static void view(void *self, lsp_csr *C) {
 static void release(void *self) { release_fresh(self); }
 static void keep(void *self) { (void)self; }
 
-const peer_product peer_mkl = {true, true, prepare, multiply, view, release, destroy, NULL};
-const peer_product peer_mkl_update = {true, true, prepare_update, update, view, keep, destroy, NULL};
+const peer_product peer_mkl = {true, true, true, prepare, multiply, view, release, destroy, NULL};
+const peer_product peer_mkl_update = {true, true, false, prepare_update, update, view, keep, destroy, NULL};
 
 /* ---- Y = op(A) X ---- */
 
@@ -214,7 +232,7 @@ static void destroy_vectors(void *self) {
 static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_bytes) {
     vectors *v = peer_mkl_load(why, why_bytes) ? calloc(1, sizeof *v) : NULL;
     if (v) {
-        *v = (vectors){.p = take(job->A, job->threads), .job = *job};
+        *v = (vectors){.p = take(&(peer_factors){.A = job->A}, job->threads), .job = *job};
     }
     if (v && !v->p) {
         destroy_vectors(v);

@@ -20,21 +20,26 @@
 extern "C" {
 #endif
 
-/* C = A*A on the CPU. */
+/* C = A*B, or R*(A*B) if R is not NULL. Indices are int32, and all values have one type. */
+typedef struct peer_factors {
+    const lsp_csr *R, *A, *B;
+} peer_factors;
+
+/* A product on the CPU. */
 typedef struct peer_product {
-    bool f32, parallel;                              /* can multiply f32; uses threads */
-    void *(*prepare)(const lsp_csr *A, int threads); /* converts A (int32 indices); NULL: out of memory */
-    bool (*multiply)(void *self);                    /* timed: makes C in memory, rows sorted */
-    void (*view)(void *self, lsp_csr *C);            /* the arrays of C */
-    void (*release)(void *self);                     /* drops C */
+    bool f32, parallel, triple;                           /* multiplies f32; uses threads; offers R*(A*B) */
+    void *(*prepare)(const peer_factors *f, int threads); /* converts the factors; NULL: out of memory */
+    bool (*multiply)(void *self);                         /* timed: makes C in memory, rows sorted */
+    void (*view)(void *self, lsp_csr *C);                 /* the arrays of C */
+    void (*release)(void *self);                          /* drops C */
     void (*destroy)(void *self);
     const char *version; /* by the peer's headers; NULL: written here, or known only at run time */
 } peer_product;
 
-/* C = A*A on the GPU; A and C lie there. */
+/* C = A*B on the GPU; all matrices lie there. */
 typedef struct peer_gpu_product {
-    void *(*prepare)(const lsp_csr *A); /* NULL: it cannot be used */
-    bool (*multiply)(void *self);       /* timed: waits for the end; takes memory from a pool that keeps it */
+    void *(*prepare)(const peer_factors *f); /* NULL: it cannot be used */
+    bool (*multiply)(void *self);            /* timed: waits for the end; takes memory from a pool that keeps it */
     void (*view)(void *self, lsp_csr *C);
     void (*release)(void *self);
     void (*destroy)(void *self);

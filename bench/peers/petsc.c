@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEFT, FIRST, SECOND, FACTORS }; /* R, A, B */
+
 typedef struct petsc {
-    Mat A, C;
-    lsp_csr copy; /* of A, in arrays that PETSc may keep */
+    Mat factors[FACTORS], C; /* R*(A*B), or A*B where R is NULL; A alone for products with vectors */
+    lsp_csr copies[FACTORS]; /* of the factors, in arrays that PETSc may keep */
 } petsc;
 
 static void finish(void) { (void)PetscFinalize(); }
@@ -24,10 +26,12 @@ static void release(void *self) { (void)MatDestroy(&((petsc *)self)->C); }
 static void destroy(void *self) {
     petsc *p = self;
     release(p);
-    (void)MatDestroy(&p->A);
-    free(p->copy.rowptr);
-    free(p->copy.col);
-    free(p->copy.val);
+    for (int f = 0; f < FACTORS; f++) {
+        (void)MatDestroy(&p->factors[f]);
+        free(p->copies[f].rowptr);
+        free(p->copies[f].col);
+        free(p->copies[f].val);
+    }
     free(p);
 }
 
@@ -39,28 +43,41 @@ static void *copy_of(const void *array, size_t bytes) {
     return copy;
 }
 
-static void *prepare(const lsp_csr *A, int threads) {
+static bool take(const lsp_csr *from, lsp_csr *copy, Mat *factor) {
+    if (!from) {
+        return true;
+    }
+    *copy = *from;
+    copy->rowptr = copy_of(from->rowptr, ((size_t)from->rows + 1) * sizeof(PetscInt));
+    copy->col = copy_of(from->col, (size_t)from->nnz * sizeof(PetscInt));
+    copy->val = copy_of(from->val, (size_t)from->nnz * sizeof(PetscScalar));
+    return copy->rowptr && copy->col && copy->val &&
+           MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, (PetscInt)from->rows, (PetscInt)from->cols, copy->rowptr,
+                                     copy->col, copy->val, factor) == 0;
+}
+
+static void *prepare(const peer_factors *from, int threads) {
+    const lsp_csr *all[] = {from->R, from->A, from->B};
     (void)threads;
     petsc *p = start() ? calloc(1, sizeof *p) : NULL;
-    if (!p) {
-        return NULL;
-    }
-    p->copy = *A;
-    p->copy.rowptr = copy_of(A->rowptr, ((size_t)A->rows + 1) * sizeof(PetscInt));
-    p->copy.col = copy_of(A->col, (size_t)A->nnz * sizeof(PetscInt));
-    p->copy.val = copy_of(A->val, (size_t)A->nnz * sizeof(PetscScalar));
-    if (!p->copy.rowptr || !p->copy.col || !p->copy.val ||
-        MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, (PetscInt)A->rows, (PetscInt)A->cols, p->copy.rowptr, p->copy.col,
-                                  p->copy.val, &p->A) != 0) {
-        destroy(p);
-        return NULL;
+    for (int f = 0; p && f < FACTORS; f++) {
+        if (!take(all[f], &p->copies[f], &p->factors[f])) {
+            destroy(p);
+            return NULL;
+        }
     }
     return p;
 }
 
 static bool multiply(void *self) {
     petsc *p = self;
-    return MatMatMult(p->A, p->A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C) == 0;
+    Mat *m = p->factors, inner = NULL;
+    bool made = MatMatMult(m[FIRST], m[SECOND], MAT_INITIAL_MATRIX, PETSC_DEFAULT, m[LEFT] ? &inner : &p->C) == 0;
+    if (m[LEFT]) {
+        made = made && MatMatMult(m[LEFT], inner, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C) == 0;
+        (void)MatDestroy(&inner);
+    }
+    return made;
 }
 
 static void view(void *self, lsp_csr *C) {
@@ -73,7 +90,7 @@ static void view(void *self, lsp_csr *C) {
     if (MatGetRowIJ(p->C, 0, PETSC_FALSE, PETSC_FALSE, &rows, &rowptr, &col, &done) == 0 && done &&
         MatSeqAIJGetArray(p->C, &val) == 0) {
         C->rows = rows;
-        C->cols = p->copy.cols;
+        C->cols = p->copies[SECOND].cols;
         C->nnz = rowptr[rows];
         C->rowptr = (void *)rowptr;
         C->col = (void *)col;
@@ -82,8 +99,9 @@ static void view(void *self, lsp_csr *C) {
 }
 
 const peer_product peer_petsc = {
-    false, false,   prepare, multiply,
-    view,  release, destroy, "PETSc " PEER_VERSION(PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR)};
+    false,   false,    true,
+    prepare, multiply, view,
+    release, destroy,  "PETSc " PEER_VERSION(PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR)};
 
 /* ---- y = op(A) x ---- */
 
@@ -117,7 +135,7 @@ static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_byt
         return NULL;
     }
     v->transpose = job->transpose;
-    v->p = prepare(A, 1);
+    v->p = prepare(&(peer_factors){.A = A}, 1);
     if (!v->p || VecCreateSeqWithArray(PETSC_COMM_SELF, 1, in, job->x, &v->x) != 0 ||
         VecCreateSeqWithArray(PETSC_COMM_SELF, 1, out, job->y, &v->y) != 0) {
         destroy_vectors(v);
@@ -128,7 +146,8 @@ static void *prepare_vectors(const peer_spmv_job *job, char *why, size_t why_byt
 
 static const char *run_vectors(void *self) {
     const vectors *v = self;
-    const PetscErrorCode code = v->transpose ? MatMultTranspose(v->p->A, v->x, v->y) : MatMult(v->p->A, v->x, v->y);
+    const PetscErrorCode code =
+        v->transpose ? MatMultTranspose(v->p->factors[FIRST], v->x, v->y) : MatMult(v->p->factors[FIRST], v->x, v->y);
     return code == 0 ? NULL : "MatMult failed";
 }
 

@@ -1,4 +1,4 @@
-/* Compares a product with the right one: the pattern exactly, each value within a tolerance scaled by |A|*|A|, because
+/* Compares a product with the right one: the pattern exactly, each value within a tolerance scaled by |A|*|B|, because
  * a peer may add the products of an entry in another order. */
 #include "spgemm_race.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The peers of C = A*A: on the CPU those of the table and MKL, on a GPU the algorithms of cuSPARSE and an
- * expand-sort-compress by CUB. A peer may differ from the right result by rounding: by 1e-12 of |A|*|A|, f32 1e-5. */
+/* The peers of C = A*B: on the CPU those of the table and MKL, on a GPU the algorithms of cuSPARSE and an
+ * expand-sort-compress by CUB. A peer may differ from the right result by rounding: by 1e-12 of |A|*|B|, f32 1e-5. */
 #include "bench/peers/mkl.h"
 #include "spgemm_race.h"
 
@@ -140,6 +140,7 @@ static bench_contender *next_gpu(spgemm_race *r, const char *who, const peer_gpu
 }
 
 static void enter_cusparse(spgemm_race *r) {
+    const peer_factors f = bench_spgemm_factors(r);
     char why[256];
     r->cusparse = peer_cusparse_open(0, why, sizeof why);
     if (!r->cusparse) {
@@ -152,7 +153,7 @@ static void enter_cusparse(spgemm_race *r) {
     for (int way = 0; way < PEER_CUSPARSE_WAYS; way++) {
         char who[32];
         snprintf(who, sizeof who, "cusparse:%s", peer_cusparse_names[way]);
-        void *self = peer_cusparse_product_create(r->cusparse, (peer_cusparse_way)way, &r->there, &r->there);
+        void *self = peer_cusparse_product_create(r->cusparse, (peer_cusparse_way)way, f.A, f.B);
         if (self) {
             next_gpu(r, who, &cusparse, self)->again = way == PEER_CUSPARSE_REUSE;
             r->count++;
@@ -162,7 +163,8 @@ static void enter_cusparse(spgemm_race *r) {
 
 static void enter_cub(spgemm_race *r) {
     const peer_gpu_product *esc = PEER_CUB(peer_esc);
-    void *self = esc ? esc->prepare(&r->there) : NULL;
+    const peer_factors f = bench_spgemm_factors(r);
+    void *self = esc ? esc->prepare(&f) : NULL;
     if (self) {
         next_gpu(r, "cub_expand_sort", esc, self);
         r->count++;
@@ -172,10 +174,11 @@ static void enter_cub(spgemm_race *r) {
 /* `again`: the peer knows the structure of C already. */
 static void enter_peer(spgemm_race *r, const char *who, const peer_product *peer, bool again) {
     bench *b = r->b;
-    if (!peer || (r->A.val_type == LSP_F32 && !peer->f32)) {
+    const peer_factors f = bench_spgemm_factors(r);
+    if (!peer || (f.A->val_type == LSP_F32 && !peer->f32) || (r->triple && !peer->triple)) {
         return;
     }
-    void *self = peer->prepare(&r->A, b->threads);
+    void *self = peer->prepare(&f, b->threads);
     if (!self) {
         bench_fail(b, EXIT_MEMORY, "%s could not take the matrix", who);
         return;
@@ -202,8 +205,10 @@ static void enter_mkl(spgemm_race *r) {
 
 void bench_spgemm_enter_peers(spgemm_race *r) {
     if (r->on_gpu) {
-        enter_cusparse(r);
-        enter_cub(r);
+        if (!r->triple) {
+            enter_cusparse(r);
+            enter_cub(r);
+        }
         return;
     }
     for (int k = 0; k < PEERS; k++) {

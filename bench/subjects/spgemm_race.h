@@ -1,5 +1,5 @@
-/* A race of C = A*A: its matrices and its contenders. spgemm.c prepares it and enters the library, spgemm_peers.c
- * enters the peers, spgemm_check.c compares results. */
+/* A race of C = A*B, or of C = R*A*B: its matrices and its contenders. spgemm.c prepares it and enters the library,
+ * spgemm_peers.c enters the peers, spgemm_check.c compares results. */
 #ifndef LSP_BENCH_SUBJECTS_SPGEMM_RACE_H
 #define LSP_BENCH_SUBJECTS_SPGEMM_RACE_H
 
@@ -8,6 +8,7 @@
 #include "peer_cusparse.h"
 
 enum { SPGEMM_MOST_ENTRANTS = 16 };
+enum { SPGEMM_R, SPGEMM_A, SPGEMM_B, SPGEMM_FACTORS };
 
 /* What a contender multiplies with: the library, a peer on the CPU, or a peer on the GPU. */
 typedef struct spgemm_entrant {
@@ -15,19 +16,23 @@ typedef struct spgemm_entrant {
     const peer_product *peer;         /* NULL: not a peer on the CPU */
     const peer_gpu_product *gpu_peer; /* NULL: not a peer on the GPU */
     void *self;                       /* the peer's state */
-    lsp_spgemm_plan *plan;            /* of the library; NULL: each run starts from nothing */
-    bool update;                      /* keeps C and computes only its values again, by the plan */
-    lsp_csr C;                        /* the library's result */
+    bool planned;                     /* of the library, by a plan; otherwise each run starts from nothing */
+    lsp_spgemm_plan *plan;
+    lsp_spgemm_triple_plan *triple_plan;
+    bool update; /* keeps C and computes only its values again, by the plan */
+    lsp_csr C;   /* the library's result */
 } spgemm_entrant;
 
 typedef struct spgemm_race {
     bench *b;
     bool on_gpu;
-    lsp_csr A;               /* on the host, int32 indices */
-    lsp_csr there;           /* A on the GPU */
-    lsp_csr C;               /* the right result, on the host */
-    lsp_csr bound;           /* |A|*|A|: scales the rounding error that a peer may make */
-    peer_cusparse *cusparse; /* NULL: not available */
+    bool triple;                   /* R*A*B; otherwise A*B */
+    bool square;                   /* A*A: B is not used */
+    lsp_csr here[SPGEMM_FACTORS];  /* R, A, B on the host, int32 indices */
+    lsp_csr there[SPGEMM_FACTORS]; /* and on the GPU */
+    lsp_csr C;                     /* the right result, on the host */
+    lsp_csr bound;                 /* the product of absolute values: scales the rounding error that a peer may make */
+    peer_cusparse *cusparse;       /* NULL: not available */
     bench_contender contenders[SPGEMM_MOST_ENTRANTS];
     spgemm_entrant entrants[SPGEMM_MOST_ENTRANTS]; /* entrants[k] is the state of contenders[k] */
     int count;
@@ -39,7 +44,13 @@ bool bench_spgemm_agrees(bench_contender *c, const spgemm_race *r, const lsp_csr
 /* A hash of the bits of all values. */
 uint64_t bench_spgemm_hash(const lsp_csr *C);
 
-/* spgemm_peers.c: enters all peers that can multiply r->A there. */
+/* The factors where they are multiplied. `B` is that of A*A too. */
+static inline peer_factors bench_spgemm_factors(const spgemm_race *r) {
+    const lsp_csr *all = r->on_gpu ? r->there : r->here;
+    return (peer_factors){r->triple ? &all[SPGEMM_R] : NULL, &all[SPGEMM_A], &all[r->square ? SPGEMM_A : SPGEMM_B]};
+}
+
+/* spgemm_peers.c: enters all peers that can multiply these factors. */
 void bench_spgemm_enter_peers(spgemm_race *r);
 void bench_spgemm_drop_peers(spgemm_race *r);
 const char *bench_spgemm_absent(int i);                                 /* as bench_subject.absent */

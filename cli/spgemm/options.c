@@ -19,7 +19,7 @@ static const cli_option table[] = {
     {"keep", 0, CLI_COUNT, "K", FIELD(keep), 1, INT64_MAX, "keep K largest of each row; --drop TOL: no |c| <= TOL"},
     {"generate", 0, CLI_WORD, "SPEC", FIELD(generate), 0, 0,
      "A by name: poisson2d:K stencil27:K fem3:K er:N:D\n"
-     "perm:N rmat:S:E web:N:ALPHA:MAX nascg:S|W|A|B|C|D|E"},
+     "perm:N rmat:S:E web:N:ALPHA:MAX amg:K:P nascg:CLASS"},
     {"seed", 0, CLI_COUNT, "N", FIELD(seed), 0, INT64_MAX, "seed of --generate (default 1)"},
     {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "type of values and products (default f64)"},
     {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda or cuda:N (default auto)"},

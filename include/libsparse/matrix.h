@@ -50,7 +50,7 @@ enum { LSP_CHECK_SORTED = 1, LSP_CHECK_UNIQUE = 2, LSP_CHECK_FINITE = 4 };
 
 /* Checks that A is a matrix: sizes, types, pointers not NULL, rowptr[0] = 0, rowptr never falling, rowptr[rows] = nnz,
  * columns in range. `flags` asks for more: columns ascending in each row, no column twice in a row, values finite.
- * LSP_ERR_FORMAT names the first offending row. Reads every entry once. Host matrices only. */
+ * LSP_ERR_FORMAT names the first offending row. Reads every entry once. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags);
 
 /* ---- conversions: each makes a new matrix B, which the caller frees ---------------------------------------------- */
@@ -144,7 +144,8 @@ LSP_API lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, con
                                        const lsp_csr *B, lsp_csr *C);
 
 /* Computes the values of a result again, for other values of its operands. The result comes from an execution of this
- * plan and keeps its structure. Waits for nothing. */
+ * plan and keeps its structure. Its values may be those of an operand only in sums of one pattern whose rows ascend
+ * strictly. Waits for nothing; on a GPU it allocates nothing, and can be captured in a CUDA graph. */
 LSP_API lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
 LSP_API lsp_status lsp_csr_add_update(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
                                       const lsp_csr *B, lsp_csr *C);
@@ -169,7 +170,7 @@ typedef struct lsp_csr_stats {
     int64_t reserved[LSP_RESERVED];
 } lsp_csr_stats;
 
-/* Fills *stats. Host matrices only. Costs one transpose. */
+/* Fills *stats. Costs one transpose. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats);
 
 typedef struct lsp_csr_difference {
@@ -180,13 +181,16 @@ typedef struct lsp_csr_difference {
     double max_rel;    /* max |a-b| / max(|a|,|b|) over the common pattern; two NaN count 0, one NaN infinite */
 } lsp_csr_difference;
 
-/* Compares two matrices on the host, entry by entry as they are stored. */
+/* Compares two matrices in one place, entry by entry as they are stored. If patterns differ, max_rel compares the r-th
+ * entry of A at a place with the r-th of B there. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *difference);
 
 /* ---- generators -------------------------------------------------------------------------------------------------- */
 
 /* Makes a matrix by name, on the host. It is the same on every machine for the same seed; published figures use seed 1.
- * Names: poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E).
+ * Names: poisson2d:K stencil27:K fem3:K er:N:D rmat:SCALE:EF web:N:ALPHA:DMAX perm:N nascg:CLASS (S W A B C D E),
+ * and the factors of a multigrid on the first three: amg:K:PART amg27:K:PART amgfem3:K:PART, PART T (aggregates), P
+ * (smoothed) or R (P transposed).
  * `types` may be NULL: f64, narrowest indices. LSP_ERR_ARGUMENT says what is wrong with a name.
  *     lsp_generate(ctx, "poisson2d:100", 1, NULL, &A); */
 LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);

@@ -47,8 +47,8 @@ LSP_API lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int
 
 /* ---- other forms: on the host and on the GPU --------------------------------------------------------------------- */
 
-/* B = the triples of A in the order of its entries, in arrays of the context. Indices have A's column type, or LSP_I64 if
- * a row needs it. The caller frees the arrays with lsp_coo_free. Waits for a GPU. */
+/* B = the triples of A in the order of its entries, in arrays of the context. Indices have A's column type, or LSP_I64
+ * if a row needs it. The caller frees the arrays with lsp_coo_free. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_to_coo(lsp_ctx *ctx, const lsp_csr *A, lsp_coo *B);
 
 /* Frees the arrays of triples that the context made, and zeroes *A, as lsp_csr_free does. */
@@ -115,8 +115,8 @@ typedef struct lsp_array {
  * for the stream. LSP_ERR_ARGUMENT if an array is not one of this context's. */
 LSP_API lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]);
 
-/* Frees a detached array, and zeroes *array. From any thread. Waits for a GPU. The last array of a caller's own allocator
- * must be freed before what `allocator.user` points to ends. */
+/* Frees a detached array, and zeroes *array. From any thread. Waits for a GPU. The last array of a caller's own
+ * allocator must be freed before what `allocator.user` points to ends. */
 LSP_API void lsp_array_free(lsp_array *array);
 
 /* Gives the caller's arrays of A to the context, which owns them from now on as if it had made them: lsp_csr_free, or

@@ -12,7 +12,7 @@ extern "C" {
 /* ---- in place ---------------------------------------------------------------------------------------------------- */
 
 /* A[i][j] = (rows[i] * A[i][j]) * cols[j], in place. `rows` and `cols` hold A->rows and A->cols values of A's type,
- * where A lies; NULL stands for ones. Not for patterns. */
+ * where A lies; NULL stands for ones. Not for patterns. Waits for a GPU, as A is checked. */
 LSP_API lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols);
 
 typedef enum lsp_function {
@@ -31,7 +31,7 @@ typedef enum lsp_function {
 enum { LSP_FUNCTIONS = 10 };
 
 /* Applies a function to each stored value, in place. f32 values are computed in f64 and rounded once. Not for patterns.
- * A result that is NaN becomes the quiet NaN without sign. */
+ * A result that is NaN becomes the quiet NaN without sign. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter);
 
 /* Changes the values val[0] .. val[n-1] of row `row`, whose columns are col[0] .. col[n-1] in A's index type. A status
@@ -79,7 +79,7 @@ LSP_API lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
 /* ---- diagonals --------------------------------------------------------------------------------------------------- */
 
 /* diagonal[i] = A[i][i], for i below the smaller of rows and cols; entries at the same place are summed in their order,
- * and a place without an entry gives 0. `diagonal` has A's value type (f64 for a pattern) and lies where A does. */
+ * and a place without an entry gives 0. `diagonal` is of A's value type (f64 for a pattern), where A lies. Waits. */
 LSP_API lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal);
 
 /* B = the n x n matrix with this diagonal; zeros are stored too. `diagonal` holds n values of `val_type` (LSP_F32,

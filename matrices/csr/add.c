@@ -83,14 +83,6 @@ static void count_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* factor * val[k] in the type of the sum; exact as a double. */
-LSP_INLINE double term(lsp_type type, lsp_type val_type, const void *val, int64_t k, double factor) {
-    const double value = val_type == LSP_F64   ? ((const double *)val)[k]
-                         : val_type == LSP_F32 ? (double)((const float *)val)[k]
-                                               : 1;
-    return type == LSP_F32 ? (double)((float)factor * (float)value) : factor * value;
-}
-
 /* Row i of C. `type` of values: that of C and, unless LSP_C64, which stands for any, that of A and B. */
 LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64_t i, row_pair rows) {
     const bool any = type == LSP_C64;
@@ -103,8 +95,9 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
         to -= again;
         lsp_index_set(s->C->col, col_type, to, column);
         if (of_c != LSP_NONE) {
-            const double next = term(of_c, any ? (from_b ? s->B : s->A)->val_type : type,
-                                     from_b ? s->B->val : s->A->val, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            const double next =
+                lsp_sum_term(of_c, any ? (from_b ? s->B : s->A)->val_type : type, from_b ? s->B->val : s->A->val,
+                             from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
             const double both = of_c == LSP_F32 ? (double)((float)sum + (float)next) : sum + next;
             sum = lsp_settled(again ? both : next);
             lsp_sum_set(of_c, s->C->val, to, sum);
@@ -145,23 +138,30 @@ static bool same_rowptr(const lsp_csr *A, const lsp_csr *B) {
            memcmp(A->rowptr, B->rowptr, (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type)) == 0;
 }
 
-static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, addition *s) {
+lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    const lsp_csr *A = s->A, *B = s->B;
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be added lies on the GPU, the other in the memory of the host");
-    LSP_TRY(check_addend(ctx, "A", A));
-    s->equal_rowptr = same_rowptr(A, B);
-    if (!s->equal_rowptr) {
-        LSP_TRY(check_addend(ctx, name_b, B));
-    }
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
     LSP_REQUIRE(A->val_type != LSP_C64 && B->val_type != LSP_C64, LSP_ERR_UNSUPPORTED,
                 "complex matrices cannot be added");
+done:
+    return status;
+}
+
+static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, addition *s) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = s->A, *B = s->B;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
+    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
+    LSP_TRY(check_addend(ctx, "A", A));
+    s->equal_rowptr = same_rowptr(A, B);
+    if (!s->equal_rowptr) {
+        LSP_TRY(check_addend(ctx, name_b, B));
+    }
 done:
     return status;
 }

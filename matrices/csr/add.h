@@ -31,6 +31,17 @@ LSP_INLINE void lsp_sum_set(lsp_type type, void *val, int64_t k, double sum) {
     }
 }
 
+/* factor * val[k] in the type of the sum; exact as a double. */
+LSP_INLINE double lsp_sum_term(lsp_type type, lsp_type val_type, const void *val, int64_t k, double factor) {
+    const double value = val_type == LSP_F64   ? ((const double *)val)[k]
+                         : val_type == LSP_F32 ? (double)((const float *)val)[k]
+                                               : 1;
+    return type == LSP_F32 ? (double)((float)factor * (float)value) : factor * value;
+}
+
+/* Can A and B, whose structs were checked, be added? They need one place and one shape, and values that are real. */
+lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
+
 /* Adds two matrices of equal pattern whose rows ascend strictly and whose types are those of C. In any other case, and
  * if a column is out of range, *done is false and nothing is made. Row pointers were checked, columns are here. */
 lsp_status lsp_csr_add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
@@ -44,12 +55,15 @@ lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *ty
  * range.
  * lsp_add_merge merges these rows into C from entry `to` on and sets C's row pointers. lsp_add_count only sets
  * s->starts[i+1] to the entries of row i. lsp_add_fill writes row i from s->starts[i] on. -1: a row does not ascend
- * strictly or a column is out of range; else the entry after the last one. */
+ * strictly or a column is out of range; else the entry after the last one.
+ * lsp_add_values sums entries begin .. end-1 of equal patterns, whose values have C's type. It reads and writes values
+ * alone. */
 #define LSP_ADD_KERNELS(isa)                                                                                           \
     bool lsp_add_equal_##isa(const addition *s, int64_t begin, int64_t end);                                           \
     int64_t lsp_add_merge_##isa(const addition *s, int64_t begin, int64_t end);                                        \
     int64_t lsp_add_count_##isa(const addition *s, int64_t begin, int64_t end);                                        \
-    int64_t lsp_add_fill_##isa(const addition *s, int64_t begin, int64_t end);
+    int64_t lsp_add_fill_##isa(const addition *s, int64_t begin, int64_t end);                                         \
+    void lsp_add_values_##isa(const addition *s, int64_t begin, int64_t end);
 LSP_ADD_KERNELS(portable)
 LSP_ADD_KERNELS(avx2)
 LSP_ADD_KERNELS(avx512)

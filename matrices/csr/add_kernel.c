@@ -144,6 +144,18 @@ bool LSP_ISA_NAME(lsp_add_equal)(const addition *s, int64_t begin, int64_t end) 
     return s->A->col_type == LSP_I32 ? add_equal_of(LSP_I32, s, begin, end) : add_equal_of(LSP_I64, s, begin, end);
 }
 
+void LSP_ISA_NAME(lsp_add_values)(const addition *s, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k += block) {
+        const int64_t to = lsp_min(k + block, end);
+        if (s->C->val_type == LSP_F64) {
+            sum_values(LSP_F64, s, k, to);
+        } else {
+            sum_values(LSP_F32, s, k, to);
+        }
+    }
+    end_stores();
+}
+
 /* ---- merges ---- */
 
 /* One addend. */

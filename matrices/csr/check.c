@@ -1,11 +1,8 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
-
-#include <math.h>
-
-enum { least_share = 1 << 15 };
 
 /* ---- the struct ---- */
 
@@ -57,32 +54,17 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-/* The first fault of all shares. */
-typedef struct first_search {
-    const lsp_csr *A;
-    int64_t first;
-    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end); /* the first of a share; `end` if none */
-} first_search;
-
-static void find_in_share(void *data, int64_t begin, int64_t end) {
-    first_search *search = data;
-    int64_t found = search->find(search->A, begin, end);
-    lsp_lower(&search->first, found < end ? found : INT64_MAX);
-}
-
 static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
 }
 
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    first_search search = {.A = A, .first = A->rows, .find = find_fall};
     int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-    lsp_for_shares(ctx, A->rows, least_share, find_in_share, &search);
-    const int64_t first = search.first;
+    const int64_t first = lsp_csr_first(ctx, A, A->rows, find_fall);
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
 done:
@@ -115,78 +97,38 @@ LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64
     return end;
 }
 
-/* The first entry that is NaN or infinite. */
-LSP_INLINE int64_t not_finite(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
-    for (int64_t k = begin; type != LSP_NONE && k < end; k++) {
-        lsp_value value = lsp_value_of(type, A->val, k);
-        if (!isfinite(value.re) || !isfinite(value.im)) {
-            return k;
-        }
-    }
-    return end;
-}
-
 static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
-static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
-    return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
-}
-
-/* The first entry that `find` finds; nnz if none. */
-static int64_t first_entry(const lsp_ctx *ctx, const lsp_csr *A,
-                           int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
-    first_search search = {.A = A, .first = A->nnz, .find = find};
-    lsp_for_shares(ctx, A->nnz, least_share, find_in_share, &search);
-    return search.first;
-}
-
-/* Checks that no row has a column twice: compares neighbours, after sorting a copy of the columns if they are unsorted.
- */
-static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr columns = *A;
-    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
-        size_t bytes = (size_t)A->nnz * lsp_type_bytes(A->col_type);
-        LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)bytes, 1, false, &columns.col));
-        memcpy(columns.col, A->col, bytes);
-        columns.val = NULL;
-        columns.val_type = LSP_NONE;
-        LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
-        int64_t row = lsp_csr_first_unsorted(ctx, &columns, true);
-        LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);
-    }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
+    return flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE)
+               ? LSP_OK
+               : lsp_fail(ctx, LSP_ERR_ARGUMENT, "0x%x are not flags of lsp_csr_check", flags);
 }
 
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
     lsp_status status = LSP_OK;
-    int64_t k, row;
+    int64_t k;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
-                "0x%x are not flags of lsp_csr_check", flags);
+    LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    k = first_entry(ctx, A, find_outside);
+    k = lsp_csr_first(ctx, A, A->nnz, find_outside);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
-    row = flags & LSP_CHECK_SORTED ? lsp_csr_first_unsorted(ctx, A, false) : A->rows;
-    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld: its columns do not ascend", name, (long long)row);
-    if (flags & LSP_CHECK_UNIQUE) {
-        LSP_TRY(check_unique(ctx, name, A));
-    }
-    k = flags & LSP_CHECK_FINITE ? first_entry(ctx, A, find_not_finite) : A->nnz;
-    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
-                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k));
+    LSP_TRY(lsp_csr_check_flags(ctx, name, A, flags));
 done:
     return status;
 }
 
 lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
-    return lsp_csr_check_as(ctx, "A", A, flags);
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(check_flag_bits(ctx, flags));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_flags(ctx, "A", A, flags));
+done:
+    return status;
 }
 
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {

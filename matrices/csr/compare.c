@@ -1,8 +1,8 @@
-/* Compares two matrices entry by entry: each row is a merge of the two by column. It finds the first place where the
- * patterns differ, and the largest distance between values at the same place. */
+/* Compares two matrices: each row is a merge of the two by column. It finds the first place where the patterns differ,
+ * and the largest distance between values at the same place. If patterns differ, entries of unsorted rows find each
+ * other in sorted copies. */
+#include "facts.h"
 #include "matrices/matrices.h"
-
-#include <math.h>
 
 typedef struct difference {     /* of the rows of one thread */
     int64_t part_row, part_col; /* where the patterns first differ; -1 if nowhere */
@@ -10,23 +10,6 @@ typedef struct difference {     /* of the rows of one thread */
     double max_rel;
     bool same_bits;
 } difference;
-
-/* |a-b| / max(|a|,|b|), scaled so that nothing overflows. 0 if both are equal or both NaN; infinite if only one is NaN
- * or either is infinite. */
-static double relative(lsp_value a, lsp_value b) {
-    if (lsp_same_number(a.re, b.re) && lsp_same_number(a.im, b.im)) {
-        return 0;
-    }
-    double most = fmax(fmax(fabs(a.re), fabs(a.im)), fmax(fabs(b.re), fabs(b.im)));
-    if (isnan(a.re) || isnan(a.im) || isnan(b.re) || isnan(b.im) || isinf(most)) {
-        return INFINITY;
-    }
-    int exponent;
-    (void)frexp(most, &exponent);
-    lsp_value x = {ldexp(a.re, -exponent), ldexp(a.im, -exponent)},
-              y = {ldexp(b.re, -exponent), ldexp(b.im, -exponent)};
-    return hypot(x.re - y.re, x.im - y.im) / fmax(hypot(x.re, x.im), hypot(y.re, y.im));
-}
 
 static bool same_bits(const lsp_csr *A, int64_t a, const lsp_csr *B, int64_t b) {
     size_t bytes = lsp_type_bytes(A->val_type);
@@ -38,7 +21,8 @@ static void compare_values(const lsp_csr *A, int64_t a, const lsp_csr *B, int64_
     if (same_bits(A, a, B, b)) {
         return;
     }
-    double rel = relative(lsp_value_at(A, a), lsp_value_at(B, b));
+    const lsp_value x = lsp_value_at(A, a), y = lsp_value_at(B, b);
+    const double rel = lsp_relative(x.re, x.im, y.re, y.im);
     d->same_bits = false;
     if (rel > d->max_rel) {
         *d = (difference){d->part_row, d->part_col, row, lsp_csr_col(A, a), rel, false};
@@ -103,25 +87,99 @@ static void compare_part(void *data, int64_t part, int thread) {
     c->found[part] = mine;
 }
 
+static lsp_status compare_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int parts = lsp_csr_threads(ctx, A);
+    difference *found;
+    LSP_TRY(LSP_SCRATCH(ctx, parts, &found));
+    lsp_for_parts(ctx, parts, parts, compare_part, &(comparison){.A = A, .B = B, .parts = parts, .found = found});
+    *result = gather(found, parts);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* Fills all but max_rel of matrices whose patterns differ; then rows need to be sorted. */
+static lsp_status compare_there(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
+    lsp_status status = LSP_OK;
+    lsp_csr_spot spot;
+    lsp_csr_distance distance = {0};
+    LSP_TRY(lsp_csr_first_difference_cuda(ctx, A, B, &spot));
+    const bool same = spot.row < 0;
+    if (same) {
+        LSP_TRY(lsp_csr_distance_cuda(ctx, A, B, true, &distance));
+    }
+    if (distance.max_rel > 0) {
+        LSP_TRY(lsp_csr_spot_cuda(ctx, A, distance.entry, &spot));
+    }
+    *result = (lsp_csr_difference){.same_shape = true,
+                                   .same_pattern = same,
+                                   .same_bits = same && distance.same_bits,
+                                   .row = spot.row,
+                                   .col = spot.col,
+                                   .max_rel = distance.max_rel};
+done:
+    return status;
+}
+
+/* *A = a copy of it with sorted rows, *sorted, unless they are sorted. */
+static lsp_status put_in_order(lsp_ctx *ctx, const lsp_csr **A, lsp_csr *sorted) {
+    lsp_status status = LSP_OK;
+    int64_t row;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, *A, false, &row));
+    if (row < (*A)->rows) {
+        const lsp_csr_types types = {(*A)->rowptr_type, (*A)->col_type, (*A)->val_type, false, (*A)->where};
+        LSP_TRY(lsp_csr_copy(ctx, *A, &types, sorted));
+        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
+        *A = sorted;
+    }
+done:
+    return status;
+}
+
+/* The largest distance at common places of different patterns. */
+static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, double *max_rel) {
+    lsp_status status = LSP_OK;
+    lsp_csr a = {0}, b = {0};
+    lsp_csr_difference merged;
+    lsp_csr_distance distance;
+    const lsp_csr *const as_stored[2] = {A, B};
+    LSP_TRY(put_in_order(ctx, &A, &a));
+    LSP_TRY(put_in_order(ctx, &B, &b));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_distance_cuda(ctx, A, B, false, &distance));
+        *max_rel = distance.max_rel;
+    } else if (A != as_stored[0] || B != as_stored[1]) {
+        LSP_TRY(compare_here(ctx, A, B, &merged));
+        *max_rel = merged.max_rel;
+    }
+done:
+    lsp_csr_free(ctx, &a);
+    lsp_csr_free(ctx, &b);
+    return status;
+}
+
 lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
     lsp_status status = LSP_OK;
-    size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
-    difference *found;
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
-    LSP_TRY(lsp_csr_check_as(ctx, "B", B, 0));
+    lsp_csr_difference found;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "one of the matrices to be compared lies on the GPU, the other in the memory of the host");
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
     LSP_REQUIRE(result, LSP_ERR_ARGUMENT, "the place for the difference is NULL");
     if (A->rows != B->rows || A->cols != B->cols) {
         *result = (lsp_csr_difference){.row = -1, .col = -1, .max_rel = INFINITY};
         goto done;
     }
-    int parts = lsp_csr_threads(ctx, A);
-    LSP_TRY(LSP_SCRATCH(ctx, parts, &found));
-    lsp_for_parts(ctx, parts, parts, compare_part, &(comparison){.A = A, .B = B, .parts = parts, .found = found});
-    *result = gather(found, parts);
-    result->same_bits &= A->val_type == B->val_type;
-done:
-    if (ctx) {
-        lsp_scratch_release(ctx, mark);
+    LSP_TRY(A->where == LSP_CUDA ? compare_there(ctx, A, B, &found) : compare_here(ctx, A, B, &found));
+    if (!found.same_pattern) {
+        LSP_TRY(find_max_rel(ctx, A, B, &found.max_rel));
     }
+    found.same_bits &= A->val_type == B->val_type;
+    *result = found;
+done:
     return status;
 }

@@ -1,5 +1,6 @@
 /* Work shared out among threads by rows, and the order of the columns in each row. A share holds as many rows plus
  * entries as any other, so one long row does not hold up the rest. */
+#include "facts.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -103,5 +104,26 @@ static void search_share(void *data, int64_t begin, int64_t end) {
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
     order_search search = {.A = A, .strictly = strictly, .first = A->rows};
     lsp_csr_for_rows(ctx, A, search_share, &search);
+    return search.first;
+}
+
+/* ---- the first fault of all shares ---- */
+
+typedef struct first_search {
+    const lsp_csr *A;
+    int64_t first;
+    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end);
+} first_search;
+
+static void find_in_share(void *data, int64_t begin, int64_t end) {
+    first_search *search = data;
+    int64_t found = search->find(search->A, begin, end);
+    lsp_lower(&search->first, found < end ? found : INT64_MAX);
+}
+
+int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
+                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
+    first_search search = {.A = A, .first = n, .find = find};
+    lsp_for_shares(ctx, n, least_share, find_in_share, &search);
     return search.first;
 }

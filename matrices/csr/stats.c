@@ -1,5 +1,6 @@
 /* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
- * compares the two for symmetry. */
+ * compares the two for symmetry. All are sums of whole numbers, the same on a GPU (gpu/stats.cu, gpu/compare.cu). */
+#include "facts.h"
 #include "matrices/matrices.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static void take_part(void *data, int64_t part, int thread) {
     search->sums[part] = mine;
 }
 
-static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *s) {
+static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int parts = lsp_csr_threads(ctx, A);
@@ -112,21 +113,27 @@ static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *s
     for (int p = 0; p < parts; p++) {
         add_sums(&all, &sums[p]);
     }
-    if (A->rows > 0) {
-        double rows = (double)A->rows;
-        wide spread = all.squares * (wide)A->rows - (wide)A->nnz * (wide)A->nnz;
-        all.s.mean_row = (double)A->nnz / rows;
-        all.s.stddev_row = sqrt((double)spread) / rows;
-    } else {
-        all.s.min_row = 0;
-    }
+    all.s.min_row = A->rows > 0 ? all.s.min_row : 0;
     if (!all.s.square) {
         all.s.products = all.s.product_nnz_bound = -1;
     }
-    *s = all.s;
+    *facts = (lsp_csr_row_facts){.stats = all.s,
+                                 .squares = {(uint64_t)all.squares, (uint64_t)(all.squares >> 64)},
+                                 .strict = lsp_csr_first_unsorted(ctx, A, true) == A->rows};
 done:
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+/* Mean and standard deviation of the rows' lengths, from whole numbers. */
+static void describe_lengths(const lsp_csr *A, const uint64_t squares[2], lsp_csr_stats *s) {
+    const double rows = (double)A->rows;
+    const wide sum = (wide)squares[1] << 64 | (wide)squares[0];
+    const wide spread = sum * (wide)A->rows - (wide)A->nnz * (wide)A->nnz;
+    if (A->rows > 0) {
+        s->mean_row = (double)A->nnz / rows;
+        s->stddev_row = sqrt((double)spread) / rows;
+    }
 }
 
 /* ---- columns ---- */
@@ -155,77 +162,44 @@ static void take_columns(const lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *s)
     s->max_col = -search.below;
 }
 
-/* ---- symmetry ---- */
+/* ---- either device ---- */
 
-typedef struct symmetry {
-    bool pattern, symmetric, skew, hermitian;
-} symmetry;
-
-LSP_INLINE symmetry mirror_rows(lsp_type rowptr_type, lsp_type col_type, lsp_type val_type, const lsp_csr *A,
-                                const lsp_csr *T, int64_t begin, int64_t end) {
-    symmetry is = {true, true, true, true};
-    for (int64_t i = begin; i < end && is.pattern; i++) {
-        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
-        is.pattern = lsp_index_at(T->rowptr, rowptr_type, i + 1) == stop;
-        for (int64_t k = start; k < stop && is.pattern; k++) {
-            lsp_value a = lsp_value_of(val_type, A->val, k), t = lsp_value_of(val_type, T->val, k);
-            is.pattern = lsp_index_at(A->col, col_type, k) == lsp_index_at(T->col, col_type, k);
-            is.symmetric = is.symmetric && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, t.im);
-            is.skew = is.skew && lsp_same_number(a.re, -t.re) && lsp_same_number(a.im, -t.im);
-            is.hermitian = is.hermitian && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, -t.im);
-        }
+/* What the columns tell, and symmetry. `tidy` becomes A with sorted rows and without duplicates, if A is not so. */
+static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, lsp_csr *tidy, lsp_csr *T,
+                                 lsp_csr_stats *s) {
+    lsp_status status = LSP_OK;
+    const bool there = A->where == LSP_CUDA;
+    LSP_TRY(lsp_csr_transpose(ctx, A, T));
+    if (there) {
+        LSP_TRY(lsp_csr_column_facts_cuda(ctx, T, s));
+    } else {
+        take_columns(ctx, T, s);
     }
-    return is;
-}
-static symmetry mirror_share(const lsp_csr *A, const lsp_csr *T, int64_t begin, int64_t end) {
-    return A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && A->val_type == LSP_F64
-               ? mirror_rows(LSP_I32, LSP_I32, LSP_F64, A, T, begin, end)
-               : mirror_rows(A->rowptr_type, A->col_type, A->val_type, A, T, begin, end);
-}
-
-typedef struct mirroring {
-    const lsp_csr *A, *T;
-    int lost[4]; /* atomic, 1 if some share fails: pattern, symmetric, skew, hermitian */
-} mirroring;
-
-static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
-    mirroring *m = data;
-    const symmetry is = mirror_share(m->A, m->T, begin, end);
-    const bool kept[] = {is.pattern, is.symmetric, is.skew, is.hermitian};
-    for (int i = 0; i < 4; i++) {
-        __atomic_fetch_or(&m->lost[i], !kept[i], __ATOMIC_RELAXED);
+    if (!strict) {
+        LSP_TRY(lsp_csr_transpose(ctx, T, tidy)); /* A, its rows sorted */
+        LSP_TRY(lsp_csr_sum_duplicates(ctx, tidy, &s->duplicates));
+        lsp_csr_free(ctx, T);
+        LSP_TRY(lsp_csr_transpose(ctx, tidy, T));
     }
-}
-
-/* Compares A with T = A^T. Both have the same types, sorted rows and no duplicates. */
-static void take_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
-    mirroring m = {.A = A, .T = T};
-    lsp_csr_for_rows(ctx, A, mirror_rows_of, &m);
-    s->pattern_symmetric = !m.lost[0];
-    s->symmetric = !m.lost[0] && !m.lost[1];
-    s->skew = !m.lost[0] && !m.lost[2];
-    s->hermitian = !m.lost[0] && !m.lost[3];
+    if (s->square && there) {
+        LSP_TRY(lsp_csr_symmetry_cuda(ctx, strict ? A : tidy, T, s));
+    } else if (s->square) {
+        lsp_csr_symmetry(ctx, strict ? A : tidy, T, s);
+    }
+done:
+    return status;
 }
 
 lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats) {
     lsp_status status = LSP_OK;
     lsp_csr T = {0}, tidy = {0};
-    lsp_csr_stats found;
-    LSP_TRY(lsp_csr_check(ctx, A, 0));
+    lsp_csr_row_facts found;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
-    LSP_TRY(take_all_rows(ctx, A, &found));
-    LSP_TRY(lsp_csr_transpose(ctx, A, &T));
-    take_columns(ctx, &T, &found);
-    if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
-        LSP_TRY(lsp_csr_transpose(ctx, &T, &tidy)); /* A, its rows sorted */
-        LSP_TRY(lsp_csr_sum_duplicates(ctx, &tidy, &found.duplicates));
-        lsp_csr_free(ctx, &T);
-        LSP_TRY(lsp_csr_transpose(ctx, &tidy, &T));
-    }
-    if (found.square) {
-        take_symmetry(ctx, tidy.rowptr ? &tidy : A, &T, &found);
-    }
-    *stats = found;
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_row_facts_cuda(ctx, A, &found) : take_all_rows(ctx, A, &found));
+    describe_lengths(A, found.squares, &found.stats);
+    LSP_TRY(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
+    *stats = found.stats;
 done:
     lsp_csr_free(ctx, &T);
     lsp_csr_free(ctx, &tidy);

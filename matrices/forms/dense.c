@@ -2,6 +2,7 @@
  * place are summed in a sorted copy before, so that no place is stored to twice. */
 #include "core/cuda.h"
 #include "forms.h"
+#include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -96,13 +97,9 @@ static void fill_here(const lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
 static lsp_status sum_places(lsp_ctx *ctx, const lsp_csr *A, lsp_type val_type, lsp_csr *summed) {
     lsp_status status = LSP_OK;
     lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, false, A->where};
-    bool strict = true;
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_sorted_cuda(ctx, A, true, &strict));
-    } else {
-        strict = lsp_csr_first_unsorted(ctx, A, true) == A->rows;
-    }
-    if (!strict) {
+    int64_t unsorted;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &unsorted));
+    if (unsorted < A->rows) {
         types.val_type = A->val_type == LSP_NONE && val_type == LSP_C64 ? LSP_F64 : val_type;
         LSP_TRY(lsp_csr_copy(ctx, A, &types, summed));
         LSP_TRY(lsp_csr_sort_rows(ctx, summed));

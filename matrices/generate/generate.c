@@ -6,9 +6,16 @@
 typedef struct limit {
     const char *name;
     int64_t least, most;
-    bool decimal; /* may have decimals */
+    bool decimal;        /* may have decimals */
+    const char *letters; /* not NULL: one of these letters, and no number */
 } limit;
 
+#define WHOLE(name, least, most)                                                                                       \
+    { name, least, most, false, NULL }
+#define DECIMAL(name, least, most)                                                                                     \
+    { name, least, most, true, NULL }
+#define LETTER(name, letters)                                                                                          \
+    { name, 0, 0, false, letters }
 #define HUGE_N                                                                                                         \
     (INT64_C(1) << 48) /* far beyond any memory, and small enough that no product of sizes overflows in a message */
 
@@ -17,18 +24,23 @@ static const struct known {
     lsp_generator *make;
     limit limits[lsp_most_parameters + 1];
 } table[] = {
-    {"poisson2d", lsp_generate_poisson2d, {{"K", 1, 1 << 28, false}}},
-    {"stencil27", lsp_generate_stencil27, {{"K", 1, 1 << 18, false}}},
-    {"fem3", lsp_generate_fem3, {{"K", 1, 1 << 17, false}}},
-    {"er", lsp_generate_er, {{"N", 1, HUGE_N, false}, {"D", 0, HUGE_N, false}}},
-    {"rmat", lsp_generate_rmat, {{"SCALE", 0, 48, false}, {"EF", 0, HUGE_N, false}}},
-    {"web", lsp_generate_web, {{"N", 1, HUGE_N, false}, {"ALPHA", 0, 100, true}, {"DMAX", 1, HUGE_N, false}}},
-    {"perm", lsp_generate_perm, {{"N", 1, HUGE_N, false}}},
+    {"poisson2d", lsp_generate_poisson2d, {WHOLE("K", 1, 1 << 28)}},
+    {"stencil27", lsp_generate_stencil27, {WHOLE("K", 1, 1 << 18)}},
+    {"fem3", lsp_generate_fem3, {WHOLE("K", 1, 1 << 17)}},
+    {"er", lsp_generate_er, {WHOLE("N", 1, HUGE_N), WHOLE("D", 0, HUGE_N)}},
+    {"rmat", lsp_generate_rmat, {WHOLE("SCALE", 0, 48), WHOLE("EF", 0, HUGE_N)}},
+    {"web", lsp_generate_web, {WHOLE("N", 1, HUGE_N), DECIMAL("ALPHA", 0, 100), WHOLE("DMAX", 1, HUGE_N)}},
+    {"perm", lsp_generate_perm, {WHOLE("N", 1, HUGE_N)}},
+    {"amg", lsp_generate_amg, {WHOLE("K", 1, 1 << 28), LETTER("PART", "T P R")}},
+    {"amg27", lsp_generate_amg27, {WHOLE("K", 1, 1 << 18), LETTER("PART", "T P R")}},
+    {"amgfem3", lsp_generate_amgfem3, {WHOLE("K", 1, 1 << 17), LETTER("PART", "T P R")}},
+    {"nascg", lsp_generate_nas, {LETTER("CLASS", "S W A B C D E")}},
 };
 enum { known_names = sizeof table / sizeof *table };
 
 static const char all_names[] =
-    "poisson2d:K, stencil27:K, fem3:K, er:N:D, rmat:SCALE:EF, web:N:ALPHA:DMAX, perm:N, nascg:CLASS";
+    "poisson2d:K, stencil27:K, fem3:K, er:N:D, rmat:SCALE:EF, web:N:ALPHA:DMAX, perm:N, amg:K:PART, amg27:K:PART, "
+    "amgfem3:K:PART, nascg:CLASS";
 
 typedef struct word { /* a part of the name, up to a colon or the end */
     const char *text;
@@ -72,6 +84,13 @@ static lsp_status parse(lsp_ctx *ctx, const char *spec, const struct known *know
         LSP_REQUIRE(w.text[w.length] == ':', LSP_ERR_ARGUMENT, "'%.80s': %s needs the parameter %s", spec, known->name,
                     l->name);
         w = word_at(w.text + w.length + 1);
+        if (l->letters) {
+            LSP_REQUIRE(w.length == 1 && w.text[0] != ' ' && strchr(l->letters, w.text[0]), LSP_ERR_ARGUMENT,
+                        "'%.80s': %s is '%.*s', and must be one of %s", spec, l->name, (int)lsp_min(w.length, 40),
+                        w.text, l->letters);
+            p->letter = w.text[0];
+            continue;
+        }
         LSP_REQUIRE(parse_number(w, l, p), LSP_ERR_ARGUMENT, "'%.80s': %s is '%.*s', and must be a %s of %lld .. %lld",
                     spec, l->name, (int)lsp_min(w.length, 40), w.text, l->decimal ? "number" : "whole number",
                     (long long)l->least, (long long)l->most);
@@ -82,28 +101,10 @@ done:
     return status;
 }
 
-static lsp_status generate_class(lsp_ctx *ctx, const char *spec, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    lsp_nas_class params;
-    word w = word_at(spec);
-    LSP_REQUIRE(w.text[w.length] == ':', LSP_ERR_ARGUMENT, "'%.80s': nascg needs the parameter CLASS", spec);
-    w = word_at(w.text + w.length + 1);
-    LSP_REQUIRE(w.length == 1 && w.text[1] == 0, LSP_ERR_ARGUMENT,
-                "'%.80s': CLASS is '%.40s', and must be one of S W A B C D E", spec, w.text);
-    LSP_TRY(lsp_nas_get_class(ctx, w.text[0], &params));
-    LSP_TRY(lsp_generate_nas(ctx, &params, A));
-done:
-    return status;
-}
-
 static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_csr *A) {
     lsp_status status = LSP_OK;
     word name = word_at(spec);
     lsp_parameter p[lsp_most_parameters];
-    if (is_word(name, "nascg")) {
-        LSP_TRY(generate_class(ctx, spec, A));
-        goto done;
-    }
     for (int i = 0; i < known_names; i++) {
         if (is_word(name, table[i].name)) {
             LSP_TRY(parse(ctx, spec, &table[i], p));

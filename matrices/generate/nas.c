@@ -138,14 +138,17 @@ done:
     return status;
 }
 
-lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *A) {
+lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
     lsp_status status = LSP_OK;
     lsp_csr X = {0}, T = {0};
-    int64_t longest = params->nonzer + 1;
-    LSP_TRY(lsp_generate_check_memory(ctx, params->n, params->n, params->n * longest * longest));
-    LSP_TRY(make_vectors(ctx, params, &X));
+    lsp_nas_class params;
+    (void)seed; /* the benchmark has its own */
+    LSP_TRY(lsp_nas_get_class(ctx, p[0].letter, &params));
+    const int64_t longest = params.nonzer + 1;
+    LSP_TRY(lsp_generate_check_memory(ctx, params.n, params.n, params.n * longest * longest));
+    LSP_TRY(make_vectors(ctx, &params, &X));
     LSP_TRY(lsp_csr_transpose(ctx, &X, &T));
-    LSP_TRY(sum_products(ctx, params, &X, &T, A));
+    LSP_TRY(sum_products(ctx, &params, &X, &T, A));
 done:
     lsp_csr_free(ctx, &X);
     lsp_csr_free(ctx, &T);

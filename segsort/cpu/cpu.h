@@ -11,14 +11,18 @@
  * others follow from the sizes of caches and cache lines. `sparse-bench segsort --device cpu` shows the effect of a
  * change. */
 enum {
-    SORT_NETWORK = 1 << 13, /* items; a longer segment is split by its leading digit */
-    SORT_DIGIT = 9,         /* most bits of that digit */
-    SORT_FAR = 1 << 18,     /* items; a scatter of at least this many collects SORT_LINE items before each write */
-    SORT_LINE = 16,         /* items; of 4 bytes they fill a cache line */
-    SORT_FAR_DIGIT = 8,     /* most bits of the digit of a scatter of SORT_FAR items or more */
-    SORT_NEAR = 3 << 15,    /* items that fit the cache of a core */
-    SORT_BUCKET = 128,      /* items wanted in a bucket */
-    SORT_LAST_DIGIT = 11    /* numbers of at most this many bits are sorted by one split */
+    SORT_NETWORK = 1 << 13,  /* items; a longer segment is split by its leading digit */
+    SORT_DIGIT = 9,          /* most bits of that digit */
+    SORT_FAR = 1 << 18,      /* items; a scatter of at least this many collects SORT_LINE items before each write */
+    SORT_LINE = 16,          /* items; of 4 bytes they fill a cache line */
+    SORT_FAR_DIGIT = 8,      /* most bits of the digit of a scatter of SORT_FAR items or more */
+    SORT_NEAR = 3 << 15,     /* items that fit the cache of a core */
+    SORT_BUCKET = 128,       /* items wanted in a bucket */
+    SORT_LAST_DIGIT = 11,    /* numbers of at most this many bits are sorted by one split */
+    SORT_CHOICE_PART = 64,   /* items whose numbers are compared at a time with the limit of a choice */
+    SORT_CHOICE_ROOM = 1024, /* candidates, at most, beyond the first ones twice and a part */
+    SORT_CHOICE_LEAST = 512, /* items; shorter segments are sorted whole even if few first items are wanted */
+    SORT_CHOICE_SHARE = 16   /* so are segments of at most this many times those items */
 };
 
 /* The arguments of a sort in the form that kernels use. */
@@ -49,6 +53,27 @@ typedef struct lsp_sort_workspace {
     char *keys_near, *values_near;   /* spare arrays that fit the cache */
     char *lines;                     /* NULL, or SORT_LINE keys and values for each value of a digit */
 } lsp_sort_workspace;
+
+/* A choice of the first items of a segment: keys[0] and places[0] hold candidates, the others are for their sort. */
+typedef struct lsp_sort_chosen {
+    const char *from; /* the keys of the segment */
+    int64_t room;     /* candidates that each array holds */
+    char *keys[3];
+    char *places[3]; /* int64: where in the segment */
+    char *values;    /* of the first items */
+    char *at_front;  /* a byte for each of the first places: is its item chosen? */
+} lsp_sort_chosen;
+
+/* The longest segment that is sorted whole if its `first` first items are wanted; 0: all are. */
+static inline int64_t lsp_sort_whole_longest(int64_t first, int64_t n) {
+    return first == 0 || first > n / SORT_CHOICE_SHARE ? INT64_MAX
+                                                       : lsp_max(first * SORT_CHOICE_SHARE, SORT_CHOICE_LEAST);
+}
+
+/* The shares in which threads choose from a giant of n items. */
+static inline int64_t lsp_sort_choice_shares(int threads, int64_t n, int64_t first) {
+    return lsp_min(threads, lsp_max(n / (first * SORT_CHOICE_SHARE), 1));
+}
 
 /* A digit of numbers: `bits` bits of number - min, from bit `shift` up. */
 typedef struct lsp_sort_digit {
@@ -92,11 +117,22 @@ typedef struct lsp_sort_kernels {
     /* Moves items begin .. end-1 of `place` to the target. */
     void (*scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end, lsp_sort_digit digit,
                     const lsp_sort_target *target);
+    /* Chooses the `first` first of the items begin .. end-1, which are more: sorted, in keys[0] and places[0] of c. */
+    int64_t (*choose)(const lsp_sort *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c, int64_t begin,
+                      int64_t end);
+    /* Sorts `count` candidates and keeps at most `first`; returns how many. */
+    int64_t (*keep_first)(const lsp_sort *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c, int64_t count,
+                          int64_t first);
 } lsp_sort_kernels;
 
 const lsp_sort_kernels *lsp_sort_kernels_portable(int wide); /* 0: keys of 32 bits, 1: of 64 */
 const lsp_sort_kernels *lsp_sort_kernels_avx2(int wide);
 const lsp_sort_kernels *lsp_sort_kernels_avx512(int wide);
+
+/* Does the number of a key tell its bits, unless it is a NaN? `all` has the bits of a key. */
+static inline bool lsp_sort_exact(const lsp_key_order *order, uint64_t all) {
+    return order->keep == all && order->step == 0;
+}
 
 /* Can items be moved to the output while others are still read? Not when the sort is in place. */
 static inline bool lsp_sort_apart(const lsp_sort *sort, const lsp_sort_place *place) {

@@ -193,7 +193,7 @@ void lsp_sort_giants(const lsp_sort_job *job) {
     for (int64_t s = 0; job->longest > job->capacity && s < args->segments; s++) {
         int64_t begin, end;
         lsp_segsort_bounds(args, s, &begin, &end);
-        if (end - begin > job->sort.giant) {
+        if (end - begin > job->sort.giant && end - begin <= job->whole_longest) {
             lsp_sort_place whole = lsp_sort_whole(&job->sort), place = lsp_sort_place_at(&job->sort, &whole, begin);
             place.keys_spare = job->keys_spare;
             place.values_spare = job->values_spare;

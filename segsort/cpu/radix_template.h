@@ -200,7 +200,9 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *work
     }
     lsp_sort_place split = *place;
     bool from_spare = place->keys == place->keys_spare;
-    if (from_spare && digit.shift > 0 && n <= workspace->near && place->keys != workspace->keys_near) {
+    const uintptr_t from_near = (uintptr_t)place->keys - (uintptr_t)workspace->keys_near; /* huge if outside */
+    const bool in_near = from_near < (uintptr_t)workspace->near * sizeof(KEY);
+    if (from_spare && digit.shift > 0 && n <= workspace->near && !in_near) {
         split.keys_spare = workspace->keys_near; /* the near arrays stay in the cache, the output may not */
         split.values_spare = workspace->values_near;
         from_spare = false;

@@ -64,7 +64,9 @@ static void sort_block(void *data, int64_t block, int thread) {
 
 static void set_threads(const lsp_ctx *ctx, lsp_sort_job *job) {
     job->threads = lsp_threads_for(ctx, job->sort.args->n + job->sort.args->segments, WORTH_A_THREAD);
-    job->sort.giant = job->threads > 1 ? GIANT : INT64_MAX;
+    job->giant = job->threads > 1 ? GIANT : INT64_MAX;
+    job->whole_longest = lsp_sort_whole_longest(job->sort.args->first, job->sort.args->n);
+    job->sort.giant = lsp_min(job->giant, job->whole_longest);
 }
 
 typedef struct step_facts {
@@ -151,19 +153,49 @@ done:
 
 /* ---- workspace ---- */
 
+/* Lays out the arrays of a choice with room for that many candidates. */
+static lsp_sort_chosen lay_out_chosen(const lsp_sort_job *job, lsp_layout *l, int64_t room) {
+    const int64_t first = room > 0 ? job->sort.args->first : 0;
+    lsp_sort_chosen c = {.room = room};
+    for (int i = 0; i < 3; i++) {
+        c.keys[i] = lsp_layout_take(l, room, (int64_t)job->sort.key_bytes);
+        c.places[i] = lsp_layout_take(l, room, sizeof(int64_t));
+    }
+    c.values = lsp_layout_take(l, first, (int64_t)job->sort.value_bytes);
+    c.at_front = lsp_layout_take(l, first, 1);
+    return c;
+}
+
+/* Lays out what the threads need to choose first items: each its own, and all together for a giant. */
+static void lay_out_choice(lsp_sort_job *job, lsp_layout *l) {
+    const bool alone = job->longest > job->whole_longest, shared = alone && job->longest > job->giant;
+    const int64_t first = job->sort.args->first, extra = lsp_min(job->longest / 8, SORT_CHOICE_ROOM);
+    for (int t = 0; alone && t <= job->threads; t++) {
+        const int64_t shares = shared ? lsp_sort_choice_shares(job->threads, job->longest, first) : 0;
+        const lsp_sort_chosen c =
+            lay_out_chosen(job, l, t < job->threads ? 2 * first + extra + SORT_CHOICE_PART : shares * first);
+        if (job->chosen) {
+            job->chosen[t] = c;
+        }
+    }
+}
+
 /* Lays out the workspaces of all threads and the spare arrays for giants. */
 static void lay_out(lsp_sort_job *job, lsp_layout *l) {
+    const lsp_segsort_args *args = job->sort.args;
     const int64_t key_bytes = (int64_t)job->sort.key_bytes, value_bytes = (int64_t)job->sort.value_bytes;
     const int64_t network = lsp_min(job->longest, SORT_NETWORK), words = network + LSP_WORD_PAD;
-    const int64_t giant = job->longest > job->capacity ? job->longest : 0;
-    const bool far = job->longest >= SORT_FAR; /* then scatters go by lines and use the near arrays */
+    const int64_t whole = lsp_min(job->longest, job->whole_longest), giant = whole > job->capacity ? whole : 0;
+    const bool chooses = job->longest > job->whole_longest; /* then places are values too */
+    const bool far = job->longest >= SORT_FAR;              /* then scatters go by lines and use the near arrays */
     const int64_t near = far ? SORT_NEAR : 0, lines = far ? SORT_LINE << SORT_FAR_DIGIT : 0;
     for (int t = 0; t < job->threads; t++) {
         lsp_sort_workspace w = {.near = near};
         w.words = lsp_layout_take(l, words, sizeof *w.words);
         w.more_words = lsp_layout_take(l, words, sizeof *w.more_words);
         w.keys_copy = lsp_layout_take(l, network, key_bytes);
-        w.values_copy = lsp_layout_take(l, network, value_bytes);
+        w.values_copy =
+            lsp_layout_take(l, network, chooses ? lsp_max(value_bytes, (int64_t)sizeof(int64_t)) : value_bytes);
         w.keys_near = lsp_layout_take(l, near, key_bytes);
         w.values_near = lsp_layout_take(l, near, value_bytes);
         w.lines = lsp_layout_take(l, lines, key_bytes + value_bytes);
@@ -178,6 +210,8 @@ static void lay_out(lsp_sort_job *job, lsp_layout *l) {
     job->keys_spare = lsp_layout_take(l, giant, key_bytes);
     job->values_spare = lsp_layout_take(l, giant, value_bytes);
     job->values_spare = value_bytes > 0 ? job->values_spare : NULL;
+    lay_out_choice(job, l);
+    job->change = lsp_layout_take(l, args->group_at && !args->change ? args->n : 0, 1);
 }
 
 /* The bytes that lay_out needs; false if no int64 holds them. */
@@ -205,9 +239,10 @@ static lsp_status make_workspace(lsp_ctx *ctx, lsp_sort_job *job) {
     LSP_REQUIRE(workspace_bytes(job, &bytes), LSP_ERR_MEMORY, "a segment of %lld items cannot be sorted in any memory",
                 (long long)job->longest);
     LSP_TRY(LSP_SCRATCH(ctx, job->threads, &job->workspace));
+    LSP_TRY(LSP_SCRATCH(ctx, job->longest > job->whole_longest ? job->threads + 1 : 0, &job->chosen));
     LSP_TRY(LSP_SCRATCH(ctx, giants ? job->threads : 0, &job->next));
     LSP_TRY(LSP_SCRATCH(ctx, giants ? job->threads : 0, &job->ranges));
-    LSP_TRY(LSP_SCRATCH(ctx, giants ? job->threads + 1 : 0, &job->sums));
+    LSP_TRY(LSP_SCRATCH(ctx, giants || job->sort.args->group_at ? job->threads + 1 : 0, &job->sums));
     LSP_TRY(LSP_SCRATCH(ctx, bytes, &l.memory));
     lay_out(job, &l);
 done:
@@ -218,23 +253,29 @@ done:
 
 lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
+    lsp_segsort_args marked = *args;
     size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type);
     lsp_sort_job job = {.ctx = ctx,
                         .kernels = LSP_ISA_PICK(ctx->isa, lsp_sort_kernels)(key_bytes == 8),
-                        .changes = args->change || args->change_at || args->change_count,
-                        .sort = {.args = args,
+                        .changes = args->change || args->change_at || args->change_count || args->group_at,
+                        .sort = {.args = &marked,
                                  .order = lsp_segsort_order(args),
                                  .key_bytes = key_bytes,
                                  .value_bytes = args->value_bytes,
                                  .positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0,
                                  .global = (args->flags & LSP_SORT_GLOBAL_POSITIONS) != 0}};
-    if (args->segments == 0) {
+    if (args->segments == 0 && args->group_at == NULL) {
         return LSP_OK;
     }
     LSP_TRY(inspect_segments(ctx, &job));
     LSP_TRY(make_workspace(ctx, &job));
+    marked.change = args->group_at && !args->change ? job.change : args->change;
     lsp_for_parts(ctx, lsp_ceil_div(job.weight[job.steps], BLOCK), job.threads, sort_block, &job);
     lsp_sort_giants(&job);
+    lsp_sort_firsts(&job);
+    if (args->group_at) {
+        lsp_sort_groups(&job);
+    }
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -8,7 +8,8 @@ ALWAYS vec KEY_NAME(numbers)(vec key, const lsp_key_order *order) {
     if (!order->is_float) {
         return AND(XOR(key, SET(order->bias)), SET(order->keep));
     }
-    vec number = XOR(XOR(key, AND(SIGNS(key), SET(order->flip))), SET(order->bias));
+    vec signs = SIGNS(key), stepped = ADD(key, AND(signs, SET(0 - order->step)));
+    vec number = XOR(XOR(stepped, AND(signs, SET(order->flip))), SET(order->bias));
     return CHOOSE(ABOVE(AND(key, SET(INT32_MAX)), order->nan_above), SET(UINT32_MAX), number);
 }
 
@@ -18,10 +19,9 @@ ALWAYS vec KEY_NAME(keys)(vec number, const lsp_key_order *order) {
     return XOR(key, AND(SIGNS(key), SET(order->flip)));
 }
 
-/* Are there no values, and does every bit of a key decide? Then numbers are sorted without positions, unless a key
- * is NaN. */
+/* Are there no values, and do numbers tell keys? Then numbers are sorted without positions, unless a key is NaN. */
 ALWAYS bool KEY_NAME(keys_only)(const lsp_sort *sort) {
-    return sort->value_bytes == 0 && sort->order.keep == UINT32_MAX;
+    return sort->value_bytes == 0 && lsp_sort_exact(&sort->order, UINT32_MAX);
 }
 #else
 /* Writes n numbers minus the smallest one, cut to their leading 32 bits; returns true if bits were cut off. */

@@ -8,12 +8,13 @@
 ALWAYS KEY KEY_NAME(number)(KEY key, const lsp_key_order *order) {
     const int top = KEY_BITS - 1;
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> top));
-    KEY number = (KEY)((key ^ (negative & (KEY)order->flip) ^ (KEY)order->bias) & (KEY)order->keep);
+    KEY stepped = (KEY)(key + (negative & (KEY)(0 - order->step)));
+    KEY number = (KEY)((stepped ^ (negative & (KEY)order->flip) ^ (KEY)order->bias) & (KEY)order->keep);
     bool nan = (key & (KEY) ~((KEY)1 << top)) > (KEY)order->nan_above;
     return (KEY)(number | (KEY)((KEY)0 - (KEY)nan)); /* arithmetic, because the compiler cannot vectorize a branch */
 }
 
-/* The key of a number, if every bit of the key is compared and the key is not NaN. */
+/* The key of a number, if numbers tell keys (lsp_sort_exact) and the key is not NaN. */
 ALWAYS KEY KEY_NAME(key)(KEY number, const lsp_key_order *order) {
     KEY key = (KEY)(number ^ (KEY)order->bias);
     KEY negative = (KEY)((KEY)0 - (KEY)(key >> (KEY_BITS - 1)));
@@ -313,7 +314,7 @@ static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_workspace 
         return;
     }
     lsp_key_range range = {0};
-    bool numbers = KEY_BITS == 32 && sort->value_bytes == 0 && order.keep == UINT32_MAX;
+    bool numbers = KEY_BITS == 32 && sort->value_bytes == 0 && lsp_sort_exact(&order, UINT32_MAX);
     if (!numbers || order.is_float) {
         range = KEY_NAME(range)(sort, place->keys, n);
     }
@@ -336,6 +337,8 @@ static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_workspace 
 }
 
 #include "radix_template.h"
+
+#include "first_template.h"
 
 #undef KEY_NAME
 #undef KEY

@@ -73,6 +73,9 @@ typedef struct seg_job {
     void *change_at, *change_count;
     unsigned long long *changes; /* scratch of kernel_changes */
     long long *fault;            /* host memory: number + 1 of a malformed segment */
+    void *group_at;              /* outputs of kernel_groups, or NULL */
+    int64_t *group_count;
+    unsigned long long *groups; /* scratch of kernel_groups */
 } seg_job;
 
 /* ---- entries: begin (46 bits), from (2), length - 1 (16) ---- */
@@ -159,7 +162,9 @@ __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin,
 template <typename K> __device__ inline K number_of(K key, const lsp_key_order &order) {
     enum { top = 8 * sizeof(K) - 1 };
     K negative = (K)0 - (key >> top);
-    K number = (K)((key ^ (negative & (K)order.flip) ^ (K)order.bias) & (K)order.keep);
+    K stepped =
+        key + (K)((int64_t)(int)negative * (int)order.step); /* one instruction of the multiplier, mostly idle */
+    K number = (K)((stepped ^ (negative & (K)order.flip) ^ (K)order.bias) & (K)order.keep);
     return order.is_float && (K)(key & ~((K)1 << top)) > (K)order.nan_above ? (K)-1 : number;
 }
 

@@ -7,6 +7,7 @@
 #include "kernel_changes.cuh"
 #include "kernel_classes.cuh"
 #include "kernel_giants.cuh"
+#include "kernel_groups.cuh"
 #include "kernel_list_few.cuh"
 #include "kernel_small.cuh"
 #include "kernel_tile.cuh"
@@ -106,12 +107,16 @@ static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choic
                     lsp_layout *l, seg_job *job) {
     const bool giants = longest > LIST_LONGEST;
     const int64_t n = args->n;
-    const bool changes = args->change || args->change_at || args->change_count;
+    const bool changes = args->change || args->change_at || args->change_count || args->group_at;
     if (!choice->small || changes) {
         job->counters = take<seg_counters>(l, 1);
     }
     if (changes) {
         job->changes = take<unsigned long long>(l, changes_words(args));
+    }
+    if (args->group_at) {
+        job->groups = take<unsigned long long>(l, 1 + group_chunks(n));
+        job->change = args->change ? args->change : take<unsigned char>(l, n);
     }
     if (choice->small) {
         return;
@@ -314,6 +319,8 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_c
     job.change = args->change;
     job.change_at = args->change_at;
     job.change_count = args->change_count;
+    job.group_at = args->group_at;
+    job.group_count = args->group_count;
     job.fault = lsp_cuda_fault(ctx);
     return job;
 }
@@ -325,11 +332,13 @@ extern "C" lsp_status lsp_segsort_cuda_split(lsp_ctx *ctx, const lsp_segsort_arg
     const sort_choice choice = choose(ctx, args, longest);
     seg_job job = make_job(ctx, args, &choice, longest);
     job.split_bits = bits;
-    if (args->segments == 0) {
-        return LSP_OK;
-    }
     lay_out(ctx, args, &choice, longest, &l, &job);
-    LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
+    if (args->segments > 0) {
+        LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
+    }
+    if (args->group_at) {
+        LSP_TRY(start_groups(ctx, &job));
+    }
 done:
     return status;
 }

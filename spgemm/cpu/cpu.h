@@ -38,6 +38,7 @@ typedef struct lsp_spgemm_pass {
     const uint8_t *repeats; /* codes of the rows of B; NULL if few rows repeat */
     bool exact;             /* many rows of B are exact repeats */
     bool far;               /* B is larger than the cache of a core */
+    bool again;             /* the plan may be used again, so that more ranks are worth keeping */
 } lsp_spgemm_pass;
 
 /* Counts or fills rows first .. last-1. `ranks` holds the kept ranks of these rows, one after the other. */

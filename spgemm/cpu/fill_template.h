@@ -180,13 +180,15 @@ static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *w
         }
         if (way & LSP_WAY_REPEAT) {
             entries_of(job, i, &row);
-            ROW_NAME(repeat_columns)(job, &row, i, rank_at(kept, rank_bytes, 0));
+            if (!job->update) {
+                ROW_NAME(repeat_columns)(job, &row, i, rank_at(kept, rank_bytes, 0));
+            }
             ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, false);
         } else if (way & LSP_WAY_KEPT) {
             entries_of(job, i, &row);
             rank_bytes = 1 << way / LSP_WAY_RANK;
             kept = ranks;
-            ranks += (ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, true) - ranks + 3) / 4 * 4;
+            ranks += (ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, !job->update) - ranks + 3) / 4 * 4;
         } else {
             COL_NAME(extent_of)(job, i, &row);
             if (fits_window(pass, &row) || fits_sort(pass, &row)) {

@@ -134,6 +134,7 @@ lsp_status lsp_spgemm_cpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_opera
     lsp_spgemm_job job = job_of(plan, ops);
     job.rowptr = plan->rowptr;
     job.C = update ? C : &made;
+    job.update = update;
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_values(ctx, &job.B, plan->type));
     if (!update) {

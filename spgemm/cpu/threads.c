@@ -235,7 +235,8 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
                                .ways = plan->route.ways,
                                .repeats = plan->route.repeats,
                                .exact = plan->route.exact,
-                               .far = is_far(&job->B)};
+                               .far = is_far(&job->B),
+                               .again = plan->kept};
     p.thread_bytes = choice.thread_bytes;
     LSP_TRY(lsp_scratch_bytes(ctx, choice.thread_bytes * choice.threads, 1, false, (void **)&p.memory));
     for (int thread = 0; thread < choice.threads; thread++) {

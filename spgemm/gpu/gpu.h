@@ -60,6 +60,8 @@ typedef struct lsp_spgemm_gpu_operands {
 
 struct lsp_spgemm_plan;
 
+/* Counts the multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. Waits. */
+lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
 /* Checks A and B, brings them to form, and writes facts to the plan. Waits for the GPU. */
 lsp_status lsp_spgemm_gpu_inspect(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                   lsp_spgemm_gpu_operands *operands);

@@ -3,6 +3,7 @@
 #include "spgemm/spgemm.h"
 
 /* clang-format off */
+LSP_NO_CUDA(lsp_spgemm_gpu_count_products, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_inspect,
             (lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_gpu_operands *operands), plan->ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_take_operands,

@@ -30,7 +30,7 @@ for option in $options; do
     grep -qF -- "${option#--}" "$SOURCE/cli/spgemm-cli.1" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$SOURCE/cli/spgemm-cli.bash" || wrong "$option is not in the completion"
 done
-for name in poisson2d stencil27 fem3 er rmat web perm nascg plus-times min-plus max-times or-and plus-pair; do
+for name in poisson2d stencil27 fem3 er rmat web perm amg nascg plus-times min-plus max-times or-and plus-pair; do
     for where in help "$SOURCE/cli/spgemm-cli.1" "$SOURCE/cli/spgemm-cli.bash"; do
         grep -qF "$name" "$where" || wrong "$name is not in $where"
     done

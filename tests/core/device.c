@@ -90,7 +90,7 @@ Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
     must_fail(ctx, LSP_ERR_OVERFLOW, "32 bits",
               lsp_csr_copy(ctx, &there, &(lsp_csr_types){.col_type = LSP_I32, .where = LSP_CUDA}, &out));
     cr_assert_null(out.rowptr);
-    must_fail(ctx, LSP_ERR_ARGUMENT, "GPU", lsp_csr_check(ctx, &there, 0));
+    must_fail(ctx, LSP_ERR_FORMAT, "column 8589934592 is not in 0 .. 5", lsp_csr_check(ctx, &there, 0));
     lsp_csr_free(ctx, &there);
     lsp_ctx_destroy(ctx);
 }

@@ -163,7 +163,7 @@ Test(csr, everything_malformed_is_refused_everywhere) {
     cr_assert(lsp_csr_check(NULL, &good_matrix, 0) == LSP_ERR_ARGUMENT);
     must_fail(ctx, LSP_ERR_ARGUMENT, "0x8", lsp_csr_check(ctx, &good_matrix, 8));
     good_matrix.where = LSP_CUDA;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "GPU", lsp_csr_check(ctx, &good_matrix, 0));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_check(ctx, &good_matrix, 0));
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_copy(ctx, &good_matrix, NULL, &good_matrix));
     lsp_ctx_destroy(ctx);
 }

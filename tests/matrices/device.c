@@ -199,9 +199,9 @@ Test(device_matrices, malformed_ones_are_refused_before_their_entries_are_read) 
         const char *why;
     } bad[] = {{{1, 1, 2, 3}, {0, 1, 2}, "rowptr[0] is 1"},
                {{0, 1, 2, 9}, {0, 1, 2}, "rowptr[3] is 9"},
-               {{0, 3, 2, 3}, {0, 1, 2}, "row 1 ends"},
-               {{0, 1, 2, 3}, {0, 5, 2}, "entry 1: its column is not in 0 .. 4"},
-               {{0, 1, 2, 3}, {0, 1, -1}, "entry 2: its column is not in 0 .. 4"}};
+               {{0, 3, 2, 3}, {0, 1, 2}, "row 1 ends at entry 2, before its start at 3"},
+               {{0, 1, 2, 3}, {0, 5, 2}, "row 1: column 5 is not in 0 .. 4"},
+               {{0, 1, 2, 3}, {0, 1, -1}, "row 2: column -1 is not in 0 .. 4"}};
     const int64_t rowptr[] = {0, 1, 2, 3}, col[] = {0, 1, 2};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         lsp_csr A = {3, 5, 3, NULL, NULL, NULL, LSP_I64, LSP_I64, LSP_NONE, LSP_HOST}, C = {.rows = 4711};

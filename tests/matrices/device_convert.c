@@ -254,7 +254,7 @@ Test(device_convert, what_is_wrong_is_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "no mirror image", lsp_csr_expand(ctx, &a, LSP_SKEW, &B));
     const int32_t beyond = 4;
     must(ctx, lsp_cuda_copy(ctx, (int32_t *)a.col + 3, LSP_CUDA, &beyond, LSP_HOST, sizeof beyond));
-    why = "entry 3: its column is not in 0 .. 3";
+    why = "column 4 is not in 0 .. 3";
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_transpose(ctx, &a, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_permute(ctx, &a, NULL, NULL, LSP_NONE, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_expand(ctx, &a, LSP_GENERAL, &B));

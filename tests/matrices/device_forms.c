@@ -290,7 +290,7 @@ Test(device_forms, what_is_wrong_is_refused) {
               lsp_csr_extract(ctx, &a, NULL, &bad, &B));
     const int32_t beyond = 4;
     must(ctx, lsp_cuda_copy(ctx, (int32_t *)a.col + 3, LSP_CUDA, &beyond, LSP_HOST, sizeof beyond));
-    why = "entry 3: its column is not in 0 .. 3";
+    why = ": column 4 is not in 0 .. 3";
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_block(ctx, &a, 0, 1, 0, 1, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_triangle(ctx, &a, LSP_LOWER, 0, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_extract(ctx, &a, NULL, NULL, &B));

@@ -66,6 +66,42 @@ Test(generate, the_nas_matrices_have_the_counts_of_the_benchmark) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(generate, the_factors_of_a_multigrid_are_those_of_their_definition) {
+    static const struct {
+        const char *grid, *name;
+        double box, weight; /* box: nodes of an aggregate */
+        int64_t columns;    /* of T and P, for K = 8 */
+    } cases[] = {{"poisson2d:8", "amg:8", 9, 0.1, 9},
+                 {"stencil27:8", "amg27:8", 27, 0.4 / 26, 27},
+                 {"fem3:8", "amgfem3:8", 27, 0.4 / 26, 81}};
+    lsp_ctx *ctx = test_ctx(2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lsp_csr A, factor[3], AT, P, R;
+        must(ctx, lsp_generate(ctx, cases[i].grid, 1, NULL, &A));
+        for (int part = 0; part < 3; part++) {
+            char spec[32];
+            snprintf(spec, sizeof spec, "%s:%c", cases[i].name, "TPR"[part]);
+            must(ctx, lsp_generate(ctx, spec, 1, NULL, &factor[part]));
+        }
+        const lsp_csr *T = &factor[0];
+        cr_assert(T->rows == A.rows && T->cols == cases[i].columns && T->nnz == T->rows);
+        const int64_t unknowns = i == 2 ? 3 : 1;
+        for (int64_t row = 0; row < T->rows; row++) {
+            const int64_t node = row / unknowns, x = node % 8, y = node / 8 % 8, z = i == 0 ? 0 : node / 64;
+            const int64_t aggregate = (z / 3 * 3 + y / 3) * 3 + x / 3;
+            cr_assert_eq(lsp_csr_col(T, row), aggregate * unknowns + row % unknowns);
+            cr_assert_eq(((double *)T->val)[row], 1 / sqrt(cases[i].box));
+        }
+        must(ctx, lsp_spgemm(ctx, &A, T, NULL, &AT, NULL));
+        must(ctx, lsp_csr_add(ctx, 1, T, -cases[i].weight, &AT, &P));
+        must(ctx, lsp_csr_transpose(ctx, &P, &R));
+        must_be_same(ctx, &P, &factor[1]);
+        must_be_same(ctx, &R, &factor[2]);
+        lsp_csr_free(ctx, &AT), lsp_csr_free(ctx, &A);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 /* ---- entries ---- */
 
 Test(generate, every_matrix_is_that_of_its_definition) {
@@ -227,7 +263,7 @@ Test(generate, a_wrong_name_gets_a_sentence_that_names_the_parameter) {
         {"", "no generator ''; there are poisson2d:K"},
         {":", "no generator ''"},
         {"poisson3d:5", "no generator 'poisson3d'; there are poisson2d:K, stencil27:K, fem3:K, er:N:D"},
-        {"poisson2", "web:N:ALPHA:DMAX, perm:N, nascg:CLASS"},
+        {"poisson2", "web:N:ALPHA:DMAX, perm:N, amg:K:PART, amg27:K:PART, amgfem3:K:PART, nascg:CLASS"},
         {"Poisson2d:5", "no generator 'Poisson2d'"},
         {"poisson2d ", "no generator 'poisson2d '"},
         {"poisson2d", "poisson2d needs the parameter K"},
@@ -272,7 +308,10 @@ Test(generate, a_wrong_name_gets_a_sentence_that_names_the_parameter) {
         {"nascg:", "CLASS is ''"},
         {"nascg:X", "CLASS is 'X', and must be one of S W A B C D E"},
         {"nascg:SS", "CLASS is 'SS'"},
-        {"nascg:S:1", "CLASS is 'S:1'"},
+        {"nascg:S:1", "more than nascg takes: ':1'"},
+        {"amg:9", "amg needs the parameter PART"},
+        {"amg:9:A", "PART is 'A', and must be one of T P R"},
+        {"amg:0:T", "K is '0'"},
     };
     lsp_csr A = {.rows = 42};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -65,7 +65,7 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("type LSP_C64", args.key_type = LSP_C64);
     REFUSED("offsets of type LSP_U64", args.offset_type = LSP_U64);
     REFUSED("12 bytes", args.value_bytes = 12);
-    REFUSED("unknown flags: 0x8", args.flags = 8);
+    REFUSED("unknown flags: 0x10", args.flags = 16);
     REFUSED("keys and the sorted keys overlap", args.keys_out = keys + 1);
     REFUSED("values and the sorted values overlap", args.value_bytes = 4, args.values = values,
             args.values_out = values + 1);
@@ -100,6 +100,25 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("do not fit LSP_I32", args.change_count = count, args.n = (int64_t)1 << 31);
     REFUSED("type LSP_NONE", args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE,
             args.change_count = count);
+    /* groups and first items */
+    int32_t group_at[5], late[] = {1, 2, 4}, early[] = {0, 2, 3}, group_ends[] = {2, 4};
+    int64_t group_count = 0;
+#define GROUPS args.group_at = group_at, args.group_count = &group_count
+    REFUSED("one of them is NULL", args.group_at = group_at);
+    REFUSED("one of them is NULL", args.group_count = &group_count);
+    REFUSED("with ends", GROUPS, args.ends = group_ends);
+    REFUSED("hold the items 1 to 4 only: they must hold all 4", GROUPS, args.offsets = late);
+    REFUSED("hold the items 0 to 3 only", GROUPS, args.offsets = early);
+    REFUSED("in no segment", GROUPS, args.segments = 0);
+    REFUSED("do not fit LSP_I32", GROUPS, args.n = (int64_t)1 << 31);
+    REFUSED("type LSP_NONE", GROUPS, args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE);
+    REFUSED("the sorted keys and the starts of groups overlap", GROUPS, args.group_at = keys_out);
+    REFUSED("the first -1 items", args.first = -1);
+    REFUSED("only the first 2 items", GROUPS, args.first = 2);
+    REFUSED("only the first 2 items", args.first = 2, args.change = (unsigned char *)values);
+    REFUSED("only the first 2 items", args.first = 2, args.change_at = values);
+    REFUSED("only the first 2 items", args.first = 2, args.change_count = count);
+#undef GROUPS
     REFUSED("place 2", args.where = (lsp_where)2);
     REFUSED("works on the host", args.where = LSP_CUDA);
 #undef REFUSED
@@ -159,6 +178,9 @@ TEST_ON_BOTH(segsort_api, a_plan_sorts_other_arrays_of_its_shape_and_refuses_oth
     REFUSED("marks", args.change = NULL);
     REFUSED("places of changes", args.change_at = NULL);
     REFUSED("counts", args.change_count = NULL);
+    int64_t groups = 0;
+    REFUSED("presence of starts of groups", args.group_at = args.change_at, args.group_count = &groups);
+    REFUSED("number of first items is 3, but the plan was made for 0", args.first = 3);
     REFUSED("place of the arrays", args.where = ctx->options.device == LSP_CUDA ? LSP_HOST : LSP_CUDA);
 #undef REFUSED
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort_execute(it.plan, NULL));
@@ -289,14 +311,19 @@ static lsp_status sort_failing(lsp_where device, const layout *where, const requ
 TEST_ON_BOTH(segsort_api, a_failing_allocation_leaves_everything_as_it_was) {
     const int64_t lengths[] = {300000, 5, 0, 7000};
     layout places[] = {layout_of("memory fails", lengths, 4), layout_of_pairs("memory fails", lengths, 4, 9)};
-    for (int number = 0; number < 4; number++) {
-        request what = {.key_type = LSP_F32, .value_bytes = 4, .in_place = number / 2, .planned = number % 2};
+    const int64_t whole[12] = {300000, 5, 0, 7000};
+    layout without_gaps = layout_of("memory fails", whole, 12);
+    for (int number = 0; number < 8; number++) {
+        request what = {.key_type = LSP_F32, .value_bytes = 4, .in_place = number / 2 % 2, .planned = number % 2};
+        const layout *where = number / 2 == 2 ? &without_gaps : &places[number / 2 % 2];
+        what.groups = number / 2 == 2, what.first = number / 2 == 3 ? 10 : 0;
         long fail_at = 0;
-        while (sort_failing(ctx->options.device, &places[number / 2], &what, fail_at) != LSP_OK) {
+        while (sort_failing(ctx->options.device, where, &what, fail_at) != LSP_OK) {
             cr_assert(++fail_at < 1000, "still failing after %ld allocations", fail_at);
         }
         cr_assert(fail_at > 0, "nothing was allocated through the hook");
     }
+    layout_free(&without_gaps);
     layout_free(&places[0]), layout_free(&places[1]);
 }
 

@@ -69,11 +69,26 @@ typedef struct request {
     int begin_bit, end_bit;
     key_fill fill;
     bool in_place, changes, planned, narrow; /* narrow: offsets of 32 bits */
-    int64_t max_length;
+    bool groups;
+    int64_t max_length, first;
     uint64_t seed;
 } request;
 
-enum { KEYS, KEYS_OUT, VALUES, VALUES_OUT, OFFSETS, ENDS, CHANGE, CHANGE_AT, CHANGE_COUNT, PARTS, GUARD = 64 };
+enum {
+    KEYS,
+    KEYS_OUT,
+    VALUES,
+    VALUES_OUT,
+    OFFSETS,
+    ENDS,
+    CHANGE,
+    CHANGE_AT,
+    CHANGE_COUNT,
+    GROUP_AT,
+    GROUP_COUNT,
+    PARTS,
+    GUARD = 64
+};
 
 /* One array of a case: `shift` free items, the array, GUARD bytes. */
 typedef struct part {
@@ -118,6 +133,9 @@ static inline lsp_segsort_args arguments(const layout *where, const request *wha
                               .change = part_at(all, CHANGE),
                               .change_at = part_at(all, CHANGE_AT),
                               .change_count = part_at(all, CHANGE_COUNT),
+                              .group_at = part_at(all, GROUP_AT),
+                              .group_count = part_at(all, GROUP_COUNT),
+                              .first = what->first,
                               .where = all->where};
 }
 
@@ -170,6 +188,10 @@ static inline arrays make_arrays(const layout *where, const request *what) {
         all.parts[CHANGE_AT] = (part){NULL, where->n, index};
         all.parts[CHANGE_COUNT] = (part){NULL, where->segments, index};
     }
+    if (what->groups) {
+        all.parts[GROUP_AT] = (part){NULL, where->n + 1, index};
+        all.parts[GROUP_COUNT] = (part){NULL, 1, sizeof(int64_t)};
+    }
     for (int i = 0; i < PARTS; i++) {
         if (all.parts[i].item_bytes == 0) {
             all.parts[i] = (part){0};
@@ -219,8 +241,8 @@ static inline void free_arrays(lsp_ctx *ctx, arrays *all) {
 
 static inline void must_equal(const lsp_ctx *ctx, const layout *where, const request *what, const arrays *right,
                               const arrays *ours) {
-    static const char *const names[] = {"keys", "sorted keys", "values",    "sorted values", "offsets",
-                                        "ends", "change",      "change_at", "change_count"};
+    static const char *const names[] = {"keys",   "sorted keys", "values",       "sorted values", "offsets",    "ends",
+                                        "change", "change_at",   "change_count", "group_at",      "group_count"};
     for (int i = 0; i < PARTS; i++) {
         int64_t bytes = part_bytes(right, i), at = 0;
         if (bytes == 0 || bytes != part_bytes(ours, i) ||
@@ -232,13 +254,14 @@ static inline void must_equal(const lsp_ctx *ctx, const layout *where, const req
         }
         cr_assert(
             false,
-            "%s (%s): %s wrong at item %lld; keys of type %d, %s, values of %zu, flags %u, bits %d to %d, %lld "
+            "%s (%s): %s wrong at item %lld; first %lld, keys of type %d, %s, values of %zu, flags %u, bits %d to %d, "
+            "%lld "
             "items, %lld segments, in place %d, planned %d, narrow %d, longest %lld, seed %llu, isa %d, threads %d",
             where->name, ctx->options.device == LSP_CUDA ? "GPU" : "CPU", names[i],
-            (long long)(at / (int64_t)right->parts[i].item_bytes - right->shift), (int)what->key_type,
-            fill_name(what->fill), what->value_bytes, what->flags, what->begin_bit, what->end_bit, (long long)where->n,
-            (long long)where->segments, what->in_place, what->planned, what->narrow, (long long)what->max_length,
-            (unsigned long long)what->seed, (int)ctx->isa, ctx->options.threads);
+            (long long)(at / (int64_t)right->parts[i].item_bytes - right->shift), (long long)what->first,
+            (int)what->key_type, fill_name(what->fill), what->value_bytes, what->flags, what->begin_bit, what->end_bit,
+            (long long)where->n, (long long)where->segments, what->in_place, what->planned, what->narrow,
+            (long long)what->max_length, (unsigned long long)what->seed, (int)ctx->isa, ctx->options.threads);
     }
 }
 
@@ -308,8 +331,39 @@ static inline started start_case(lsp_ctx *ctx, const layout *where, const layout
     return it;
 }
 
+typedef struct whole_item {
+    char key[8], value[16];
+} whole_item;
+
+static inline int by_bytes(const void *a, const void *b) { return memcmp(a, b, sizeof(whole_item)); }
+
+/* Puts the items behind the first ones of each segment in one certain order, because the sort may leave them in any. */
+static inline void order_rest(const layout *where, const request *what, const arrays *all) {
+    const size_t key = lsp_type_bytes(what->key_type), value = what->value_bytes;
+    const lsp_segsort_args args = arguments(where, what, all);
+    for (int64_t s = 0; what->first > 0 && s < where->segments; s++) {
+        int64_t begin, end;
+        lsp_segsort_bounds(&args, s, &begin, &end);
+        begin += lsp_min(what->first, end - begin);
+        whole_item *items = calloc((size_t)(end - begin) + 1, sizeof *items);
+        char *keys = (char *)args.keys_out + (size_t)begin * key, *values = args.values_out;
+        for (int64_t i = 0; i < end - begin; i++) {
+            memcpy(items[i].key, keys + (size_t)i * key, key);
+            memcpy(items[i].value, value ? values + (size_t)(begin + i) * value : keys, value);
+        }
+        qsort(items, (size_t)(end - begin), sizeof *items, by_bytes);
+        for (int64_t i = 0; i < end - begin; i++) {
+            memcpy(keys + (size_t)i * key, items[i].key, key);
+            memcpy(value ? values + (size_t)(begin + i) * value : keys, items[i].value, value);
+        }
+        free(items);
+    }
+}
+
 static inline void finish_case(started *it) {
     arrays back = copy_arrays(it->ctx, &it->ours, LSP_HOST);
+    order_rest(it->where, &it->what, &it->right);
+    order_rest(it->where, &it->what, &back);
     must_equal(it->ctx, it->where, &it->what, &it->right, &back);
     lsp_segsort_plan_destroy(it->plan);
     free_arrays(it->ctx, &back);
@@ -336,6 +390,7 @@ static inline request any_request(uint64_t *state) {
     if (test_below(state, 5) == 0 && (what.value_bytes == 4 || what.value_bytes == 8)) {
         what.flags |= (unsigned)(test_below(state, 2) ? LSP_SORT_POSITIONS : LSP_SORT_GLOBAL_POSITIONS);
     }
+    what.flags |= test_below(state, 4) == 0 ? LSP_SORT_EQUAL_ZEROS : 0;
     what.seed = test_random(state);
     return what;
 }

@@ -53,6 +53,10 @@ static lsp_segsort_args any_arguments(heap *all, uint64_t *state) {
         args.length = length;
         args.segments = length > 0 && test_below(state, 9) ? lsp_ceil_div(lsp_max(n, 0), length) : args.segments;
     }
+    if (test_below(state, 5) == 0) {
+        args.group_at = any_place(all, GROUP_AT, true, state),
+        args.group_count = any_place(all, GROUP_COUNT, true, state);
+    }
     if (test_below(state, 4) == 0) {
         args.begin_bit = (int)test_below(state, 33) - 1, args.end_bit = (int)test_below(state, 66);
     }
@@ -85,6 +89,8 @@ Test(segsort_random, arguments_at_random_are_refused_or_sorted_as_the_reference_
             other.offsets = moved(args.offsets, ours, right), other.ends = moved(args.ends, ours, right);
             other.change = moved(args.change, ours, right), other.change_at = moved(args.change_at, ours, right);
             other.change_count = moved(args.change_count, ours, right);
+            other.group_at = moved(args.group_at, ours, right),
+            other.group_count = moved(args.group_count, ours, right);
             must(ctx, lsp_segsort_ref(ctx, &other));
             sorted += args.n > 1;
         }

@@ -1,6 +1,8 @@
-/* Is it a matrix? One read of its row pointers and columns, on the GPU; the host words the refusal. */
+/* Is it a matrix? One read of its row pointers and columns, on the GPU; the host words the refusal, as it does for its
+ * own matrices. Then what flags ask for, each by a search for the first entry at fault. */
+#include "entries.cuh"
 #include "gpu.h"
-#include "view.cuh"
+#include "matrices/csr/facts.h"
 
 /* The first row that ends before its start, the first entry outside; all bits 1 if none. */
 typedef struct faults {
@@ -25,6 +27,37 @@ static __global__ void kernel_check(gpu_csr A, faults *found) {
     }
 }
 
+/* By one thread, after a fault was found. */
+static __global__ void kernel_spot(gpu_csr A, int64_t k, lsp_csr_spot *spot) {
+    spot->row = row_of(A, k, 0, A.rows - 1);
+    spot->col = col_at(A, k);
+}
+
+extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr_spot *there = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_spot, 1, 1, 0, view(A), entry, there));
+    LSP_TRY(lsp_cuda_read(ctx, spot, there, sizeof *spot));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* The refusal of row pointers. */
+static lsp_status refuse_row(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t row) {
+    lsp_status status = LSP_OK;
+    const int64_t bytes = (int64_t)lsp_type_bytes(A->rowptr_type);
+    int64_t words[2] = {};
+    LSP_TRY(lsp_cuda_read(ctx, words, (const char *)A->rowptr + row * bytes, 2 * bytes));
+    status =
+        lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name, (long long)row,
+                 (long long)lsp_index_at(words, A->rowptr_type, 1), (long long)lsp_index_at(words, A->rowptr_type, 0));
+done:
+    return status;
+}
+
 extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
@@ -36,11 +69,68 @@ extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const l
     LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)found.start);
     LSP_REQUIRE(found.stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)found.stop, (long long)A->nnz);
-    LSP_REQUIRE(found.row == ~0ull, LSP_ERR_FORMAT, "%s, row %lld ends before its start", name, (long long)found.row);
-    LSP_REQUIRE(found.entry == ~0ull, LSP_ERR_FORMAT,
-                "%s, entry %lld: its column is not in 0 .. %lld (indices are from 0)", name, (long long)found.entry,
-                (long long)(A->cols - 1));
+    if (found.row != ~0ull) {
+        LSP_TRY(refuse_row(ctx, name, A, (int64_t)found.row));
+    }
+    if (found.entry != ~0ull) {
+        lsp_csr_spot spot;
+        LSP_TRY(lsp_csr_spot_cuda(ctx, A, (int64_t)found.entry, &spot));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
+                    (long long)spot.row, (long long)spot.col, (long long)(A->cols - 1));
+    }
 done:
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+/* ---- what flags ask for ---- */
+
+/* Columns fall where most rows begin, so only there the row of an entry is searched for. */
+static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
+    EACH_ITEM(k, A.nnz) {
+        const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
+        if (before > here || (strictly && before == here)) {
+            const int64_t i = row_of(A, k, 0, A.rows - 1);
+            if (rowptr_at(A, i) < k) {
+                lower_to(first, (ull)i);
+            }
+        }
+    }
+}
+
+static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
+    EACH_ITEM(k, A.nnz) {
+        if (!is_finite(complex_at(A, k))) {
+            lower_to(first, (ull)k);
+        }
+    }
+}
+
+/* The search that a flag asks for. */
+typedef enum fault_search { UNSORTED, NOT_STRICT, NOT_FINITE } fault_search;
+
+/* *first = the first row or entry that is found; `none` if there is none. */
+static lsp_status search(lsp_ctx *ctx, const lsp_csr *A, fault_search what, int64_t none, int64_t *first) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const int64_t blocks = blocks_for_items(A->nnz);
+    ull *there = NULL, found = ~0ull;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(what == NOT_FINITE ? LSP_LAUNCH(ctx, kernel_not_finite, blocks, NT, 0, view(A), there)
+                               : LSP_LAUNCH(ctx, kernel_unsorted, blocks, NT, 0, view(A), what == NOT_STRICT, there));
+    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
+    *first = found == ~0ull ? none : (int64_t)found;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
+    return search(ctx, A, strictly ? NOT_STRICT : UNSORTED, A->rows, row);
+}
+
+extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {
+    *entry = A->nnz;
+    return A->val_type == LSP_NONE ? LSP_OK : search(ctx, A, NOT_FINITE, A->nnz, entry);
 }

@@ -80,7 +80,7 @@ static __global__ void kernel_cut(gpu_csr A, int64_t largest, const int64_t *pla
 }
 
 static __global__ void kernel_take(gpu_csr A, const uint8_t *stays, const int64_t *rowptr, void *col, bool wide_col,
-                                   void *val) {
+                                   void *val, int bytes) {
     EACH_ROW(i, A.rows) {
         const int64_t begin = rowptr_at(A, i), end = rowptr_at(A, i + 1);
         int64_t to = rowptr[i];
@@ -91,11 +91,7 @@ static __global__ void kernel_take(gpu_csr A, const uint8_t *stays, const int64_
             const int64_t at = to + __popc(all & ((1u << lane_of()) - 1));
             if (stay) {
                 index_set(col, wide_col, at, col_at(A, k));
-                if (A.val_type == LSP_F64) {
-                    ((double *)val)[at] = ((const double *)A.val)[k];
-                } else if (A.val_type == LSP_F32) {
-                    ((float *)val)[at] = ((const float *)A.val)[k];
-                }
+                move_value(val, at, A.val, k, bytes);
             }
             to += __popc(all);
         }
@@ -140,7 +136,7 @@ extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
     LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
-                       made.col_type == LSP_I64, made.val));
+                       made.col_type == LSP_I64, made.val, value_bytes(A)));
     *B = made;
 done:
     if (status != LSP_OK) {

@@ -1,6 +1,8 @@
 /* Replaces the GPU in a build without CUDA: every call refuses with a sentence. */
 #include "core/none.h"
 #include "gpu.h"
+#include "matrices/csr/facts.h"
+#include "matrices/csr/plans.h"
 
 /* clang-format off */
 LSP_NO_CUDA(lsp_csr_check_cuda, (lsp_ctx *ctx, const char *name, const lsp_csr *A), ctx)
@@ -24,4 +26,23 @@ LSP_NO_CUDA(lsp_csr_mirror_cuda,
             (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_symmetry symmetry, lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_csr_sum_cuda, (lsp_ctx *ctx, lsp_csr *A), ctx)
 LSP_NO_CUDA(lsp_coo_outside_cuda, (lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]), ctx)
+LSP_NO_CUDA(lsp_csr_find_unsorted_cuda, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row), ctx)
+LSP_NO_CUDA(lsp_csr_find_not_finite_cuda, (lsp_ctx *ctx, const lsp_csr *A, int64_t *entry), ctx)
+LSP_NO_CUDA(lsp_csr_spot_cuda, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot), ctx)
+LSP_NO_CUDA(lsp_csr_first_difference_cuda,
+            (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_spot *spot), ctx)
+LSP_NO_CUDA(lsp_csr_distance_cuda,
+            (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool aligned, lsp_csr_distance *distance), ctx)
+LSP_NO_CUDA(lsp_csr_row_facts_cuda, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts), ctx)
+LSP_NO_CUDA(lsp_csr_column_facts_cuda, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats), ctx)
+LSP_NO_CUDA(lsp_csr_symmetry_cuda, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats), ctx)
+LSP_NO_CUDA(lsp_csr_number_cuda, (lsp_ctx *ctx, void *places, bool wide, int64_t n), ctx)
+LSP_NO_CUDA(lsp_csr_take_values_cuda,
+            (lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide, const lsp_csr *B), ctx)
+LSP_NO_CUDA(lsp_csr_stack_cuda, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P), ctx)
+LSP_NO_CUDA(lsp_csr_take_heads_cuda,
+            (lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts, bool wide, void **starts,
+             lsp_csr *C),
+            ctx)
+LSP_NO_CUDA(lsp_csr_sum_values_cuda, (lsp_ctx *ctx, const lsp_csr_sum *sum), ctx)
 /* clang-format on */

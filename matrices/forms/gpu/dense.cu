@@ -1,6 +1,5 @@
 /* Dense arrays on the GPU: filled with entries, one store each; and read for elements that are not 0, which are marked,
- * placed by a prefix sum, and copied. Also the test whether rows are sorted. */
-#include "core/block.cuh"
+ * placed by a prefix sum, and copied. */
 #include "core/scan.h"
 #include "gpu.h"
 #include "words.cuh"
@@ -24,21 +23,21 @@ static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
 }
 
 static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
-    EACH_RUN(first, A.nnz) {
-        const run_rows rows = rows_of_run(A.rowptr, A.wide_rowptr, A.rows, first, A.nnz);
-        EACH_WORD(word, first, A.nnz) {
+    EACH_TILE(at, A.nnz) {
+        const entry_tile tile = tile_at(A, at);
+        EACH_WORD(word, at, A.nnz) {
             const int64_t k = word + lane_of();
             if (k < A.nnz) {
-                const int64_t i = row_of(rows, k), j = col_at(A, k);
-                const int64_t at = D.by_columns ? j * D.stride + i : i * D.stride + j;
+                const int64_t i = row_of(A, k, tile.low, tile.high), j = col_at(A, k);
+                const int64_t to = D.by_columns ? j * D.stride + i : i * D.stride + j;
                 if (A.val_type == D.val_type) {
-                    move_value(D.val, at, A.val, k, bytes);
+                    move_value(D.val, to, A.val, k, bytes);
                 } else if (D.val_type == LSP_F32) { /* a pattern, or sums of its ones */
-                    ((float *)D.val)[at] = (float)value_at(A, k);
+                    ((float *)D.val)[to] = (float)value_at(A, k);
                 } else if (D.val_type == LSP_F64) {
-                    ((double *)D.val)[at] = value_at(A, k);
+                    ((double *)D.val)[to] = value_at(A, k);
                 } else { /* cleared before, its imaginary part too */
-                    ((double *)D.val)[2 * at] = value_at(A, k);
+                    ((double *)D.val)[2 * to] = value_at(A, k);
                 }
             }
         }
@@ -49,7 +48,7 @@ extern "C" lsp_status lsp_dense_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     lsp_status status = LSP_OK;
     LSP_TRY(clear(ctx, D));
     LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_store, blocks_for_runs(A->nnz), NT, 0, view(A), *D, (int)lsp_type_bytes(D->val_type)));
+        LSP_LAUNCH(ctx, kernel_store, blocks_for_tiles(A->nnz), NT, 0, view(A), *D, (int)lsp_type_bytes(D->val_type)));
 done:
     return status;
 }
@@ -67,8 +66,8 @@ static __device__ bool is_entry(const lsp_dense &D, int64_t at) { /* a NaN is no
 }
 
 static __global__ void kernel_mark(lsp_dense D, gpu_marks m) {
-    EACH_RUN(first, m.items) {
-        EACH_WORD(word, first, m.items) {
+    EACH_TILE(at, m.items) {
+        EACH_WORD(word, at, m.items) {
             const int64_t e = word + lane_of();
             mark_word(m, word, e < m.items && is_entry(D, element_at(D, e)));
         }
@@ -98,7 +97,7 @@ extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, ls
     int64_t nnz = 0;
     types.val_type = D->val_type, types.where = LSP_CUDA;
     LSP_TRY(make_marks(ctx, D->rows * D->cols, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_runs(m.items), NT, 0, *D, m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
     LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     LSP_TRY(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
@@ -110,39 +109,5 @@ done:
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
-    return status;
-}
-
-/* ---- rows in order ---- */
-
-static __device__ bool falls(const gpu_csr &A, bool strictly, int64_t k) {
-    return strictly ? col_at(A, k - 1) >= col_at(A, k) : col_at(A, k - 1) > col_at(A, k);
-}
-
-/* *within = the columns that do not ascend, less those at the beginning of a row. */
-static __global__ void kernel_falls(gpu_csr A, bool strictly, ull *within) {
-    int64_t count = 0;
-    EACH_ITEM(k, A.nnz) { count += k > 0 && falls(A, strictly, k); }
-    EACH_ITEM(i, A.rows) {
-        const int64_t begin = rowptr_at(A, i);
-        count -= begin > 0 && begin < rowptr_at(A, i + 1) && falls(A, strictly, begin);
-    }
-    count = warp_sum(count);
-    if (lane_of() == 0 && count != 0) {
-        atomicAdd(within, (ull)count);
-    }
-}
-
-extern "C" lsp_status lsp_csr_sorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    ull *there = NULL, within = 0;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), strictly, there));
-    LSP_TRY(lsp_cuda_read(ctx, &within, there, sizeof within));
-    *sorted = within == 0;
-done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }

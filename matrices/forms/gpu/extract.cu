@@ -3,6 +3,7 @@
 #include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
+#include "matrices/csr/facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "words.cuh"
 
@@ -50,15 +51,15 @@ extern "C" lsp_status lsp_count_up_cuda(lsp_ctx *ctx, void *to, lsp_type type, i
 
 typedef struct gpu_wanted {
     gpu_csr A, P;
-    const void *rows, *starts; /* starts: of the wanted rows among their entries */
-    bool wide, wide_starts;
-    int64_t count, entries; /* of the wanted rows */
+    gpu_csr G; /* row pointers of the wanted rows among their entries; it has no other arrays */
+    const void *rows;
+    bool wide;
     int value_bytes;
 } gpu_wanted;
 
 /* starts[i + 1] = the entries of the i-th wanted row. */
 static __global__ void kernel_lengths(gpu_wanted w, int64_t *starts) {
-    EACH_ITEM(i, w.count + 1) {
+    EACH_ITEM(i, w.G.rows + 1) {
         const int64_t row = i > 0 ? index_at(w.rows, w.wide, i - 1) : 0;
         starts[i] = i > 0 ? rowptr_at(w.A, row + 1) - rowptr_at(w.A, row) : 0;
     }
@@ -95,35 +96,35 @@ done:
 }
 
 /* Where entry e of the wanted rows comes from in A. */
-static __device__ int64_t source_of(const gpu_wanted &w, const run_rows &rows, int64_t e) {
+static __device__ int64_t source_of(const gpu_wanted &w, const entry_tile &tile, int64_t e) {
     if (!w.rows) {
         return e;
     }
-    const int64_t i = row_of(rows, e);
-    return rowptr_at(w.A, index_at(w.rows, w.wide, i)) + e - index_at(w.starts, w.wide_starts, i);
+    const int64_t i = row_of(w.G, e, tile.low, tile.high);
+    return rowptr_at(w.A, index_at(w.rows, w.wide, i)) + e - rowptr_at(w.G, i);
 }
-static __device__ run_rows run_of(const gpu_wanted &w, int64_t first) {
-    run_rows rows = {};
-    return w.rows ? rows_of_run(w.starts, w.wide_starts, w.count, first, w.entries) : rows;
+static __device__ entry_tile tile_of(const gpu_wanted &w, int64_t first) {
+    entry_tile tile = {};
+    return w.rows ? tile_at(w.G, first) : tile;
 }
 
 /* ---- without a list of columns ---- */
 
 /* offsets NULL: the starts themselves are the row pointers. */
 static __global__ void kernel_rowptr(gpu_wanted w, const int64_t *offsets, void *rowptr, bool wide) {
-    EACH_ITEM(i, w.count + 1) {
-        const int64_t start = index_at(w.starts, w.wide_starts, i);
+    EACH_ITEM(i, w.G.rows + 1) {
+        const int64_t start = rowptr_at(w.G, i);
         index_set(rowptr, wide, i, offsets ? offsets[start] : start);
     }
 }
 
 static __global__ void kernel_copy(gpu_wanted w, gpu_csr B) {
-    EACH_RUN(first, w.entries) {
-        const run_rows rows = run_of(w, first);
-        EACH_WORD(word, first, w.entries) {
+    EACH_TILE(at, w.G.nnz) {
+        const entry_tile tile = tile_of(w, at);
+        EACH_WORD(word, at, w.G.nnz) {
             const int64_t e = word + lane_of();
-            if (e < w.entries) {
-                const int64_t k = source_of(w, rows, e);
+            if (e < w.G.nnz) {
+                const int64_t k = source_of(w, tile, e);
                 index_set((void *)B.col, B.wide_col, e, col_at(w.A, k));
                 move_value((void *)B.val, e, w.A.val, k, w.value_bytes);
             }
@@ -135,12 +136,12 @@ static __global__ void kernel_copy(gpu_wanted w, gpu_csr B) {
 
 /* offsets[e + 1] = the places of entry e. */
 static __global__ void kernel_places(gpu_wanted w, int64_t *offsets) {
-    EACH_RUN(first, w.entries) {
-        const run_rows rows = run_of(w, first);
-        EACH_WORD(word, first, w.entries) {
+    EACH_TILE(at, w.G.nnz) {
+        const entry_tile tile = tile_of(w, at);
+        EACH_WORD(word, at, w.G.nnz) {
             const int64_t e = word + lane_of();
-            if (e < w.entries) {
-                const int64_t column = col_at(w.A, source_of(w, rows, e));
+            if (e < w.G.nnz) {
+                const int64_t column = col_at(w.A, source_of(w, tile, e));
                 offsets[e + 1] = rowptr_at(w.P, column + 1) - rowptr_at(w.P, column);
             }
         }
@@ -168,13 +169,12 @@ static __device__ void expand_word(const gpu_wanted &w, gpu_csr B, int64_t k, in
 }
 
 static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_csr B) {
-    EACH_RUN(first, w.entries) {
-        const run_rows rows = run_of(w, first);
-        EACH_WORD(word, first, w.entries) {
-            const int64_t e = word + lane_of(), end = offsets[word + WORD < w.entries ? word + WORD : w.entries];
-            const int64_t k = e < w.entries ? source_of(w, rows, e) : 0;
-            expand_word(w, B, k, e < w.entries ? rowptr_at(w.P, col_at(w.A, k)) : 0, e < w.entries ? offsets[e] : end,
-                        end);
+    EACH_TILE(at, w.G.nnz) {
+        const entry_tile tile = tile_of(w, at);
+        EACH_WORD(word, at, w.G.nnz) {
+            const int64_t e = word + lane_of(), end = offsets[word + WORD < w.G.nnz ? word + WORD : w.G.nnz];
+            const int64_t k = e < w.G.nnz ? source_of(w, tile, e) : 0;
+            expand_word(w, B, k, e < w.G.nnz ? rowptr_at(w.P, col_at(w.A, k)) : 0, e < w.G.nnz ? offsets[e] : end, end);
         }
     }
 }
@@ -182,20 +182,19 @@ static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_c
 static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w,
                                   lsp_csr *B) {
     lsp_status status = LSP_OK;
-    int64_t *offsets = NULL, nnz = 0;
+    int64_t *offsets = NULL, nnz = 0, unsorted;
     lsp_csr_types types = {};
-    bool sorted = true;
     w->P = view(&wanted->P);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->entries + 1, sizeof *offsets, (void **)&offsets));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for_runs(w->entries), NT, 0, *w, offsets));
-    LSP_TRY(add_up(ctx, wanted, offsets, w->entries + 1, &nnz));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.nnz + 1, sizeof *offsets, (void **)&offsets));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets));
+    LSP_TRY(add_up(ctx, wanted, offsets, w->G.nnz + 1, &nnz));
     types = lsp_types_like(A, wanted->col_count, nnz);
-    LSP_TRY(lsp_csr_create(ctx, w->count, wanted->col_count, nnz, &types, B));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->count + 1), NT, 0, *w, offsets, B->rowptr,
+    LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, nnz, &types, B));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
                        B->rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_expand, blocks_for_runs(w->entries), NT, 0, *w, offsets, view(B)));
-    LSP_TRY(lsp_csr_sorted_cuda(ctx, B, false, &sorted));
-    LSP_TRY(sorted ? LSP_OK : lsp_csr_sort_cuda(ctx, B));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B)));
+    LSP_TRY(lsp_csr_find_unsorted_cuda(ctx, B, false, &unsorted));
+    LSP_TRY(unsorted == B->rows ? LSP_OK : lsp_csr_sort_cuda(ctx, B));
 done:
     return status;
 }
@@ -203,11 +202,11 @@ done:
 static lsp_status extract_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, const gpu_wanted *w,
                                lsp_csr *B) {
     lsp_status status = LSP_OK;
-    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, w->entries);
-    LSP_TRY(lsp_csr_create(ctx, w->count, wanted->col_count, w->entries, &types, B));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->count + 1), NT, 0, *w, NULL, B->rowptr,
+    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, w->G.nnz);
+    LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, w->G.nnz, &types, B));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, NULL, B->rowptr,
                        B->rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_runs(w->entries), NT, 0, *w, view(B)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(w->G.nnz), NT, 0, *w, view(B)));
 done:
     return status;
 }
@@ -220,17 +219,15 @@ extern "C" lsp_status lsp_csr_extract_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     w.A = view(A);
     w.rows = wanted->rows;
     w.wide = wanted->type == LSP_I64;
-    w.count = wanted->row_count;
-    w.entries = A->nnz;
-    w.starts = A->rowptr;
-    w.wide_starts = A->rowptr_type == LSP_I64;
+    w.G = view(A);
+    w.G.rows = wanted->row_count;
     w.value_bytes = value_bytes(A);
     if (w.rows) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w.count + 1, sizeof *starts, (void **)&starts));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w.count + 1), NT, 0, w, starts));
-        LSP_TRY(add_up(ctx, wanted, starts, w.count + 1, &w.entries));
-        w.starts = starts;
-        w.wide_starts = true;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w.G.rows + 1, sizeof *starts, (void **)&starts));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w.G.rows + 1), NT, 0, w, starts));
+        LSP_TRY(add_up(ctx, wanted, starts, w.G.rows + 1, &w.G.nnz));
+        w.G.rowptr = starts;
+        w.G.wide_rowptr = true;
     }
     LSP_TRY(wanted->P.rowptr ? extract_columns(ctx, A, wanted, &w, B) : extract_rows(ctx, A, wanted, &w, B));
 done:

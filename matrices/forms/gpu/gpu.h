@@ -36,9 +36,6 @@ lsp_status lsp_stack_copy_cuda(lsp_ctx *ctx, const lsp_csr *block, int64_t offse
 /* row[k] = the row of entry k. */
 lsp_status lsp_csr_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type);
 
-/* Do the columns of each row ascend? With `strictly`, none twice. Waits. */
-lsp_status lsp_csr_sorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted);
-
 /* The elements of D = the entries of A, no place twice. D has its stride. */
 lsp_status lsp_dense_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D);
 

@@ -18,7 +18,6 @@ LSP_NO_CUDA(lsp_stack_create_cuda,
 LSP_NO_CUDA(lsp_stack_copy_cuda,
             (lsp_ctx *ctx, const lsp_csr *block, int64_t offset, int64_t *next, const lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_csr_rows_cuda, (lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type), ctx)
-LSP_NO_CUDA(lsp_csr_sorted_cuda, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted), ctx)
 LSP_NO_CUDA(lsp_dense_fill_cuda, (lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D), ctx)
 LSP_NO_CUDA(lsp_dense_gather_cuda, (lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B), ctx)
 /* clang-format on */

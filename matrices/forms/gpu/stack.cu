@@ -37,17 +37,17 @@ static __device__ void widen_value(void *to, lsp_type type, int64_t at, const gp
 }
 
 static __global__ void kernel_copy(gpu_csr block, int64_t offset, const int64_t *next, gpu_csr B, int bytes) {
-    EACH_RUN(first, block.nnz) {
-        const run_rows rows = rows_of_run(block.rowptr, block.wide_rowptr, block.rows, first, block.nnz);
-        EACH_WORD(word, first, block.nnz) {
+    EACH_TILE(at, block.nnz) {
+        const entry_tile tile = tile_at(block, at);
+        EACH_WORD(word, at, block.nnz) {
             const int64_t k = word + lane_of();
             if (k < block.nnz) {
-                const int64_t i = row_of(rows, k), at = next[i] + k - rowptr_at(block, i);
-                index_set((void *)B.col, B.wide_col, at, col_at(block, k) + offset);
+                const int64_t i = row_of(block, k, tile.low, tile.high), to = next[i] + k - rowptr_at(block, i);
+                index_set((void *)B.col, B.wide_col, to, col_at(block, k) + offset);
                 if (block.val_type == B.val_type) {
-                    move_value((void *)B.val, at, block.val, k, bytes);
+                    move_value((void *)B.val, to, block.val, k, bytes);
                 } else {
-                    widen_value((void *)B.val, B.val_type, at, block, k);
+                    widen_value((void *)B.val, B.val_type, to, block, k);
                 }
             }
         }
@@ -70,7 +70,7 @@ done:
 extern "C" lsp_status lsp_stack_copy_cuda(lsp_ctx *ctx, const lsp_csr *block, int64_t offset, int64_t *next,
                                           const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_runs(block->nnz), NT, 0, view(block), offset, next, view(B),
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(block->nnz), NT, 0, view(block), offset, next, view(B),
                        value_bytes(B)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_advance, blocks_for_items(block->rows), NT, 0, view(block), next));
 done:

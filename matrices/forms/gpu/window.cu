@@ -9,14 +9,15 @@ static __device__ bool inside(const lsp_window &w, int64_t from, int64_t column)
 }
 
 static __global__ void kernel_mark(gpu_csr A, lsp_window w, gpu_marks m) {
-    EACH_RUN(first, A.nnz) {
-        run_rows rows = {};
+    EACH_TILE(at, A.nnz) {
+        entry_tile tile = {};
         if (w.diagonal) {
-            rows = rows_of_run(A.rowptr, A.wide_rowptr, A.rows, first, A.nnz);
+            tile = tile_at(A, at);
         }
-        EACH_WORD(word, first, A.nnz) {
+        EACH_WORD(word, at, A.nnz) {
             const int64_t k = word + lane_of();
-            mark_word(m, word, k < A.nnz && inside(w, w.diagonal ? row_of(rows, k) : 0, col_at(A, k)));
+            mark_word(m, word,
+                      k < A.nnz && inside(w, w.diagonal ? row_of(A, k, tile.low, tile.high) : 0, col_at(A, k)));
         }
     }
 }
@@ -43,7 +44,7 @@ extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     lsp_csr made = {};
     int64_t nnz = 0;
     LSP_TRY(make_marks(ctx, A->nnz, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_runs(A->nnz), NT, 0, view(A), *window, m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
     LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     LSP_TRY(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
@@ -71,17 +72,17 @@ extern "C" lsp_status lsp_csr_shift_rowptr_cuda(lsp_ctx *ctx, const lsp_csr *A, 
 }
 
 static __global__ void kernel_rows(gpu_csr A, void *row, bool wide) {
-    EACH_RUN(first, A.nnz) {
-        const run_rows rows = rows_of_run(A.rowptr, A.wide_rowptr, A.rows, first, A.nnz);
-        EACH_WORD(word, first, A.nnz) {
+    EACH_TILE(at, A.nnz) {
+        const entry_tile tile = tile_at(A, at);
+        EACH_WORD(word, at, A.nnz) {
             const int64_t k = word + lane_of();
             if (k < A.nnz) {
-                index_set(row, wide, k, row_of(rows, k));
+                index_set(row, wide, k, row_of(A, k, tile.low, tile.high));
             }
         }
     }
 }
 
 extern "C" lsp_status lsp_csr_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type) {
-    return LSP_LAUNCH(ctx, kernel_rows, blocks_for_runs(A->nnz), NT, 0, view(A), row, type == LSP_I64);
+    return LSP_LAUNCH(ctx, kernel_rows, blocks_for_tiles(A->nnz), NT, 0, view(A), row, type == LSP_I64);
 }

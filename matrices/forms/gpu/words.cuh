@@ -1,51 +1,19 @@
-/* Kernels of this folder share their work by entries, so that one long row is like many short ones: a warp takes a run
- * of 256 entries, 32 at a time, a word. Entries that stay are one bit each in the mask of their word; a prefix sum of
- * the words' counts then places every entry. */
+/* Kernels of this folder share their work by entries: a warp takes a tile (csr/gpu/entries.cuh), 32 entries at a time,
+ * a word. Entries that stay are one bit each in the mask of their word; a prefix sum of the words' counts then places
+ * every entry. */
 #ifndef LSP_MATRICES_FORMS_GPU_WORDS_CUH
 #define LSP_MATRICES_FORMS_GPU_WORDS_CUH
 
-#include "matrices/csr/gpu/view.cuh"
+#include "matrices/csr/gpu/entries.cuh"
 
-enum { WORD = 32, RUN = 8 * WORD };
+enum { WORD = 32 };
 
-static inline int64_t blocks_for_runs(int64_t n) {
-    return lsp_max(lsp_min(lsp_ceil_div(n, (int64_t)RUN * WARPS), 1 << 14), 1);
+static inline int64_t blocks_for_tiles(int64_t n) {
+    return lsp_max(lsp_min(lsp_ceil_div(n, (int64_t)ENTRY_TILE * WARPS), 1 << 14), 1);
 }
 
-/* A warp takes every run whose number is its own modulo the warps of the grid. */
-#define EACH_RUN(first, n)                                                                                             \
-    for (int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * RUN; (first) < (n);                        \
-         (first) += (int64_t)gridDim.x * WARPS * RUN)
-/* The words of a run: all lanes take part in each. */
-#define EACH_WORD(word, first, n) for (int64_t word = (first); word < (first) + RUN && word < (n); word += WORD)
-
-/* The row of entry k, which is one of low .. high: the last row that begins at k or before. */
-static inline __device__ int64_t row_between(const void *rowptr, bool wide, int64_t low, int64_t high, int64_t k) {
-    while (low < high) {
-        const int64_t middle = low + (high - low + 1) / 2;
-        if (index_at(rowptr, wide, middle) <= k) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
-/* The rows of a run: all its entries lie in the rows low .. high. The search of one entry then takes a few steps. */
-typedef struct run_rows {
-    const void *rowptr;
-    bool wide;
-    int64_t low, high;
-} run_rows;
-static inline __device__ run_rows rows_of_run(const void *rowptr, bool wide, int64_t rows, int64_t first, int64_t n) {
-    const int64_t low = row_between(rowptr, wide, 0, rows - 1, first), last = first + RUN < n ? first + RUN - 1 : n - 1;
-    const run_rows r = {rowptr, wide, low, row_between(rowptr, wide, low, rows - 1, last)};
-    return r;
-}
-static inline __device__ int64_t row_of(const run_rows &r, int64_t k) {
-    return row_between(r.rowptr, r.wide, r.low, r.high, k);
-}
+/* The words of the tile that begins at entry `at`: all lanes take part in each. */
+#define EACH_WORD(word, at, n) for (int64_t word = (at); word < (at) + ENTRY_TILE && word < (n); word += WORD)
 
 /* ---- masks ---- */
 

@@ -1,0 +1,233 @@
+/* C = alpha*A + beta*B by a plan. Equal patterns whose rows ascend strictly need no plan: entry k is the sum of entries
+ * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column, as lsp_csr_add does on a
+ * GPU with values: entry c of C is the sum of a run of this list. */
+#include "add.h"
+#include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
+#include "plans.h"
+
+enum { least_share = 1 << 15 };
+
+static lsp_csr pattern_of(const lsp_csr *A) {
+    lsp_csr pattern = *A;
+    pattern.val = NULL;
+    pattern.val_type = LSP_NONE;
+    return pattern;
+}
+
+/* ---- the structure ---- */
+
+typedef struct stacking {
+    const lsp_csr *A, *B, *P;
+} stacking;
+
+static void stack_starts(void *data, int64_t begin, int64_t end) {
+    const stacking *s = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(s->P->rowptr, s->P->rowptr_type, i + 1,
+                      lsp_csr_rowptr(s->A, i + 1) + lsp_csr_rowptr(s->B, i + 1));
+    }
+}
+
+static void stack_row(const lsp_csr *A, int64_t i, int64_t first, const lsp_csr *P, int64_t to) {
+    const bool wide = P->val_type == LSP_F64;
+    for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++, to++) {
+        lsp_index_set(P->col, P->col_type, to, lsp_csr_col(A, k));
+        lsp_place_set(P->val, wide, to, first + k);
+    }
+}
+
+static void stack_rows(void *data, int64_t begin, int64_t end) {
+    const stacking *s = data;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t to = lsp_csr_rowptr(s->P, i);
+        stack_row(s->A, i, 0, s->P, to);
+        stack_row(s->B, i, s->A->nnz, s->P, to + lsp_csr_rowptr(s->A, i + 1) - lsp_csr_rowptr(s->A, i));
+    }
+}
+
+/* P = row i of A, then row i of B, for each i; values are places. */
+static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr *P) {
+    lsp_status status = LSP_OK;
+    const lsp_csr_types types = {.val_type = lsp_place_type(wide), .where = A->where};
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_stack_cuda(ctx, A, B, P);
+    }
+    lsp_for_shares(ctx, A->rows, least_share, stack_starts, &(stacking){.A = A, .B = B, .P = P});
+    lsp_csr_for_rows(ctx, P, stack_rows, &(stacking){.A = A, .B = B, .P = P});
+done:
+    return status;
+}
+
+/* Sorts P's rows. heads[] = where runs of equal columns begin, counts[i] of them from the begin of row i on. */
+static lsp_status sort_stack(lsp_ctx *ctx, const lsp_csr *P, void *heads, void *counts) {
+    return lsp_segsort(ctx, &(lsp_segsort_args){.n = P->nnz,
+                                                .segments = P->rows,
+                                                .offsets = P->rowptr,
+                                                .offset_type = P->rowptr_type,
+                                                .key_type = P->col_type == LSP_I64 ? LSP_U64 : LSP_U32,
+                                                .value_bytes = lsp_type_bytes(P->val_type),
+                                                .keys = P->col,
+                                                .keys_out = P->col,
+                                                .values = P->val,
+                                                .values_out = P->val,
+                                                .change_at = heads,
+                                                .change_count = counts,
+                                                .where = P->where});
+}
+
+typedef struct taking {
+    const lsp_csr *P, *C;
+    const void *heads, *counts;
+    int64_t *rowptr;
+    void *starts;
+    bool wide;
+} taking;
+
+static void take_counts(void *data, int64_t begin, int64_t end) {
+    const taking *t = data;
+    for (int64_t i = begin; i < end; i++) {
+        t->rowptr[i + 1] = lsp_index_at(t->counts, t->P->rowptr_type, i);
+    }
+}
+
+static void take_rows(void *data, int64_t begin, int64_t end) {
+    const taking *t = data;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at = lsp_csr_rowptr(t->P, i);
+        for (int64_t c = t->rowptr[i]; c < t->rowptr[i + 1]; c++, at++) {
+            const int64_t head = lsp_index_at(t->heads, t->P->rowptr_type, at);
+            lsp_index_set(t->C->col, t->C->col_type, c, lsp_csr_col(t->P, head));
+            if (t->starts) {
+                lsp_place_set(t->starts, t->wide, c, head);
+            }
+        }
+    }
+}
+
+/* lsp_csr_take_heads_cuda, on either device. */
+static lsp_status take_heads(lsp_ctx *ctx, taking *t, void **starts, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *P = t->P;
+    if (P->where == LSP_CUDA) {
+        return lsp_csr_take_heads_cuda(ctx, P, t->heads, t->counts, t->wide, starts, C);
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, P->rows + 1, &t->rowptr));
+    lsp_for_shares(ctx, P->rows, least_share, take_counts, t);
+    lsp_prefix_sum(ctx, t->rowptr, P->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, P->rows, P->cols, t->rowptr, &(lsp_csr_types){.drop_values = true}, C));
+    if (starts) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, C->nnz + 1, lsp_place_bytes(t->wide), starts));
+        lsp_place_set(*starts, t->wide, C->nnz, P->nnz);
+        t->starts = *starts;
+    }
+    t->C = C;
+    lsp_csr_for_rows(ctx, P, take_rows, t);
+done:
+    return status;
+}
+
+/* Makes the plan's structure and sources. */
+static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool valued = plan->C.val_type != LSP_NONE;
+    const lsp_type val_type = plan->C.val_type;
+    lsp_csr P = {0};
+    void *heads, *counts;
+    plan->C.nnz = 0;
+    LSP_TRY(stack(ctx, A, B, plan->from.wide, &P));
+    const size_t bytes = lsp_type_bytes(P.rowptr_type);
+    LSP_TRY(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
+    LSP_TRY(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
+    LSP_TRY(sort_stack(ctx, &P, heads, counts));
+    LSP_TRY(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
+                       valued ? &plan->from.starts : NULL, &plan->C));
+    plan->C.val_type = val_type;
+    if (valued) {
+        plan->from.sources = P.val;
+        P.val = NULL;
+    }
+done:
+    lsp_csr_free(ctx, &P);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- the plan ---- */
+
+/* Have A and B one pattern, whose rows ascend strictly? */
+static lsp_status find_equal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool *equal) {
+    lsp_status status = LSP_OK;
+    const lsp_csr a = pattern_of(A), b = pattern_of(B);
+    lsp_csr_difference d;
+    int64_t row = 0;
+    *equal = false;
+    if (A->nnz == B->nnz) {
+        LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
+    }
+    if (A->nnz == B->nnz && row == A->rows) {
+        LSP_TRY(lsp_csr_compare(ctx, &a, &b, &d));
+        *equal = d.same_pattern;
+    }
+done:
+    return status;
+}
+
+static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
+    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_csr_add_plan *made = NULL;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_csr_types fit;
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(check_operands(ctx, A, B));
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_csr_add_plan){.ctx = ctx, .A = lsp_csr_outline(A), .B = lsp_csr_outline(B), .C = lsp_csr_outline(A)};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    made->C.rowptr_type = fit.rowptr_type;
+    made->C.col_type = fit.col_type;
+    made->C.val_type = A->val_type > B->val_type ? A->val_type : B->val_type;
+    LSP_TRY(find_equal(ctx, A, B, &made->equal));
+    if (!made->equal) {
+        made->from.nnz_a = A->nnz;
+        made->from.wide = wide || lsp_place_is_wide(A->nnz + B->nnz);
+        LSP_TRY(merge(made, A, B));
+    }
+    *plan = made;
+    made = NULL;
+done:
+    lsp_csr_add_plan_destroy(made);
+    return status;
+}
+
+lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_add_plan **plan) {
+    return lsp_csr_add_plan_as(ctx, A, B, false, plan);
+}
+
+void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan) {
+    if (plan != NULL && plan->ctx != NULL) {
+        lsp_free(plan->ctx, plan->C.rowptr);
+        lsp_free(plan->ctx, plan->C.col);
+        lsp_free(plan->ctx, plan->from.starts);
+        lsp_free(plan->ctx, plan->from.sources);
+    }
+    if (plan != NULL) {
+        lsp_plan_free(&plan->life);
+    }
+}

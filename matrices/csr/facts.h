@@ -1,0 +1,111 @@
+/* Facts about a matrix in either place, and what both devices compute alike. */
+#ifndef LSP_MATRICES_CSR_FACTS_H
+#define LSP_MATRICES_CSR_FACTS_H
+
+#include "core/core.h"
+
+#include <math.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- values ---- */
+
+/* The length of a complex number, without overflow or underflow on the way. The C library's hypot rounds differently on
+ * each device; these steps round alike everywhere. */
+LSP_BOTH_SIDES static inline double lsp_length(double re, double im) {
+    int exponent;
+    const double most = fmax(fabs(re), fabs(im)), least = fmin(fabs(re), fabs(im));
+    if (least == 0) {
+        return most;
+    }
+    (void)frexp(most, &exponent);
+    const double x = ldexp(most, -exponent), y = ldexp(least, -exponent);
+    return ldexp(sqrt(x * x + y * y), exponent);
+}
+
+LSP_BOTH_SIDES static inline bool lsp_is_number(double x) { return x == x; }
+
+/* |a-b| / max(|a|,|b|) of two complex numbers, scaled so that nothing overflows. 0 if both are equal or both NaN;
+ * infinite if only one is NaN or either is infinite. */
+LSP_BOTH_SIDES static inline double lsp_relative(double a_re, double a_im, double b_re, double b_im) {
+    const bool same_re = a_re == b_re || (!lsp_is_number(a_re) && !lsp_is_number(b_re));
+    const bool same_im = a_im == b_im || (!lsp_is_number(a_im) && !lsp_is_number(b_im));
+    if (same_re && same_im) {
+        return 0;
+    }
+    const bool numbers = lsp_is_number(a_re) && lsp_is_number(a_im) && lsp_is_number(b_re) && lsp_is_number(b_im);
+    const double most = fmax(fmax(fabs(a_re), fabs(a_im)), fmax(fabs(b_re), fabs(b_im)));
+    if (!numbers || most > 1.7976931348623157e308) {
+        return (double)INFINITY;
+    }
+    int exponent;
+    (void)frexp(most, &exponent);
+    const double ax = ldexp(a_re, -exponent), ay = ldexp(a_im, -exponent);
+    const double bx = ldexp(b_re, -exponent), by = ldexp(b_im, -exponent);
+    return lsp_length(ax - bx, ay - by) / fmax(lsp_length(ax, ay), lsp_length(bx, by));
+}
+
+/* ---- checks ---- */
+
+/* The first of 0 .. n-1, rows or entries of A, that `find` finds; n if none. find(A, begin, end) is the first of a
+ * share, or `end`. */
+int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
+                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end));
+
+/* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
+lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
+
+/* *row = the first row whose columns do not ascend, or with `strictly` also repeat; A->rows if none. For a checked
+ * matrix in either place. Waits for a GPU. */
+lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row);
+lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row);
+
+/* *entry = the first one that is NaN or infinite; A->nnz if none. Waits. */
+lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry);
+
+/* An entry of a matrix on the GPU. */
+typedef struct lsp_csr_spot {
+    int64_t row, col;
+} lsp_csr_spot;
+lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
+
+/* ---- comparison ---- */
+
+/* The first place where the patterns of two matrices of one shape differ: its row and column, or -1. Waits. */
+lsp_status lsp_csr_first_difference_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_spot *spot);
+
+/* Compares values at the same place: with `aligned` those of the same number, else by column in sorted rows, equal
+ * columns in their order. *max_rel is the largest relative difference, *entry the first entry of A that has it (-1 if
+ * it is 0), *same_bits: all values compared are equal bit for bit. Waits. */
+typedef struct lsp_csr_distance {
+    double max_rel;
+    int64_t entry;
+    bool same_bits;
+} lsp_csr_distance;
+lsp_status lsp_csr_distance_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool aligned,
+                                 lsp_csr_distance *distance);
+
+/* ---- statistics ---- */
+
+/* What the rows of a matrix tell. */
+typedef struct lsp_csr_row_facts {
+    lsp_csr_stats stats; /* but mean_row and stddev_row, and what needs the transpose */
+    uint64_t squares[2]; /* the sum of the squared lengths of all rows: low word, high word */
+    bool strict;         /* all rows ascend strictly */
+} lsp_csr_row_facts;
+lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts);
+
+/* The rows of T = A^T without entries, and the entries of the longest. Waits. */
+lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats);
+
+/* Compares A with T = A^T, both with sorted rows and no duplicates: fills the four fields of symmetry. The GPU's
+ * waits. */
+void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
+lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* Work shared out by entries, however long the rows are: a warp takes tiles of entries and finds their rows by binary
+ * search, first among all rows, then among those of the tile. */
+#ifndef LSP_MATRICES_CSR_GPU_ENTRIES_CUH
+#define LSP_MATRICES_CSR_GPU_ENTRIES_CUH
+
+#include "view.cuh"
+
+enum { ENTRY_TILE = 256 };
+
+/* The row of entry k, which is one of low .. high. */
+static inline __device__ int64_t row_of(const gpu_csr &A, int64_t k, int64_t low, int64_t high) {
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (rowptr_at(A, middle + 1) <= k) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* A tile: entries first .. end-1, in rows low .. high. */
+typedef struct entry_tile {
+    int64_t first, end, low, high;
+} entry_tile;
+
+static inline __device__ entry_tile tile_at(const gpu_csr &A, int64_t first) {
+    entry_tile tile;
+    tile.first = first;
+    tile.end = first + ENTRY_TILE < A.nnz ? first + ENTRY_TILE : A.nnz;
+    tile.low = row_of(A, first, 0, A.rows - 1);
+    tile.high = row_of(A, tile.end - 1, tile.low, A.rows - 1);
+    return tile;
+}
+
+#define EACH_TILE(at, n)                                                                                               \
+    for (int64_t at = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ENTRY_TILE; at < (n);                         \
+         at += (int64_t)gridDim.x * WARPS * ENTRY_TILE)
+
+/* A value of any type; 1 in a pattern. */
+typedef struct gpu_value {
+    double re, im;
+} gpu_value;
+static inline __device__ gpu_value complex_at(const gpu_csr &A, int64_t k) {
+    const double *pairs = (const double *)A.val;
+    gpu_value v;
+    v.re = A.val_type == LSP_C64 ? pairs[2 * k] : value_at(A, k);
+    v.im = A.val_type == LSP_C64 ? pairs[2 * k + 1] : 0;
+    return v;
+}
+static inline __device__ bool is_finite(gpu_value v) { return isfinite(v.re) && isfinite(v.im); }
+
+/* *first = min(*first, x), and max: many threads find something, few of them improve it. */
+static inline __device__ void lower_to(ull *first, ull x) {
+    if (x < *(volatile ull *)first) {
+        atomicMin(first, x);
+    }
+}
+static inline __device__ void raise_to(ull *most, ull x) {
+    if (x > *(volatile ull *)most) {
+        atomicMax(most, x);
+    }
+}
+
+#endif

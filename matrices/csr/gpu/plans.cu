@@ -1,0 +1,162 @@
+/* Plans of transposes and sums on the GPU: numbers of entries are stacked, sorted and transposed like values; a plan's
+ * use is one kernel, with a thread for each entry of the result. */
+#include "core/scan.h"
+#include "kernel_create.cuh"
+#include "matrices/csr/plans.h"
+
+/* ---- transposes ---- */
+
+static __global__ void kernel_number(void *places, bool wide, int64_t n) {
+    EACH_ITEM(k, n) { lsp_place_set(places, wide, k, k); }
+}
+
+extern "C" lsp_status lsp_csr_number_cuda(lsp_ctx *ctx, void *places, bool wide, int64_t n) {
+    return n > 0 ? LSP_LAUNCH(ctx, kernel_number, blocks_for_items(n), NT, 0, places, wide, n) : LSP_OK;
+}
+
+template <int BYTES>
+static __global__ void kernel_take_values(const void *from, const void *places, bool wide, void *to, int64_t n) {
+    EACH_ITEM(k, n) { move_value(to, k, from, lsp_place_at(places, wide, k), BYTES); }
+}
+
+extern "C" lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide,
+                                               const lsp_csr *B) {
+    const int64_t blocks = blocks_for_items(A->nnz);
+    const int bytes = value_bytes(A);
+    return A->nnz == 0 || bytes == 0 ? LSP_OK
+           : bytes == 4 ? LSP_LAUNCH(ctx, kernel_take_values<4>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
+           : bytes == 8 ? LSP_LAUNCH(ctx, kernel_take_values<8>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
+                        : LSP_LAUNCH(ctx, kernel_take_values<16>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz);
+}
+
+/* ---- the structure of a sum ---- */
+
+static __global__ void kernel_stack_starts(gpu_csr A, gpu_csr B, void *starts, bool wide) {
+    EACH_ITEM(i, A.rows + 1) { index_set(starts, wide, i, rowptr_at(A, i) + rowptr_at(B, i)); }
+}
+
+/* Row i of A goes to entry `to` of P; its entries are numbered from `first` on. */
+static __device__ void stack_row(const gpu_csr &A, int64_t first, const gpu_csr &P, void *col, void *places, int64_t i,
+                                 int64_t to) {
+    const int64_t begin = rowptr_at(A, i), end = rowptr_at(A, i + 1);
+    for (int64_t k = begin + lane_of(); k < end; k += 32) {
+        index_set(col, P.wide_col, to + k - begin, col_at(A, k));
+        lsp_place_set(places, P.val_type == LSP_F64, to + k - begin, first + k);
+    }
+}
+
+static __global__ void kernel_stack(gpu_csr A, gpu_csr B, gpu_csr P, void *col, void *places) {
+    EACH_ROW(i, A.rows) {
+        const int64_t to = rowptr_at(P, i);
+        stack_row(A, 0, P, col, places, i, to);
+        stack_row(B, A.nnz, P, col, places, i, to + rowptr_at(A, i + 1) - rowptr_at(A, i));
+    }
+}
+
+extern "C" lsp_status lsp_csr_stack_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_stack_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), view(B), P->rowptr,
+                       P->rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_stack, blocks_for_rows(A->rows), NT, 0, view(A), view(B), view(P), P->col, P->val));
+done:
+    return status;
+}
+
+static __global__ void kernel_take_counts(const void *counts, bool wide, int64_t *to, int64_t n) {
+    EACH_ITEM(i, n + 1) { to[i] = i > 0 ? index_at(counts, wide, i - 1) : 0; }
+}
+
+/* The last of `starts` is the end of P. */
+static __global__ void kernel_take_heads(gpu_csr P, const void *heads, const int64_t *rowptr, gpu_csr C, void *col,
+                                         void *starts, bool wide) {
+    if (starts && blockIdx.x == 0 && threadIdx.x == 0) {
+        lsp_place_set(starts, wide, C.nnz, P.nnz);
+    }
+    EACH_ROW(i, P.rows) {
+        const int64_t at = rowptr_at(P, i), first = rowptr[i], count = rowptr[i + 1] - first;
+        for (int64_t e = lane_of(); e < count; e += 32) {
+            const int64_t head = index_at(heads, P.wide_rowptr, at + e);
+            index_set(col, C.wide_col, first + e, col_at(P, head));
+            if (starts) {
+                lsp_place_set(starts, wide, first + e, head);
+            }
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_take_heads_cuda(lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts,
+                                              bool wide, void **starts, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *rowptr = NULL, nnz = 0;
+    lsp_csr_types types = {};
+    lsp_csr made = {};
+    void *begins = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, P->rows + 1, sizeof *rowptr, (void **)&rowptr));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_counts, blocks_for_items(P->rows + 1), NT, 0, counts, P->rowptr_type == LSP_I64,
+                       rowptr, P->rows));
+    LSP_TRY(lsp_cuda_scan(ctx, rowptr, P->rows + 1, &nnz));
+    LSP_TRY(make_rows(ctx, P->rows, P->cols, nnz, types, rowptr, &made));
+    if (starts) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz + 1, lsp_place_bytes(wide), &begins));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_heads, blocks_for_rows(P->rows), NT, 0, view(P), heads, rowptr, view(&made),
+                       made.col, begins, wide));
+    if (starts) {
+        *starts = begins;
+    }
+    *C = made;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+        lsp_free(ctx, begins);
+    }
+    return status;
+}
+
+/* ---- its values ---- */
+
+static __device__ float term(float factor, const gpu_csr &A, int64_t k) {
+    return __fmul_rn(factor, (float)value_at(A, k));
+}
+static __device__ double term(double factor, const gpu_csr &A, int64_t k) { return __dmul_rn(factor, value_at(A, k)); }
+
+/* Every NaN gets the same bits. */
+template <typename V> static __device__ V settled(V sum) {
+    return isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum;
+}
+
+/* alpha and beta are rounded to C's type, as the host rounds them. */
+template <typename V> static __global__ void kernel_sum_equal(gpu_csr A, V alpha, gpu_csr B, V beta, V *to, int64_t n) {
+    EACH_ITEM(k, n) { to[k] = settled(term(alpha, A, k) + term(beta, B, k)); }
+}
+
+template <typename V>
+static __global__ void kernel_sum_sources(gpu_csr A, V alpha, gpu_csr B, V beta, lsp_csr_sources from, V *to,
+                                          int64_t n) {
+    EACH_ITEM(c, n) {
+        const int64_t begin = lsp_place_at(from.starts, from.wide, c),
+                      end = lsp_place_at(from.starts, from.wide, c + 1);
+        V sum = 0;
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t p = lsp_place_at(from.sources, from.wide, k);
+            const V next = p < from.nnz_a ? term(alpha, A, p) : term(beta, B, p - from.nnz_a);
+            sum = k == begin ? next : sum + next;
+        }
+        to[c] = settled(sum);
+    }
+}
+
+template <typename V> static lsp_status sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
+    const int64_t n = u->C->nnz, blocks = blocks_for_items(n);
+    const gpu_csr A = view(u->A), B = view(u->B);
+    const V alpha = (V)u->alpha, beta = (V)u->beta;
+    V *to = (V *)u->C->val;
+    return u->from ? LSP_LAUNCH(ctx, kernel_sum_sources<V>, blocks, NT, 0, A, alpha, B, beta, *u->from, to, n)
+                   : LSP_LAUNCH(ctx, kernel_sum_equal<V>, blocks, NT, 0, A, alpha, B, beta, to, n);
+}
+
+extern "C" lsp_status lsp_csr_sum_values_cuda(lsp_ctx *ctx, const lsp_csr_sum *u) {
+    return u->C->val_type == LSP_F64 ? sum_values<double>(ctx, u) : sum_values<float>(ctx, u);
+}

@@ -1,0 +1,192 @@
+/* B = A^T by a plan. The numbers of A's entries are transposed once, as if they were its values; then B's values are
+ * gathered at these places. */
+#include "matrices/csr/gpu/gpu.h"
+#include "matrices/matrices.h"
+#include "plans.h"
+
+enum { least_share = 1 << 15 };
+
+/* ---- what both plans need ---- */
+
+lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *planned, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_header(ctx, name, A));
+    LSP_REQUIRE(A->where == planned->where, LSP_ERR_ARGUMENT, "%s lies %s, the plan was made for a matrix %s", name,
+                A->where == LSP_CUDA ? "on the GPU" : "on the host",
+                planned->where == LSP_CUDA ? "on the GPU" : "on the host");
+    LSP_REQUIRE(A->rows == planned->rows && A->cols == planned->cols && A->nnz == planned->nnz, LSP_ERR_ARGUMENT,
+                "%s is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", name,
+                (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)planned->rows,
+                (long long)planned->cols, (long long)planned->nnz);
+    LSP_REQUIRE(
+        A->rowptr_type == planned->rowptr_type && A->col_type == planned->col_type && A->val_type == planned->val_type,
+        LSP_ERR_ARGUMENT, "%s has types %s, %s and %s; the plan was made for %s, %s and %s", name,
+        lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type), lsp_type_name(A->val_type),
+        lsp_type_name(planned->rowptr_type), lsp_type_name(planned->col_type), lsp_type_name(planned->val_type));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *types, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0}, pattern = *S;
+    pattern.val = NULL;
+    pattern.val_type = LSP_NONE;
+    LSP_TRY(lsp_csr_copy(ctx, &pattern, &(lsp_csr_types){types->rowptr_type, types->col_type, LSP_NONE, true, S->where},
+                         &made));
+    LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
+    made.val_type = types->val_type;
+    *C = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+/* ---- the plan ---- */
+
+typedef struct numbering {
+    void *places;
+    bool wide;
+} numbering;
+
+static void number_share(void *data, int64_t begin, int64_t end) {
+    const numbering *n = data;
+    for (int64_t k = begin; k < end; k++) {
+        lsp_place_set(n->places, n->wide, k, k);
+    }
+}
+
+/* *P = A, unless it is a pattern with the numbers of its entries for values, in scratch. */
+static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) {
+    lsp_status status = LSP_OK;
+    *P = *A;
+    if (A->val_type == LSP_NONE) {
+        goto done;
+    }
+    P->val_type = lsp_place_type(wide);
+    LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_place_bytes(wide), &P->val));
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_number_cuda(ctx, P->val, wide, A->nnz);
+    }
+    lsp_for_shares(ctx, A->nnz, least_share, number_share, &(numbering){.places = P->val, .wide = wide});
+done:
+    return status;
+}
+
+lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_csr_transpose_plan *made = NULL;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr numbered;
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_csr_transpose_plan){.ctx = ctx, .A = lsp_csr_outline(A), .wide = wide || lsp_place_is_wide(A->nnz)};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(number(ctx, A, made->wide, &numbered));
+    LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
+    *plan = made;
+    made = NULL;
+done:
+    lsp_csr_transpose_plan_destroy(made);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_transpose_plan_create(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_transpose_plan **plan) {
+    return lsp_csr_transpose_plan_as(ctx, A, false, plan);
+}
+
+void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan) {
+    if (plan != NULL && plan->ctx != NULL) {
+        lsp_csr_free(plan->ctx, &plan->B);
+    }
+    if (plan != NULL) {
+        lsp_plan_free(&plan->life);
+    }
+}
+
+/* ---- its use ---- */
+
+typedef struct gathering {
+    const lsp_csr *A, *B;
+    const void *places;
+    bool wide;
+} gathering;
+
+LSP_INLINE void gather(lsp_type val_type, bool wide, const gathering *g, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k++) {
+        lsp_move_value(g->B->val, k, g->A->val, lsp_place_at(g->places, wide, k), lsp_value_bytes(val_type));
+    }
+}
+LSP_INLINE void gather_typed(lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
+    if (g->wide) {
+        gather(val_type, true, g, begin, end);
+    } else {
+        gather(val_type, false, g, begin, end);
+    }
+}
+static void gather_share(void *data, int64_t begin, int64_t end) {
+    const gathering *g = data;
+    LSP_WITH_VALUE(g->A->val_type, gather_typed, g, begin, end);
+}
+
+static lsp_status fill(const lsp_csr_transpose_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    if (A->val_type == LSP_NONE || A->nnz == 0) {
+        return LSP_OK;
+    }
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_take_values_cuda(plan->ctx, A, plan->B.val, plan->wide, B);
+    }
+    lsp_for_shares(plan->ctx, A->nnz, least_share, gather_share,
+                   &(gathering){.A = A, .B = B, .places = plan->B.val, .wide = plan->wide});
+    return LSP_OK;
+}
+
+/* B as executions make it, without arrays. */
+static lsp_csr result(const lsp_csr_transpose_plan *plan) {
+    lsp_csr B = lsp_csr_outline(&plan->B);
+    B.val_type = plan->A.val_type;
+    return B;
+}
+
+lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr types = result(plan);
+    LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->A, A));
+    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
+    LSP_TRY(lsp_csr_copy_structure(ctx, &plan->B, &types, &made));
+    LSP_TRY(fill(plan, A, &made));
+    lsp_csr_put(ctx, B, &made, B == A);
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr made = result(plan);
+    LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->A, A));
+    LSP_TRY(lsp_csr_check_planned(ctx, "B", &made, B));
+    LSP_REQUIRE(B->val == NULL || B->val != A->val, LSP_ERR_ARGUMENT,
+                "the values of B are those of A: they cannot be read and written at once");
+    LSP_TRY(fill(plan, A, B));
+done:
+    return status;
+}

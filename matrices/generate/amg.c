@@ -1,0 +1,162 @@
+/* The factors of a smoothed aggregation multigrid on a regular grid with matrix A. Nodes in boxes of 3 x 3 or 3 x 3 x 3
+ * form an aggregate. T has one entry a row, in the column of the row's aggregate. P = T - w*A*T with w = 0.4 / (largest
+ * entry of A's grid), and R = P^T. All values have the bits that lsp_spgemm and lsp_csr_add give. */
+#include "generate.h"
+
+typedef struct hierarchy {
+    int64_t k;        /* nodes along an edge */
+    int dimensions;   /* 2 or 3 */
+    int64_t unknowns; /* per node */
+    double weight;    /* w */
+    lsp_generator *make_grid;
+} hierarchy;
+
+static const hierarchy poisson = {.dimensions = 2, .unknowns = 1, .weight = 0.1, .make_grid = lsp_generate_poisson2d};
+static const hierarchy stencil = {
+    .dimensions = 3, .unknowns = 1, .weight = 0.4 / 26, .make_grid = lsp_generate_stencil27};
+static const hierarchy elements = {.dimensions = 3, .unknowns = 3, .weight = 0.4 / 26, .make_grid = lsp_generate_fem3};
+
+enum { box = 3, most_columns = 24 }; /* a row of P: the unknowns of 2 x 2 x 2 aggregates */
+
+static int64_t aggregates_along(const hierarchy *h) { return lsp_ceil_div(h->k, box); }
+static int64_t coarse_unknowns(const hierarchy *h) {
+    const int64_t n = aggregates_along(h);
+    return h->unknowns * n * n * (h->dimensions == 3 ? n : 1);
+}
+static double tentative_value(const hierarchy *h) { return h->dimensions == 2 ? 1.0 / 3 : 1 / sqrt(27); }
+
+/* The column of T's entry in this row. */
+static int64_t aggregate_of(const hierarchy *h, int64_t row) {
+    const int64_t node = row / h->unknowns, n = aggregates_along(h), k = h->k;
+    const int64_t z = h->dimensions == 3 ? node / k / k : 0, y = node / k % k, x = node % k;
+    return ((z / box * n + y / box) * n + x / box) * h->unknowns + row % h->unknowns;
+}
+
+typedef struct building {
+    const hierarchy *h;
+    const lsp_csr *A; /* NULL: T is built */
+    int64_t *starts;
+    const lsp_csr *B;
+} building;
+
+typedef struct product_row { /* a row of A*T, columns ascending */
+    int count;
+    int64_t col[most_columns];
+    double sum[most_columns];
+} product_row;
+
+static void add_product(product_row *row, int64_t col, double a, double t) {
+    int at = row->count;
+    while (at > 0 && row->col[at - 1] > col) {
+        at--;
+    }
+    if (at > 0 && row->col[at - 1] == col) {
+        row->sum[at - 1] = fma(a, t, row->sum[at - 1]);
+        return;
+    }
+    for (int e = row->count++; e > at; e--) {
+        row->col[e] = row->col[e - 1];
+        row->sum[e] = row->sum[e - 1];
+    }
+    row->col[at] = col;
+    row->sum[at] = a * t;
+}
+
+static void multiply_row(const building *b, int64_t i, product_row *row) {
+    const double t = tentative_value(b->h);
+    row->count = 0;
+    for (int64_t k = lsp_csr_rowptr(b->A, i); k < lsp_csr_rowptr(b->A, i + 1); k++) {
+        add_product(row, aggregate_of(b->h, lsp_csr_col(b->A, k)), ((const double *)b->A->val)[k], t);
+    }
+}
+
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    const building *b = data;
+    product_row row;
+    for (int64_t i = begin; i < end; i++) {
+        multiply_row(b, i, &row);
+        b->starts[i + 1] = row.count;
+    }
+}
+
+static void fill_rows(void *data, int64_t begin, int64_t end) {
+    const building *b = data;
+    const double t = tentative_value(b->h), weight = -b->h->weight;
+    product_row row;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t own = aggregate_of(b->h, i), first = lsp_csr_rowptr(b->B, i);
+        multiply_row(b, i, &row);
+        for (int e = 0; e < row.count; e++) {
+            lsp_index_set(b->B->col, b->B->col_type, first + e, row.col[e]);
+            ((double *)b->B->val)[first + e] = row.col[e] == own ? t + weight * row.sum[e] : weight * row.sum[e];
+        }
+    }
+}
+
+static void fill_tentative(void *data, int64_t begin, int64_t end) {
+    const building *b = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(b->B->rowptr, b->B->rowptr_type, i + 1, i + 1);
+        lsp_index_set(b->B->col, b->B->col_type, i, aggregate_of(b->h, i));
+        ((double *)b->B->val)[i] = tentative_value(b->h);
+    }
+}
+
+static lsp_status make_tentative(lsp_ctx *ctx, const hierarchy *h, lsp_csr *T) {
+    enum { least_share = 1 << 14 };
+    const int64_t rows = h->unknowns * h->k * h->k * (h->dimensions == 3 ? h->k : 1), cols = coarse_unknowns(h);
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_generate_check_memory(ctx, rows, cols, rows));
+    LSP_TRY(lsp_csr_create(ctx, rows, cols, rows, &(lsp_csr_types){.val_type = LSP_F64}, T));
+    lsp_for_shares(ctx, rows, least_share, fill_tentative, &(building){.h = h, .B = T});
+done:
+    return status;
+}
+
+static lsp_status smooth(lsp_ctx *ctx, const hierarchy *h, const lsp_csr *A, lsp_csr *P) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    building b = {.h = h, .A = A, .B = P};
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &b.starts));
+    lsp_csr_for_rows(ctx, A, count_rows, &b);
+    lsp_prefix_sum(ctx, b.starts, A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, coarse_unknowns(h), b.starts, &(lsp_csr_types){.val_type = LSP_F64}, P));
+    lsp_csr_for_rows(ctx, A, fill_rows, &b);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static lsp_status generate(lsp_ctx *ctx, const hierarchy *known, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    hierarchy h = *known;
+    lsp_csr A = {0}, P = {0};
+    h.k = p[0].whole;
+    if (p[1].letter == 'T') {
+        return make_tentative(ctx, &h, B);
+    }
+    LSP_TRY(h.make_grid(ctx, p, seed, &A));
+    LSP_TRY(smooth(ctx, &h, &A, &P));
+    if (p[1].letter == 'R') {
+        LSP_TRY(lsp_csr_transpose(ctx, &P, B));
+        lsp_csr_free(ctx, &P);
+    } else {
+        *B = P;
+    }
+done:
+    lsp_csr_free(ctx, &A);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &P);
+    }
+    return status;
+}
+
+lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    return generate(ctx, &poisson, p, seed, A);
+}
+lsp_status lsp_generate_amg27(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    return generate(ctx, &stencil, p, seed, A);
+}
+lsp_status lsp_generate_amgfem3(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    return generate(ctx, &elements, p, seed, A);
+}

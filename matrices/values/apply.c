@@ -1,0 +1,163 @@
+/* Values changed in place: scaled by rows and columns, mapped by a function of the library or of the caller. */
+#include "core/cuda.h"
+#include "matrices/matrices.h"
+#include "values.h"
+
+enum { least_share = 1 << 15 };
+
+/* Refuses a pattern, and a matrix on a GPU that this context does not have. */
+static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const char *what) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(A->val_type != LSP_NONE, LSP_ERR_UNSUPPORTED, "a pattern has no values to be %s", what);
+done:
+    return status;
+}
+
+/* ---- scaling ---- */
+
+typedef struct scaling {
+    const lsp_csr *A;
+    const void *rows, *cols;
+} scaling;
+
+LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : (lsp_value){1, 0};
+        for (int64_t k = lsp_csr_rowptr(s->A, i); k < lsp_csr_rowptr(s->A, i + 1); k++) {
+            const lsp_value value = lsp_value_of(type, s->A->val, k);
+            double x[2] = {value.re, value.im};
+            if (s->rows) {
+                lsp_scale_number(type, x, (const double[]){row.re, row.im});
+            }
+            if (s->cols) {
+                const lsp_value col = lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k));
+                lsp_scale_number(type, x, (const double[]){col.re, col.im});
+            }
+            lsp_value_set(type, s->A->val, k, (lsp_value){lsp_settle_nan(x[0]), lsp_settle_nan(x[1])});
+        }
+    }
+}
+LSP_INLINE void scale_typed(lsp_type type, const scaling *s, int64_t begin, int64_t end) {
+    LSP_WITH_INDEX(s->A->col_type, scale_rows, type, s, begin, end);
+}
+static void scale_share(void *data, int64_t begin, int64_t end) {
+    const scaling *s = data;
+    LSP_WITH_VALUE(s->A->val_type, scale_typed, s, begin, end);
+}
+
+/* Copies n factors to scratch if they are values of A, which will change. */
+static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(A->val_type);
+    const uintptr_t at = (uintptr_t)*factors, val = (uintptr_t)A->val;
+    void *copy;
+    if (*factors == NULL || at + (size_t)n * bytes <= val || at >= val + (size_t)A->nnz * bytes) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, A->where, n, bytes, &copy));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_copy(ctx, copy, LSP_CUDA, *factors, LSP_CUDA, n * (int64_t)bytes));
+    } else {
+        memcpy(copy, *factors, (size_t)n * bytes);
+    }
+    *factors = copy;
+done:
+    return status;
+}
+
+lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
+    lsp_status status = LSP_OK;
+    size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
+    LSP_TRY(check(ctx, A, "scaled"));
+    LSP_REQUIRE(lsp_aligned(rows, A->val_type) && lsp_aligned(cols, A->val_type), LSP_ERR_ARGUMENT,
+                "the factors of the rows or of the columns are not aligned to their type, %s",
+                lsp_type_name(A->val_type));
+    LSP_TRY(set_apart(ctx, A, A->rows, &rows));
+    LSP_TRY(set_apart(ctx, A, A->cols, &cols));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_scale_cuda(ctx, A, rows, cols));
+    } else {
+        lsp_csr_for_rows(ctx, A, scale_share, &(scaling){.A = A, .rows = rows, .cols = cols});
+    }
+done:
+    if (ctx != NULL) {
+        lsp_scratch_release(ctx, mark);
+    }
+    return status;
+}
+
+/* ---- functions ---- */
+
+typedef struct mapping {
+    const lsp_csr *A;
+    lsp_function function;
+    double parameter;
+} mapping;
+
+LSP_INLINE void map_values(lsp_type type, lsp_function function, const mapping *m, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k++) {
+        const lsp_value value = lsp_value_of(type, m->A->val, k);
+        double x[2] = {value.re, value.im};
+        lsp_map(function, m->parameter, x, type == LSP_C64);
+        lsp_value_set(type, m->A->val, k, (lsp_value){lsp_settle_nan(x[0]), lsp_settle_nan(x[1])});
+    }
+}
+/* Every function gets a loop of its own. */
+#define MAP(f)                                                                                                         \
+    case f:                                                                                                            \
+        map_values(type, f, m, begin, end);                                                                            \
+        break;
+LSP_INLINE void map_typed(lsp_type type, const mapping *m, int64_t begin, int64_t end) {
+    switch (m->function) {
+        MAP(LSP_ABS)
+        MAP(LSP_NEGATE)
+        MAP(LSP_RECIPROCAL)
+        MAP(LSP_SQRT)
+        MAP(LSP_SIGN)
+        MAP(LSP_CONJUGATE)
+        MAP(LSP_MULTIPLY)
+        MAP(LSP_ADD)
+        MAP(LSP_POWER)
+        MAP(LSP_CONSTANT)
+    }
+}
+static void map_share(void *data, int64_t begin, int64_t end) {
+    const mapping *m = data;
+    LSP_WITH_VALUE(m->A->val_type, map_typed, m, begin, end);
+}
+
+lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(check(ctx, A, "mapped"));
+    LSP_REQUIRE((unsigned)function < LSP_FUNCTIONS, LSP_ERR_ARGUMENT, "there is no function %d", (int)function);
+    LSP_REQUIRE(A->val_type != LSP_C64 || (function != LSP_SQRT && function != LSP_SIGN && function != LSP_POWER),
+                LSP_ERR_UNSUPPORTED, "square roots, signs and powers of complex values are not offered");
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_apply_cuda(ctx, A, function, parameter));
+    } else {
+        lsp_for_shares(ctx, A->nnz, least_share, map_share,
+                       &(mapping){.A = A, .function = function, .parameter = parameter});
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_each_row(lsp_ctx *ctx, lsp_csr *A, lsp_row_fn f, void *user) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(check(ctx, A, "changed"));
+    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_UNSUPPORTED,
+                "A lies on the GPU; a function of the caller changes values on the host only");
+    LSP_REQUIRE(f != NULL, LSP_ERR_ARGUMENT, "the function that changes a row is NULL");
+    const size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t begin = lsp_csr_rowptr(A, i), n = lsp_csr_rowptr(A, i + 1) - begin;
+        if (n > 0) {
+            const lsp_status ended = f(user, i, n, (const char *)A->col + (size_t)begin * col_bytes,
+                                       (char *)A->val + (size_t)begin * val_bytes);
+            LSP_REQUIRE(ended == LSP_OK, ended, "the caller's function stopped at row %lld", (long long)i);
+        }
+    }
+done:
+    return status;
+}

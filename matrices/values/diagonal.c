@@ -1,0 +1,89 @@
+/* The diagonal of a matrix, and the matrix of a diagonal. */
+#include "matrices/matrices.h"
+#include "values.h"
+
+enum { least_share = 1 << 14 };
+
+/* ---- of a matrix ---- */
+
+typedef struct diagonal_of {
+    const lsp_csr *A;
+    void *diagonal;
+} diagonal_of;
+
+LSP_INLINE void take_rows(lsp_type col_type, lsp_type type, const diagonal_of *d, int64_t begin, int64_t end) {
+    const lsp_type result = type == LSP_NONE ? LSP_F64 : type;
+    for (int64_t i = begin; i < lsp_min(end, d->A->cols); i++) {
+        double sum[2] = {0, 0};
+        bool first = true;
+        for (int64_t k = lsp_csr_rowptr(d->A, i); k < lsp_csr_rowptr(d->A, i + 1); k++) {
+            if (lsp_index_at(d->A->col, col_type, k) == i) {
+                const lsp_value value = lsp_value_of(type, d->A->val, k);
+                lsp_add_number(result, first, sum, (const double[]){value.re, value.im});
+                first = false;
+            }
+        }
+        lsp_value_set(result, d->diagonal, i, (lsp_value){sum[0], sum[1]});
+    }
+}
+LSP_INLINE void take_typed(lsp_type type, const diagonal_of *d, int64_t begin, int64_t end) {
+    LSP_WITH_INDEX(d->A->col_type, take_rows, type, d, begin, end);
+}
+static void take_share(void *data, int64_t begin, int64_t end) {
+    const diagonal_of *d = data;
+    LSP_WITH_VALUE(d->A->val_type, take_typed, d, begin, end);
+}
+
+lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
+                "the place for the diagonal is NULL");
+    LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
+                "the place for the diagonal is not aligned to its type");
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_diagonal_cuda(ctx, A, diagonal));
+    } else {
+        lsp_csr_for_rows(ctx, A, take_share, &(diagonal_of){.A = A, .diagonal = diagonal});
+    }
+done:
+    return status;
+}
+
+/* ---- to a matrix ---- */
+
+static void fill_share(void *data, int64_t begin, int64_t end) {
+    const diagonal_of *d = data;
+    const lsp_csr *B = d->A;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(B->rowptr, B->rowptr_type, i + 1, i + 1);
+        lsp_index_set(B->col, B->col_type, i, i);
+        lsp_value_set(B->val_type, B->val, i,
+                      d->diagonal ? lsp_value_of(B->val_type, d->diagonal, i) : (lsp_value){1, 0});
+    }
+}
+
+lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, lsp_type val_type, lsp_where where,
+                                 lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    LSP_REQUIRE(ctx != NULL && B != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(n >= 0, LSP_ERR_ARGUMENT, "a diagonal of %lld numbers", (long long)n);
+    LSP_REQUIRE(lsp_is_value(val_type), LSP_ERR_ARGUMENT,
+                "a diagonal of type %s: one of " LSP_VALUE_TYPE_NAMES " is needed", lsp_type_name(val_type));
+    LSP_REQUIRE(diagonal == NULL || val_type != LSP_NONE, LSP_ERR_ARGUMENT, "a pattern takes no diagonal of values");
+    LSP_REQUIRE(lsp_aligned(diagonal, val_type), LSP_ERR_ARGUMENT, "the diagonal is not aligned to its type, %s",
+                lsp_type_name(val_type));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .where = where}, &made));
+    if (where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_fill_diagonal_cuda(ctx, diagonal, &made));
+    } else {
+        lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &made, .diagonal = (void *)diagonal});
+    }
+    *B = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

@@ -1,0 +1,149 @@
+/* Values on the GPU: scaled, mapped, multiplied entry by entry; diagonals. The arithmetic is that of the host
+ * (values/number.h), so the bits are too. */
+#include "matrices/csr/gpu/entries.cuh"
+#include "matrices/matrices.h"
+#include "matrices/values/values.h"
+
+/* Reads and writes value k of an array of any type; a pattern has ones. */
+static __device__ void get(lsp_type type, const void *val, int64_t k, double x[2]) {
+    const double *pairs = (const double *)val;
+    x[0] = type == LSP_C64 ? pairs[2 * k] : type == LSP_F64 ? pairs[k] : type == LSP_F32 ? ((const float *)val)[k] : 1;
+    x[1] = type == LSP_C64 ? pairs[2 * k + 1] : 0;
+}
+static __device__ void put(lsp_type type, void *val, int64_t k, const double x[2]) {
+    double *pairs = (double *)val;
+    if (type == LSP_C64) {
+        pairs[2 * k] = x[0];
+        pairs[2 * k + 1] = x[1];
+    } else if (type == LSP_F64) {
+        pairs[k] = x[0];
+    } else if (type == LSP_F32) {
+        ((float *)val)[k] = (float)x[0];
+    }
+}
+
+/* ---- in place ---- */
+
+static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, const void *cols) {
+    EACH_TILE(at, A.nnz) {
+        const entry_tile tile = tile_at(A, at);
+        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
+            double x[2], factor[2];
+            get(A.val_type, val, k, x);
+            if (rows) {
+                get(A.val_type, rows, row_of(A, k, tile.low, tile.high), factor);
+                lsp_scale_number(A.val_type, x, factor);
+            }
+            if (cols) {
+                get(A.val_type, cols, col_at(A, k), factor);
+                lsp_scale_number(A.val_type, x, factor);
+            }
+            x[0] = lsp_settle_nan(x[0]);
+            x[1] = lsp_settle_nan(x[1]);
+            put(A.val_type, val, k, x);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
+    return LSP_LAUNCH(ctx, kernel_scale, blocks_for_items(A->nnz), NT, 0, view(A), A->val, rows, cols);
+}
+
+static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_function function, double parameter) {
+    EACH_ITEM(k, n) {
+        double x[2];
+        get(type, val, k, x);
+        lsp_map(function, parameter, x, type == LSP_C64);
+        x[0] = lsp_settle_nan(x[0]);
+        x[1] = lsp_settle_nan(x[1]);
+        put(type, val, k, x);
+    }
+}
+
+extern "C" lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
+    return LSP_LAUNCH(ctx, kernel_map, blocks_for_items(A->nnz), NT, 0, A->val_type, A->val, A->nnz, function,
+                      parameter);
+}
+
+/* ---- the entrywise product ---- */
+
+/* The place of column j among the entries low .. high-1 of a row of B, which has it. */
+static __device__ int64_t place_of(const gpu_csr &B, int64_t low, int64_t high, int64_t j) {
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (col_at(B, middle) < j) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static __global__ void kernel_multiply(gpu_csr B, gpu_csr C, void *val) {
+    EACH_TILE(at, C.nnz) {
+        const entry_tile tile = tile_at(C, at);
+        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
+            const int64_t i = row_of(C, k, tile.low, tile.high);
+            double x[2], b[2];
+            get(C.val_type, val, k, x);
+            get(B.val_type, B.val, place_of(B, rowptr_at(B, i), rowptr_at(B, i + 1), col_at(C, k)), b);
+            lsp_multiply(x, C.val_type == LSP_C64, b, B.val_type == LSP_C64);
+            x[0] = lsp_settle_nan(x[0]);
+            x[1] = lsp_settle_nan(x[1]);
+            put(C.val_type, val, k, x);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_multiply_values_cuda(lsp_ctx *ctx, const lsp_csr *B, lsp_csr *C) {
+    return LSP_LAUNCH(ctx, kernel_multiply, blocks_for_items(C->nnz), NT, 0, view(B), view(C), C->val);
+}
+
+/* ---- diagonals ---- */
+
+/* Adds the entries of row i in column i, in their order: a warp looks at 32 entries at a time. */
+static __global__ void kernel_take_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
+    EACH_ROW(i, n) {
+        const int64_t end = rowptr_at(A, i + 1);
+        double sum[2] = {0, 0};
+        bool first = true;
+        for (int64_t base = rowptr_at(A, i); base < end; base += 32) {
+            const int64_t mine = base + lane_of();
+            unsigned found = __ballot_sync(~0u, mine < end && col_at(A, mine) == i);
+            for (; found != 0; found &= found - 1) {
+                double x[2];
+                get(A.val_type, A.val, base + __ffs((int)found) - 1, x);
+                lsp_add_number(type, first, sum, x);
+                first = false;
+            }
+        }
+        if (lane_of() == 0) {
+            put(type, diagonal, i, sum);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
+    const int64_t n = lsp_min(A->rows, A->cols);
+    const lsp_type type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
+    return LSP_LAUNCH(ctx, kernel_take_diagonal, blocks_for_rows(n), NT, 0, view(A), type, diagonal, n);
+}
+
+static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type, int64_t n, void *rowptr,
+                                            bool wide_rowptr, void *col, bool wide_col, void *val) {
+    EACH_ITEM(i, n) {
+        double x[2] = {1, 0};
+        index_set(rowptr, wide_rowptr, i + 1, i + 1);
+        index_set(col, wide_col, i, i);
+        if (diagonal) {
+            get(type, diagonal, i, x);
+        }
+        put(type, val, i, x);
+    }
+}
+
+extern "C" lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_csr *B) {
+    return LSP_LAUNCH(ctx, kernel_fill_diagonal, blocks_for_items(B->nnz), NT, 0, diagonal, B->val_type, B->nnz,
+                      B->rowptr, B->rowptr_type == LSP_I64, B->col, B->col_type == LSP_I64, B->val);
+}

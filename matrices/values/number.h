@@ -1,0 +1,173 @@
+/* The arithmetic of one value, for the host and for the kernels: both give the same bits, because they run this code.
+ * A value is x[0] + i x[1]; x[1] is 0 unless `complex`. */
+#ifndef LSP_MATRICES_VALUES_NUMBER_H
+#define LSP_MATRICES_VALUES_NUMBER_H
+
+#include "matrices/csr/facts.h"
+
+#include <string.h>
+
+#define LSP_NUMBER LSP_BOTH_SIDES static inline __attribute__((always_inline))
+
+/* x, and for every NaN the one without sign: processors and GPUs make different ones. */
+LSP_NUMBER double lsp_settle_nan(double x) { return x == x ? x : (double)NAN; }
+
+/* |re + i im|; NaN if a part is NaN. */
+LSP_NUMBER double lsp_modulus(double re, double im) {
+    return re != re || im != im ? (double)NAN : isinf(re) || isinf(im) ? (double)INFINITY : lsp_length(re, im);
+}
+
+/* ---- products ---- */
+
+/* x = x * y. A real factor multiplies both parts, so that infinity times a real number has no NaN in it. */
+LSP_NUMBER void lsp_multiply(double x[2], bool x_complex, const double y[2], bool y_complex) {
+    const double re = x_complex && y_complex ? x[0] * y[0] - x[1] * y[1] : x[0] * y[0];
+    const double im = x_complex && y_complex ? x[0] * y[1] + x[1] * y[0] : x_complex ? x[1] * y[0] : x[0] * y[1];
+    x[0] = re;
+    x[1] = x_complex || y_complex ? im : 0;
+}
+
+LSP_NUMBER double lsp_rounded(lsp_type type, double x) {
+    return lsp_settle_nan(type == LSP_F32 ? (double)(float)x : x);
+}
+
+/* x = x * y, values of one type, rounded to it. */
+LSP_NUMBER void lsp_scale_number(lsp_type type, double x[2], const double y[2]) {
+    lsp_multiply(x, type == LSP_C64, y, type == LSP_C64);
+    x[0] = lsp_rounded(type, x[0]);
+    x[1] = lsp_rounded(type, x[1]);
+}
+
+/* sum = sum + y, or y if it is the first, rounded to their type. */
+LSP_NUMBER void lsp_add_number(lsp_type type, bool first, double sum[2], const double y[2]) {
+    sum[0] = first ? y[0] : lsp_rounded(type, sum[0] + y[0]);
+    sum[1] = first ? y[1] : lsp_rounded(type, sum[1] + y[1]);
+}
+
+/* ---- lsp_csr_apply ---- */
+
+/* x = 1/x. Smith's formula for complex ones: no square overflows. */
+LSP_NUMBER void lsp_reciprocal(double x[2], bool complex) {
+    const bool by_re = !complex || fabs(x[0]) >= fabs(x[1]);
+    const double ratio = !complex ? 0 : by_re ? x[1] / x[0] : x[0] / x[1];
+    const double below = !complex ? x[0] : by_re ? x[0] + x[1] * ratio : x[1] + x[0] * ratio;
+    x[0] = (!complex || by_re ? 1 : ratio) / below;
+    x[1] = complex ? -(by_re ? ratio : 1) / below : 0;
+}
+
+LSP_NUMBER double lsp_power(double a, double exponent) {
+    double result = 1;
+    if (!(fabs(exponent) <= 64 && exponent == (double)(int)exponent)) {
+        return pow(a, exponent);
+    }
+    for (int left = (int)fabs(exponent); left > 0; left /= 2) {
+        result = left % 2 != 0 ? result * a : result;
+        a *= a;
+    }
+    return exponent < 0 ? 1 / result : result;
+}
+
+LSP_NUMBER double lsp_sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; } /* zeros keep their sign */
+
+/* x = function(x). */
+LSP_NUMBER void lsp_map(lsp_function function, double parameter, double x[2], bool complex) {
+    switch (function) {
+    case LSP_ABS:
+        x[0] = complex ? lsp_modulus(x[0], x[1]) : fabs(x[0]);
+        x[1] = 0;
+        break;
+    case LSP_NEGATE:
+        x[0] = -x[0];
+        x[1] = -x[1];
+        break;
+    case LSP_RECIPROCAL:
+        lsp_reciprocal(x, complex);
+        break;
+    case LSP_SQRT:
+        x[0] = sqrt(x[0]);
+        break;
+    case LSP_SIGN:
+        x[0] = lsp_sign(x[0]);
+        break;
+    case LSP_CONJUGATE:
+        x[1] = -x[1];
+        break;
+    case LSP_MULTIPLY:
+        x[0] *= parameter;
+        x[1] *= parameter;
+        break;
+    case LSP_ADD:
+        x[0] += parameter;
+        break;
+    case LSP_POWER:
+        x[0] = lsp_power(x[0], parameter);
+        break;
+    default: /* LSP_CONSTANT */
+        x[0] = parameter;
+        x[1] = 0;
+    }
+}
+
+/* ---- lsp_csr_reduce: a term of each entry, terms joined to one number, the result made of that ---- */
+
+LSP_NUMBER bool lsp_takes_largest(lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_MIN || reduction == LSP_REDUCE_MAX || reduction == LSP_REDUCE_NORM_MAX;
+}
+
+/* The smallest is minus the largest of what is negated. */
+LSP_NUMBER double lsp_reduce_term(lsp_reduction reduction, double re, double im, bool complex) {
+    switch (reduction) {
+    case LSP_REDUCE_MIN:
+        return lsp_settle_nan(-re);
+    case LSP_REDUCE_MAX:
+        return lsp_settle_nan(re);
+    case LSP_REDUCE_NORM1:
+    case LSP_REDUCE_NORM_MAX:
+        return lsp_settle_nan(complex ? lsp_modulus(re, im) : fabs(re));
+    case LSP_REDUCE_NORM2:
+        return complex ? re * re + im * im : re * re;
+    default:
+        return re;
+    }
+}
+
+/* An integer that orders numbers by size, -0 below 0 and the NaN without sign above infinity. */
+LSP_NUMBER int64_t lsp_size_order(double x) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+LSP_NUMBER double lsp_reduce_join(bool largest, double a, double b) {
+    return !largest ? a + b : lsp_size_order(a) > lsp_size_order(b) ? a : b;
+}
+
+/* What changes no term: -0, for 0 would turn a sum of -0 into 0. */
+LSP_NUMBER double lsp_reduce_none(lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_MIN || reduction == LSP_REDUCE_MAX ? -(double)INFINITY
+           : reduction == LSP_REDUCE_NORM_MAX                         ? 0
+                                                                      : -0.0;
+}
+
+/* The result of `count` terms that were joined to x. */
+LSP_NUMBER double lsp_reduce_result(lsp_reduction reduction, int64_t count, double x) {
+    const double result = reduction == LSP_REDUCE_MIN                   ? -x
+                          : count == 0 && !lsp_takes_largest(reduction) ? 0
+                          : reduction == LSP_REDUCE_NORM2               ? sqrt(x)
+                                                                        : x;
+    return lsp_settle_nan(result);
+}
+
+/* The result of `count` ones, the entries of a pattern. */
+LSP_NUMBER double lsp_reduce_ones(lsp_reduction reduction, int64_t count) {
+    const double none = lsp_reduce_none(reduction), term = reduction == LSP_REDUCE_MIN ? -1 : 1;
+    const double joined = !lsp_takes_largest(reduction) ? (double)count : count > 0 ? term : none;
+    return lsp_reduce_result(reduction, count, joined);
+}
+
+/* A list of more than LSP_LIST_PIECE terms is cut into pieces of that many, whose sums are a list again. In a piece,
+ * lane l of LSP_LIST_LANES joins the terms l, l + 32, l + 64, ... in order; then lanes l and l + 16 are joined, l and
+ * l + 8, and so on. So the order depends on the number of terms alone, and a warp takes a piece. */
+enum { LSP_LIST_LANES = 32, LSP_LIST_PIECE = 4096 };
+
+#endif

@@ -1,0 +1,38 @@
+/* Shared by the files of this folder, and their GPU side: gpu/values.cu, gpu/reduce.cu; gpu/none.c in a build without
+ * CUDA. Matrices were checked. */
+#ifndef LSP_MATRICES_VALUES_VALUES_H
+#define LSP_MATRICES_VALUES_VALUES_H
+
+#include "number.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* lsp_csr_scale, lsp_csr_apply and lsp_csr_diagonal on the GPU. */
+lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols);
+lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter);
+lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal);
+
+/* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */
+lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_csr *B);
+
+/* Multiplies each value of C by that of B at the same place. B has an entry wherever C has; rows of both ascend
+ * strictly. */
+lsp_status lsp_csr_multiply_values_cuda(lsp_ctx *ctx, const lsp_csr *B, lsp_csr *C);
+
+/* The type of the results of lsp_csr_reduce. */
+static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_COUNT                        ? LSP_I64
+           : val_type == LSP_NONE                               ? LSP_F64
+           : val_type == LSP_C64 && reduction != LSP_REDUCE_SUM ? LSP_F64
+                                                                : val_type;
+}
+
+/* lsp_csr_reduce of the rows of A, or of all its entries. Waits. */
+lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,131 @@
+/* The first items of long segments, without sorting the others: they are chosen in one pass (cpu/first_template.h), the
+ * segment is copied to the output, and the chosen items change places with those at its front. Each thread takes
+ * segments in turn. A segment that would be a giant is shared by all threads: each chooses from its share, and the
+ * first items of all choices together are those of the segment. */
+#include "job.h"
+
+enum { PARTS_FOR_THREAD = 64 };
+
+/* A segment of n items, of which the first ones are wanted. */
+typedef struct first_step {
+    const lsp_sort_job *job;
+    const lsp_sort_place *place;
+    int64_t n, shares;
+} first_step;
+
+/* Moves the items at the front of the output, if they are not chosen, to where chosen ones lie, and then the chosen
+ * ones to the front. */
+static void bring_front(const lsp_sort *sort, const lsp_sort_place *place, const lsp_sort_chosen *c, int64_t first) {
+    const int64_t *from = (const int64_t *)(const void *)c->places[0];
+    const size_t key = sort->key_bytes, value = sort->value_bytes;
+    char *keys = place->keys_out, *values = place->values_out;
+    int64_t i = 0;
+    memset(c->at_front, 0, (size_t)first);
+    for (int64_t j = 0; j < first; j++) {
+        if (from[j] < first) {
+            c->at_front[from[j]] = 1;
+        }
+        if (value > 0) {
+            memcpy(c->values + (size_t)j * value, values + (size_t)from[j] * value, value);
+        }
+    }
+    for (int64_t j = 0; j < first; j++) {
+        if (from[j] < first) {
+            continue;
+        }
+        for (; c->at_front[i]; i++) {
+        }
+        memcpy(keys + (size_t)from[j] * key, keys + (size_t)i * key, key);
+        if (value > 0) {
+            memcpy(values + (size_t)from[j] * value, values + (size_t)i * value, value);
+        }
+        i++;
+    }
+    memcpy(keys, c->keys[0], (size_t)first * key);
+    if (value > 0) {
+        memcpy(values, c->values, (size_t)first * value);
+    }
+}
+
+/* The place of segment s, and its items. */
+static lsp_sort_place place_of(const lsp_sort_job *job, int64_t s, int64_t *n) {
+    const lsp_sort_place whole = lsp_sort_whole(&job->sort);
+    int64_t begin, end;
+    lsp_segsort_bounds(job->sort.args, s, &begin, &end);
+    *n = end - begin;
+    return lsp_sort_place_at(&job->sort, &whole, begin);
+}
+
+/* Does one thread alone choose from a segment of n items? */
+static bool is_ones(const lsp_sort_job *job, int64_t n) { return n > job->whole_longest && n <= job->giant; }
+
+static void choose_alone(void *data, int64_t part, int thread) {
+    const first_step *step = data;
+    const lsp_sort_job *job = step->job;
+    const lsp_sort *sort = &job->sort;
+    int64_t begin, end, n;
+    lsp_share(sort->args->segments, (int)part, (int)step->shares, &begin, &end);
+    for (int64_t s = begin; s < end; s++) {
+        const lsp_sort_place place = place_of(job, s, &n);
+        if (is_ones(job, n)) {
+            lsp_sort_chosen *c = &job->chosen[thread];
+            c->from = place.keys;
+            job->kernels->choose(sort, &job->workspace[thread], c, 0, n);
+            lsp_sort_copy(sort, &place, n);
+            bring_front(sort, &place, c, sort->args->first);
+        }
+    }
+}
+
+/* Chooses from a share, and puts the choice where the choices of all shares are collected. */
+static void choose_share(void *data, int64_t share, int thread) {
+    const first_step *step = data;
+    const lsp_sort_job *job = step->job;
+    const int64_t first = job->sort.args->first, at = share * first;
+    const lsp_sort_chosen *all = &job->chosen[job->threads];
+    lsp_sort_chosen *c = &job->chosen[thread];
+    int64_t begin, end;
+    lsp_share(step->n, (int)share, (int)step->shares, &begin, &end);
+    c->from = step->place->keys;
+    job->kernels->choose(&job->sort, &job->workspace[thread], c, begin, end);
+    memcpy(all->keys[0] + (size_t)at * job->sort.key_bytes, c->keys[0], (size_t)first * job->sort.key_bytes);
+    memcpy(all->places[0] + (size_t)at * sizeof(int64_t), c->places[0], (size_t)first * sizeof(int64_t));
+}
+
+static void copy_share(void *data, int64_t share, int thread) {
+    const first_step *step = data;
+    int64_t begin, end;
+    (void)thread;
+    lsp_share(step->n, (int)share, (int)step->shares, &begin, &end);
+    lsp_sort_place at = lsp_sort_place_at(&step->job->sort, step->place, begin);
+    at.position = step->place->position + begin;
+    lsp_sort_copy(&step->job->sort, &at, end - begin);
+}
+
+/* Chooses from one segment by all threads. */
+static void choose_together(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
+    const int64_t first = job->sort.args->first;
+    lsp_sort_chosen *all = &job->chosen[job->threads];
+    first_step step = {.job = job, .place = place, .n = n, .shares = lsp_sort_choice_shares(job->threads, n, first)};
+    lsp_for_parts(job->ctx, step.shares, job->threads, choose_share, &step);
+    job->kernels->keep_first(&job->sort, &job->workspace[0], all, step.shares * first, first);
+    step.shares = job->threads;
+    lsp_for_parts(job->ctx, step.shares, job->threads, copy_share, &step);
+    bring_front(&job->sort, place, all, first);
+}
+
+void lsp_sort_firsts(const lsp_sort_job *job) {
+    const int64_t segments = job->sort.args->segments;
+    first_step step = {.job = job, .shares = lsp_min(segments, (int64_t)job->threads * PARTS_FOR_THREAD)};
+    if (job->longest <= job->whole_longest) {
+        return;
+    }
+    lsp_for_parts(job->ctx, step.shares, job->threads, choose_alone, &step);
+    for (int64_t s = 0; job->longest > job->giant && s < segments; s++) {
+        int64_t n;
+        const lsp_sort_place place = place_of(job, s, &n);
+        if (n > job->whole_longest && !is_ones(job, n)) {
+            choose_together(job, &place, n);
+        }
+    }
+}

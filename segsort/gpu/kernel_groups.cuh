@@ -1,0 +1,77 @@
+/* Lists the starts of groups of equal keys: the places of all ones among the marks of changes, one after another.
+ * Blocks take chunks of the marks in order; the ones before a chunk come by look-back, as for changes
+ * (kernel_changes.cuh). */
+#ifndef LSP_SEGSORT_GPU_KERNEL_GROUPS_CUH
+#define LSP_SEGSORT_GPU_KERNEL_GROUPS_CUH
+
+#include "kernel_changes.cuh"
+
+enum { GROUPS_VT = 16, GROUPS_CHUNK = CHANGE_NT * GROUPS_VT /* marks of a chunk */ };
+
+__host__ __device__ inline int64_t group_chunks(int64_t n) { return n / GROUPS_CHUNK + 1; }
+
+/* Do the segments hold all items? Groups are the changes of all segments, so an item outside would have no mark. */
+__device__ inline bool segments_hold_all(const seg_job &job) {
+    if (!job.offsets || job.segments == 0) {
+        return true;
+    }
+    return job.wide_offsets
+               ? ((const int64_t *)job.offsets)[0] == 0 && ((const int64_t *)job.offsets)[job.segments] == job.n
+               : ((const int32_t *)job.offsets)[0] == 0 && ((const int32_t *)job.offsets)[job.segments] == job.n;
+}
+
+/* job.groups: the number of chunks taken, then what each chunk publishes; all zero at first. */
+static __global__ void __launch_bounds__(CHANGE_NT) kernel_groups(const __grid_constant__ seg_job job) {
+    __shared__ int64_t taken, ones_before;
+    if (blockIdx.x == 0 && threadIdx.x == 0 && !segments_hold_all(job)) {
+        *job.fault = job.segments;
+    }
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            taken = (int64_t)atomicAdd(job.groups, 1ull); /* in order: no chunk waits for one not yet taken */
+        }
+        __syncthreads();
+        if (taken >= group_chunks(job.n)) {
+            return;
+        }
+        const int64_t at = taken * GROUPS_CHUNK + threadIdx.x / WARP * WARP * GROUPS_VT + threadIdx.x % WARP;
+        unsigned one = 0, rank[GROUPS_VT];
+#pragma unroll
+        for (int j = 0; j < GROUPS_VT; j++) {
+            one |= (unsigned)(at + j * WARP < job.n && job.change[at + j * WARP] != 0) << j;
+        }
+        const unsigned total = rank_ones(one, rank);
+        if (threadIdx.x < WARP) {
+            const int64_t before = look_back(job.groups + 1, taken, total);
+            if (threadIdx.x == 0) {
+                ones_before = before;
+                if (taken + 1 == group_chunks(job.n)) {
+                    index_put(job, job.group_at, before + total, job.n);
+                    *job.group_count = before + total;
+                }
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < GROUPS_VT; j++) {
+            if (one >> j & 1) {
+                index_put(job, job.group_at, ones_before + rank[j], at + j * WARP);
+            }
+        }
+    }
+}
+
+/* ---- the host's side ---- */
+
+static lsp_status start_groups(lsp_ctx *ctx, const seg_job *job) {
+    lsp_status status = LSP_OK;
+    const int64_t chunks = group_chunks(job->n), blocks = (int64_t)CHANGE_BLOCKS * lsp_cuda_get_chip(ctx)->sms;
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->groups, 0, (size_t)(chunks + 1) * sizeof *job->groups,
+                                               (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_groups, lsp_min(blocks, chunks), CHANGE_NT, 0, *job));
+done:
+    return status;
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* Plans of R*A*P and of alpha*A*B + beta*D: the plans of their two steps, and what lies between the steps. */
+#include "matrices/matrices.h"
+#include "spgemm.h"
+
+/* ---- R*A*P ---- */
+
+struct lsp_spgemm_triple_plan {
+    lsp_ctx *ctx; /* NULL: the context was destroyed */
+    lsp_plan_life life;
+    lsp_csr_transpose_plan *transpose; /* NULL: the caller gives R */
+    lsp_csr restriction;               /* P^T, if R is not given */
+    bool left_first;                   /* (R*A)*P; otherwise R*(A*P) */
+    lsp_spgemm_plan *first, *last;
+    lsp_csr inner; /* R*A or A*P */
+};
+
+void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) {
+    if (plan == NULL) {
+        return;
+    }
+    lsp_csr_transpose_plan_destroy(plan->transpose);
+    lsp_spgemm_plan_destroy(plan->first);
+    lsp_spgemm_plan_destroy(plan->last);
+    if (plan->ctx != NULL) {
+        lsp_csr_free(plan->ctx, &plan->restriction);
+        lsp_csr_free(plan->ctx, &plan->inner);
+    }
+    lsp_plan_free(&plan->life);
+}
+
+/* Plans and makes the inner product, whose structure the last one needs. */
+static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                const lsp_spgemm_options *options) {
+    static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_spgemm_options inner = lsp_spgemm_inner_options(options);
+    LSP_TRY(lsp_spgemm_choose_order(ctx, R, A, P, &plan->left_first));
+    if (plan->left_first) {
+        LSP_TRY(lsp_spgemm_plan_as(ctx, left, R, A, &inner, &plan->first));
+        LSP_TRY(lsp_spgemm_execute(plan->first, R, A, &plan->inner));
+        LSP_TRY(lsp_spgemm_plan_as(ctx, (const char *[]){"R*A", "P"}, &plan->inner, P, options, &plan->last));
+    } else {
+        LSP_TRY(lsp_spgemm_plan_as(ctx, right, A, P, &inner, &plan->first));
+        LSP_TRY(lsp_spgemm_execute(plan->first, A, P, &plan->inner));
+        LSP_TRY(lsp_spgemm_plan_as(ctx, (const char *[]){"R", "A*P"}, R, &plan->inner, options, &plan->last));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                         const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_triple_plan *made = NULL;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_spgemm_triple_plan){.ctx = ctx};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    if (R == NULL) {
+        LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
+        LSP_TRY(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
+    }
+    LSP_TRY(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_spgemm_triple_plan_destroy(made);
+    }
+    return status;
+}
+
+static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                             bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    lsp_csr made = {0};
+    LSP_REQUIRE(A != NULL && P != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                "a matrix to be multiplied, or the place for the product, is NULL");
+    LSP_REQUIRE((R == NULL) == (plan->transpose != NULL), LSP_ERR_ARGUMENT, "R is %s, and the plan was made %s R",
+                R == NULL ? "NULL" : "given", plan->transpose != NULL ? "without" : "with");
+    if (R == NULL) {
+        LSP_TRY(lsp_csr_transpose_update(plan->transpose, P, &plan->restriction));
+        R = &plan->restriction;
+    }
+    LSP_TRY(plan->left_first ? lsp_spgemm_update(plan->first, R, A, &plan->inner)
+                             : lsp_spgemm_update(plan->first, A, P, &plan->inner));
+    const lsp_csr *left = plan->left_first ? &plan->inner : R, *right = plan->left_first ? P : &plan->inner;
+    if (update) {
+        LSP_TRY(lsp_spgemm_update(plan->last, left, right, C));
+    } else {
+        LSP_TRY(lsp_spgemm_execute(plan->last, left, right, &made));
+        lsp_csr_put(ctx, C, &made, C == R || C == A || C == P);
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                     lsp_csr *C) {
+    return run_triple(plan, R, A, P, false, C);
+}
+lsp_status lsp_spgemm_triple_update(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                                    lsp_csr *C) {
+    return run_triple(plan, R, A, P, true, C);
+}
+
+/* ---- alpha*A*B + beta*D ---- */
+
+struct lsp_spgemm_add_plan {
+    lsp_ctx *ctx; /* NULL: the context was destroyed */
+    lsp_plan_life life;
+    lsp_spgemm_plan *product;
+    lsp_csr_add_plan *sum;
+    lsp_csr inner; /* A*B */
+};
+
+void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
+    if (plan == NULL) {
+        return;
+    }
+    lsp_spgemm_plan_destroy(plan->product);
+    lsp_csr_add_plan_destroy(plan->sum);
+    if (plan->ctx != NULL) {
+        lsp_csr_free(plan->ctx, &plan->inner);
+    }
+    lsp_plan_free(&plan->life);
+}
+
+lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
+                                      const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_add_plan *made = NULL;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_spgemm_add_plan){.ctx = ctx};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
+    LSP_TRY(lsp_spgemm_execute(made->product, A, B, &made->inner));
+    LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_spgemm_add_plan_destroy(made);
+    }
+    return status;
+}
+
+static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], const lsp_csr *const operands[3],
+                          bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr *A = operands[0], *B = operands[1], *D = operands[2];
+    lsp_csr made = {0};
+    LSP_REQUIRE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                "an operand, or the place for the sum, is NULL");
+    LSP_TRY(lsp_spgemm_update(plan->product, A, B, &plan->inner));
+    if (update) {
+        LSP_TRY(lsp_csr_add_update(plan->sum, factors[0], &plan->inner, factors[1], D, C));
+    } else {
+        LSP_TRY(lsp_csr_add_execute(plan->sum, factors[0], &plan->inner, factors[1], D, &made));
+        lsp_csr_put(ctx, C, &made, C == A || C == B || C == D);
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
+                                  double beta, const lsp_csr *D, lsp_csr *C) {
+    return run_add(plan, (const double[]){alpha, beta}, (const lsp_csr *[]){A, B, D}, false, C);
+}
+lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
+                                 double beta, const lsp_csr *D, lsp_csr *C) {
+    return run_add(plan, (const double[]){alpha, beta}, (const lsp_csr *[]){A, B, D}, true, C);
+}

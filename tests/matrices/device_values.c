@@ -1,0 +1,202 @@
+/* Values of matrices on the GPU: scaled, mapped, reduced, multiplied entry by entry, and diagonals. The bits are those
+ * of the host. Skipped without a GPU. */
+#include "core/cuda.h"
+#include "tests/planned.h"
+
+static const int64_t sizes[][3] = {{0, 0, 0},     {0, 5, 0},     {5, 0, 0},       {4, 4, 0},      {7, 5, 30},
+                                   {60, 70, 900}, {3, 9, 20000}, {900, 40, 2000}, {50, 900, 9000}};
+enum { size_count = sizeof sizes / sizeof *sizes };
+
+static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 5 : 1; }
+
+static lsp_csr moved(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
+    lsp_csr B;
+    must(ctx,
+         lsp_csr_copy(ctx, A,
+                      &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, where}, &B));
+    return B;
+}
+static void must_be_the_hosts(lsp_ctx *ctx, const lsp_csr *there, const lsp_csr *right) {
+    lsp_csr here = moved(ctx, there, LSP_HOST);
+    must_be_same(ctx, right, &here);
+    lsp_csr_free(ctx, &here);
+}
+
+/* Values that overflow, cancel and are no numbers. */
+static void set_odd_values(const lsp_csr *A, uint64_t seed) {
+    static const double odd[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e300, -1e-300, 0.1};
+    for (int64_t k = 0; k < A->nnz; k++) {
+        const int64_t pick = test_below(&seed, 60);
+        const double usual = 1 / ((double)test_below(&seed, 1000) - 300.5);
+        test_set_value(A, k, pick < 8 ? odd[pick] : usual, 0.25 - usual);
+    }
+}
+static void *array_there(lsp_ctx *ctx, const void *array, int64_t bytes) {
+    void *there = NULL;
+    must(ctx, lsp_alloc(ctx, LSP_CUDA, bytes + 16, 1, &there));
+    if (array) {
+        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, array, LSP_HOST, bytes));
+    }
+    return there;
+}
+
+/* Runs body(A on the host, a on the GPU) for all sizes and types. */
+#define EACH_MATRIX(body)                                                                                              \
+    for (int c = 0; c < size_count; c++) {                                                                             \
+        for (int t = c % pace(); t < test_combinations; t += pace()) {                                                 \
+            lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 2);                 \
+            set_odd_values(&A, (uint64_t)t);                                                                           \
+            lsp_csr a = moved(ctx, &A, LSP_CUDA);                                                                      \
+            body;                                                                                                      \
+            lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a);                                                              \
+        }                                                                                                              \
+    }
+
+static void must_scale_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
+    const int64_t bytes = (int64_t)lsp_type_bytes(A->val_type);
+    void *rows = calloc((size_t)A->rows + 1, 16), *cols = calloc((size_t)A->cols + 1, 16);
+    for (int64_t i = 0; i < lsp_max(A->rows, A->cols); i++) {
+        if (i < A->rows) {
+            lsp_value_set(A->val_type, rows, i, (lsp_value){1 / (double)(i + 3), (double)i});
+        }
+        if (i < A->cols) {
+            lsp_value_set(A->val_type, cols, i, (lsp_value){(double)(i % 7) - 3, -1});
+        }
+    }
+    void *rows_there = array_there(ctx, rows, A->rows * bytes), *cols_there = array_there(ctx, cols, A->cols * bytes);
+    must(ctx, lsp_csr_scale(ctx, A, rows, cols));
+    must(ctx, lsp_csr_scale(ctx, a, rows_there, cols_there));
+    must(ctx, lsp_csr_scale(ctx, A, NULL, cols));
+    must(ctx, lsp_csr_scale(ctx, a, NULL, cols_there));
+    must_be_the_hosts(ctx, a, A);
+    lsp_free(ctx, rows_there), lsp_free(ctx, cols_there);
+    free(rows), free(cols);
+}
+
+static void must_map_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
+    for (int f = 0; f < LSP_FUNCTIONS; f++) {
+        const bool offered = A->val_type != LSP_C64 || (f != LSP_SQRT && f != LSP_SIGN && f != LSP_POWER);
+        if (offered) {
+            must(ctx, lsp_csr_apply(ctx, A, (lsp_function)f, -3));
+            must(ctx, lsp_csr_apply(ctx, a, (lsp_function)f, -3));
+            must_be_the_hosts(ctx, a, A);
+            set_odd_values(A, (uint64_t)f);
+            must(ctx,
+                 lsp_cuda_copy(ctx, a->val, LSP_CUDA, A->val, LSP_HOST, A->nnz * (int64_t)lsp_type_bytes(A->val_type)));
+        }
+    }
+}
+
+Test(device_values, are_scaled_and_mapped_as_on_the_host) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    EACH_MATRIX(if (A.val_type != LSP_NONE) {
+        must_map_alike(ctx, &A, &a);
+        must_scale_alike(ctx, &A, &a);
+    })
+    lsp_ctx_destroy(ctx);
+}
+
+static void must_reduce_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a) {
+    for (int r = 0; r < LSP_REDUCTIONS; r++) {
+        for (int axis = 0; axis < 3; axis++) {
+            if (A->val_type == LSP_C64 && (r == LSP_REDUCE_MIN || r == LSP_REDUCE_MAX)) {
+                continue;
+            }
+            const int64_t n = axis == LSP_ALL ? 1 : axis == LSP_EACH_ROW ? A->rows : A->cols;
+            char *here = calloc((size_t)n + 1, 16), *back = calloc((size_t)n + 1, 16);
+            void *there = array_there(ctx, here, n * 16);
+            must(ctx, lsp_csr_reduce(ctx, A, (lsp_reduction)r, (lsp_axis)axis, here));
+            must(ctx, lsp_csr_reduce(ctx, a, (lsp_reduction)r, (lsp_axis)axis, there));
+            must(ctx, lsp_cuda_copy(ctx, back, LSP_HOST, there, LSP_CUDA, n * 16));
+            cr_assert(memcmp(here, back, (size_t)n * 16) == 0, "reduction %d, axis %d", r, axis);
+            lsp_free(ctx, there);
+            free(here), free(back);
+        }
+    }
+}
+
+Test(device_values, are_reduced_as_on_the_host) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    EACH_MATRIX(must_reduce_alike(ctx, &A, &a))
+    lsp_ctx_destroy(ctx);
+}
+
+static void must_have_the_diagonal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a) {
+    const int64_t n = lsp_min(A->rows, A->cols);
+    const lsp_type type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
+    void *here = calloc((size_t)n + 1, 16), *there = array_there(ctx, NULL, n * 16);
+    lsp_csr D, d;
+    must(ctx, lsp_csr_diagonal(ctx, A, here));
+    must(ctx, lsp_csr_diagonal(ctx, a, there));
+    must(ctx, lsp_csr_from_diagonal(ctx, n, here, type, LSP_HOST, &D));
+    must(ctx, lsp_csr_from_diagonal(ctx, n, there, type, LSP_CUDA, &d));
+    must_be_the_hosts(ctx, &d, &D);
+    lsp_csr_free(ctx, &D), lsp_csr_free(ctx, &d);
+    must(ctx, lsp_csr_from_diagonal(ctx, n, NULL, A->val_type, LSP_HOST, &D));
+    must(ctx, lsp_csr_from_diagonal(ctx, n, NULL, A->val_type, LSP_CUDA, &d));
+    must_be_the_hosts(ctx, &d, &D);
+    lsp_csr_free(ctx, &D), lsp_csr_free(ctx, &d);
+    lsp_free(ctx, there), free(here);
+}
+
+Test(device_values, have_the_diagonals_of_the_host) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    EACH_MATRIX(must_have_the_diagonal(ctx, &A, &a))
+    lsp_ctx_destroy(ctx);
+}
+
+static void must_multiply_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a, int t) {
+    for (int u = 0; u < test_combinations; u += 3) {
+        lsp_csr B = test_random_csr(ctx, A->rows, A->cols, A->nnz, test_types(u), 3 + (uint64_t)t), C, c;
+        lsp_csr b = moved(ctx, &B, LSP_CUDA);
+        must(ctx, lsp_csr_hadamard(ctx, A, &B, &C));
+        must(ctx, lsp_csr_hadamard(ctx, a, &b, &c));
+        must_be_the_hosts(ctx, &c, &C);
+        lsp_csr_free(ctx, &B), lsp_csr_free(ctx, &b), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &c);
+    }
+}
+
+Test(device_values, are_multiplied_entry_by_entry_as_on_the_host) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    EACH_MATRIX(must_multiply_alike(ctx, &A, &a, t))
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_values, on_another_device_are_refused) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip(), *host = test_ctx(1);
+    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){.val_type = LSP_F64}, 1), C = {.rows = 42};
+    lsp_csr a = moved(ctx, &A, LSP_CUDA);
+    double x[8];
+    const int32_t beyond = 4;
+    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_scale(host, &a, NULL, NULL));
+    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_reduce(host, &a, LSP_REDUCE_SUM, LSP_ALL, x));
+    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_diagonal(host, &a, x));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "different places", lsp_csr_hadamard(ctx, &a, &A, &C));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "on the host only", lsp_csr_each_row(ctx, &a, NULL, NULL));
+    cr_assert(lsp_csr_from_diagonal(host, 3, NULL, LSP_F64, LSP_CUDA, &C) != LSP_OK);
+    must(ctx, lsp_cuda_copy(ctx, (int32_t *)a.col + 3, LSP_CUDA, &beyond, LSP_HOST, sizeof beyond));
+    must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_scale(ctx, &a, NULL, NULL));
+    must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_hadamard(ctx, &a, &a, &C));
+    cr_assert(C.rows == 42 && C.rowptr == NULL);
+    lsp_ctx_destroy(host), lsp_ctx_destroy(ctx);
+}
+
+Test(device_values, memory_that_does_not_suffice_leaves_outputs_alone) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    lsp_csr A = test_random_csr(ctx, 300, 300, 4000, (lsp_csr_types){.val_type = LSP_F64}, 3),
+            a = moved(ctx, &A, LSP_CUDA);
+    void *sums = array_there(ctx, NULL, 300 * 8);
+    lsp_status status = LSP_ERR_MEMORY;
+    for (int64_t budget = 4096; status != LSP_OK; budget += budget / 8) {
+        const lsp_ctx_options options = {.device = LSP_CUDA, .max_bytes = budget};
+        lsp_ctx *small = NULL;
+        lsp_csr C = {.rows = 42};
+        cr_assert(budget < 1 << 30);
+        must(ctx, lsp_ctx_create(&small, &options, NULL, 0));
+        status = lsp_csr_hadamard(small, &a, &a, &C);
+        cr_assert(status == LSP_OK || (status == LSP_ERR_MEMORY && C.rows == 42 && !C.rowptr));
+        status = status == LSP_OK ? lsp_csr_reduce(small, &a, LSP_REDUCE_NORM2, LSP_EACH_COL, sums) : status;
+        lsp_ctx_destroy(small);
+    }
+    lsp_ctx_destroy(ctx);
+}
