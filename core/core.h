@@ -22,9 +22,11 @@ typedef enum lsp_isa { LSP_ISA_PORTABLE = 0, LSP_ISA_AVX2 = 1, LSP_ISA_AVX512 = 
 
 typedef struct lsp_block { /* a piece of memory: in use, or kept for the next call */
     void *memory;
-    size_t bytes;
+    size_t bytes; /* 0 if adopted: such a block is in use, is not counted, and is never kept */
     lsp_where where;
     bool used;
+    void (*release)(void *user, void *memory); /* gives an adopted block back; NULL: the allocator's own block */
+    void *release_user;
 } lsp_block;
 
 typedef struct lsp_space { /* bytes of one kind of memory */
@@ -98,6 +100,15 @@ lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t rese
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULL and memory that is not the context's */
 bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context that is in use */
+
+/* Memory that changes its owner. _adopt adds arrays of a caller to the context's blocks; lsp_free, or the end of the
+ * context, calls release(user, memory) for each. It skips NULL; the arrays differ and are not the context's. On failure
+ * none is added. _adopted: did the memory come by _adopt? _detach takes memory of lsp_alloc out of the context, as an
+ * array that outlives it and is not in use on the GPU any more. */
+lsp_status lsp_adopt(lsp_ctx *ctx, lsp_where where, void *const arrays[3], void (*release)(void *user, void *memory),
+                     void *user);
+bool lsp_adopted(const lsp_ctx *ctx, const void *memory);
+lsp_array lsp_detach(lsp_ctx *ctx, const void *memory);
 
 /* Adds a plan to the context's list. `plan` comes from lsp_alloc; *ctx is its pointer to the context, already set. */
 void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);

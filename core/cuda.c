@@ -179,9 +179,13 @@ void lsp_cuda_close(lsp_ctx *ctx) {
     ctx->cuda = NULL;
 }
 
+lsp_status lsp_cuda_wait(lsp_ctx *ctx) {
+    return lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed");
+}
+
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed"));
+    LSP_TRY(lsp_cuda_wait(ctx));
     long long fault = __atomic_exchange_n(state_of(ctx)->fault, 0, __ATOMIC_ACQ_REL);
     LSP_TRY(lsp_cuda_tell_fault(ctx, fault));
 done:
@@ -227,4 +231,14 @@ void lsp_cuda_free(lsp_ctx *ctx, void *memory) {
     int before = enter(ctx);
     (void)cudaFreeAsync(memory, state_of(ctx)->stream);
     leave(ctx, before);
+}
+
+/* cudaFree takes memory of the pool too, but for such memory it waits for nothing. */
+void lsp_cuda_free_detached(int ordinal, void *memory) {
+    int before = 0;
+    (void)cudaGetDevice(&before);
+    (void)cudaSetDevice(ordinal);
+    (void)cudaDeviceSynchronize();
+    (void)cudaFree(memory);
+    (void)cudaSetDevice(before);
 }

@@ -16,6 +16,8 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx);
 void lsp_cuda_close(lsp_ctx *ctx);
 /* Waits for the stream. Fails if a kernel wrote to lsp_cuda_fault since the last call. */
 lsp_status lsp_cuda_sync(lsp_ctx *ctx);
+/* Waits for the stream, and leaves what kernels wrote to lsp_cuda_fault to lsp_cuda_sync. */
+lsp_status lsp_cuda_wait(lsp_ctx *ctx);
 /* The GPU's address of a word of host memory, which is 0 at first. A kernel that meets a malformed segment, or a
  * malformed row of a matrix, writes its number + 1 there; one that meets an index outside its array, or a column
  * outside the matrix, writes -1 - its position. */
@@ -52,6 +54,8 @@ lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_
 /* Memory from the device's pool, allocated and freed in the order of the context's stream. NULL: out of memory. */
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes);
 void lsp_cuda_free(lsp_ctx *ctx, void *memory);
+/* Frees memory of lsp_cuda_malloc without its context, from any thread; waits for all work of that GPU. */
+void lsp_cuda_free_detached(int ordinal, void *memory);
 /* Copies between host and GPU in any direction. Pageable host memory goes through pinned staging. If one side is the
  * host the call waits: the host memory may be used when it returns. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,

@@ -6,6 +6,7 @@
 /* clang-format off */
 LSP_NO_CUDA(lsp_cuda_open, (lsp_ctx *ctx), ctx)
 LSP_NO_CUDA(lsp_cuda_sync, (lsp_ctx *ctx), ctx)
+LSP_NO_CUDA(lsp_cuda_wait, (lsp_ctx *ctx), ctx)
 LSP_NO_CUDA(lsp_cuda_check, (lsp_ctx *ctx, int error, const char *what), ctx)
 LSP_NO_CUDA(lsp_cuda_leave, (lsp_ctx *ctx, int error, const char *what), ctx)
 LSP_NO_CUDA(lsp_cuda_allow_shared, (lsp_ctx *ctx, const void *kernel), ctx)
@@ -40,3 +41,4 @@ const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) { return NULL; }
 bool lsp_cuda_recording(lsp_ctx *ctx) { return false; }
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) { return NULL; }
 void lsp_cuda_free(lsp_ctx *ctx, void *memory) {}
+void lsp_cuda_free_detached(int ordinal, void *memory) {}

@@ -84,7 +84,7 @@ static bool grow(lsp_ctx *ctx, void **table, size_t *capacity, size_t count, siz
         return false;
     }
     if (*table) {
-        memcpy(wider, *table, count * item_bytes);
+        memcpy(wider, *table, *capacity * item_bytes);
         hook_free(ctx, *table, *capacity * item_bytes, LSP_HOST);
     }
     *table = wider;
@@ -92,12 +92,31 @@ static bool grow(lsp_ctx *ctx, void **table, size_t *capacity, size_t count, siz
     return true;
 }
 
-static void drop_block(lsp_ctx *ctx, size_t i) {
-    lsp_block block = ctx->blocks[i];
-    ctx->space[block.where].kept -= (int64_t)block.bytes;
-    hook_free(ctx, block.memory, block.bytes, block.where);
+/* Gives a block back to its owner, the allocator or a caller. A caller may use its array elsewhere at once, so the GPU
+ * must be done with it. */
+static void give_back(lsp_ctx *ctx, const lsp_block *block) {
+    if (!block->release) {
+        hook_free(ctx, block->memory, block->bytes, block->where);
+        return;
+    }
+    if (block->where == LSP_CUDA) {
+        (void)lsp_cuda_wait(ctx);
+    }
+    block->release(block->release_user, block->memory);
+}
+
+/* Takes a block out of the table; the others keep their order. */
+static lsp_block take_out(lsp_ctx *ctx, size_t i) {
+    const lsp_block block = ctx->blocks[i];
     ctx->block_count--;
     memmove(ctx->blocks + i, ctx->blocks + i + 1, (ctx->block_count - i) * sizeof *ctx->blocks);
+    return block;
+}
+
+static void drop_block(lsp_ctx *ctx, size_t i) {
+    const lsp_block block = take_out(ctx, i);
+    ctx->space[block.where].kept -= (int64_t)block.bytes;
+    give_back(ctx, &block);
 }
 
 /* Frees kept blocks of `where`, the oldest first, until at most `most` bytes are kept. */
@@ -156,9 +175,8 @@ static void release_plan(lsp_ctx *ctx, lsp_plan_life *life) {
         i++;
     }
     life->allocator = ctx->options.allocator;
-    life->bytes = ctx->blocks[i].bytes;
+    life->bytes = take_out(ctx, i).bytes;
     *life->ctx = NULL;
-    ctx->blocks[i] = ctx->blocks[--ctx->block_count];
 }
 
 void lsp_memory_close(lsp_ctx *ctx) {
@@ -166,7 +184,7 @@ void lsp_memory_close(lsp_ctx *ctx) {
         release_plan(ctx, life);
     }
     for (size_t i = 0; i < ctx->block_count; i++) {
-        hook_free(ctx, ctx->blocks[i].memory, ctx->blocks[i].bytes, ctx->blocks[i].where);
+        give_back(ctx, &ctx->blocks[i]);
     }
     if (ctx->blocks) {
         hook_free(ctx, ctx->blocks, ctx->block_capacity * sizeof *ctx->blocks, LSP_HOST);
@@ -251,13 +269,63 @@ bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return find_used(ctx, me
 
 void lsp_free(lsp_ctx *ctx, void *memory) {
     lsp_block *block = find_used(ctx, memory);
-    if (block) {
+    if (block && block->release) {
+        const lsp_block adopted = take_out(ctx, (size_t)(block - ctx->blocks));
+        give_back(ctx, &adopted);
+    } else if (block) {
         lsp_space *space = &ctx->space[block->where];
         block->used = false;
         space->used -= (int64_t)block->bytes;
         space->kept += (int64_t)block->bytes;
         trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
     }
+}
+
+/* ---- memory that changes its owner ---- */
+
+lsp_status lsp_adopt(lsp_ctx *ctx, lsp_where where, void *const arrays[3], void (*release)(void *user, void *memory),
+                     void *user) {
+    enum { most = 3 };
+    if (!grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count + most - 1, sizeof *ctx->blocks)) {
+        return lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: no room for the list of %zu pieces of memory",
+                        ctx->block_count + most);
+    }
+    for (int i = 0; i < most; i++) {
+        if (arrays[i]) {
+            ctx->blocks[ctx->block_count++] = (lsp_block){
+                .memory = arrays[i], .where = where, .used = true, .release = release, .release_user = user};
+        }
+    }
+    return LSP_OK;
+}
+
+bool lsp_adopted(const lsp_ctx *ctx, const void *memory) {
+    const lsp_block *block = find_used(ctx, memory);
+    return block && block->release;
+}
+
+/* The default allocator's `user` is the context. Its host memory is freed without one; for GPU memory, `user` becomes
+ * the number of the GPU. */
+static void free_detached(void *user, void *memory, size_t bytes, lsp_where where) {
+    if (where == LSP_CUDA) {
+        lsp_cuda_free_detached((int)(intptr_t)user, memory);
+    } else {
+        lsp_default_free(NULL, memory, bytes, where);
+    }
+}
+
+lsp_array lsp_detach(lsp_ctx *ctx, const void *memory) {
+    const lsp_block *used = find_used(ctx, memory);
+    if (!used) {
+        return (lsp_array){0};
+    }
+    const lsp_block block = take_out(ctx, (size_t)(used - ctx->blocks));
+    lsp_allocator allocator = ctx->options.allocator;
+    if (allocator.free == lsp_default_free) {
+        allocator = (lsp_allocator){.free = free_detached, .user = (void *)(intptr_t)ctx->options.ordinal};
+    }
+    ctx->space[block.where].used -= (int64_t)block.bytes;
+    return (lsp_array){.memory = block.memory, .bytes = block.bytes, .where = block.where, .allocator = allocator};
 }
 
 /* ---- scratch ---- */

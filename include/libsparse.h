@@ -4,6 +4,7 @@
  *     libsparse/core.h      status, context, types of values
  *     libsparse/matrix.h    matrices by rows: made, checked, converted, compared, generated
  *     libsparse/matrix_values.h   values scaled, mapped, combined and reduced; diagonals
+ *     libsparse/matrix_forms.h    parts, stacks, triples, columns, dense arrays, arrays of another owner
  *     libsparse/mtx.h       Matrix Market files
  *     libsparse/segsort.h   segmented sort
  *     libsparse/cache_model.h     the time of indexed reads and writes, predicted
@@ -35,6 +36,7 @@
 #include "libsparse/gather_scatter.h"
 #include "libsparse/hash.h"
 #include "libsparse/matrix.h"
+#include "libsparse/matrix_forms.h"
 #include "libsparse/matrix_values.h"
 #include "libsparse/mtx.h"
 #include "libsparse/radix_sort.h"

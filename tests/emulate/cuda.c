@@ -69,6 +69,10 @@ void lsp_cuda_close(lsp_ctx *ctx) {
     }
 }
 
+lsp_status lsp_cuda_wait(lsp_ctx *ctx) {
+    (void)ctx;
+    return LSP_OK;
+}
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     long long fault = __atomic_exchange_n(lsp_cuda_fault(ctx), 0, __ATOMIC_ACQ_REL);
@@ -101,6 +105,10 @@ void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
 
 void lsp_cuda_free(lsp_ctx *ctx, void *memory) {
     (void)ctx;
+    free(memory);
+}
+void lsp_cuda_free_detached(int ordinal, void *memory) {
+    (void)ordinal;
     free(memory);
 }
 

@@ -1,0 +1,127 @@
+/* B = consecutive rows and columns of A. Consecutive rows are a matrix over A's own arrays, with row pointers that
+ * begin at 0; their columns are then cut out, or copied if all are wanted. */
+#include "core/cuda.h"
+#include "forms.h"
+#include "matrices/forms/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+enum { least_share = 1 << 16 };
+
+typedef struct slice {
+    const lsp_csr *A;
+    int64_t first, begin; /* row, and its first entry */
+    void *rowptr;
+} slice;
+
+static void shift_share(void *data, int64_t begin, int64_t end) {
+    const slice *s = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(s->rowptr, s->A->rowptr_type, i, lsp_csr_rowptr(s->A, s->first + i) - s->begin);
+    }
+}
+
+/* rowptr[i], which may lie on the GPU. */
+static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(A->rowptr_type);
+    int64_t word = 0;
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_read(ctx, &word, (const char *)A->rowptr + (size_t)i * bytes, (int64_t)bytes));
+        *value = lsp_index_at(&word, A->rowptr_type, 0);
+    } else {
+        *value = lsp_csr_rowptr(A, i);
+    }
+done:
+    return status;
+}
+
+/* *S = these rows of A, a view with row pointers in scratch. */
+static lsp_status view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
+    lsp_status status = LSP_OK;
+    slice s = {.A = A, .first = first};
+    int64_t end;
+    LSP_TRY(read_rowptr(ctx, A, first, &s.begin));
+    LSP_TRY(read_rowptr(ctx, A, first + rows, &end));
+    LSP_TRY(lsp_scratch_at(ctx, A->where, rows + 1, lsp_type_bytes(A->rowptr_type), &s.rowptr));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_shift_rowptr_cuda(ctx, A, first, rows, s.begin, s.rowptr));
+    } else {
+        lsp_for_shares(ctx, rows + 1, least_share, shift_share, &s);
+    }
+    *S = *A;
+    S->rows = rows;
+    S->nnz = end - s.begin;
+    S->rowptr = s.rowptr;
+    if (S->nnz > 0) {
+        S->col = (char *)A->col + (size_t)s.begin * lsp_type_bytes(A->col_type);
+        S->val = A->val ? (char *)A->val + (size_t)s.begin * lsp_type_bytes(A->val_type) : NULL;
+    }
+done:
+    return status;
+}
+
+typedef struct range {
+    void *to;
+    const void *from;
+} range;
+
+static void copy_share(void *data, int64_t begin, int64_t end) {
+    const range *r = data;
+    if (begin < end) {
+        memcpy((char *)r->to + begin, (const char *)r->from + begin, (size_t)(end - begin));
+    }
+}
+
+static lsp_status copy_items(lsp_ctx *ctx, lsp_where where, range r, int64_t n, lsp_type type) {
+    const int64_t bytes = n * (int64_t)lsp_type_bytes(type);
+    if (where == LSP_CUDA) {
+        return lsp_cuda_copy(ctx, r.to, where, r.from, where, bytes);
+    }
+    lsp_for_shares(ctx, bytes, 8 * least_share, copy_share, &r);
+    return LSP_OK;
+}
+
+static lsp_status copy_rows(lsp_ctx *ctx, const lsp_csr *S, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const lsp_csr_types types = lsp_types_like(S, S->cols, S->nnz);
+    LSP_TRY(lsp_csr_create(ctx, S->rows, S->cols, S->nnz, &types, B));
+    LSP_TRY(copy_items(ctx, S->where, (range){B->rowptr, S->rowptr}, S->rows + 1, S->rowptr_type));
+    LSP_TRY(copy_items(ctx, S->where, (range){B->col, S->col}, S->nnz, S->col_type));
+    LSP_TRY(copy_items(ctx, S->where, (range){B->val, S->val}, S->nnz, S->val_type));
+done:
+    return status;
+}
+
+static lsp_status check_range(lsp_ctx *ctx, const char *what, int64_t first, int64_t count, int64_t all) {
+    return first >= 0 && count >= 0 && first <= all && count <= all - first
+               ? LSP_OK
+               : lsp_fail(ctx, LSP_ERR_ARGUMENT, "a block of %lld %s from %lld on is not within the %lld of A",
+                          (long long)count, what, (long long)first, (long long)all);
+}
+
+lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int64_t rows, int64_t first_col,
+                         int64_t cols, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
+    lsp_csr S, made = {0};
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
+    LSP_TRY(check_range(ctx, "rows", first_row, rows, A->rows));
+    LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));
+    LSP_TRY(view_rows(ctx, A, first_row, rows, &S));
+    LSP_TRY(cols == A->cols
+                ? copy_rows(ctx, &S, &made)
+                : lsp_csr_window(
+                      ctx, &S,
+                      &(lsp_window){.low = first_col, .high = first_col + cols - 1, .shift = first_col, .cols = cols},
+                      &made));
+    lsp_csr_put(ctx, B, &made, B == A);
+done:
+    if (ctx) {
+        lsp_scratch_release(ctx, mark);
+    }
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

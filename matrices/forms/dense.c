@@ -1,0 +1,139 @@
+/* The elements of a dense array = the entries of A: zeros first, then one store for each entry. Entries at the same
+ * place are summed in a sorted copy before, so that no place is stored to twice. */
+#include "core/cuda.h"
+#include "forms.h"
+#include "matrices/csr/facts.h"
+#include "matrices/forms/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+enum { least_share = 1 << 15 };
+
+lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx && D, LSP_ERR_ARGUMENT, "D is NULL");
+    LSP_REQUIRE(D->rows >= 0 && D->cols >= 0, LSP_ERR_ARGUMENT, "D has %lld rows and %lld columns: a negative size",
+                (long long)D->rows, (long long)D->cols);
+    LSP_REQUIRE(D->rows <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld rows: more than can be addressed",
+                (long long)D->rows);
+    LSP_REQUIRE(D->val_type != LSP_NONE && lsp_is_value(D->val_type), LSP_ERR_ARGUMENT,
+                "D has elements of type %s: LSP_F32, LSP_F64 or LSP_C64 is needed", lsp_type_name(D->val_type));
+    LSP_REQUIRE(D->where == LSP_HOST || D->where == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "D lies at place %d: LSP_HOST or LSP_CUDA is needed", (int)D->where);
+    LSP_TRY(D->where == LSP_CUDA ? lsp_csr_check_device(ctx, "D") : LSP_OK);
+    const int64_t lines = D->by_columns ? D->cols : D->rows, length = D->by_columns ? D->rows : D->cols;
+    const int64_t stride = D->stride == 0 ? length : D->stride;
+    int64_t bytes;
+    LSP_REQUIRE(stride >= length, LSP_ERR_ARGUMENT, "D has a stride of %lld: 0, or %lld and more, is needed",
+                (long long)D->stride, (long long)length);
+    LSP_REQUIRE(lsp_mul(lines, stride, &bytes) && lsp_mul(bytes, (int64_t)lsp_type_bytes(D->val_type), &bytes),
+                LSP_ERR_OVERFLOW, "D has %lld rows, %lld columns and a stride of %lld: more than can be addressed",
+                (long long)D->rows, (long long)D->cols, (long long)stride);
+    LSP_REQUIRE(D->val || D->rows == 0 || D->cols == 0, LSP_ERR_ARGUMENT,
+                "D has %lld rows and %lld columns, but val is NULL", (long long)D->rows, (long long)D->cols);
+    LSP_REQUIRE(lsp_aligned(D->val, D->val_type), LSP_ERR_ARGUMENT, "val of D is not aligned to its items: %p", D->val);
+    *fit = *D;
+    fit->stride = stride;
+done:
+    return status;
+}
+
+typedef struct filling {
+    const lsp_csr *A; /* no place twice */
+    const lsp_dense *D;
+} filling;
+
+/* Clears the elements of lines begin .. end-1: rows, or columns with by_columns. */
+static void clear_share(void *data, int64_t begin, int64_t end) {
+    const lsp_dense *D = ((const filling *)data)->D;
+    const size_t bytes = lsp_type_bytes(D->val_type), length = (size_t)(D->by_columns ? D->rows : D->cols);
+    for (int64_t line = begin; line < end && length > 0; line++) {
+        memset((char *)D->val + (size_t)(line * D->stride) * bytes, 0, length * bytes);
+    }
+}
+
+LSP_INLINE void store_rows(lsp_type from, lsp_type to, const filling *f, int64_t begin, int64_t end) {
+    const lsp_csr *A = f->A;
+    const int64_t row_step = f->D->by_columns ? 1 : f->D->stride, col_step = f->D->by_columns ? f->D->stride : 1;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t stop = lsp_csr_rowptr(A, i + 1);
+        for (int64_t k = lsp_csr_rowptr(A, i); k < stop; k++) {
+            const int64_t at = i * row_step + lsp_csr_col(A, k) * col_step;
+            if (from == to) {
+                lsp_move_value(f->D->val, at, A->val, k, lsp_value_bytes(to));
+            } else {
+                lsp_value_set(to, f->D->val, at, lsp_value_of(from, A->val, k));
+            }
+        }
+    }
+}
+LSP_INLINE void store_to(lsp_type to, const filling *f, int64_t begin, int64_t end) {
+    LSP_WITH_VALUE(f->A->val_type, store_rows, to, f, begin, end);
+}
+static void store_share(void *data, int64_t begin, int64_t end) {
+    const filling *f = data;
+    LSP_WITH_VALUE(f->D->val_type, store_to, f, begin, end);
+}
+
+/* The rows of a dense array by rows: cleared and filled while they are in the cache. */
+static void fill_share(void *data, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        clear_share(data, i, i + 1);
+        store_share(data, i, i + 1);
+    }
+}
+
+static void fill_here(const lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
+    filling f = {A, D};
+    if (D->by_columns) {
+        lsp_for_shares(ctx, D->cols, lsp_max(least_share / lsp_max(D->rows, 1), 1), clear_share, &f);
+        lsp_csr_for_rows(ctx, A, store_share, &f);
+    } else {
+        lsp_for_shares(ctx, D->rows, lsp_max(least_share / lsp_max(D->cols, 1), 1), fill_share, &f);
+    }
+}
+
+/* *summed = A with its rows sorted and places summed, if a place may be there twice; rowptr stays NULL if not. In a
+ * pattern entries count as ones, which must be values to be summed. */
+static lsp_status sum_places(lsp_ctx *ctx, const lsp_csr *A, lsp_type val_type, lsp_csr *summed) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, false, A->where};
+    int64_t unsorted;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &unsorted));
+    if (unsorted < A->rows) {
+        types.val_type = A->val_type == LSP_NONE && val_type == LSP_C64 ? LSP_F64 : val_type;
+        LSP_TRY(lsp_csr_copy(ctx, A, &types, summed));
+        LSP_TRY(lsp_csr_sort_rows(ctx, summed));
+        LSP_TRY(lsp_csr_sum_duplicates(ctx, summed, NULL));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
+    lsp_status status = LSP_OK;
+    lsp_csr summed = {0};
+    lsp_dense fit;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_dense_check(ctx, D, &fit));
+    LSP_REQUIRE(D->where == A->where, LSP_ERR_ARGUMENT, "D lies %s, but A does not",
+                D->where == LSP_CUDA ? "on the GPU" : "on the host");
+    LSP_REQUIRE(D->rows == A->rows && D->cols == A->cols, LSP_ERR_ARGUMENT, "D is %lld x %lld, but A is %lld x %lld",
+                (long long)D->rows, (long long)D->cols, (long long)A->rows, (long long)A->cols);
+    LSP_REQUIRE(A->val_type == LSP_NONE || A->val_type == D->val_type, LSP_ERR_ARGUMENT,
+                "D has elements of type %s, but A has values of type %s", lsp_type_name(D->val_type),
+                lsp_type_name(A->val_type));
+    LSP_REQUIRE(!D->val || (D->val != A->val && D->val != A->col && D->val != A->rowptr), LSP_ERR_ARGUMENT,
+                "the elements of D are an array of A, %p: they would be overwritten while they are read", D->val);
+    LSP_TRY(sum_places(ctx, A, D->val_type, &summed));
+    const lsp_csr *from = summed.rowptr ? &summed : A;
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_dense_fill_cuda(ctx, from, &fit));
+    } else {
+        fill_here(ctx, from, &fit);
+    }
+done:
+    if (ctx) {
+        lsp_csr_free(ctx, &summed);
+    }
+    return status;
+}

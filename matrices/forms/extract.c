@@ -1,0 +1,207 @@
+/* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
+ * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
+#include "forms.h"
+#include "matrices/forms/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+enum { least_share = 1 << 15 };
+
+/* ---- lists ---- */
+
+typedef struct list_search {
+    const lsp_index_list *list;
+    int64_t n;     /* indices are below it */
+    int64_t first; /* the first position that is not; atomic */
+} list_search;
+
+static void search_share(void *data, int64_t begin, int64_t end) {
+    list_search *s = data;
+    for (int64_t k = begin; k < end; k++) {
+        if ((uint64_t)lsp_index_at(s->list->list, s->list->type, k) >= (uint64_t)s->n) {
+            lsp_lower(&s->first, k);
+            return;
+        }
+    }
+}
+
+/* All indices of the list must be in 0 .. n-1. */
+static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, const lsp_index_list *list, int64_t n) {
+    lsp_status status = LSP_OK;
+    if (!list || !list->list) {
+        goto done;
+    }
+    LSP_REQUIRE(list->type == LSP_I32 || list->type == LSP_I64, LSP_ERR_ARGUMENT,
+                "the list of %s has indices of type %s: LSP_I32 or LSP_I64 is needed", what, lsp_type_name(list->type));
+    LSP_REQUIRE(list->count >= 0 && list->count <= INT64_MAX / 16, LSP_ERR_ARGUMENT,
+                "the list of %s has %lld indices: a negative number, or more than can be addressed", what,
+                (long long)list->count);
+    LSP_REQUIRE(lsp_aligned(list->list, list->type), LSP_ERR_ARGUMENT, "the list of %s is not aligned to its items: %p",
+                what, list->list);
+    list_search search = {.list = list, .n = n, .first = list->count};
+    int64_t index = 0;
+    if (where == LSP_CUDA) {
+        LSP_TRY(lsp_list_outside_cuda(ctx, list, n, &search.first, &index));
+    } else {
+        lsp_for_shares(ctx, list->count, least_share, search_share, &search);
+        index = search.first < list->count ? lsp_index_at(list->list, list->type, search.first) : 0;
+    }
+    LSP_REQUIRE(search.first == list->count, LSP_ERR_ARGUMENT,
+                "the list of %s holds %lld at position %lld, not in 0 .. %lld", what, (long long)index,
+                (long long)search.first, (long long)(n - 1));
+done:
+    return status;
+}
+
+typedef struct counter {
+    void *to;
+    lsp_type type;
+} counter;
+
+static void count_up(void *data, int64_t begin, int64_t end) {
+    const counter *c = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(c->to, c->type, i, i);
+    }
+}
+
+/* P = the places of each column 0 .. cols-1 in the list, ascending, as the rows of a pattern. */
+static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_list *list, int64_t cols, lsp_csr *P) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    counter places = {.type = list->type};
+    LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
+                "the list of columns has %lld indices: so many are needed as LSP_I64", (long long)list->count);
+    LSP_REQUIRE(cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by", (long long)cols);
+    LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.where = where}, P));
+    LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
+    if (where == LSP_CUDA) {
+        LSP_TRY(lsp_count_up_cuda(ctx, places.to, list->type, list->count));
+    } else {
+        lsp_for_shares(ctx, list->count, least_share, count_up, &places);
+    }
+    LSP_TRY(lsp_csr_file(
+        ctx, &(lsp_filing){.n = list->count, .row = list->list, .col = places.to, .index_type = list->type}, P));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- rows ---- */
+
+typedef struct extraction {
+    const lsp_csr *A, *B;
+    const lsp_selection *wanted;
+    int64_t *starts; /* of B's rows */
+    lsp_wide_sum total;
+} extraction;
+
+static int64_t source_row(const extraction *e, int64_t i) {
+    return e->wanted->rows ? lsp_index_at(e->wanted->rows, e->wanted->type, i) : i;
+}
+
+/* The entries that row `row` of A becomes; 2^62 - 1 if there are more. */
+static int64_t count_row(const extraction *e, int64_t row) {
+    const lsp_csr *A = e->A, *P = &e->wanted->P;
+    const int64_t begin = lsp_csr_rowptr(A, row), stop = lsp_csr_rowptr(A, row + 1), most = INT64_MAX / 2;
+    int64_t count = P->rowptr ? 0 : stop - begin;
+    for (int64_t k = begin; P->rowptr && k < stop; k++) {
+        const int64_t column = lsp_csr_col(A, k);
+        count = lsp_min(count + lsp_csr_rowptr(P, column + 1) - lsp_csr_rowptr(P, column), most);
+    }
+    return count;
+}
+
+static void count_share(void *data, int64_t begin, int64_t end) {
+    extraction *e = data;
+    lsp_wide_sum sum = {0};
+    for (int64_t i = begin; i < end; i++) {
+        e->starts[i + 1] = count_row(e, source_row(e, i));
+        sum.low += (uint64_t)e->starts[i + 1] & ((1u << LSP_WIDE_BITS) - 1);
+        sum.high += (uint64_t)e->starts[i + 1] >> LSP_WIDE_BITS;
+    }
+    __atomic_fetch_add(&e->total.low, sum.low, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&e->total.high, sum.high, __ATOMIC_RELAXED);
+}
+
+LSP_INLINE void fill_row(lsp_type col_type, size_t val_bytes, const extraction *e, int64_t row, int64_t to) {
+    const lsp_csr *A = e->A, *B = e->B, *P = &e->wanted->P;
+    for (int64_t k = lsp_csr_rowptr(A, row), stop = lsp_csr_rowptr(A, row + 1); k < stop; k++) {
+        const int64_t column = lsp_index_at(A->col, col_type, k);
+        const int64_t last = P->rowptr ? lsp_csr_rowptr(P, column + 1) : 1;
+        for (int64_t p = P->rowptr ? lsp_csr_rowptr(P, column) : 0; p < last; p++, to++) {
+            lsp_index_set(B->col, B->col_type, to, P->rowptr ? lsp_csr_col(P, p) : column);
+            lsp_move_value(B->val, to, A->val, k, val_bytes);
+        }
+    }
+}
+LSP_INLINE void fill_rows(lsp_type val_type, const extraction *e, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        LSP_WITH_INDEX(e->A->col_type, fill_row, lsp_value_bytes(val_type), e, source_row(e, i), e->starts[i]);
+    }
+}
+static void fill_share(void *data, int64_t begin, int64_t end) {
+    const extraction *e = data;
+    LSP_WITH_VALUE(e->A->val_type, fill_rows, e, begin, end);
+}
+
+/* Shares of rows: those of A where all of them are taken, for these hold equally many entries. */
+static void for_rows(const lsp_ctx *ctx, extraction *e, void (*do_rows)(void *data, int64_t begin, int64_t end)) {
+    if (!e->wanted->rows) {
+        lsp_csr_for_rows(ctx, e->A, do_rows, e);
+    } else {
+        const int64_t mean = 1 + e->A->nnz / lsp_max(e->A->rows, 1);
+        lsp_for_shares(ctx, e->wanted->row_count, lsp_max(least_share / mean, 1), do_rows, e);
+    }
+}
+
+static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const int64_t rows = wanted->row_count;
+    extraction e = {.A = A, .B = B, .wanted = wanted};
+    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &e.starts));
+    for_rows(ctx, &e, count_share);
+    LSP_TRY(lsp_check_total(ctx, &e.total, rows, wanted->col_count));
+    lsp_prefix_sum(ctx, e.starts, rows);
+    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, e.starts[rows]);
+    LSP_TRY(lsp_csr_create_rows(ctx, rows, wanted->col_count, e.starts, &types, B));
+    if (!wanted->rows) {
+        lsp_csr_for_rows(ctx, A, fill_share, &e);
+    } else {
+        lsp_csr_for_rows(ctx, B, fill_share, &e);
+    }
+    LSP_TRY(wanted->P.rowptr ? lsp_csr_sort_rows(ctx, B) : LSP_OK);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static const void *array_of(const lsp_index_list *list) { return list ? list->list : NULL; }
+
+lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows, const lsp_index_list *cols,
+                           lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    lsp_selection wanted = {0};
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
+    LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
+    LSP_TRY(check_list(ctx, "columns", A->where, cols, A->cols));
+    wanted.rows = array_of(rows);
+    wanted.type = wanted.rows ? rows->type : LSP_I32;
+    wanted.row_count = wanted.rows ? rows->count : A->rows;
+    wanted.col_count = array_of(cols) ? cols->count : A->cols;
+    if (array_of(cols)) {
+        LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted.P));
+    }
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_extract_cuda(ctx, A, &wanted, &made) : extract_here(ctx, A, &wanted, &made));
+    lsp_csr_put(ctx, B, &made, B == A);
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    if (ctx) {
+        lsp_csr_free(ctx, &wanted.P);
+    }
+    return status;
+}

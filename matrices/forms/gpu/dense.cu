@@ -1,0 +1,113 @@
+/* Dense arrays on the GPU: filled with entries, one store each; and read for elements that are not 0, which are marked,
+ * placed by a prefix sum, and copied. */
+#include "core/scan.h"
+#include "gpu.h"
+#include "words.cuh"
+
+/* ---- filled ---- */
+
+/* Clears `length` words of 4 bytes of each line. */
+static __global__ void kernel_clear(uint32_t *val, int64_t lines, int64_t length, int64_t stride) {
+    EACH_ITEM(e, lines * length) { val[e / length * stride + e % length] = 0; }
+}
+
+static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
+    const int64_t lines = D->by_columns ? D->cols : D->rows, length = D->by_columns ? D->rows : D->cols;
+    const int64_t bytes = (int64_t)lsp_type_bytes(D->val_type), words = bytes / 4;
+    if (lines == 0 || length == 0) {
+        return LSP_OK;
+    }
+    return length == D->stride ? lsp_cuda_clear(ctx, D->val, lines * length * bytes)
+                               : LSP_LAUNCH(ctx, kernel_clear, blocks_for_items(lines * length * words), NT, 0,
+                                            (uint32_t *)D->val, lines, length * words, D->stride * words);
+}
+
+static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
+    EACH_TILE(at, A.nnz) {
+        const entry_tile tile = tile_at(A, at);
+        EACH_WORD(word, at, A.nnz) {
+            const int64_t k = word + lane_of();
+            if (k < A.nnz) {
+                const int64_t i = row_of(A, k, tile.low, tile.high), j = col_at(A, k);
+                const int64_t to = D.by_columns ? j * D.stride + i : i * D.stride + j;
+                if (A.val_type == D.val_type) {
+                    move_value(D.val, to, A.val, k, bytes);
+                } else if (D.val_type == LSP_F32) { /* a pattern, or sums of its ones */
+                    ((float *)D.val)[to] = (float)value_at(A, k);
+                } else if (D.val_type == LSP_F64) {
+                    ((double *)D.val)[to] = value_at(A, k);
+                } else { /* cleared before, its imaginary part too */
+                    ((double *)D.val)[2 * to] = value_at(A, k);
+                }
+            }
+        }
+    }
+}
+
+extern "C" lsp_status lsp_dense_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(clear(ctx, D));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_store, blocks_for_tiles(A->nnz), NT, 0, view(A), *D, (int)lsp_type_bytes(D->val_type)));
+done:
+    return status;
+}
+
+/* ---- read ---- */
+
+/* Where element e, counted by rows, lies in D. */
+static __device__ int64_t element_at(const lsp_dense &D, int64_t e) {
+    return D.stride == D.cols ? e : e / D.cols * D.stride + e % D.cols;
+}
+static __device__ bool is_entry(const lsp_dense &D, int64_t at) { /* a NaN is not 0 */
+    return D.val_type == LSP_F32   ? ((const float *)D.val)[at] != 0
+           : D.val_type == LSP_F64 ? ((const double *)D.val)[at] != 0
+                                   : ((const double *)D.val)[2 * at] != 0 || ((const double *)D.val)[2 * at + 1] != 0;
+}
+
+static __global__ void kernel_mark(lsp_dense D, gpu_marks m) {
+    EACH_TILE(at, m.items) {
+        EACH_WORD(word, at, m.items) {
+            const int64_t e = word + lane_of();
+            mark_word(m, word, e < m.items && is_entry(D, element_at(D, e)));
+        }
+    }
+}
+
+static __global__ void kernel_starts(lsp_dense D, gpu_marks m, void *rowptr, bool wide) {
+    EACH_ITEM(i, D.rows + 1) { index_set(rowptr, wide, i, place_of(m, i * D.cols)); }
+}
+
+static __global__ void kernel_take(lsp_dense D, gpu_marks m, gpu_csr B, int bytes) {
+    EACH_ITEM(e, m.items) {
+        if (is_marked(m, e)) {
+            const int64_t to = place_of(m, e);
+            index_set((void *)B.col, B.wide_col, to, e % D.cols);
+            move_value((void *)B.val, to, D.val, element_at(D, e), bytes);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    gpu_marks m = {};
+    lsp_csr made = {};
+    lsp_csr_types types = {};
+    int64_t nnz = 0;
+    types.val_type = D->val_type, types.where = LSP_CUDA;
+    LSP_TRY(make_marks(ctx, D->rows * D->cols, &m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
+    LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
+    LSP_TRY(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
+                       made.rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
+    *B = made;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}

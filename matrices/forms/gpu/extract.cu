@@ -1,0 +1,236 @@
+/* Rows and columns by lists on the GPU. Entry e of the wanted rows, taken one after the other, is copied from its
+ * source in A; with a list of columns it becomes as many entries as its column has places in the list. */
+#include "core/block.cuh"
+#include "core/scan.h"
+#include "gpu.h"
+#include "matrices/csr/facts.h"
+#include "matrices/csr/gpu/gpu.h"
+#include "words.cuh"
+
+/* ---- lists ---- */
+
+static __global__ void kernel_outside(const void *list, bool wide, int64_t count, int64_t n, ull *first) {
+    EACH_ITEM(k, count) {
+        if ((ull)index_at(list, wide, k) >= (ull)n) {
+            atomicMin(first, (ull)k);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_list_outside_cuda(lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first,
+                                            int64_t *index) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const bool wide = list->type == LSP_I64;
+    ull *there = NULL, found = ~0ull;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(list->count), NT, 0, list->list, wide, list->count, n, there));
+    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
+    *first = found == ~0ull ? list->count : (int64_t)found;
+    if (*first < list->count) {
+        int64_t word = 0;
+        LSP_TRY(lsp_cuda_read(ctx, &word, (const char *)list->list + *first * (wide ? 8 : 4), wide ? 8 : 4));
+        *index = wide ? word : (int32_t)word;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
+    EACH_ITEM(i, n) { index_set(to, wide, i, i); }
+}
+
+extern "C" lsp_status lsp_count_up_cuda(lsp_ctx *ctx, void *to, lsp_type type, int64_t n) {
+    return LSP_LAUNCH(ctx, kernel_count_up, blocks_for_items(n), NT, 0, to, type == LSP_I64, n);
+}
+
+/* ---- entries of the wanted rows ---- */
+
+typedef struct gpu_wanted {
+    gpu_csr A, P;
+    gpu_csr G; /* row pointers of the wanted rows among their entries; it has no other arrays */
+    const void *rows;
+    bool wide;
+    int value_bytes;
+} gpu_wanted;
+
+/* starts[i + 1] = the entries of the i-th wanted row. */
+static __global__ void kernel_lengths(gpu_wanted w, int64_t *starts) {
+    EACH_ITEM(i, w.G.rows + 1) {
+        const int64_t row = i > 0 ? index_at(w.rows, w.wide, i - 1) : 0;
+        starts[i] = i > 0 ? rowptr_at(w.A, row + 1) - rowptr_at(w.A, row) : 0;
+    }
+}
+
+static __global__ void kernel_total(const int64_t *counts, int64_t n, lsp_wide_sum *sum) {
+    ull low = 0, high = 0;
+    EACH_ITEM(i, n) {
+        low += (ull)counts[i] & ((1ull << LSP_WIDE_BITS) - 1);
+        high += (ull)counts[i] >> LSP_WIDE_BITS;
+    }
+    low = warp_sum(low);
+    high = warp_sum(high);
+    if (lane_of() == 0 && (low | high) != 0) {
+        atomicAdd((ull *)&sum->low, low);
+        atomicAdd((ull *)&sum->high, high);
+    }
+}
+
+/* Replaces counts[0 .. n-1] by their prefix sums, if these can be addressed. Waits. */
+static lsp_status add_up(lsp_ctx *ctx, const lsp_selection *wanted, int64_t *counts, int64_t n, int64_t *total) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    lsp_wide_sum *there = NULL, sum = {};
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_total, blocks_for_items(n), NT, 0, counts, n, there));
+    LSP_TRY(lsp_cuda_read(ctx, &sum, there, sizeof sum));
+    LSP_TRY(lsp_check_total(ctx, &sum, wanted->row_count, wanted->col_count));
+    LSP_TRY(lsp_cuda_scan(ctx, counts, n, total));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* Where entry e of the wanted rows comes from in A. */
+static __device__ int64_t source_of(const gpu_wanted &w, const entry_tile &tile, int64_t e) {
+    if (!w.rows) {
+        return e;
+    }
+    const int64_t i = row_of(w.G, e, tile.low, tile.high);
+    return rowptr_at(w.A, index_at(w.rows, w.wide, i)) + e - rowptr_at(w.G, i);
+}
+static __device__ entry_tile tile_of(const gpu_wanted &w, int64_t first) {
+    entry_tile tile = {};
+    return w.rows ? tile_at(w.G, first) : tile;
+}
+
+/* ---- without a list of columns ---- */
+
+/* offsets NULL: the starts themselves are the row pointers. */
+static __global__ void kernel_rowptr(gpu_wanted w, const int64_t *offsets, void *rowptr, bool wide) {
+    EACH_ITEM(i, w.G.rows + 1) {
+        const int64_t start = rowptr_at(w.G, i);
+        index_set(rowptr, wide, i, offsets ? offsets[start] : start);
+    }
+}
+
+static __global__ void kernel_copy(gpu_wanted w, gpu_csr B) {
+    EACH_TILE(at, w.G.nnz) {
+        const entry_tile tile = tile_of(w, at);
+        EACH_WORD(word, at, w.G.nnz) {
+            const int64_t e = word + lane_of();
+            if (e < w.G.nnz) {
+                const int64_t k = source_of(w, tile, e);
+                index_set((void *)B.col, B.wide_col, e, col_at(w.A, k));
+                move_value((void *)B.val, e, w.A.val, k, w.value_bytes);
+            }
+        }
+    }
+}
+
+/* ---- with a list of columns ---- */
+
+/* offsets[e + 1] = the places of entry e. */
+static __global__ void kernel_places(gpu_wanted w, int64_t *offsets) {
+    EACH_TILE(at, w.G.nnz) {
+        const entry_tile tile = tile_of(w, at);
+        EACH_WORD(word, at, w.G.nnz) {
+            const int64_t e = word + lane_of();
+            if (e < w.G.nnz) {
+                const int64_t column = col_at(w.A, source_of(w, tile, e));
+                offsets[e + 1] = rowptr_at(w.P, column + 1) - rowptr_at(w.P, column);
+            }
+        }
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        offsets[0] = 0;
+    }
+}
+
+/* Writes the places of the 32 entries of a word, whose first places in B are `to` in the lanes. All lanes write,
+ * however the places are spread over the entries. */
+static __device__ void expand_word(const gpu_wanted &w, gpu_csr B, int64_t k, int64_t place, int64_t to, int64_t end) {
+    for (int64_t at = __shfl_sync(~0u, to, 0) + lane_of(); at - lane_of() < end; at += WORD) {
+        int from = 0; /* the last lane that begins at `at` or before */
+        for (int step = WORD / 2; step > 0; step /= 2) {
+            from += __shfl_sync(~0u, to, from + step) <= at ? step : 0;
+        }
+        const int64_t p = __shfl_sync(~0u, place, from) + at - __shfl_sync(~0u, to, from);
+        const int64_t source = __shfl_sync(~0u, k, from);
+        if (at < end) {
+            index_set((void *)B.col, B.wide_col, at, col_at(w.P, p));
+            move_value((void *)B.val, at, w.A.val, source, w.value_bytes);
+        }
+    }
+}
+
+static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_csr B) {
+    EACH_TILE(at, w.G.nnz) {
+        const entry_tile tile = tile_of(w, at);
+        EACH_WORD(word, at, w.G.nnz) {
+            const int64_t e = word + lane_of(), end = offsets[word + WORD < w.G.nnz ? word + WORD : w.G.nnz];
+            const int64_t k = e < w.G.nnz ? source_of(w, tile, e) : 0;
+            expand_word(w, B, k, e < w.G.nnz ? rowptr_at(w.P, col_at(w.A, k)) : 0, e < w.G.nnz ? offsets[e] : end, end);
+        }
+    }
+}
+
+static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w,
+                                  lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    int64_t *offsets = NULL, nnz = 0, unsorted;
+    lsp_csr_types types = {};
+    w->P = view(&wanted->P);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.nnz + 1, sizeof *offsets, (void **)&offsets));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets));
+    LSP_TRY(add_up(ctx, wanted, offsets, w->G.nnz + 1, &nnz));
+    types = lsp_types_like(A, wanted->col_count, nnz);
+    LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, nnz, &types, B));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
+                       B->rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B)));
+    LSP_TRY(lsp_csr_find_unsorted_cuda(ctx, B, false, &unsorted));
+    LSP_TRY(unsorted == B->rows ? LSP_OK : lsp_csr_sort_cuda(ctx, B));
+done:
+    return status;
+}
+
+static lsp_status extract_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, const gpu_wanted *w,
+                               lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, w->G.nnz);
+    LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, w->G.nnz, &types, B));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, NULL, B->rowptr,
+                       B->rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(w->G.nnz), NT, 0, *w, view(B)));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_extract_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *starts = NULL;
+    gpu_wanted w = {};
+    w.A = view(A);
+    w.rows = wanted->rows;
+    w.wide = wanted->type == LSP_I64;
+    w.G = view(A);
+    w.G.rows = wanted->row_count;
+    w.value_bytes = value_bytes(A);
+    if (w.rows) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w.G.rows + 1, sizeof *starts, (void **)&starts));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w.G.rows + 1), NT, 0, w, starts));
+        LSP_TRY(add_up(ctx, wanted, starts, w.G.rows + 1, &w.G.nnz));
+        w.G.rowptr = starts;
+        w.G.wide_rowptr = true;
+    }
+    LSP_TRY(wanted->P.rowptr ? extract_columns(ctx, A, wanted, &w, B) : extract_rows(ctx, A, wanted, &w, B));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* Entries in a window of columns on the GPU: one pass marks them, a prefix sum places them, a second pass copies them.
+ * Also what row pointers and rows of entries are made of. */
+#include "core/scan.h"
+#include "gpu.h"
+#include "words.cuh"
+
+static __device__ bool inside(const lsp_window &w, int64_t from, int64_t column) {
+    return w.low <= column - from && column - from <= w.high;
+}
+
+static __global__ void kernel_mark(gpu_csr A, lsp_window w, gpu_marks m) {
+    EACH_TILE(at, A.nnz) {
+        entry_tile tile = {};
+        if (w.diagonal) {
+            tile = tile_at(A, at);
+        }
+        EACH_WORD(word, at, A.nnz) {
+            const int64_t k = word + lane_of();
+            mark_word(m, word,
+                      k < A.nnz && inside(w, w.diagonal ? row_of(A, k, tile.low, tile.high) : 0, col_at(A, k)));
+        }
+    }
+}
+
+static __global__ void kernel_starts(gpu_csr A, gpu_marks m, void *rowptr, bool wide) {
+    EACH_ITEM(i, A.rows + 1) { index_set(rowptr, wide, i, place_of(m, rowptr_at(A, i))); }
+}
+
+static __global__ void kernel_take(gpu_csr A, gpu_marks m, gpu_csr B, int64_t shift, int bytes) {
+    EACH_ITEM(k, A.nnz) {
+        if (is_marked(m, k)) {
+            const int64_t to = place_of(m, k);
+            index_set((void *)B.col, B.wide_col, to, col_at(A, k) - shift);
+            move_value((void *)B.val, to, A.val, k, bytes);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr_types types = lsp_types_like(A, window->cols, A->nnz);
+    gpu_marks m = {};
+    lsp_csr made = {};
+    int64_t nnz = 0;
+    LSP_TRY(make_marks(ctx, A->nnz, &m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
+    LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
+    LSP_TRY(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
+                       made.rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
+                       value_bytes(A)));
+    *B = made;
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+/* ---- row pointers ---- */
+
+static __global__ void kernel_shift(gpu_csr A, int64_t first, int64_t rows, int64_t begin, void *rowptr) {
+    EACH_ITEM(i, rows + 1) { index_set(rowptr, A.wide_rowptr, i, rowptr_at(A, first + i) - begin); }
+}
+
+extern "C" lsp_status lsp_csr_shift_rowptr_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows,
+                                                int64_t begin, void *rowptr) {
+    return LSP_LAUNCH(ctx, kernel_shift, blocks_for_items(rows + 1), NT, 0, view(A), first, rows, begin, rowptr);
+}
+
+static __global__ void kernel_rows(gpu_csr A, void *row, bool wide) {
+    EACH_TILE(at, A.nnz) {
+        const entry_tile tile = tile_at(A, at);
+        EACH_WORD(word, at, A.nnz) {
+            const int64_t k = word + lane_of();
+            if (k < A.nnz) {
+                index_set(row, wide, k, row_of(A, k, tile.low, tile.high));
+            }
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type) {
+    return LSP_LAUNCH(ctx, kernel_rows, blocks_for_tiles(A->nnz), NT, 0, view(A), row, type == LSP_I64);
+}

@@ -1,0 +1,65 @@
+/* Arrays of matrices that change their owner: out of the context, so that they outlive it, and into it. */
+#include "core/cuda.h"
+#include "matrices/matrices.h"
+
+static lsp_status check_distinct(lsp_ctx *ctx, void *const arrays[3]) {
+    static const char *const names[] = {"rowptr", "col", "val"};
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < a; b++) {
+            if (arrays[a] && arrays[a] == arrays[b]) {
+                return lsp_fail(ctx, LSP_ERR_ARGUMENT, "%s and %s of A are one array, %p: it would be freed twice",
+                                names[b], names[a], arrays[a]);
+            }
+        }
+    }
+    return LSP_OK;
+}
+
+lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx && A && arrays, LSP_ERR_ARGUMENT, "the matrix, or the place for its arrays, is NULL");
+    void *const own[3] = {A->rowptr, A->col, A->val};
+    LSP_TRY(check_distinct(ctx, own));
+    for (int a = 0; a < 3; a++) {
+        LSP_REQUIRE(!own[a] || lsp_owns(ctx, own[a]), LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not detached: its arrays are not this context's",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+        LSP_REQUIRE(!lsp_adopted(ctx, own[a]), LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not detached: its arrays were adopted, and their "
+                    "release function needs the context",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    }
+    LSP_TRY(ctx->options.device == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK);
+    for (int a = 0; a < 3; a++) {
+        arrays[a] = lsp_detach(ctx, own[a]);
+    }
+    *A = (lsp_csr){0};
+done:
+    return status;
+}
+
+void lsp_array_free(lsp_array *array) {
+    if (array) {
+        const lsp_array old = *array;
+        *array = (lsp_array){0};
+        if (old.memory) {
+            old.allocator.free(old.allocator.user, old.memory, old.bytes, old.where);
+        }
+    }
+}
+
+lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(release, LSP_ERR_ARGUMENT, "the function that releases the arrays of A is NULL");
+    void *const arrays[3] = {A->rowptr, A->col, A->val};
+    LSP_TRY(check_distinct(ctx, arrays));
+    for (int a = 0; a < 3; a++) {
+        LSP_REQUIRE(!lsp_owns(ctx, arrays[a]), LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's already",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a]);
+    }
+    LSP_TRY(lsp_adopt(ctx, A->where, arrays, release, user));
+done:
+    return status;
+}

@@ -1,0 +1,204 @@
+/* B = a grid of blocks. The sizes of block rows and block columns are added up first; then the entries of all blocks
+ * are counted by rows of B, and the blocks are copied in order, each behind those to its left. */
+#include "core/cuda.h"
+#include "forms.h"
+#include "matrices/forms/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+#include <stdio.h>
+
+enum { least_share = 1 << 15 };
+
+typedef struct grid {
+    const lsp_csr *const *blocks;
+    int64_t rows, cols;       /* of blocks */
+    int64_t *row_at, *col_at; /* [r + 1] and [c + 1]: the rows and columns of B before block row r+1 and column c+1 */
+    int64_t nnz;
+    lsp_type val_type;
+    const lsp_csr *any; /* the first block that is not NULL */
+} grid;
+
+static const lsp_csr *block_at(const grid *g, int64_t r, int64_t c) { return g->blocks[r * g->cols + c]; }
+
+/* *size = the size of block row (or column) number `at`, that a block of this size belongs to; -1 before. */
+static lsp_status same_size(lsp_ctx *ctx, const char *what, const char *sizes, int64_t at, int64_t own, int64_t *size) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(*size < 0 || *size == own, LSP_ERR_ARGUMENT,
+                "block %s %lld has blocks of %lld and of %lld %s: they must be equal", what, (long long)at,
+                (long long)*size, (long long)own, sizes);
+    *size = own;
+done:
+    return status;
+}
+
+/* Checks one block, and takes what it tells of B. */
+static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *block = block_at(g, r, c);
+    char name[64];
+    if (!block) {
+        goto done;
+    }
+    (void)snprintf(name, sizeof name, "block (%lld, %lld)", (long long)r, (long long)c);
+    LSP_TRY(lsp_csr_check_there(ctx, name, block));
+    g->any = g->any ? g->any : block;
+    LSP_REQUIRE(block->where == g->any->where, LSP_ERR_ARGUMENT, "%s lies %s, but another block does not", name,
+                block->where == LSP_CUDA ? "on the GPU" : "on the host");
+    LSP_TRY(same_size(ctx, "row", "rows", r, block->rows, &g->row_at[r + 1]));
+    LSP_TRY(same_size(ctx, "column", "columns", c, block->cols, &g->col_at[c + 1]));
+    LSP_REQUIRE(lsp_add(g->nnz, block->nnz, &g->nnz), LSP_ERR_OVERFLOW, "the blocks have 2^63 entries or more");
+    g->val_type = block->val_type > g->val_type ? block->val_type : g->val_type; /* the enumerators ascend in width */
+done:
+    return status;
+}
+
+/* Turns sizes[1] .. sizes[n] into ends. */
+static lsp_status add_sizes(lsp_ctx *ctx, const char *what, const char *sizes, int64_t *ends, int64_t n) {
+    lsp_status status = LSP_OK;
+    ends[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        LSP_REQUIRE(ends[i + 1] >= 0, LSP_ERR_ARGUMENT, "block %s %lld has no block that tells its size", what,
+                    (long long)i);
+        LSP_REQUIRE(lsp_add(ends[i], ends[i + 1], &ends[i + 1]), LSP_ERR_OVERFLOW,
+                    "the blocks together have 2^63 %s or more", sizes);
+    }
+done:
+    return status;
+}
+
+static lsp_status measure(lsp_ctx *ctx, grid *g) {
+    lsp_status status = LSP_OK;
+    int64_t count;
+    LSP_REQUIRE(g->rows > 0 && g->cols > 0 && lsp_mul(g->rows, g->cols, &count), LSP_ERR_ARGUMENT,
+                "a grid of %lld x %lld blocks: 1 x 1 or more is needed", (long long)g->rows, (long long)g->cols);
+    LSP_REQUIRE(g->rows <= INT64_MAX / 16 && g->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW,
+                "%lld x %lld blocks are more than can be addressed", (long long)g->rows, (long long)g->cols);
+    LSP_TRY(LSP_SCRATCH(ctx, g->rows + 1, &g->row_at));
+    LSP_TRY(LSP_SCRATCH(ctx, g->cols + 1, &g->col_at));
+    memset(g->row_at, 0xff, (size_t)(g->rows + 1) * sizeof *g->row_at);
+    memset(g->col_at, 0xff, (size_t)(g->cols + 1) * sizeof *g->col_at);
+    for (int64_t r = 0; r < g->rows; r++) {
+        for (int64_t c = 0; c < g->cols; c++) {
+            LSP_TRY(take_block(ctx, g, r, c));
+        }
+    }
+    LSP_TRY(add_sizes(ctx, "row", "rows", g->row_at, g->rows));
+    LSP_TRY(add_sizes(ctx, "column", "columns", g->col_at, g->cols));
+    LSP_REQUIRE(g->row_at[g->rows] <= INT64_MAX / 16, LSP_ERR_OVERFLOW,
+                "the blocks together have %lld rows: more than can be addressed", (long long)g->row_at[g->rows]);
+done:
+    return status;
+}
+
+typedef struct stacking {
+    const lsp_csr *block, *B;
+    int64_t *next;  /* for the block's rows: of B, the counts in [i + 1]; then in [i] where its next entry goes */
+    int64_t offset; /* of columns */
+} stacking;
+
+static void count_share(void *data, int64_t begin, int64_t end) {
+    const stacking *s = data;
+    for (int64_t i = begin; i < end; i++) {
+        s->next[i + 1] += lsp_csr_rowptr(s->block, i + 1) - lsp_csr_rowptr(s->block, i);
+    }
+}
+
+LSP_INLINE void copy_rows(lsp_type from, lsp_type to, const stacking *s, int64_t begin, int64_t end) {
+    const lsp_csr *block = s->block, *B = s->B;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at = s->next[i], stop = lsp_csr_rowptr(block, i + 1);
+        for (int64_t k = lsp_csr_rowptr(block, i); k < stop; k++, at++) {
+            lsp_index_set(B->col, B->col_type, at, lsp_csr_col(block, k) + s->offset);
+            if (from == to) {
+                lsp_move_value(B->val, at, block->val, k, lsp_value_bytes(to));
+            } else {
+                lsp_value_set(to, B->val, at, lsp_value_of(from, block->val, k));
+            }
+        }
+        s->next[i] = at;
+    }
+}
+LSP_INLINE void copy_from(lsp_type to, const stacking *s, int64_t begin, int64_t end) {
+    LSP_WITH_VALUE(s->block->val_type, copy_rows, to, s, begin, end);
+}
+static void copy_share(void *data, int64_t begin, int64_t end) {
+    const stacking *s = data;
+    LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end);
+}
+
+static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const int64_t rows = g->row_at[g->rows];
+    const lsp_csr_types types = {.val_type = g->val_type};
+    int64_t *next;
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &next));
+    for (int64_t b = 0; b < g->rows * g->cols; b++) {
+        if (g->blocks[b]) {
+            stacking s = {.block = g->blocks[b], .next = next + g->row_at[b / g->cols]};
+            lsp_for_shares(ctx, s.block->rows, least_share, count_share, &s);
+        }
+    }
+    lsp_prefix_sum(ctx, next, rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, rows, g->col_at[g->cols], next, &types, B));
+    for (int64_t b = 0; b < g->rows * g->cols; b++) {
+        if (g->blocks[b]) {
+            stacking s = {
+                .block = g->blocks[b], .B = B, .next = next + g->row_at[b / g->cols], .offset = g->col_at[b % g->cols]};
+            lsp_csr_for_rows(ctx, s.block, copy_share, &s);
+        }
+    }
+done:
+    return status;
+}
+
+static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const int64_t rows = g->row_at[g->rows];
+    const lsp_csr_types types = {.val_type = g->val_type, .where = LSP_CUDA};
+    int64_t *next;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows + 1, sizeof *next, (void **)&next));
+    LSP_TRY(lsp_cuda_clear(ctx, next, (rows + 1) * (int64_t)sizeof *next));
+    for (int64_t b = 0; b < g->rows * g->cols; b++) {
+        if (g->blocks[b]) {
+            LSP_TRY(lsp_stack_count_cuda(ctx, g->blocks[b], next + g->row_at[b / g->cols]));
+        }
+    }
+    LSP_TRY(lsp_stack_create_cuda(ctx, rows, g->col_at[g->cols], g->nnz, &types, next, B));
+    for (int64_t b = 0; b < g->rows * g->cols; b++) {
+        if (g->blocks[b]) {
+            LSP_TRY(lsp_stack_copy_cuda(ctx, g->blocks[b], g->col_at[b % g->cols], next + g->row_at[b / g->cols], B));
+        }
+    }
+done:
+    return status;
+}
+
+static bool holds(const grid *g, const lsp_csr *B) {
+    for (int64_t b = 0; b < g->rows * g->cols; b++) {
+        if (g->blocks[b] == B) {
+            return true;
+        }
+    }
+    return false;
+}
+
+lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
+                         lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    grid g = {.blocks = blocks, .rows = block_rows, .cols = block_cols};
+    if (!ctx) {
+        return LSP_ERR_ARGUMENT;
+    }
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
+    LSP_TRY(measure(ctx, &g));
+    LSP_TRY(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
+    lsp_csr_put(ctx, B, &made, holds(&g, B));
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
