@@ -44,10 +44,31 @@ done:
 /* Types of values, the wider the later. */
 static int width(lsp_type type) { return type == LSP_NONE ? 0 : type == LSP_F32 ? 1 : type == LSP_F64 ? 2 : 3; }
 
+/* The product of matrices that were checked. Rows of both ascend strictly; where they do not on a GPU, *done is
+ * false. */
+static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done) {
+    lsp_status status = LSP_OK;
+    const bool swap = width(A->val_type) < width(B->val_type);
+    const lsp_csr *kept = swap ? B : A, *other = swap ? A : B;
+    *done = true;
+    if (A->where == LSP_CUDA) {
+        const lsp_csr_types types = {kept->rowptr_type, kept->col_type, kept->val_type, kept->val_type == LSP_NONE,
+                                     LSP_CUDA};
+        return lsp_csr_hadamard_cuda(ctx, kept, other, &types, C, done);
+    }
+    LSP_TRY(lsp_filter_rows(ctx, kept, &(lsp_filter){.mask = other}, C));
+    if (C->val_type != LSP_NONE) {
+        lsp_csr_for_rows(ctx, C, multiply_rows, &(multiplying){.B = other, .C = C});
+    }
+done:
+    return status;
+}
+
 lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_csr sorted_a = {0}, sorted_b = {0}, made = {0};
     const lsp_csr *a, *b;
+    bool done = false;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_TRY(lsp_csr_check_there(ctx, "B", B));
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
@@ -55,17 +76,13 @@ lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, ls
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "A is %lld x %lld and B %lld x %lld: entries are multiplied in matrices of one shape",
                 (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
-    LSP_TRY(order(ctx, A, &sorted_a, &a));
-    LSP_TRY(order(ctx, B, &sorted_b, &b));
-    const bool swap = width(a->val_type) < width(b->val_type);
-    const lsp_csr *kept = swap ? b : a, *other = swap ? a : b;
-    LSP_TRY(lsp_filter_rows(ctx, kept, &(lsp_filter){.mask = other}, &made));
-    if (made.val_type != LSP_NONE) {
-        if (made.where == LSP_CUDA) {
-            LSP_TRY(lsp_csr_multiply_values_cuda(ctx, other, &made));
-        } else {
-            lsp_csr_for_rows(ctx, &made, multiply_rows, &(multiplying){.B = other, .C = &made});
-        }
+    if (A->where == LSP_CUDA) { /* finds out about the rows on its way */
+        LSP_TRY(multiply(ctx, A, B, &made, &done));
+    }
+    if (!done) {
+        LSP_TRY(order(ctx, A, &sorted_a, &a));
+        LSP_TRY(order(ctx, B, &sorted_b, &b));
+        LSP_TRY(multiply(ctx, a, b, &made, &done));
     }
     lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:

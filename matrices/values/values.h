@@ -17,9 +17,9 @@ lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal)
 /* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */
 lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_csr *B);
 
-/* Multiplies each value of C by that of B at the same place. B has an entry wherever C has; rows of both ascend
- * strictly. */
-lsp_status lsp_csr_multiply_values_cuda(lsp_ctx *ctx, const lsp_csr *B, lsp_csr *C);
+/* lsp_csr_hadamard on the GPU, unless a row does not ascend strictly: then *done is false. Waits for nnz(C). */
+lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types,
+                                 lsp_csr *C, bool *done);
 
 /* The type of the results of lsp_csr_reduce. */
 static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction) {

@@ -137,6 +137,11 @@ static void end(solve *s) {
     s->inverse = NULL;
 }
 
+static void finish(solve *s) {
+    lsp_ctx_destroy(s->gpu);
+    lsp_ctx_destroy(s->host);
+}
+
 static double true_residual(const solve *s) {
     const int64_t n = s->A.rows;
     double *r = malloc((size_t)n * sizeof *r);
@@ -191,6 +196,7 @@ Test(device_resident, every_shape_solves_regular_and_irregular_systems) {
         }
         end(&s);
     }
+    finish(&s);
 }
 
 Test(device_resident, equal_bits_in_every_run_and_after_an_update) {
@@ -215,6 +221,7 @@ Test(device_resident, equal_bits_in_every_run_and_after_an_update) {
     }
     free(before);
     end(&s);
+    finish(&s);
 }
 
 Test(device_resident, all_types_of_values_and_indices) {
@@ -240,6 +247,7 @@ Test(device_resident, all_types_of_values_and_indices) {
     must_converge(&s, "pattern");
     cr_assert(s.result.iterations == 1 && memcmp(s.x, s.b, 64 * sizeof(double)) == 0);
     end(&s);
+    finish(&s);
 }
 
 Test(device_resident, preconditioner_guess_and_tolerances) {
@@ -282,6 +290,7 @@ Test(device_resident, preconditioner_guess_and_tolerances) {
     cr_assert(s.result.end == LSP_SOLVE_CONVERGED && s.result.residual * s.result.b_norm <= 1e-3 &&
               s.result.residual > 1e-12);
     end(&s);
+    finish(&s);
 }
 
 Test(device_resident, every_end_is_told) {
@@ -328,6 +337,7 @@ Test(device_resident, every_end_is_told) {
         *at = kept;
     }
     end(&s);
+    finish(&s);
 }
 
 /* Empty rows have no partial sum, and a chip with little shared memory has short slices. */
@@ -349,6 +359,7 @@ Test(device_resident, few_bytes_of_shared_memory_make_many_column_blocks) {
     cr_assert(!lsp_resident_fits(s.gpu, &s.there, 5, NULL));
     must_fail(s.gpu, LSP_ERR_UNSUPPORTED, "does not fit", lsp_resident_create(s.gpu, &s.there, NULL, &s.plan, NULL));
     end(&s);
+    finish(&s);
 }
 
 Test(device_resident, nas_benchmark_verifies) {
@@ -376,4 +387,5 @@ Test(device_resident, nas_benchmark_verifies) {
         cr_assert(fabs(zeta[outer - 1] - kept) <= 1e-11 * kept, "zeta is %.13f, and was %.13f", zeta[outer - 1], kept);
     }
     end(&s);
+    finish(&s);
 }

@@ -1,8 +1,30 @@
-/* C = alpha A + beta B on the GPU: the rows of A and B are stacked, a segmented sort brings equal columns together, and
- * each run of them is summed from left to right. */
-#include "core/scan.h"
-#include "gpu.h"
+/* C = alpha A + beta B on the GPU. Rows that ascend strictly are merged. Otherwise the rows of A and B are stacked, a
+ * segmented sort brings equal columns together, and each run of them is summed from left to right. */
 #include "kernel_create.cuh"
+#include "kernel_merge.cuh"
+
+/* ---- rows that ascend strictly ---- */
+
+static __device__ double settled(double sum) { return isnan(sum) ? __longlong_as_double(0x7FF8000000000000ll) : sum; }
+
+typedef struct gpu_sum {
+    double alpha, beta;
+    lsp_type type; /* of C's values */
+
+    __device__ void operator()(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
+        if (type == LSP_F64) {
+            const double x = a >= 0 ? __dmul_rn(alpha, value_at(A, a)) : 0;
+            const double y = b >= 0 ? __dmul_rn(beta, value_at(B, b)) : 0;
+            ((double *)val)[to] = settled(a < 0 ? y : b < 0 ? x : x + y);
+        } else if (type == LSP_F32) {
+            const float x = a >= 0 ? __fmul_rn((float)alpha, (float)value_at(A, a)) : 0;
+            const float y = b >= 0 ? __fmul_rn((float)beta, (float)value_at(B, b)) : 0;
+            ((float *)val)[to] = (float)settled(a < 0 ? y : b < 0 ? x : x + y);
+        }
+    }
+} gpu_sum;
+
+/* ---- all others ---- */
 
 /* A and B stacked row by row: row i of A, then row i of B. */
 typedef struct gpu_pile {
@@ -49,7 +71,7 @@ template <typename V> static __device__ V sum_of(const V *val, int64_t from, int
     for (int64_t k = from + 1; k < end; k++) {
         sum += val[k];
     }
-    return isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum; // every NaN gets the same bits
+    return (V)settled(sum);
 }
 
 /* heads: where each entry of C begins in the pile; those of row i stand from starts[i] on. */
@@ -87,8 +109,7 @@ static lsp_status sort_pile(lsp_ctx *ctx, const gpu_pile *pile, int64_t n, void 
     return lsp_segsort(ctx, &args);
 }
 
-extern "C" lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
-                                       lsp_csr *C) {
+static lsp_status add_piled(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     const int64_t n = A->nnz + B->nnz, rows = A->rows;
@@ -131,5 +152,21 @@ done:
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
+                                       lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_csr_types types = {};
+    types.val_type = A->val_type > B->val_type ? A->val_type : B->val_type;
+    types.where = LSP_CUDA;
+    bool merged = false;
+    LSP_TRY(
+        merge_rows(ctx, gpu_merge{view(A), view(B), false}, &types, gpu_sum{alpha, beta, types.val_type}, C, &merged));
+    if (!merged) {
+        LSP_TRY(add_piled(ctx, alpha, A, beta, B, C));
+    }
+done:
     return status;
 }

@@ -7,7 +7,8 @@ LSP_NO_CUDA(lsp_csr_scale_cuda, (lsp_ctx *ctx, lsp_csr *A, const void *rows, con
 LSP_NO_CUDA(lsp_csr_apply_cuda, (lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter), ctx)
 LSP_NO_CUDA(lsp_csr_diagonal_cuda, (lsp_ctx *ctx, const lsp_csr *A, void *diagonal), ctx)
 LSP_NO_CUDA(lsp_csr_fill_diagonal_cuda, (lsp_ctx *ctx, const void *diagonal, lsp_csr *B), ctx)
-LSP_NO_CUDA(lsp_csr_multiply_values_cuda, (lsp_ctx *ctx, const lsp_csr *B, lsp_csr *C), ctx)
+LSP_NO_CUDA(lsp_csr_hadamard_cuda,
+            (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types, lsp_csr *C, bool *done), ctx)
 LSP_NO_CUDA(lsp_csr_reduce_cuda,
             (lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results), ctx)
 /* clang-format on */

@@ -1,6 +1,7 @@
 /* Values on the GPU: scaled, mapped, multiplied entry by entry; diagonals. The arithmetic is that of the host
  * (values/number.h), so the bits are too. */
 #include "matrices/csr/gpu/entries.cuh"
+#include "matrices/csr/gpu/kernel_merge.cuh"
 #include "matrices/matrices.h"
 #include "matrices/values/values.h"
 
@@ -67,37 +68,23 @@ extern "C" lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function 
 
 /* ---- the entrywise product ---- */
 
-/* The place of column j among the entries low .. high-1 of a row of B, which has it. */
-static __device__ int64_t place_of(const gpu_csr &B, int64_t low, int64_t high, int64_t j) {
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (col_at(B, middle) < j) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
+typedef struct gpu_product {
+    lsp_type type; /* of C's values */
 
-static __global__ void kernel_multiply(gpu_csr B, gpu_csr C, void *val) {
-    EACH_TILE(at, C.nnz) {
-        const entry_tile tile = tile_at(C, at);
-        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
-            const int64_t i = row_of(C, k, tile.low, tile.high);
-            double x[2], b[2];
-            get(C.val_type, val, k, x);
-            get(B.val_type, B.val, place_of(B, rowptr_at(B, i), rowptr_at(B, i + 1), col_at(C, k)), b);
-            lsp_multiply(x, C.val_type == LSP_C64, b, B.val_type == LSP_C64);
-            x[0] = lsp_settle_nan(x[0]);
-            x[1] = lsp_settle_nan(x[1]);
-            put(C.val_type, val, k, x);
-        }
+    __device__ void operator()(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
+        double x[2], y[2];
+        get(A.val_type, A.val, a, x);
+        get(B.val_type, B.val, b, y);
+        lsp_multiply(x, A.val_type == LSP_C64, y, B.val_type == LSP_C64);
+        x[0] = lsp_settle_nan(x[0]);
+        x[1] = lsp_settle_nan(x[1]);
+        put(type, val, to, x);
     }
-}
+} gpu_product;
 
-extern "C" lsp_status lsp_csr_multiply_values_cuda(lsp_ctx *ctx, const lsp_csr *B, lsp_csr *C) {
-    return LSP_LAUNCH(ctx, kernel_multiply, blocks_for_items(C->nnz), NT, 0, view(B), view(C), C->val);
+extern "C" lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                            const lsp_csr_types *types, lsp_csr *C, bool *done) {
+    return merge_rows(ctx, gpu_merge{view(A), view(B), true}, types, gpu_product{types->val_type}, C, done);
 }
 
 /* ---- diagonals ---- */

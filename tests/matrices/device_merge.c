@@ -1,0 +1,109 @@
+/* Sums and entrywise products of matrices of many rows or long ones, whose entries the GPU merges in tiles; and of such
+ * whose rows do not ascend, which it must notice. The bits are those of the host. Skipped without a GPU. */
+#include "core/cuda.h"
+#include "tests/planned.h"
+
+static const int64_t sizes[][3] = {{1, 40000, 5000}, {3000, 300, 5000}, {30000, 50, 2500}, {7, 3000, 6000}};
+enum { size_count = sizeof sizes / sizeof *sizes };
+
+/* What is done to A or B, whose rows ascend strictly. */
+typedef enum spoiling { NOTHING, EQUAL, EMPTY, TWICE, SWAPPED, REVERSED, SPOILINGS } spoiling;
+
+static int pace(void) { return LSP_EMULATED || getenv("LSP_TEST_REDUCED") ? 5 : 1; }
+
+static lsp_csr moved(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
+    lsp_csr B;
+    must(ctx,
+         lsp_csr_copy(ctx, A,
+                      &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, where}, &B));
+    return B;
+}
+
+static lsp_csr ascending(lsp_ctx *ctx, const int64_t size[3], int64_t nnz, int types, uint64_t seed) {
+    lsp_csr A = test_random_csr(ctx, size[0], size[1], nnz, test_types(types), seed);
+    must(ctx, lsp_csr_sort_rows(ctx, &A));
+    must(ctx, lsp_csr_sum_duplicates(ctx, &A, NULL));
+    for (int64_t k = 0; k < A.nnz; k++) {
+        test_set_value(&A, k, k % 97 == 0 ? NAN : 1 / ((double)test_below(&seed, 1000) - 300.5), (double)k);
+    }
+    return A;
+}
+
+/* Spoils a row in the middle of the entries; rows of one entry hide it. */
+static void spoil(const lsp_csr *A, spoiling how) {
+    const int64_t middle = A->nnz / 2, last = A->nnz - 1;
+    if (how == TWICE) {
+        lsp_index_set(A->col, A->col_type, middle + 1, lsp_csr_col(A, middle));
+    } else if (how == SWAPPED || how == REVERSED) {
+        for (int64_t k = how == SWAPPED ? middle : 0; k <= (how == SWAPPED ? middle : last / 2); k++) {
+            const int64_t other = how == SWAPPED ? k + 1 : last - k, column = lsp_csr_col(A, k);
+            lsp_index_set(A->col, A->col_type, k, lsp_csr_col(A, other));
+            lsp_index_set(A->col, A->col_type, other, column);
+        }
+    }
+}
+
+static void must_be_the_hosts(lsp_ctx *ctx, lsp_csr *there, lsp_csr *right) {
+    lsp_csr here = moved(ctx, there, LSP_HOST);
+    must_be_same(ctx, right, &here);
+    lsp_csr_free(ctx, &here), lsp_csr_free(ctx, there), lsp_csr_free(ctx, right);
+}
+
+static void must_join_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    lsp_csr a = moved(ctx, A, LSP_CUDA), b = moved(ctx, B, LSP_CUDA), right = {0}, C = {0};
+    if (A->val_type != LSP_C64 && B->val_type != LSP_C64) {
+        must(ctx, lsp_csr_add(ctx, 0.3, A, -7, B, &right));
+        must(ctx, lsp_csr_add(ctx, 0.3, &a, -7, &b, &C));
+        must_be_the_hosts(ctx, &C, &right);
+    }
+    must(ctx, lsp_csr_hadamard(ctx, A, B, &right));
+    must(ctx, lsp_csr_hadamard(ctx, &a, &b, &C));
+    must_be_the_hosts(ctx, &C, &right);
+    must(ctx, lsp_csr_hadamard(ctx, B, A, &right));
+    must(ctx, lsp_csr_hadamard(ctx, &b, &a, &b)); /* into a factor */
+    must_be_the_hosts(ctx, &b, &right);
+    lsp_csr_free(ctx, &a);
+}
+
+static void join_all(lsp_ctx *ctx, spoiling how) {
+    for (int c = 0; c < size_count; c++) {
+        for (int t = (c + (int)how) % pace(); t < test_combinations; t += pace()) {
+            const int other_types = how == EQUAL ? t : t * 7 % test_combinations;
+            lsp_csr A = ascending(ctx, sizes[c], sizes[c][2], t, 3);
+            lsp_csr B = ascending(ctx, sizes[c],
+                                  how == EMPTY   ? 0
+                                  : how == EQUAL ? sizes[c][2]
+                                                 : sizes[c][2] / 2,
+                                  other_types, how == EQUAL ? 3 : 4);
+            spoil(t % 2 ? &A : &B, how);
+            must_join_alike(ctx, &A, &B);
+            lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &B);
+        }
+    }
+}
+
+Test(device_merge, rows_that_ascend) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    join_all(ctx, NOTHING);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_merge, equal_patterns_and_an_empty_matrix) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    join_all(ctx, EQUAL);
+    join_all(ctx, EMPTY);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_merge, a_place_twice) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    join_all(ctx, TWICE);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(device_merge, rows_out_of_order) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    join_all(ctx, SWAPPED);
+    join_all(ctx, REVERSED);
+    lsp_ctx_destroy(ctx);
+}
