@@ -14,7 +14,8 @@ enum {
     BIN_MOVE_WARPS = BIN_MOVE_NT / 32,
     BIN_COUNT_TILE = 8192, /* entries */
     BIN_MOST = 4096,       /* bins: a tile's runs would be short beyond it */
-    BIN_LONG = 48,         /* entries; longer columns are sorted by a warp */
+    BIN_LONG = 32,         /* entries; longer columns are sorted by a warp */
+    BIN_RANKED = 4,        /* entries a lane; longer columns are sorted step by step */
     BIN_EACH = 4           /* entries that a thread loads before it places the first */
 };
 
@@ -275,6 +276,34 @@ template <int VB> struct bin_entries {
             }
         }
     }
+    /* A warp sorts up to 32 * BIN_RANKED: the place of an entry is the number of rows below its own, which differ. */
+    __device__ void sort_ranked(uint32_t begin, uint32_t n) {
+        uint32_t own[BIN_RANKED], rank[BIN_RANKED];
+        ull held[BIN_RANKED][2]; /* values */
+#pragma unroll
+        for (int r = 0; r < BIN_RANKED; r++) {
+            const uint32_t i = begin + min((uint32_t)(lane_of() + 32 * r), n - 1);
+            own[r] = row[i];
+            rank[r] = 0;
+            move_value(held[r], 0, val, i, VB);
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            const uint32_t one = row[begin + k];
+#pragma unroll
+            for (int r = 0; r < BIN_RANKED; r++) {
+                rank[r] += one < own[r];
+            }
+        }
+        __syncwarp();
+#pragma unroll
+        for (int r = 0; r < BIN_RANKED; r++) {
+            if ((uint32_t)(lane_of() + 32 * r) < n) {
+                row[begin + rank[r]] = own[r];
+                move_value(val, begin + rank[r], held[r], 0, VB);
+            }
+        }
+        __syncwarp();
+    }
     /* A warp sorts any number: bitonic, of n items as if those behind n were the largest. */
     __device__ void sort_many(uint32_t begin, uint32_t n) {
         for (uint32_t size = 2; size < 2 * n; size *= 2) {
@@ -359,7 +388,8 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_sort(bin_job jo
         }
     }
     __syncthreads();
-    for (uint32_t c = threadIdx.x; c - (uint32_t)lane_of() < w; c += BIN_SORT_NT) {
+    for (uint32_t first = 0; first < w; first += BIN_SORT_NT) { /* the warps take turns, for few columns may be long */
+        const uint32_t c = first + (uint32_t)lane_of() * (BIN_SORT_NT / 32) + threadIdx.x / 32;
         const uint32_t begin = c > 0 && c < w ? next[c - 1] : 0, end = c < w ? next[c] : begin;
         unsigned many = __ballot_sync(~0u, end - begin > BIN_LONG);
         if (end - begin <= BIN_LONG) {
@@ -367,8 +397,12 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_sort(bin_job jo
         }
         for (; many; many &= many - 1) {
             const int lane = __ffs((int)many) - 1;
-            const uint32_t from = __shfl_sync(~0u, begin, lane);
-            e.sort_many(from, __shfl_sync(~0u, end, lane) - from);
+            const uint32_t from = __shfl_sync(~0u, begin, lane), length = __shfl_sync(~0u, end, lane) - from;
+            if (length <= 32 * BIN_RANKED) {
+                e.sort_ranked(from, length);
+            } else {
+                e.sort_many(from, length);
+            }
         }
     }
     __syncthreads();
