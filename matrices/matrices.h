@@ -13,7 +13,7 @@
 #define LSP_INLINE static inline __attribute__((always_inline))
 
 /* x, and for every NaN the one without sign: processors and GPUs make different ones. */
-LSP_INLINE double lsp_quiet(double x) { return x == x ? x : (double)NAN; }
+LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (double)NAN; }
 
 /* THE table of value types, one a line: V(constant, type of a real number, real numbers in a value, ...). LSP_NONE, a
  * pattern of ones, is not in it. The functions below are made from this table. */
@@ -44,7 +44,7 @@ LSP_INLINE double lsp_quiet(double x) { return x == x ? x : (double)NAN; }
 #define LSP_VALUE_ADD(name, real, reals, val, to, k)                                                                   \
     for (int64_t part = 0; type == name && part < (reals); part++) {                                                   \
         real *sum = &((real *)(val))[(reals) * (to) + part];                                                           \
-        *sum = (real)lsp_quiet((double)(*sum + ((real *)(val))[(reals) * (k) + part]));                                \
+        *sum = (real)lsp_settled((double)(*sum + ((real *)(val))[(reals) * (k) + part]));                                \
     }
 
 /* Can the values of a matrix have this type? */

@@ -5,6 +5,7 @@
 #include "matrices/matrices.h"
 #include "spgemm/spgemm.h"
 #include "support.h"
+#include "there.h"
 #include <math.h>
 
 typedef struct recipe {
@@ -122,20 +123,6 @@ static inline void same_files(const char *path, const char *other_path) {
     fclose(first), fclose(second);
 }
 
-/* A copy on the GPU with the same types. */
-static inline lsp_csr upload(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr there = {0};
-    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_CUDA};
-    must(ctx, lsp_csr_copy(ctx, A, &types, &there));
-    return there;
-}
-static inline lsp_csr download(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr here = {0};
-    const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_HOST};
-    cr_assert(A->where == LSP_CUDA);
-    must(ctx, lsp_csr_copy(ctx, A, &types, &here));
-    return here;
-}
 
 /* Multiplies on the GPU and compares with the reference on the host. */
 static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,

@@ -20,9 +20,6 @@ typedef struct addition {
     int bad;           /* atomic: the fault of columns of A or B */
 } addition;
 
-/* NaN of any kind becomes the quiet NaN without sign, as in products. Its bits are then the same everywhere. */
-LSP_INLINE double lsp_settled(double value) { return isnan(value) ? (double)NAN : value; }
-
 LSP_INLINE void lsp_sum_set(lsp_type type, void *val, int64_t k, double sum) {
     if (type == LSP_F32) {
         ((float *)val)[k] = (float)sum;

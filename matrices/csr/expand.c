@@ -35,7 +35,7 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
                                          : mirrored(lsp_value_of(val_type, e->T->val, t), e->symmetry);
             if (!first) {
                 lsp_value sum = lsp_value_of(val_type, e->B->val, to - 1);
-                v = (lsp_value){lsp_quiet(sum.re + v.re), lsp_quiet(sum.im + v.im)};
+                v = (lsp_value){lsp_settled(sum.re + v.re), lsp_settled(sum.im + v.im)};
             }
             lsp_index_set(e->B->col, e->B->col_type, to - 1, column);
             lsp_value_set(val_type, e->B->val, to - 1, v);

@@ -34,7 +34,7 @@ LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, i
                 const lsp_value col = lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k));
                 lsp_scale_number(type, x, (const double[]){col.re, col.im});
             }
-            lsp_value_set(type, s->A->val, k, (lsp_value){lsp_settle_nan(x[0]), lsp_settle_nan(x[1])});
+            lsp_value_set(type, s->A->val, k, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
         }
     }
 }
@@ -100,7 +100,7 @@ LSP_INLINE void map_values(lsp_type type, lsp_function function, const mapping *
         const lsp_value value = lsp_value_of(type, m->A->val, k);
         double x[2] = {value.re, value.im};
         lsp_map(function, m->parameter, x, type == LSP_C64);
-        lsp_value_set(type, m->A->val, k, (lsp_value){lsp_settle_nan(x[0]), lsp_settle_nan(x[1])});
+        lsp_value_set(type, m->A->val, k, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
     }
 }
 /* Every function gets a loop of its own. */

@@ -19,7 +19,7 @@ static void multiply_rows(void *data, int64_t begin, int64_t end) {
             const lsp_value c = lsp_value_at(m->C, k), b = lsp_value_at(m->B, q);
             double x[2] = {c.re, c.im};
             lsp_multiply(x, m->C->val_type == LSP_C64, (const double[]){b.re, b.im}, m->B->val_type == LSP_C64);
-            lsp_value_set(m->C->val_type, m->C->val, k, (lsp_value){lsp_settle_nan(x[0]), lsp_settle_nan(x[1])});
+            lsp_value_set(m->C->val_type, m->C->val, k, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
         }
     }
 }

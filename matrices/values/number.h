@@ -4,13 +4,11 @@
 #define LSP_MATRICES_VALUES_NUMBER_H
 
 #include "matrices/csr/facts.h"
+#include "matrices/matrices.h"
 
 #include <string.h>
 
 #define LSP_NUMBER LSP_BOTH_SIDES static inline __attribute__((always_inline))
-
-/* x, and for every NaN the one without sign: processors and GPUs make different ones. */
-LSP_NUMBER double lsp_settle_nan(double x) { return x == x ? x : (double)NAN; }
 
 /* |re + i im|; NaN if a part is NaN. */
 LSP_NUMBER double lsp_modulus(double re, double im) {
@@ -27,9 +25,7 @@ LSP_NUMBER void lsp_multiply(double x[2], bool x_complex, const double y[2], boo
     x[1] = x_complex || y_complex ? im : 0;
 }
 
-LSP_NUMBER double lsp_rounded(lsp_type type, double x) {
-    return lsp_settle_nan(type == LSP_F32 ? (double)(float)x : x);
-}
+LSP_NUMBER double lsp_rounded(lsp_type type, double x) { return lsp_settled(type == LSP_F32 ? (double)(float)x : x); }
 
 /* x = x * y, values of one type, rounded to it. */
 LSP_NUMBER void lsp_scale_number(lsp_type type, double x[2], const double y[2]) {
@@ -118,12 +114,12 @@ LSP_NUMBER bool lsp_takes_largest(lsp_reduction reduction) {
 LSP_NUMBER double lsp_reduce_term(lsp_reduction reduction, double re, double im, bool complex) {
     switch (reduction) {
     case LSP_REDUCE_MIN:
-        return lsp_settle_nan(-re);
+        return lsp_settled(-re);
     case LSP_REDUCE_MAX:
-        return lsp_settle_nan(re);
+        return lsp_settled(re);
     case LSP_REDUCE_NORM1:
     case LSP_REDUCE_NORM_MAX:
-        return lsp_settle_nan(complex ? lsp_modulus(re, im) : fabs(re));
+        return lsp_settled(complex ? lsp_modulus(re, im) : fabs(re));
     case LSP_REDUCE_NORM2:
         return complex ? re * re + im * im : re * re;
     default:
@@ -155,7 +151,7 @@ LSP_NUMBER double lsp_reduce_result(lsp_reduction reduction, int64_t count, doub
                           : count == 0 && !lsp_takes_largest(reduction) ? 0
                           : reduction == LSP_REDUCE_NORM2               ? sqrt(x)
                                                                         : x;
-    return lsp_settle_nan(result);
+    return lsp_settled(result);
 }
 
 /* The result of `count` ones, the entries of a pattern. */

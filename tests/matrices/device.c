@@ -1,6 +1,5 @@
 /* On the GPU: sorted, added and filtered matrices, products in blocks, sums with products, products of three matrices.
  * All must have the bits of the host's results. Skipped without a GPU. */
-#include "core/cuda.h"
 #include "tests/received.h"
 
 /* Copies a matrix from the GPU, frees it there, and compares it with one of the host. */
@@ -11,9 +10,6 @@ static void same_there(lsp_ctx *ctx, const lsp_csr *right, lsp_csr *there, const
     lsp_csr_free(ctx, &here);
     lsp_csr_free(ctx, there);
 }
-
-/* The tests run every pace()-th kind. */
-static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 7 : 1; }
 
 /* Kinds of matrices: each type, sorted or not, wild values, a long row, no entries. */
 static recipe kind_of(int kind, int64_t rows, int64_t cols) {

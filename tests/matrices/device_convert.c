@@ -1,40 +1,15 @@
 /* Matrices on the GPU transposed, permuted, expanded and made of triples: what the host gives, bit by bit. Skipped
  * without a GPU. */
-#include "core/cuda.h"
 #include "tests/orders.h"
+#include "tests/there.h"
 
 static const int64_t sizes[][3] = {{0, 0, 0},    {0, 7, 0},       {7, 0, 0},      {4, 4, 0},
                                    {1, 1, 1},    {5, 3, 40},      {60, 60, 500},  {50, 1, 99},
                                    {1, 50, 999}, {3, 2000, 4000}, {30, 9, 12000}, {700, 900, 30000}};
 enum { size_count = sizeof sizes / sizeof *sizes };
 
-/* Every how many-th combination of types is tried. */
-static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 5 : 1; }
-
-/* A copy in another place. */
-static lsp_csr copied(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
-    lsp_csr B;
-    must(ctx,
-         lsp_csr_copy(ctx, A,
-                      &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, where}, &B));
-    return B;
-}
-static void *array_there(lsp_ctx *ctx, const void *array, int64_t n, lsp_type type) {
-    void *there = NULL;
-    const int64_t bytes = n * (int64_t)lsp_type_bytes(type);
-    if (array && bytes > 0) {
-        must(ctx, lsp_alloc(ctx, LSP_CUDA, bytes, 1, &there));
-        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, array, LSP_HOST, bytes));
-    }
-    return there;
-}
-
-/* A matrix of the GPU must be the one of the host. Both are freed. */
-static void must_be_the_hosts(lsp_ctx *ctx, lsp_csr *there, lsp_csr *right) {
-    cr_assert(there->where == LSP_CUDA && right->where == LSP_HOST);
-    lsp_csr here = copied(ctx, there, LSP_HOST);
-    must_be_same(ctx, right, &here);
-    lsp_csr_free(ctx, &here), lsp_csr_free(ctx, there), lsp_csr_free(ctx, right);
+static void *items_there(lsp_ctx *ctx, const void *array, int64_t n, lsp_type type) {
+    return array && n > 0 ? array_there(ctx, array, n * (int64_t)lsp_type_bytes(type)) : NULL;
 }
 
 Test(device_convert, transposes_are_those_of_the_host) {
@@ -42,7 +17,7 @@ Test(device_convert, transposes_are_those_of_the_host) {
     for (int c = 0; c < size_count; c++) {
         for (int t = 0; t < test_combinations; t += pace()) {
             lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 2), B, right;
-            lsp_csr a = copied(ctx, &A, LSP_CUDA);
+            lsp_csr a = moved(ctx, &A, LSP_CUDA);
             must(ctx, lsp_csr_transpose(ctx, &A, &right));
             must(ctx, lsp_csr_transpose(ctx, &a, &B));
             must_be_the_hosts(ctx, &B, &right);
@@ -78,7 +53,7 @@ Test(device_convert, transposes_of_sorted_rows_are_those_of_the_host) {
             for (int64_t k = 0; k < A.nnz; k++) {
                 test_set_value(&A, k, (double)(k % 1000), (double)-k);
             }
-            lsp_csr a = copied(ctx, &A, LSP_CUDA);
+            lsp_csr a = moved(ctx, &A, LSP_CUDA);
             must(ctx, lsp_csr_transpose(ctx, &A, &right));
             must(ctx, lsp_csr_transpose(ctx, &a, &B));
             must_be_the_hosts(ctx, &B, &right);
@@ -104,7 +79,7 @@ Test(device_convert, an_arrow_is_transposed) {
             }
             lsp_index_set(A.rowptr, A.rowptr_type, i + 1, k);
         }
-        lsp_csr a = copied(ctx, &A, LSP_CUDA);
+        lsp_csr a = moved(ctx, &A, LSP_CUDA);
         must(ctx, lsp_csr_transpose(ctx, &A, &right));
         must(ctx, lsp_csr_transpose(ctx, &a, &B));
         must_be_the_hosts(ctx, &B, &right);
@@ -118,11 +93,11 @@ Test(device_convert, permutations_are_those_of_the_host) {
     for (int c = 0; c < size_count; c++) {
         for (int t = 0; t < test_combinations; t += pace()) {
             lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 4), B, right;
-            lsp_csr a = copied(ctx, &A, LSP_CUDA);
+            lsp_csr a = moved(ctx, &A, LSP_CUDA);
             const lsp_type type = t % 3 ? A.col_type : LSP_I64;
             void *rows = c % 3 == 1 ? NULL : test_order(A.rows, type, 5);
             void *cols = c % 3 == 2 ? NULL : test_order(A.cols, type, 6);
-            void *rows_there = array_there(ctx, rows, A.rows, type), *cols_there = array_there(ctx, cols, A.cols, type);
+            void *rows_there = items_there(ctx, rows, A.rows, type), *cols_there = items_there(ctx, cols, A.cols, type);
             must(ctx, lsp_csr_permute(ctx, &A, rows, cols, type, &right));
             must(ctx, lsp_csr_permute(ctx, &a, rows_there, cols_there, type, &B));
             must_be_the_hosts(ctx, &B, &right);
@@ -145,9 +120,9 @@ Test(device_convert, an_order_that_is_no_permutation_is_refused) {
                {{0, 1, 2}, {0, 2, 1, 2}, "order of the columns holds 2 twice"},
                {{0, 1, 2}, {9, 2, 2, 2}, "order of the columns holds 9, not in 0 .. 3"}};
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), B = {.rows = 42};
-    lsp_csr a = copied(ctx, &A, LSP_CUDA);
+    lsp_csr a = moved(ctx, &A, LSP_CUDA);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        void *rows = array_there(ctx, bad[i].rows, 3, LSP_I32), *cols = array_there(ctx, bad[i].cols, 4, LSP_I32);
+        void *rows = items_there(ctx, bad[i].rows, 3, LSP_I32), *cols = items_there(ctx, bad[i].cols, 4, LSP_I32);
         must_fail(ctx, LSP_ERR_ARGUMENT, bad[i].why, lsp_csr_permute(ctx, &A, bad[i].rows, bad[i].cols, LSP_I32, &B));
         must_fail(ctx, LSP_ERR_ARGUMENT, bad[i].why, lsp_csr_permute(ctx, &a, rows, cols, LSP_I32, &B));
         lsp_free(ctx, rows), lsp_free(ctx, cols);
@@ -174,7 +149,7 @@ Test(device_convert, whole_matrices_are_those_of_the_host) {
                 const int64_t n = squares[c][0];
                 lsp_csr A = test_random_csr(ctx, n, n, squares[c][1], test_types(t), 7), B, right;
                 set_odd_values(&A);
-                lsp_csr a = copied(ctx, &A, LSP_CUDA);
+                lsp_csr a = moved(ctx, &A, LSP_CUDA);
                 must(ctx, lsp_csr_expand(ctx, &A, (lsp_symmetry)symmetry, &right));
                 must(ctx, lsp_csr_expand(ctx, &a, (lsp_symmetry)symmetry, &B));
                 must_be_the_hosts(ctx, &B, &right);
@@ -201,9 +176,9 @@ static lsp_coo shuffled(const lsp_csr *A, lsp_type index_type) {
 }
 static lsp_coo triples_there(lsp_ctx *ctx, const lsp_coo *A) {
     lsp_coo there = *A;
-    there.row = array_there(ctx, A->row, A->nnz, A->index_type);
-    there.col = array_there(ctx, A->col, A->nnz, A->index_type);
-    there.val = array_there(ctx, A->val, A->nnz, A->val_type);
+    there.row = items_there(ctx, A->row, A->nnz, A->index_type);
+    there.col = items_there(ctx, A->col, A->nnz, A->index_type);
+    there.val = items_there(ctx, A->val, A->nnz, A->val_type);
     there.where = LSP_CUDA;
     return there;
 }
@@ -247,7 +222,7 @@ Test(device_convert, what_is_wrong_is_refused) {
     must_fail(host, LSP_ERR_DEVICE, "the triples lie on the GPU", lsp_coo_to_csr(host, &there, NULL, &B, &duplicates));
     there.where = (lsp_where)7;
     must_fail(ctx, LSP_ERR_ARGUMENT, "place 7", lsp_coo_to_csr(ctx, &there, NULL, &B, &duplicates));
-    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), a = copied(ctx, &A, LSP_CUDA);
+    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), a = moved(ctx, &A, LSP_CUDA);
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_transpose(host, &a, &B));
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_permute(host, &a, NULL, NULL, LSP_NONE, &B));
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_expand(host, &a, LSP_GENERAL, &B));
@@ -274,7 +249,7 @@ Test(device_convert, rows_that_are_none_are_refused) {
     int64_t rowptr[] = {0, 1, 2, 3}, col[] = {0, 1, 2};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const lsp_csr A = {3, 5, 3, rowptr, col, NULL, LSP_I64, LSP_I64, LSP_NONE, LSP_HOST};
-        lsp_csr a = copied(ctx, &A, LSP_CUDA), B = {.rows = 42};
+        lsp_csr a = moved(ctx, &A, LSP_CUDA), B = {.rows = 42};
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, bad[i].rowptr, LSP_HOST, sizeof bad[i].rowptr));
         must_fail(ctx, LSP_ERR_FORMAT, bad[i].why, lsp_csr_transpose_as(ctx, "P", &a, &B));
         cr_assert(B.rows == 42 && !B.rowptr);
@@ -303,8 +278,8 @@ Test(device_convert, memory_that_does_not_suffice_leaves_the_output_alone) {
             must(ctx, lsp_csr_sort(ctx, &A));
             must(ctx, lsp_csr_sum_duplicates(ctx, &A, NULL));
         }
-        lsp_csr a = copied(ctx, &A, LSP_CUDA);
-        void *order_there = array_there(ctx, order, 300, LSP_I32);
+        lsp_csr a = moved(ctx, &A, LSP_CUDA);
+        void *order_there = items_there(ctx, order, 300, LSP_I32);
         for (int step = 0; step < 4; step++) {
             lsp_status status = LSP_ERR_MEMORY;
             for (int64_t budget = 4096; status != LSP_OK; budget += budget / 8) {

@@ -1,23 +1,12 @@
 /* Checks, comparisons and statistics of matrices on the GPU: every field and every sentence is that of the host.
  * Skipped without a GPU. */
-#include "core/cuda.h"
 #include "tests/planned.h"
-
-/* The tests run every pace()-th combination of types. */
-static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 5 : 1; }
-
-static lsp_csr there(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr B;
-    must(ctx, lsp_csr_copy(
-                  ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_CUDA},
-                  &B));
-    return B;
-}
+#include "tests/there.h"
 
 /* ---- statistics ---- */
 
 static void must_tell_the_same(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr a = there(ctx, A);
+    lsp_csr a = upload(ctx, A);
     lsp_csr_stats here, found;
     memset(&here, 0, sizeof here), memset(&found, 0, sizeof found);
     must(ctx, lsp_csr_get_stats(ctx, A, &here));
@@ -112,7 +101,7 @@ Test(device_facts, a_hermitian_matrix_and_a_huge_row) {
 /* ---- comparison ---- */
 
 static void must_compare_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    lsp_csr a = there(ctx, A), b = there(ctx, B);
+    lsp_csr a = upload(ctx, A), b = upload(ctx, B);
     lsp_csr_difference here, found;
     must(ctx, lsp_csr_compare(ctx, A, B, &here));
     must(ctx, lsp_csr_compare(ctx, &a, &b, &found));
@@ -197,7 +186,7 @@ Test(device_facts, checks_have_the_sentences_of_the_host) {
     for (int c = 0; c < planned_size_count * test_combinations * 2; c += pace()) {
         lsp_csr A = planned_random(ctx, planned_sizes[c / test_combinations / 2], test_types(c % test_combinations),
                                    c / test_combinations % 2, 5);
-        lsp_csr a = there(ctx, &A);
+        lsp_csr a = upload(ctx, &A);
         for (unsigned flags = 0; flags < 8; flags++) {
             must_answer_alike(ctx, &A, &a, NULL, flags);
         }
@@ -232,7 +221,7 @@ Test(device_facts, malformed_ones_are_refused_with_the_sentences_of_the_host) {
         sample s = samples[i];
         int64_t fine[] = {0, 2, 2, 5};
         int32_t columns[] = {0, 1, 2, 3, 4};
-        lsp_csr A = {3, 5, 5, fine, columns, s.val, LSP_I64, LSP_I32, LSP_F32, LSP_HOST}, a = there(ctx, &A);
+        lsp_csr A = {3, 5, 5, fine, columns, s.val, LSP_I64, LSP_I32, LSP_F32, LSP_HOST}, a = upload(ctx, &A);
         A.rowptr = s.rowptr, A.col = s.col;
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, s.rowptr, LSP_HOST, sizeof s.rowptr));
         must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, s.col, LSP_HOST, sizeof s.col));
@@ -260,8 +249,8 @@ Test(device_facts, malformed_ones_are_refused_with_the_sentences_of_the_host) {
 
 Test(device_facts, memory_that_does_not_suffice_is_told) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    lsp_csr A = planned_random(ctx, (int64_t[]){90, 90, 900}, test_types(8), false, 1), a = there(ctx, &A);
-    lsp_csr B = planned_random(ctx, (int64_t[]){90, 90, 800}, test_types(8), false, 2), b = there(ctx, &B);
+    lsp_csr A = planned_random(ctx, (int64_t[]){90, 90, 900}, test_types(8), false, 1), a = upload(ctx, &A);
+    lsp_csr B = planned_random(ctx, (int64_t[]){90, 90, 800}, test_types(8), false, 2), b = upload(ctx, &B);
     for (int step = 0; step < 3; step++) {
         lsp_status status = LSP_ERR_MEMORY;
         for (int64_t budget = 64; status != LSP_OK; budget += budget / 8) {

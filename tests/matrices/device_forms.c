@@ -1,33 +1,10 @@
 /* Parts and forms of matrices on the GPU: what the host gives, bit by bit. Skipped without a GPU. */
-#include "core/cuda.h"
 #include "forms_plainly.h"
+#include "tests/there.h"
 
 /* Every how many-th combination of types is tried. */
-static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 5 : 1; }
-
-static lsp_csr copied(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
-    lsp_csr_types types = types_of(A);
-    lsp_csr B;
-    types.drop_values = A->val_type == LSP_NONE, types.where = where;
-    must(ctx, lsp_csr_copy(ctx, A, &types, &B));
-    return B;
-}
-static void *array_there(lsp_ctx *ctx, const void *array, int64_t bytes) {
-    void *there = NULL;
-    if (array && bytes > 0) {
-        must(ctx, lsp_alloc(ctx, LSP_CUDA, bytes, 1, &there));
-        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, array, LSP_HOST, bytes));
-    }
-    return there;
-}
 
 /* A matrix of the GPU must be the one of the host. Both are freed. */
-static void must_be_the_hosts(lsp_ctx *ctx, lsp_csr *there, lsp_csr *right) {
-    cr_assert(there->where == LSP_CUDA && right->where == LSP_HOST);
-    lsp_csr here = copied(ctx, there, LSP_HOST);
-    must_be_same(ctx, right, &here);
-    lsp_csr_free(ctx, &here), lsp_csr_free(ctx, there), lsp_csr_free(ctx, right);
-}
 
 Test(device_forms, blocks_and_triangles_are_those_of_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
@@ -36,7 +13,7 @@ Test(device_forms, blocks_and_triangles_are_those_of_the_host) {
             const int64_t m = sizes[c][0], n = sizes[c][1];
             const int64_t ranges[][4] = {
                 {0, m, 0, n}, {m, 0, n, 0}, {m / 3, m / 2, 0, n}, {m / 3, m / 2, n / 3, n / 3}};
-            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 2), a = copied(ctx, &A, LSP_CUDA), B, right;
+            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 2), a = moved(ctx, &A, LSP_CUDA), B, right;
             for (int r = 0; r < 4; r++) {
                 const int64_t *g = ranges[r];
                 must(ctx, lsp_csr_block(ctx, &A, g[0], g[1], g[2], g[3], &right));
@@ -81,7 +58,7 @@ Test(device_forms, lists_of_rows_and_columns_are_taken) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int c = 0; c < size_count; c++) {
         for (int t = 0; t < test_combinations; t += pace()) {
-            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = copied(ctx, &A, LSP_CUDA), B, right;
+            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = moved(ctx, &A, LSP_CUDA), B, right;
             lists rows = both_lists(ctx, c % 2 ? 40 : 200, A.rows, t & 1 ? LSP_I64 : LSP_I32, 5);
             lists cols = both_lists(ctx, c % 3 ? 17 : 900, A.cols, t & 2 ? LSP_I64 : LSP_I32, 6);
             for (int which = 0; which < 4; which++) {
@@ -108,7 +85,7 @@ Test(device_forms, a_column_is_taken_many_times) {
     lsp_csr A = test_random_csr(ctx, 60, 70, 900, (lsp_csr_types){.val_type = LSP_F32}, 4), a, B, right;
     must(ctx, lsp_csr_sort(ctx, &A));
     must(ctx, lsp_csr_sum_duplicates(ctx, &A, NULL));
-    a = copied(ctx, &A, LSP_CUDA);
+    a = moved(ctx, &A, LSP_CUDA);
     lists cols = both_lists(ctx, count, 70, LSP_I32, 5);
     for (int i = 0; i < count; i++) {
         ((int32_t *)cols.here.list)[i] = i < 10 ? i : i < count - 10 ? 17 : 70 - count + i;
@@ -135,7 +112,7 @@ Test(device_forms, stacks_are_those_of_the_host) {
                     const int64_t r = b / n, c = b % n, size[] = {rows[r], cols[c], rows[r] && cols[c] ? 3000 : 0};
                     if ((r + c) % 3 < 2 || m == 1 || n == 1) {
                         here[b] = odd_csr(ctx, size, test_types(b % 2 ? t : (int)(b * 7) % (t + 1)), 3);
-                        there[b] = copied(ctx, &here[b], LSP_CUDA);
+                        there[b] = moved(ctx, &here[b], LSP_CUDA);
                         h[b] = &here[b], d[b] = &there[b];
                     }
                 }
@@ -161,9 +138,9 @@ Test(device_forms, a_nan_is_widened_as_on_the_host) {
     const int64_t size[] = {1, 7, 7};
     lsp_csr A = odd_csr(ctx, size, (lsp_csr_types){.val_type = LSP_F32}, 1), W, a, w, B, right;
     memcpy(A.val, nans, sizeof nans);
-    a = copied(ctx, &A, LSP_CUDA);
+    a = moved(ctx, &A, LSP_CUDA);
     for (int wide = 0; wide < 2; wide++) {
-        W = odd_csr(ctx, size, (lsp_csr_types){.val_type = wide ? LSP_C64 : LSP_F64}, 1), w = copied(ctx, &W, LSP_CUDA);
+        W = odd_csr(ctx, size, (lsp_csr_types){.val_type = wide ? LSP_C64 : LSP_F64}, 1), w = moved(ctx, &W, LSP_CUDA);
         must(ctx, lsp_csr_stack(ctx, (const lsp_csr *[]){&A, &W}, 1, 2, &right));
         must(ctx, lsp_csr_stack(ctx, (const lsp_csr *[]){&a, &w}, 1, 2, &B));
         must_be_the_hosts(ctx, &B, &right);
@@ -178,7 +155,7 @@ Test(device_forms, triples_are_those_of_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int c = 0; c < size_count; c++) {
         for (int t = 0; t < test_combinations; t += pace()) {
-            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = copied(ctx, &A, LSP_CUDA);
+            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = moved(ctx, &A, LSP_CUDA);
             lsp_coo right, B;
             must(ctx, lsp_csr_to_coo(ctx, &A, &right));
             must(ctx, lsp_csr_to_coo(ctx, &a, &B));
@@ -227,7 +204,7 @@ Test(device_forms, dense_arrays_are_those_of_the_host) {
         for (int t = 0; t < test_combinations; t += pace()) {
             lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4);
             for (int unique = 0; unique < 2; unique++) {
-                lsp_csr a = copied(ctx, &A, LSP_CUDA);
+                lsp_csr a = moved(ctx, &A, LSP_CUDA);
                 for (int way = 0; way < 4; way++) {
                     must_fill(ctx, &A, &a, A.val_type ? A.val_type : (lsp_type)(LSP_F32 + way % 3), way);
                 }
@@ -245,7 +222,7 @@ Test(device_forms, columns_are_those_of_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int c = 0; c < size_count; c++) {
         for (int t = 0; t < test_combinations; t += pace()) {
-            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = copied(ctx, &A, LSP_CUDA), B;
+            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = moved(ctx, &A, LSP_CUDA), B;
             lsp_csc C, right;
             must(ctx, lsp_csr_to_csc(ctx, &A, &right));
             must(ctx, lsp_csr_to_csc(ctx, &a, &C));
@@ -262,7 +239,7 @@ Test(device_forms, columns_are_those_of_the_host) {
 
 Test(device_forms, what_is_wrong_is_refused) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip(), *host = test_ctx(1);
-    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){.val_type = LSP_F64}, 1), a = copied(ctx, &A, LSP_CUDA);
+    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){.val_type = LSP_F64}, 1), a = moved(ctx, &A, LSP_CUDA);
     lsp_csr B = {.rows = 42};
     lsp_coo T = {.rows = 42};
     lsp_csc C = {.rows = 42};
@@ -307,7 +284,7 @@ Test(device_forms, what_is_wrong_is_refused) {
 Test(device_forms, detached_arrays_outlive_the_context) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip(), *other = test_gpu_ctx_or_skip();
     lsp_csr A = test_random_csr(other, 300, 200, 5000, (lsp_csr_types){.val_type = LSP_F64}, 1);
-    lsp_csr a = copied(ctx, &A, LSP_CUDA), view = a, back;
+    lsp_csr a = moved(ctx, &A, LSP_CUDA), view = a, back;
     lsp_array arrays[3];
     must(ctx, lsp_csr_detach(ctx, &a, arrays));
     cr_assert(!a.rowptr && arrays[2].memory == view.val && arrays[2].where == LSP_CUDA);
@@ -317,7 +294,7 @@ Test(device_forms, detached_arrays_outlive_the_context) {
     cr_assert_eq(info.cuda_bytes, 0);
     cr_assert(arrays[2].allocator.user != (void *)ctx, "the allocator needs the context");
     lsp_ctx_destroy(ctx);
-    back = copied(other, &view, LSP_HOST);
+    back = moved(other, &view, LSP_HOST);
     must_be_same(other, &back, &A);
     for (int i = 0; i < 3; i++) {
         lsp_array_free(&arrays[i]);
@@ -340,7 +317,7 @@ Test(device_forms, adopted_arrays_are_released_once) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip(), *owner = test_gpu_ctx_or_skip();
     releases by_free = {owner, 0}, by_end = {owner, 0};
     lsp_csr A = test_random_csr(owner, 300, 200, 5000, (lsp_csr_types){.val_type = LSP_F64}, 1), T, right;
-    lsp_csr a = copied(owner, &A, LSP_CUDA), b = copied(owner, &A, LSP_CUDA);
+    lsp_csr a = moved(owner, &A, LSP_CUDA), b = moved(owner, &A, LSP_CUDA);
     must(owner, lsp_ctx_sync(owner));
     must(ctx, lsp_csr_adopt(ctx, &a, release, &by_free));
     must(ctx, lsp_csr_adopt(ctx, &b, release, &by_end));
@@ -383,7 +360,7 @@ static lsp_status convert(lsp_ctx *ctx, int step, const inputs *in, outputs *out
 Test(device_forms, memory_that_does_not_suffice_leaves_the_output_alone) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     lsp_csr A = test_random_csr(ctx, 300, 300, 4000, (lsp_csr_types){.val_type = LSP_F64}, 3);
-    lsp_csr a = copied(ctx, &A, LSP_CUDA);
+    lsp_csr a = moved(ctx, &A, LSP_CUDA);
     lists l = both_lists(ctx, 200, 300, LSP_I32, 5);
     inputs in = {&a, l.there, dense_like(&A, LSP_F64, true, 0)};
     void *here = in.D.val;

@@ -1,23 +1,13 @@
 /* Sums and entrywise products of matrices of many rows or long ones, whose entries the GPU merges in tiles; and of such
  * whose rows do not ascend, which it must notice. The bits are those of the host. Skipped without a GPU. */
-#include "core/cuda.h"
 #include "tests/planned.h"
+#include "tests/there.h"
 
 static const int64_t sizes[][3] = {{1, 40000, 5000}, {3000, 300, 5000}, {30000, 50, 2500}, {7, 3000, 6000}};
 enum { size_count = sizeof sizes / sizeof *sizes };
 
 /* What is done to A or B, whose rows ascend strictly. */
 typedef enum spoiling { NOTHING, EQUAL, EMPTY, TWICE, SWAPPED, REVERSED, SPOILINGS } spoiling;
-
-static int pace(void) { return LSP_EMULATED || getenv("LSP_TEST_REDUCED") ? 5 : 1; }
-
-static lsp_csr moved(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
-    lsp_csr B;
-    must(ctx,
-         lsp_csr_copy(ctx, A,
-                      &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, where}, &B));
-    return B;
-}
 
 static lsp_csr ascending(lsp_ctx *ctx, const int64_t size[3], int64_t nnz, int types, uint64_t seed) {
     lsp_csr A = test_random_csr(ctx, size[0], size[1], nnz, test_types(types), seed);
@@ -41,12 +31,6 @@ static void spoil(const lsp_csr *A, spoiling how) {
             lsp_index_set(A->col, A->col_type, other, column);
         }
     }
-}
-
-static void must_be_the_hosts(lsp_ctx *ctx, lsp_csr *there, lsp_csr *right) {
-    lsp_csr here = moved(ctx, there, LSP_HOST);
-    must_be_same(ctx, right, &here);
-    lsp_csr_free(ctx, &here), lsp_csr_free(ctx, there), lsp_csr_free(ctx, right);
 }
 
 static void must_join_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {

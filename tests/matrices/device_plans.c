@@ -1,32 +1,11 @@
 /* Plans of transposes and sums on the GPU: the bits of the host. Skipped without a GPU. */
-#include "core/cuda.h"
 #include "matrices/csr/plans.h"
 #include "tests/planned.h"
+#include "tests/there.h"
 
 #if LSP_HAVE_CUDA && !LSP_EMULATED
 #include <cuda_runtime_api.h>
 #endif
-
-/* The tests run every pace()-th combination. */
-static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 7 : 1; }
-
-static lsp_csr there(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_csr B;
-    must(ctx, lsp_csr_copy(
-                  ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_CUDA},
-                  &B));
-    return B;
-}
-
-static void must_be_the_hosts(lsp_ctx *ctx, const lsp_csr *right, const lsp_csr *found) {
-    lsp_csr here;
-    const lsp_csr_types types = {found->rowptr_type, found->col_type, found->val_type, found->val_type == LSP_NONE,
-                                 LSP_HOST};
-    cr_assert(found->where == LSP_CUDA);
-    must(ctx, lsp_csr_copy(ctx, found, &types, &here));
-    must_be_same(ctx, right, &here);
-    lsp_csr_free(ctx, &here);
-}
 
 /* Other values for A, also where a lies. */
 static void renew(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a, uint64_t seed) {
@@ -42,19 +21,19 @@ Test(device_plans, transposes_are_those_of_the_host) {
     for (int c = 0; c < planned_size_count * test_combinations * 4; c += pace()) {
         const int64_t *size = planned_sizes[c / test_combinations / 4];
         lsp_csr A = planned_random(ctx, size, test_types(c % test_combinations), c / test_combinations % 2, 1), right;
-        lsp_csr a = there(ctx, &A), b;
+        lsp_csr a = upload(ctx, &A), b;
         lsp_csr_transpose_plan *plan;
         must(ctx, lsp_csr_transpose_plan_as(ctx, &a, c / test_combinations % 4 > 1, &plan));
         must(ctx, lsp_csr_transpose(ctx, &A, &right));
         must(ctx, lsp_csr_transpose_execute(plan, &a, &b));
-        must_be_the_hosts(ctx, &right, &b);
+        must_match(ctx, &b, &right);
         renew(ctx, &A, &a, 7);
         lsp_csr_free(ctx, &right);
         must(ctx, lsp_csr_transpose(ctx, &A, &right));
         must(ctx, lsp_csr_transpose_update(plan, &a, &b));
-        must_be_the_hosts(ctx, &right, &b);
+        must_match(ctx, &b, &right);
         must(ctx, lsp_csr_transpose_execute(plan, &a, &a)); /* in its own place */
-        must_be_the_hosts(ctx, &right, &a);
+        must_match(ctx, &a, &right);
         lsp_csr_transpose_plan_destroy(plan);
         lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b), lsp_csr_free(ctx, &right);
     }
@@ -62,20 +41,20 @@ Test(device_plans, transposes_are_those_of_the_host) {
 }
 
 static void check_sum(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, bool wide, bool equal) {
-    lsp_csr right, c, a = there(ctx, A), b = there(ctx, B);
+    lsp_csr right, c, a = upload(ctx, A), b = upload(ctx, B);
     lsp_csr_add_plan *plan;
     must(ctx, lsp_csr_add_plan_as(ctx, &a, &b, wide, &plan));
     cr_assert(plan->equal || !equal);
     must(ctx, lsp_csr_add(ctx, 0.3, A, -7, B, &right));
     must(ctx, lsp_csr_add_execute(plan, 0.3, &a, -7, &b, &c));
-    must_be_the_hosts(ctx, &right, &c);
+    must_match(ctx, &c, &right);
     renew(ctx, A, &a, 11), renew(ctx, B, &b, 12);
     lsp_csr_free(ctx, &right);
     must(ctx, lsp_csr_add(ctx, -1e300, A, 1e-3, B, &right));
     must(ctx, lsp_csr_add_update(plan, -1e300, &a, 1e-3, &b, &c));
-    must_be_the_hosts(ctx, &right, &c);
+    must_match(ctx, &c, &right);
     must(ctx, lsp_csr_add_execute(plan, -1e300, &a, 1e-3, &b, &b)); /* in its own place */
-    must_be_the_hosts(ctx, &right, &b);
+    must_match(ctx, &b, &right);
     lsp_csr_add_plan_destroy(plan);
     lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &c), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
     lsp_csr_free(ctx, A), lsp_csr_free(ctx, B);
@@ -110,8 +89,8 @@ Test(device_plans, sums_of_equal_patterns_are_those_of_the_host) {
 
 Test(device_plans, what_is_not_planned_is_refused) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip(), *host = test_ctx(1);
-    lsp_csr A = planned_random(ctx, (int64_t[]){20, 30, 99}, test_types(8), true, 1), a = there(ctx, &A), B, C;
-    lsp_csr D = planned_random(ctx, (int64_t[]){20, 30, 50}, test_types(8), true, 9), d = there(ctx, &D);
+    lsp_csr A = planned_random(ctx, (int64_t[]){20, 30, 99}, test_types(8), true, 1), a = upload(ctx, &A), B, C;
+    lsp_csr D = planned_random(ctx, (int64_t[]){20, 30, 50}, test_types(8), true, 9), d = upload(ctx, &D);
     lsp_csr_transpose_plan *plan = NULL;
     lsp_csr_add_plan *sum = NULL;
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_transpose_plan_create(host, &a, &plan));
@@ -157,8 +136,8 @@ done:
 
 Test(device_plans, memory_that_does_not_suffice_leaves_the_output_alone) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    lsp_csr A = planned_random(ctx, (int64_t[]){90, 90, 900}, test_types(8), false, 1), a = there(ctx, &A);
-    lsp_csr B = planned_random(ctx, (int64_t[]){90, 90, 700}, test_types(8), false, 2), b = there(ctx, &B);
+    lsp_csr A = planned_random(ctx, (int64_t[]){90, 90, 900}, test_types(8), false, 1), a = upload(ctx, &A);
+    lsp_csr B = planned_random(ctx, (int64_t[]){90, 90, 700}, test_types(8), false, 2), b = upload(ctx, &B);
     lsp_status status = LSP_ERR_MEMORY;
     for (int64_t budget = 4096; status != LSP_OK; budget += budget / 8) {
         const lsp_ctx_options options = {.device = LSP_CUDA, .max_bytes = budget};
@@ -184,8 +163,8 @@ Test(device_plans, updates_in_a_graph_are_replayed) {
     lsp_ctx *ctx = NULL;
     must_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     cr_assert_eq(lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .stream = stream}, NULL, 0), LSP_OK);
-    lsp_csr A = planned_random(ctx, (int64_t[]){90, 90, 900}, test_types(8), false, 1), a = there(ctx, &A), right;
-    lsp_csr B = planned_random(ctx, (int64_t[]){90, 90, 700}, test_types(8), false, 2), b = there(ctx, &B), t, c;
+    lsp_csr A = planned_random(ctx, (int64_t[]){90, 90, 900}, test_types(8), false, 1), a = upload(ctx, &A), right;
+    lsp_csr B = planned_random(ctx, (int64_t[]){90, 90, 700}, test_types(8), false, 2), b = upload(ctx, &B), t, c;
     lsp_csr_transpose_plan *plan;
     lsp_csr_add_plan *sum;
     must(ctx, lsp_csr_transpose_plan_create(ctx, &a, &plan));
@@ -201,10 +180,10 @@ Test(device_plans, updates_in_a_graph_are_replayed) {
         renew(ctx, &A, &a, round), renew(ctx, &B, &b, round + 9);
         must_cuda(cudaGraphLaunch(run, stream));
         must(ctx, lsp_csr_transpose(ctx, &A, &right));
-        must_be_the_hosts(ctx, &right, &t);
+        must_match(ctx, &t, &right);
         lsp_csr_free(ctx, &right);
         must(ctx, lsp_csr_add(ctx, 2, &A, 3, &B, &right));
-        must_be_the_hosts(ctx, &right, &c);
+        must_match(ctx, &c, &right);
         lsp_csr_free(ctx, &right);
     }
     must_cuda(cudaGraphExecDestroy(run));

@@ -1,26 +1,11 @@
 /* Values of matrices on the GPU: scaled, mapped, reduced, multiplied entry by entry, and diagonals. The bits are those
  * of the host. Skipped without a GPU. */
-#include "core/cuda.h"
 #include "tests/planned.h"
+#include "tests/there.h"
 
 static const int64_t sizes[][3] = {{0, 0, 0},     {0, 5, 0},     {5, 0, 0},       {4, 4, 0},      {7, 5, 30},
                                    {60, 70, 900}, {3, 9, 20000}, {900, 40, 2000}, {50, 900, 9000}};
 enum { size_count = sizeof sizes / sizeof *sizes };
-
-static int pace(void) { return getenv("LSP_TEST_REDUCED") ? 5 : 1; }
-
-static lsp_csr moved(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
-    lsp_csr B;
-    must(ctx,
-         lsp_csr_copy(ctx, A,
-                      &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, where}, &B));
-    return B;
-}
-static void must_be_the_hosts(lsp_ctx *ctx, const lsp_csr *there, const lsp_csr *right) {
-    lsp_csr here = moved(ctx, there, LSP_HOST);
-    must_be_same(ctx, right, &here);
-    lsp_csr_free(ctx, &here);
-}
 
 /* Values that overflow, cancel and are no numbers. */
 static void set_odd_values(const lsp_csr *A, uint64_t seed) {
@@ -30,14 +15,6 @@ static void set_odd_values(const lsp_csr *A, uint64_t seed) {
         const double usual = 1 / ((double)test_below(&seed, 1000) - 300.5);
         test_set_value(A, k, pick < 8 ? odd[pick] : usual, 0.25 - usual);
     }
-}
-static void *array_there(lsp_ctx *ctx, const void *array, int64_t bytes) {
-    void *there = NULL;
-    must(ctx, lsp_alloc(ctx, LSP_CUDA, bytes + 16, 1, &there));
-    if (array) {
-        must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, array, LSP_HOST, bytes));
-    }
-    return there;
 }
 
 /* Runs body(A on the host, a on the GPU) for all sizes and types. */
@@ -68,7 +45,7 @@ static void must_scale_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
     must(ctx, lsp_csr_scale(ctx, a, rows_there, cols_there));
     must(ctx, lsp_csr_scale(ctx, A, NULL, cols));
     must(ctx, lsp_csr_scale(ctx, a, NULL, cols_there));
-    must_be_the_hosts(ctx, a, A);
+    must_match(ctx, a, A);
     lsp_free(ctx, rows_there), lsp_free(ctx, cols_there);
     free(rows), free(cols);
 }
@@ -79,7 +56,7 @@ static void must_map_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
         if (offered) {
             must(ctx, lsp_csr_apply(ctx, A, (lsp_function)f, -3));
             must(ctx, lsp_csr_apply(ctx, a, (lsp_function)f, -3));
-            must_be_the_hosts(ctx, a, A);
+            must_match(ctx, a, A);
             set_odd_values(A, (uint64_t)f);
             must(ctx,
                  lsp_cuda_copy(ctx, a->val, LSP_CUDA, A->val, LSP_HOST, A->nnz * (int64_t)lsp_type_bytes(A->val_type)));
@@ -130,11 +107,11 @@ static void must_have_the_diagonal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     must(ctx, lsp_csr_diagonal(ctx, a, there));
     must(ctx, lsp_csr_from_diagonal(ctx, n, here, type, LSP_HOST, &D));
     must(ctx, lsp_csr_from_diagonal(ctx, n, there, type, LSP_CUDA, &d));
-    must_be_the_hosts(ctx, &d, &D);
+    must_match(ctx, &d, &D);
     lsp_csr_free(ctx, &D), lsp_csr_free(ctx, &d);
     must(ctx, lsp_csr_from_diagonal(ctx, n, NULL, A->val_type, LSP_HOST, &D));
     must(ctx, lsp_csr_from_diagonal(ctx, n, NULL, A->val_type, LSP_CUDA, &d));
-    must_be_the_hosts(ctx, &d, &D);
+    must_match(ctx, &d, &D);
     lsp_csr_free(ctx, &D), lsp_csr_free(ctx, &d);
     lsp_free(ctx, there), free(here);
 }
@@ -151,7 +128,7 @@ static void must_multiply_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a
         lsp_csr b = moved(ctx, &B, LSP_CUDA);
         must(ctx, lsp_csr_hadamard(ctx, A, &B, &C));
         must(ctx, lsp_csr_hadamard(ctx, a, &b, &c));
-        must_be_the_hosts(ctx, &c, &C);
+        must_match(ctx, &c, &C);
         lsp_csr_free(ctx, &B), lsp_csr_free(ctx, &b), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &c);
     }
 }

@@ -2,10 +2,9 @@
  * segmented sort brings equal columns together, and each run of them is summed from left to right. */
 #include "kernel_create.cuh"
 #include "kernel_merge.cuh"
+#include "matrices/matrices.h"
 
 /* ---- rows that ascend strictly ---- */
-
-static __device__ double settled(double sum) { return isnan(sum) ? __longlong_as_double(0x7FF8000000000000ll) : sum; }
 
 typedef struct gpu_sum {
     double alpha, beta;
@@ -15,11 +14,11 @@ typedef struct gpu_sum {
         if (type == LSP_F64) {
             const double x = a >= 0 ? __dmul_rn(alpha, value_at(A, a)) : 0;
             const double y = b >= 0 ? __dmul_rn(beta, value_at(B, b)) : 0;
-            ((double *)val)[to] = settled(a < 0 ? y : b < 0 ? x : x + y);
+            ((double *)val)[to] = lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
         } else if (type == LSP_F32) {
             const float x = a >= 0 ? __fmul_rn((float)alpha, (float)value_at(A, a)) : 0;
             const float y = b >= 0 ? __fmul_rn((float)beta, (float)value_at(B, b)) : 0;
-            ((float *)val)[to] = (float)settled(a < 0 ? y : b < 0 ? x : x + y);
+            ((float *)val)[to] = (float)lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
         }
     }
 } gpu_sum;
@@ -71,7 +70,7 @@ template <typename V> static __device__ V sum_of(const V *val, int64_t from, int
     for (int64_t k = from + 1; k < end; k++) {
         sum += val[k];
     }
-    return (V)settled(sum);
+    return (V)lsp_settled(sum);
 }
 
 /* heads: where each entry of C begins in the pile; those of row i stand from starts[i] on. */

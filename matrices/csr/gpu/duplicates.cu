@@ -5,6 +5,7 @@
 #include "core/scan.h"
 #include "gpu.h"
 #include "kernel_create.cuh"
+#include "matrices/matrices.h"
 
 static __device__ bool begins_run(const gpu_csr &A, int64_t begin, int64_t k) {
     return k == begin || col_at(A, k - 1) != col_at(A, k);
@@ -35,7 +36,7 @@ static __device__ void sum_run(void *to, int64_t at, const void *from, int64_t k
     V sum = ((const V *)from)[k];
     for (int64_t next = k + step; next < end; next += step) {
         sum += ((const V *)from)[next];
-        sum = isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum;
+        sum = (V)lsp_settled(sum);
     }
     ((V *)to)[at] = sum;
 }

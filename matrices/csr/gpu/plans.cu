@@ -3,6 +3,7 @@
 #include "core/scan.h"
 #include "kernel_create.cuh"
 #include "matrices/csr/plans.h"
+#include "matrices/matrices.h"
 
 /* ---- transposes ---- */
 
@@ -122,14 +123,9 @@ static __device__ float term(float factor, const gpu_csr &A, int64_t k) {
 }
 static __device__ double term(double factor, const gpu_csr &A, int64_t k) { return __dmul_rn(factor, value_at(A, k)); }
 
-/* Every NaN gets the same bits. */
-template <typename V> static __device__ V settled(V sum) {
-    return isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum;
-}
-
 /* alpha and beta are rounded to C's type, as the host rounds them. */
 template <typename V> static __global__ void kernel_sum_equal(gpu_csr A, V alpha, gpu_csr B, V beta, V *to, int64_t n) {
-    EACH_ITEM(k, n) { to[k] = settled(term(alpha, A, k) + term(beta, B, k)); }
+    EACH_ITEM(k, n) { to[k] = (V)lsp_settled(term(alpha, A, k) + term(beta, B, k)); }
 }
 
 template <typename V>
@@ -144,7 +140,7 @@ static __global__ void kernel_sum_sources(gpu_csr A, V alpha, gpu_csr B, V beta,
             const V next = p < from.nnz_a ? term(alpha, A, p) : term(beta, B, p - from.nnz_a);
             sum = k == begin ? next : sum + next;
         }
-        to[c] = settled(sum);
+        to[c] = (V)lsp_settled(sum);
     }
 }
 

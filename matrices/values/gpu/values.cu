@@ -39,8 +39,8 @@ static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, cons
                 get(A.val_type, cols, col_at(A, k), factor);
                 lsp_scale_number(A.val_type, x, factor);
             }
-            x[0] = lsp_settle_nan(x[0]);
-            x[1] = lsp_settle_nan(x[1]);
+            x[0] = lsp_settled(x[0]);
+            x[1] = lsp_settled(x[1]);
             put(A.val_type, val, k, x);
         }
     }
@@ -55,8 +55,8 @@ static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_funct
         double x[2];
         get(type, val, k, x);
         lsp_map(function, parameter, x, type == LSP_C64);
-        x[0] = lsp_settle_nan(x[0]);
-        x[1] = lsp_settle_nan(x[1]);
+        x[0] = lsp_settled(x[0]);
+        x[1] = lsp_settled(x[1]);
         put(type, val, k, x);
     }
 }
@@ -76,8 +76,8 @@ typedef struct gpu_product {
         get(A.val_type, A.val, a, x);
         get(B.val_type, B.val, b, y);
         lsp_multiply(x, A.val_type == LSP_C64, y, B.val_type == LSP_C64);
-        x[0] = lsp_settle_nan(x[0]);
-        x[1] = lsp_settle_nan(x[1]);
+        x[0] = lsp_settled(x[0]);
+        x[1] = lsp_settled(x[1]);
         put(type, val, to, x);
     }
 } gpu_product;
