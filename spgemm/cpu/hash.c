@@ -11,8 +11,9 @@
 
 enum {
     LEAST_ROWS = 1 << 12,
-    RUNS = 256, /* of rows in the sample */
+    RUNS = 256, /* of rows in the sample, at most */
     RUN_ROWS = 8,
+    SAMPLED = 16,          /* the sample has at most this part of the rows */
     PART_WORK = 1 << 14,   /* rows and entries of A in a part */
     PART_ENTRIES = 1 << 14 /* most entries of C that a thread holds back */
 };
@@ -103,7 +104,8 @@ static void count_repeats(const product *p, int64_t i, estimate *found) {
 
 /* Makes some rows to count them. False if a row has too many columns. */
 static bool take_sample(const product *p, estimate *found) {
-    for (int run = 0; run < RUNS; run++) {
+    const int runs = (int)lsp_min(p->A->rows / (SAMPLED * RUN_ROWS), RUNS);
+    for (int run = 0; run < runs; run++) {
         const int64_t first = place_of(run, p->A->rows - RUN_ROWS);
         int32_t ends[RUN_ROWS];
         lsp_hash_job job = job_of(p, 0, first, first + RUN_ROWS);
@@ -211,8 +213,8 @@ static void make_part(void *data, int64_t part, int thread) {
 static lsp_status make_result(lsp_ctx *ctx, product *p, const estimate *found, lsp_csr *C) {
     lsp_status status = LSP_OK;
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = p->A->val_type};
-    const int64_t work = p->A->rows + p->A->nnz, nnz = (found->nnz[0] + found->nnz[1]) / RUNS;
-    p->capacity = (nnz + 1) * (p->A->rows / RUN_ROWS + 1);
+    const int64_t work = p->A->rows + p->A->nnz, nnz = found->nnz[0] + found->nnz[1];
+    p->capacity = (nnz * RUN_ROWS / found->rows + 1) * (p->A->rows / RUN_ROWS + 1);
     p->capacity += p->capacity / 8 + LSP_HASH_COLUMNS;
     if (p->capacity > INT32_MAX || p->capacity * entry_bytes(p->A) > lsp_available_bytes(ctx, LSP_HOST)) {
         p->failed = true;
