@@ -1,5 +1,5 @@
 /* Work shared out by entries, however long the rows are: a warp takes tiles of entries and finds their rows by binary
- * search, first among all rows, then among those of the tile. */
+ * search, together among all rows, then each lane among those of the tile. */
 #ifndef LSP_MATRICES_CSR_GPU_ENTRIES_CUH
 #define LSP_MATRICES_CSR_GPU_ENTRIES_CUH
 
@@ -20,17 +20,30 @@ static inline __device__ int64_t row_of(const gpu_csr &A, int64_t k, int64_t low
     return low;
 }
 
+/* The row of entry k, which is not below `low`; the whole warp searches, 33 times fewer rows a step. */
+static inline __device__ int64_t warp_row_of(const gpu_csr &A, int64_t k, int64_t low) {
+    int64_t high = A.rows;
+    while (high - low > 1) {
+        const int64_t length = high - low, probe = low + length * (lane_of() + 1) / 33;
+        const int before = __popc(__ballot_sync(~0u, rowptr_at(A, probe) <= k));
+        high = before < 32 ? low + length * (before + 1) / 33 : high;
+        low = before > 0 ? low + length * before / 33 : low;
+    }
+    return low;
+}
+
 /* A tile: entries first .. end-1, in rows low .. high. */
 typedef struct entry_tile {
     int64_t first, end, low, high;
 } entry_tile;
 
+/* The whole warp calls together. */
 static inline __device__ entry_tile tile_at(const gpu_csr &A, int64_t first) {
     entry_tile tile;
     tile.first = first;
     tile.end = first + ENTRY_TILE < A.nnz ? first + ENTRY_TILE : A.nnz;
-    tile.low = row_of(A, first, 0, A.rows - 1);
-    tile.high = row_of(A, tile.end - 1, tile.low, A.rows - 1);
+    tile.low = warp_row_of(A, first, 0);
+    tile.high = warp_row_of(A, tile.end - 1, tile.low);
     return tile;
 }
 

@@ -6,7 +6,7 @@
 #define LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 
 #include "core/block.cuh"
-#include "view.cuh"
+#include "entries.cuh"
 
 enum {
     BIN_MOVE_NT = 1024,
@@ -118,18 +118,6 @@ static __global__ void __launch_bounds__(NT) kernel_bin_starts(bin_job job) {
     }
 }
 
-/* The last row that begins at or before entry k; the whole warp searches, 33 times fewer rows a step. */
-static __device__ int64_t warp_row_of(const gpu_csr &A, int64_t k) {
-    int64_t low = 0, high = A.rows;
-    while (high - low > 1) {
-        const int64_t length = high - low, probe = low + length * (lane_of() + 1) / 33;
-        const int before = __popc(__ballot_sync(~0u, rowptr_at(A, probe) <= k));
-        high = before < 32 ? low + length * (before + 1) / 33 : high;
-        low = before > 0 ? low + length * before / 33 : low;
-    }
-    return low;
-}
-
 /* Shared memory: values, rows and columns of a tile in the order of bins, then two words a bin. */
 static inline LSP_BOTH_SIDES size_t bin_move_bytes(int tile, uint32_t bins, int value_bytes) {
     return (size_t)tile * (size_t)(value_bytes + 8) + (size_t)bins * 8;
@@ -182,7 +170,7 @@ static __device__ int64_t find_rows(const bin_job &job, uint32_t *rows, int64_t 
     const int warp = (int)threadIdx.x / 32;
     uint32_t row = 0;
     if (warp < 2) {
-        const int64_t found = warp_row_of(job.A, warp == 0 ? begin : begin + n - 1);
+        const int64_t found = warp_row_of(job.A, warp == 0 ? begin : begin + n - 1, 0);
         ends[warp] = found;
     }
     __syncthreads();
