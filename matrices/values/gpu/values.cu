@@ -89,24 +89,53 @@ extern "C" lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 
 /* ---- diagonals ---- */
 
-/* Adds the entries of row i in column i, in their order: a warp looks at 32 entries at a time. */
-static __global__ void kernel_take_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
-    EACH_ROW(i, n) {
-        const int64_t end = rowptr_at(A, i + 1);
-        double sum[2] = {0, 0};
-        bool first = true;
-        for (int64_t base = rowptr_at(A, i); base < end; base += 32) {
-            const int64_t mine = base + lane_of();
-            unsigned found = __ballot_sync(~0u, mine < end && col_at(A, mine) == i);
-            for (; found != 0; found &= found - 1) {
-                double x[2];
-                get(A.val_type, A.val, base + __ffs((int)found) - 1, x);
-                lsp_add_number(type, first, sum, x);
-                first = false;
-            }
+enum { FEW = 16 }; /* entries a row, in the mean, up to which a lane takes a row; longer ones a warp */
+
+/* Adds the entries of row i in column i, in their order. */
+static __device__ void take_by_lane(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
+    double sum[2] = {0, 0}, x[2];
+    bool first = true;
+    for (int64_t k = rowptr_at(A, i); k < rowptr_at(A, i + 1); k++) {
+        if (col_at(A, k) == i) {
+            get(A.val_type, A.val, k, x);
+            lsp_add_number(type, first, sum, x);
+            first = false;
         }
-        if (lane_of() == 0) {
-            put(type, diagonal, i, sum);
+    }
+    put(type, diagonal, i, sum);
+}
+
+/* The same: a warp looks at 32 entries at a time. */
+static __device__ void take_by_warp(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
+    const int64_t end = rowptr_at(A, i + 1);
+    double sum[2] = {0, 0}, x[2];
+    bool first = true;
+    for (int64_t base = rowptr_at(A, i); base < end; base += 32) {
+        const int64_t mine = base + lane_of();
+        unsigned found = __ballot_sync(~0u, mine < end && col_at(A, mine) == i);
+        for (; found != 0; found &= found - 1) {
+            get(A.val_type, A.val, base + __ffs((int)found) - 1, x);
+            lsp_add_number(type, first, sum, x);
+            first = false;
+        }
+    }
+    if (lane_of() == 0) {
+        put(type, diagonal, i, sum);
+    }
+}
+
+static __global__ void kernel_long_rows_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
+    EACH_ROW(i, n) { take_by_warp(A, type, diagonal, i); }
+}
+
+static __global__ void kernel_short_rows_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
+    EACH_ITEM(i, (n + 31) / 32 * 32) { /* whole warps */
+        const bool long_row = i < n && rowptr_at(A, i + 1) - rowptr_at(A, i) > 4 * FEW;
+        if (i < n && !long_row) {
+            take_by_lane(A, type, diagonal, i);
+        }
+        for (unsigned left = __ballot_sync(~0u, long_row); left != 0; left &= left - 1) {
+            take_by_warp(A, type, diagonal, i - lane_of() + __ffs((int)left) - 1);
         }
     }
 }
@@ -114,7 +143,9 @@ static __global__ void kernel_take_diagonal(gpu_csr A, lsp_type type, void *diag
 extern "C" lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     const int64_t n = lsp_min(A->rows, A->cols);
     const lsp_type type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-    return LSP_LAUNCH(ctx, kernel_take_diagonal, blocks_for_rows(n), NT, 0, view(A), type, diagonal, n);
+    return A->nnz > FEW * A->rows
+               ? LSP_LAUNCH(ctx, kernel_long_rows_diagonal, blocks_for_rows(n), NT, 0, view(A), type, diagonal, n)
+               : LSP_LAUNCH(ctx, kernel_short_rows_diagonal, blocks_for_items(n), NT, 0, view(A), type, diagonal, n);
 }
 
 static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type, int64_t n, void *rowptr,
