@@ -91,9 +91,9 @@ done:
 
 static void close_batch(lsp_spgemm_batch_plan *b) {
     lsp_spgemm_plan_destroy(b->product);
+    lsp_batch_close(b->ctx, &b->A);
+    lsp_batch_close(b->ctx, &b->B);
     if (b->ctx != NULL) {
-        lsp_batch_close(b->ctx, &b->A);
-        lsp_batch_close(b->ctx, &b->B);
         lsp_free(b->ctx, b->C);
         lsp_free(b->ctx, b->W.rowptr);
     }

@@ -181,7 +181,9 @@ done:
 
 void lsp_batch_close(lsp_ctx *ctx, lsp_batch_factor *f) {
     lsp_csr_transpose_plan_destroy(f->transpose);
-    lsp_csr_free(ctx, &f->stack);
-    lsp_csr_free(ctx, &f->T);
-    lsp_free(ctx, f->spans);
+    if (ctx != NULL) {
+        lsp_csr_free(ctx, &f->stack);
+        lsp_csr_free(ctx, &f->T);
+        lsp_free(ctx, f->spans);
+    }
 }
