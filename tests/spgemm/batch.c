@@ -113,6 +113,35 @@ TEST_ON_BOTH(spgemm_batch, every_product_has_the_bits_of_the_reference) {
     }
 }
 
+/* Threads take shares that begin and end inside of matrices. */
+Test(spgemm_batch, many_threads_share_large_matrices) {
+    for (int kind = 0; kind < 4; kind++) {
+        lsp_ctx *ctx = test_ctx(4);
+        const lsp_spgemm_options options = {.transpose_a = kind & 1, .transpose_b = kind & 2};
+        lsp_spgemm_batch_plan *plan;
+        uint64_t state = (uint64_t)kind;
+        recipe like = plain;
+        batch *x = calloc(1, sizeof *x);
+        like.entries = 6;
+        for (x->count = 0; x->count < MOST; x->count++) {
+            const bool empty = test_below(&state, 4) == 0;
+            like.rows = like.cols = empty ? 0 : 1000 + test_below(&state, 3000);
+            x->a[x->count] = x->A[x->count] = make(&like, test_random(&state));
+            x->b[x->count] = x->B[x->count] = make(&like, test_random(&state));
+        }
+        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C));
+        check(ctx, x, &options, "shares of threads");
+        must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
+        must(ctx, lsp_spgemm_batch_plan_create(ctx, x->count, x->a, x->b, &options, &plan));
+        must(ctx, lsp_spgemm_batch_execute(plan, x->a, x->b, x->C));
+        check(ctx, x, &options, "shares of threads, by a plan");
+        must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
+        lsp_spgemm_batch_plan_destroy(plan);
+        drop_batch(ctx, x);
+        lsp_ctx_destroy(ctx);
+    }
+}
+
 TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
     static const int64_t sizes[][3] = {{0, 0, 0}, {0, 5, 3}, {4, 0, 6}, {3, 4, 0}, {2, 2, 2}};
     lsp_spgemm_batch_plan *plan;
@@ -147,6 +176,34 @@ TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
             drop_batch(ctx, x);
         }
     }
+}
+
+TEST_ON_BOTH(spgemm_batch, complex_matrices_have_products_without_values) {
+    lsp_csr A[3], a[3], C[3], right;
+    recipe like = plain;
+    const lsp_spgemm_options options = {.types.drop_values = true};
+    like.entries = 3;
+    for (int i = 0; i < 3; i++) {
+        like.rows = like.cols = 5 + i;
+        A[i] = make(&like, (uint64_t)i);
+        free(A[i].val);
+        A[i].val = calloc((size_t)A[i].nnz + 1, 16);
+        A[i].val_type = LSP_C64;
+        a[i] = there(ctx) ? upload(ctx, &A[i]) : A[i];
+    }
+    must(ctx, lsp_spgemm_batch(ctx, 3, a, a, &options, C));
+    for (int i = 0; i < 3; i++) {
+        must(ctx, lsp_spgemm(ctx, &A[i], &A[i], &options, &right, NULL));
+        lsp_csr here = there(ctx) ? download(ctx, &C[i]) : C[i];
+        same(ctx, &here, &right, "a pattern");
+        must(ctx, lsp_csr_free(ctx, &right));
+        drop(&A[i]);
+        if (there(ctx)) {
+            must(ctx, lsp_csr_free(ctx, &here));
+            must(ctx, lsp_csr_free(ctx, &a[i]));
+        }
+    }
+    must(ctx, lsp_spgemm_batch_free(ctx, 3, C));
 }
 
 /* ---- plans ---- */
