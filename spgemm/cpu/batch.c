@@ -33,14 +33,12 @@ static int64_t behind(int64_t shift, int64_t x) { return (int64_t)((uint64_t)shi
 LSP_INLINE bool copy_pointers(lsp_type from, lsp_type to, const lsp_batch_span *a, const lsp_csr *stack, int64_t begin,
                               int64_t end) {
     const int64_t rows = a[1].row_at - a->row_at, nnz = a[1].entry_at - a->entry_at;
-    bool bad = false;
-    for (int64_t r = begin; r < end; r++) {
+    bool bad = (begin == 0 && lsp_index_at(a->rowptr, from, 0) != 0) ||
+               (end == rows + 1 && lsp_index_at(a->rowptr, from, rows) != nnz);
+    for (int64_t r = lsp_max(begin, 1); r < end; r++) {
         const int64_t start = lsp_index_at(a->rowptr, from, r);
-        bad |= r == 0 ? start != 0 : start < lsp_index_at(a->rowptr, from, r - 1);
-        bad |= r == rows && start != nnz;
-        if (r > 0) {
-            lsp_index_set(stack->rowptr, to, a->row_at + r, behind(a->entry_at, start));
-        }
+        bad |= start < lsp_index_at(a->rowptr, from, r - 1);
+        lsp_index_set(stack->rowptr, to, a->row_at + r, behind(a->entry_at, start));
     }
     return bad;
 }
