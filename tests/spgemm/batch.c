@@ -436,6 +436,41 @@ TEST_ON_BOTH(spgemm_batch, what_makes_no_sense_is_refused) {
 
 /* ---- memory ---- */
 
+TEST_ON_BOTH(spgemm_batch, a_budget_that_is_too_small_is_told) {
+    for (int planned = 0; planned < 2; planned++) {
+        batch *x = make_batch(ctx, 7, 3, &plain, false, true, 4);
+        const lsp_spgemm_options options = {.transpose_b = true};
+        const int64_t before = in_use(ctx);
+        lsp_status status = LSP_ERR_MEMORY;
+        int refusals = 0;
+        for (int64_t budget = before + 64; status != LSP_OK; budget += budget / 16 + 256) {
+            lsp_spgemm_batch_plan *plan = NULL;
+            must(ctx, lsp_ctx_trim(ctx));
+            must(ctx, lsp_ctx_set_max_bytes(ctx, budget));
+            memset(x->C, 7, sizeof x->C);
+            if (planned) {
+                status = lsp_spgemm_batch_plan_create(ctx, x->count, x->a, x->b, &options, &plan);
+                status = status == LSP_OK ? lsp_spgemm_batch_execute(plan, x->a, x->b, x->C) : status;
+                lsp_spgemm_batch_plan_destroy(plan);
+            } else {
+                status = lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C);
+            }
+            if (status != LSP_OK) {
+                cr_assert(status == LSP_ERR_MEMORY, "%lld bytes: %s: %s", (long long)budget, lsp_status_name(status),
+                          lsp_last_error(ctx));
+                cr_assert(((const char *)x->C)[0] == 7 && ((const char *)x->C)[sizeof x->C - 1] == 7);
+                cr_assert_eq(in_use(ctx), before);
+                refusals++;
+            }
+        }
+        must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+        cr_assert(refusals > 5, "%d refusals", refusals);
+        check(ctx, x, &options, "within a budget");
+        must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
+        drop_batch(ctx, x);
+    }
+}
+
 static lsp_status use_batch(lsp_ctx *ctx, void *data) {
     batch *x = data;
     const lsp_spgemm_options options = {.transpose_b = true};
