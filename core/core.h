@@ -27,6 +27,8 @@ typedef struct lsp_block { /* a piece of memory: in use, or kept for the next ca
     bool used;
     void (*release)(void *user, void *memory); /* gives an adopted block back; NULL: the allocator's own block */
     void *release_user;
+    const void *group; /* NULL, or the memory is shared: the first array of its group */
+    int64_t sharers;   /* the number of structs whose arrays lie in the group */
 } lsp_block;
 
 typedef struct lsp_space { /* bytes of one kind of memory */
@@ -99,7 +101,7 @@ lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t rese
 /* Memory that outlives the call (an output), not set to zero. For 0 items or items of 0 bytes *memory becomes NULL. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULL and memory that is not the context's */
-bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context that is in use */
+bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context in use, not shared */
 
 /* Memory that changes its owner. _adopt adds arrays of a caller to the context's blocks; lsp_free, or the end of the
  * context, calls release(user, memory) for each. It skips NULL; the arrays differ and are not the context's. On failure
@@ -109,6 +111,17 @@ lsp_status lsp_adopt(lsp_ctx *ctx, lsp_where where, void *const arrays[3], void 
                      void *user);
 bool lsp_adopted(const lsp_ctx *ctx, const void *memory);
 lsp_array lsp_detach(lsp_ctx *ctx, const void *memory);
+
+/* Memory in which the arrays of several structs lie. _make_joint: up to three arrays of lsp_alloc, the first one not
+ * NULL, become a group: lsp_owns denies them, and lsp_free ignores them, because no struct owns them alone. _joint_at:
+ * the group that holds this address, all zero if none. _free_joint frees all arrays of a group. */
+typedef struct lsp_joint {
+    const void *group;
+    int64_t sharers;
+} lsp_joint;
+void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers);
+lsp_joint lsp_joint_at(const lsp_ctx *ctx, const void *address);
+void lsp_free_joint(lsp_ctx *ctx, const void *group);
 
 /* Adds a plan to the context's list. `plan` comes from lsp_alloc; *ctx is its pointer to the context, already set. */
 void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);

@@ -258,7 +258,7 @@ lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_b
 
 static lsp_block *find_used(const lsp_ctx *ctx, const void *memory) {
     for (size_t i = memory ? ctx->block_count : 0; i-- > 0;) {
-        if (ctx->blocks[i].memory == memory && ctx->blocks[i].used) {
+        if (ctx->blocks[i].memory == memory && ctx->blocks[i].used && !ctx->blocks[i].group) {
             return &ctx->blocks[i];
         }
     }
@@ -278,6 +278,39 @@ void lsp_free(lsp_ctx *ctx, void *memory) {
         space->used -= (int64_t)block->bytes;
         space->kept += (int64_t)block->bytes;
         trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
+    }
+}
+
+/* ---- memory that several structs share ---- */
+
+void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers) {
+    for (int a = 0; a < 3; a++) {
+        lsp_block *block = find_used(ctx, arrays[a]);
+        if (block) {
+            block->group = arrays[0];
+            block->sharers = sharers;
+        }
+    }
+}
+
+lsp_joint lsp_joint_at(const lsp_ctx *ctx, const void *address) {
+    const uintptr_t at = (uintptr_t)address;
+    for (size_t i = ctx->block_count; i-- > 0;) {
+        const lsp_block *block = &ctx->blocks[i];
+        if (block->group && at >= (uintptr_t)block->memory && at - (uintptr_t)block->memory < block->bytes) {
+            return (lsp_joint){.group = block->group, .sharers = block->sharers};
+        }
+    }
+    return (lsp_joint){0};
+}
+
+void lsp_free_joint(lsp_ctx *ctx, const void *group) {
+    for (size_t i = group ? ctx->block_count : 0; i-- > 0;) {
+        if (ctx->blocks[i].group == group) {
+            ctx->blocks[i].group = NULL;
+            lsp_free(ctx, ctx->blocks[i].memory);
+            i = ctx->block_count; /* lsp_free may have moved the others */
+        }
     }
 }
 

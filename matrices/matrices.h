@@ -100,6 +100,9 @@ lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const l
 /* *C = *made. If C is also an input, its arrays are freed first, as far as they belong to the context. */
 void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
 
+/* May lsp_csr_free free A? False if one of its arrays is another owner's, or shared with other matrices. */
+bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A);
+
 /* lsp_csr_check, with this name for the matrix in its messages. */
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 

@@ -44,6 +44,14 @@ static inline lsp_ctx *test_gpu_ctx_or_skip(void) {
     return ctx;
 }
 
+/* One test for both devices. The file, or the cases that it includes, has on_the_cpu and on_the_gpu, which make a
+ * context and call it. */
+#define TEST_ON_BOTH(suite, name)                                                                                      \
+    static void name(lsp_ctx *ctx);                                                                                    \
+    Test(suite, name##_on_the_cpu) { on_the_cpu(name); }                                                               \
+    Test(suite, name##_on_the_gpu) { on_the_gpu(name); }                                                               \
+    static void name(lsp_ctx *ctx)
+
 /* An allocator that counts pieces in use and fails at the `fail_at`-th call (-1: never). */
 typedef struct test_memory {
     long calls, fail_at, outstanding;

@@ -110,6 +110,36 @@ LSP_API lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alph
 LSP_API lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
                                          double beta, const lsp_csr *D, lsp_csr *C);
 
+/* ---- many products in one call ----------------------------------------------------------------------------------- */
+
+/* C[i] = op(A[i])*op(B[i]) for 0 <= i < count, with the bits of lsp_spgemm, by one product of all together: for many
+ * small products, which take longer one by one. All matrices lie in one place; all A have the types of A[0], and all B
+ * those of B[0]; sizes may differ. All C have the same types, which fit the largest. `options` may be NULL and has no
+ * filter. C must be another array than A and B. On a GPU, all A together, and all B, have up to 2^31 - 1 rows and
+ * entries. Waits for the GPU.
+ *
+ * The products share their memory: lsp_spgemm_batch_free frees all of them, and lsp_csr_free refuses each.
+ *     lsp_spgemm_batch(ctx, 1000, A, B, NULL, C);
+ *     lsp_spgemm_batch_free(ctx, 1000, C); */
+LSP_API lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                    const lsp_spgemm_options *options, lsp_csr *C);
+
+/* Frees the products of a batch, all at once, and zeroes C[0 .. count-1]. A product that another call has replaced is
+ * freed like any matrix of the context. Returns LSP_ERR_ARGUMENT and frees nothing if C are not all products of a
+ * batch. Zeroed products alone, or count 0, do nothing. */
+LSP_API lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C);
+
+/* The plan of a batch: it belongs to the context, and holds a copy of all A and B. Sizes and types are the same in each
+ * call. The structure is read when the plan is made, and not again: _execute and _update take values alone, without a
+ * look at row pointers and columns. _update computes the values of the products of an _execute of this plan again. */
+typedef struct lsp_spgemm_batch_plan lsp_spgemm_batch_plan;
+LSP_API lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                                const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan);
+LSP_API void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan);
+LSP_API lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                            lsp_csr *C);
+LSP_API lsp_status lsp_spgemm_batch_update(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+
 /* ---- products larger than memory --------------------------------------------------------------------------------- */
 
 /* Receives the rows first_row, first_row + 1, ... of C. The matrix `rows` is valid during the call only. A status other

@@ -124,15 +124,25 @@ static void free_arrays(lsp_ctx *ctx, const lsp_csr *A) {
     lsp_free(ctx, A->val);
 }
 
+bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A) {
+    return (!A->rowptr || lsp_owns(ctx, A->rowptr)) && (!A->col || lsp_owns(ctx, A->col)) &&
+           (!A->val || lsp_owns(ctx, A->val));
+}
+
 lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx, LSP_ERR_ARGUMENT, "the context is NULL");
-    if (A) {
-        LSP_REQUIRE((!A->rowptr || lsp_owns(ctx, A->rowptr)) && (!A->col || lsp_owns(ctx, A->col)) &&
-                        (!A->val || lsp_owns(ctx, A->val)),
-                    LSP_ERR_ARGUMENT,
+    if (A && !lsp_csr_is_own(ctx, A)) {
+        const lsp_joint joint = lsp_joint_at(ctx, A->rowptr);
+        LSP_REQUIRE(!joint.group, LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not freed: it shares memory with the others of its "
+                    "batch of %lld, which lsp_spgemm_batch_free frees together",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)joint.sharers);
+        LSP_REQUIRE(false, LSP_ERR_ARGUMENT,
                     "a matrix of %lld x %lld with %lld entries is not freed: its arrays are not this context's",
                     (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    }
+    if (A) {
         free_arrays(ctx, A);
         *A = (lsp_csr){0};
     }

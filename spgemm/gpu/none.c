@@ -1,5 +1,6 @@
 /* C = A*B on a GPU, in a build without CUDA: every call refuses. */
 #include "core/none.h"
+#include "spgemm/batch.h"
 #include "spgemm/spgemm.h"
 
 /* clang-format off */
@@ -19,6 +20,10 @@ LSP_NO_CUDA(lsp_spgemm_gpu_replay_run,
 LSP_NO_CUDA(lsp_spgemm_gpu_start_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_read_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]),
             ctx)
+LSP_NO_CUDA(lsp_batch_gather_cuda, (lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault), ctx)
+LSP_NO_CUDA(lsp_batch_shift_cuda, (lsp_ctx *ctx, const lsp_batch_factor *f), ctx)
+LSP_NO_CUDA(lsp_batch_ends_cuda, (lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends), ctx)
+LSP_NO_CUDA(lsp_batch_rebase_cuda, (lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr), ctx)
 /* clang-format on */
 
 int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) { return 0; }

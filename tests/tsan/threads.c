@@ -62,6 +62,15 @@ static lsp_status multiply_triple(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B);
 }
 
+static lsp_status multiply_batch(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    const lsp_csr both[2] = {*A, *A};
+    lsp_csr C[2] = {{0}, {0}};
+    lsp_status status = lsp_spgemm_batch(ctx, 2, both, both, &(lsp_spgemm_options){.transpose_b = true}, C);
+    status = status == LSP_OK ? lsp_csr_copy(ctx, &C[1], NULL, B) : status;
+    lsp_spgemm_batch_free(ctx, 2, C);
+    return status;
+}
+
 /* A plan that is executed, then used again for the values. */
 static lsp_status multiply_planned(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     lsp_spgemm_plan *plan = NULL;
@@ -409,7 +418,8 @@ static const struct {
              {"multiply and add", multiply_add},
              {"multiply by a plan", multiply_planned},
              {"multiply into a file", product_file},
-             {"multiply three", multiply_triple}};
+             {"multiply three", multiply_triple},
+             {"multiply a batch", multiply_batch}};
 
 static void *run_all(void *data) {
     job *work = data;

@@ -1,0 +1,316 @@
+/* C[i] = op(A[i])*op(B[i]) for many i by one product of two stacks (batch.h). The C[i] are slices of its result: only
+ * their row pointers are made anew, because those of every matrix begin at 0. */
+#include "batch.h"
+#include "matrices/matrices.h"
+#include "spgemm.h"
+
+struct lsp_spgemm_batch_plan {
+    lsp_ctx *ctx; /* NULL: the context was destroyed */
+    lsp_plan_life life;
+    int64_t count;
+    lsp_spgemm_options options; /* of the product of the stacks */
+    lsp_type rowptr_type;       /* of each product: as asked for, then as made */
+    lsp_batch_factor A, B;
+    lsp_batch_span *C;        /* count + 1; entry_at is set when products are made */
+    lsp_spgemm_plan *product; /* of the stacks; NULL in a plan that serves one call, or has no matrices */
+    lsp_csr W;                /* all products together, whose columns and values the caller has; all zero before */
+};
+
+/* ---- checks ---- */
+
+static bool overlap(const lsp_csr *A, const lsp_csr *C, int64_t count) {
+    return (uintptr_t)C < (uintptr_t)(A + count) && (uintptr_t)A < (uintptr_t)(C + count);
+}
+
+static lsp_status check_places(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(count == 0 || (A != NULL && B != NULL && C != NULL), LSP_ERR_ARGUMENT,
+                "the matrices of a batch of %lld, or the place for the products, are NULL", (long long)count);
+    LSP_REQUIRE(count == 0 || (!overlap(A, C, count) && !overlap(B, C, count)), LSP_ERR_ARGUMENT,
+                "the place for %lld products, which share their memory, is that of the factors", (long long)count);
+done:
+    return status;
+}
+
+/* Checks everything but arrays, and that every pair can be multiplied. */
+static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options) {
+    static const char *const names[] = {"A[0]", "B[0]"};
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(count >= 0 && count <= INT64_MAX / (int64_t)sizeof(lsp_csr), LSP_ERR_ARGUMENT,
+                "a batch of %lld products: 0 or more are needed", (long long)count);
+    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
+                "a batch of %lld products has no filter: call lsp_spgemm for each", (long long)count);
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, count > 0 && A != NULL ? A->where : LSP_HOST));
+    LSP_REQUIRE(count == 0 || (A != NULL && B != NULL), LSP_ERR_ARGUMENT, "the matrices of a batch of %lld are NULL",
+                (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t inner_a = options->transpose_a ? A[i].rows : A[i].cols;
+        const int64_t inner_b = options->transpose_b ? B[i].cols : B[i].rows;
+        LSP_REQUIRE(inner_a == inner_b, LSP_ERR_ARGUMENT,
+                    "A[%lld] of %lld x %lld%s cannot be multiplied by B[%lld] of %lld x %lld%s", (long long)i,
+                    (long long)A[i].rows, (long long)A[i].cols, options->transpose_a ? ", transposed," : "",
+                    (long long)i, (long long)B[i].rows, (long long)B[i].cols,
+                    options->transpose_b ? ", transposed" : "");
+    }
+    LSP_TRY(count > 0 ? lsp_spgemm_check_headers(ctx, names, A, B, options) : LSP_OK);
+done:
+    return status;
+}
+
+/* ---- the stacks ---- */
+
+static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const lsp_csr *B,
+                             const lsp_spgemm_options *options, bool kept) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = b->ctx;
+    b->options = *options;
+    b->options.transpose_b = false;          /* the stack B.T takes its place */
+    b->options.types.rowptr_type = LSP_NONE; /* of the stack: it has more entries than any product */
+    b->options.types.where = b->count > 0 ? A->where : LSP_HOST;
+    b->rowptr_type = options->types.rowptr_type;
+    b->A = (lsp_batch_factor){.name = "A", .diagonal = true, .pattern = options->types.drop_values};
+    b->B = (lsp_batch_factor){.name = "B",
+                              .diagonal = options->transpose_b,
+                              .transposed = options->transpose_b,
+                              .pattern = options->types.drop_values};
+    if (b->count == 0) {
+        goto done;
+    }
+    LSP_TRY(lsp_batch_open(ctx, &b->A, A, b->count, kept));
+    LSP_TRY(lsp_batch_open(ctx, &b->B, B, b->count, kept));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, b->count + 1, sizeof *b->C, (void **)&b->C));
+    for (int64_t i = 0; i <= b->count; i++) {
+        const lsp_batch_span *a = &b->A.spans[i], *next = &b->B.spans[i + 1 - (i == b->count)], *at = &b->B.spans[i];
+        b->C[i] = (lsp_batch_span){.row_at = options->transpose_a ? a->shift : a->row_at,
+                                   .cols = options->transpose_b ? next->row_at - at->row_at : at->cols};
+    }
+done:
+    return status;
+}
+
+static void close_batch(lsp_spgemm_batch_plan *b) {
+    lsp_spgemm_plan_destroy(b->product);
+    lsp_batch_close(b->ctx, &b->A);
+    lsp_batch_close(b->ctx, &b->B);
+    if (b->ctx != NULL) {
+        lsp_free(b->ctx, b->C);
+        lsp_free(b->ctx, b->W.rowptr);
+    }
+}
+
+/* ---- the products ---- */
+
+/* The address of array[i]. `array` may be NULL if a caller gave a wrong product. */
+static void *at(void *array, int64_t i, lsp_type type) {
+    return (void *)((uintptr_t)array + (uintptr_t)i * lsp_type_bytes(type));
+}
+
+/* Product i of the stack *W, and its row pointers among all of them. */
+static lsp_csr slice(const lsp_spgemm_batch_plan *b, const lsp_csr *W, void *pointers, int64_t i) {
+    const lsp_batch_span *c = &b->C[i];
+    const int64_t nnz = c[1].entry_at - c->entry_at;
+    return (lsp_csr){.rows = c[1].row_at - c->row_at,
+                     .cols = c->cols,
+                     .nnz = nnz,
+                     .rowptr = at(pointers, lsp_batch_first(b->C, true, i), b->rowptr_type),
+                     .col = nnz > 0 ? at(W->col, c->entry_at, W->col_type) : NULL,
+                     .val = nnz > 0 && W->val_type != LSP_NONE ? at(W->val, c->entry_at, W->val_type) : NULL,
+                     .rowptr_type = b->rowptr_type,
+                     .col_type = W->col_type,
+                     .val_type = W->val_type,
+                     .where = W->where};
+}
+
+/* Finds where each product ends, and makes the row pointers of each. The types fit the one with the most entries. */
+static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void **pointers) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = b->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_batch_result r = {.spans = b->C, .count = b->count, .W = W};
+    lsp_csr_types types = {b->rowptr_type, W->col_type, W->val_type, W->val_type == LSP_NONE, W->where};
+    const bool there = W->where == LSP_CUDA;
+    int64_t *ends, most = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, b->count + 1, &ends));
+    LSP_TRY(there ? lsp_batch_ends_cuda(ctx, &r, ends) : lsp_batch_ends_cpu(ctx, &r, ends));
+    for (int64_t i = 0; i <= b->count; i++) {
+        b->C[i].entry_at = ends[i];
+        most = lsp_max(most, i > 0 ? ends[i] - ends[i - 1] : 0);
+    }
+    LSP_TRY(lsp_csr_resolve(ctx, W->cols, most, W->val_type, &types, &types));
+    b->rowptr_type = types.rowptr_type;
+    LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(b->rowptr_type), pointers));
+    LSP_TRY(there ? lsp_batch_rebase_cuda(ctx, &r, b->rowptr_type, *pointers)
+                  : lsp_batch_rebase_cpu(ctx, &r, b->rowptr_type, *pointers));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* C[i] = the slices of *W, whose columns and values they share from now on. The batch keeps W's row pointers, which an
+ * update needs. On failure W is freed. */
+static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = b->ctx;
+    void *pointers = NULL;
+    LSP_TRY(make_pointers(b, W, &pointers));
+    for (int64_t i = 0; i < b->count; i++) {
+        C[i] = slice(b, W, pointers, i);
+    }
+    lsp_make_joint(ctx, (void *const[]){pointers, W->col, W->val}, b->count);
+    lsp_free(ctx, b->W.rowptr);
+    b->W = *W;
+    b->W.col = b->W.val = NULL;
+done:
+    if (status != LSP_OK) {
+        lsp_free(ctx, pointers);
+        lsp_csr_free(ctx, W);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                            const lsp_spgemm_options *options, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    lsp_csr W = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    lsp_spgemm_batch_plan batch = {.ctx = ctx, .count = count};
+    LSP_TRY(check_batch(ctx, count, A, B, options));
+    LSP_TRY(check_places(ctx, count, A, B, C));
+    LSP_TRY(open_batch(&batch, A, B, options, false));
+    if (count > 0) {
+        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, NULL));
+        LSP_TRY(hand_out(&batch, &W, C));
+    }
+done:
+    close_batch(&batch);
+    return status;
+}
+
+lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_joint batch = {0};
+    LSP_REQUIRE(ctx != NULL, LSP_ERR_ARGUMENT, "the context is NULL");
+    LSP_REQUIRE(count >= 0 && (C != NULL || count == 0), LSP_ERR_ARGUMENT, "a batch of %lld products at %p",
+                (long long)count, (void *)C);
+    for (int64_t i = 0; i < count; i++) {
+        const lsp_joint joint = lsp_joint_at(ctx, C[i].rowptr);
+        LSP_REQUIRE(joint.group != NULL || lsp_csr_is_own(ctx, &C[i]), LSP_ERR_ARGUMENT,
+                    "C[%lld], %lld x %lld with %lld entries, is not freed: it is neither of a batch nor this context's",
+                    (long long)i, (long long)C[i].rows, (long long)C[i].cols, (long long)C[i].nnz);
+        LSP_REQUIRE(joint.group == NULL || joint.sharers == count, LSP_ERR_ARGUMENT,
+                    "%lld products of a batch of %lld are not freed: all share its memory", (long long)count,
+                    (long long)joint.sharers);
+        LSP_REQUIRE(joint.group == NULL || batch.group == NULL || joint.group == batch.group, LSP_ERR_ARGUMENT,
+                    "C[%lld] is of another batch than the products before it: nothing is freed", (long long)i);
+        batch = joint.group != NULL ? joint : batch;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (lsp_csr_is_own(ctx, &C[i])) { /* it replaced a product */
+            lsp_csr_free(ctx, &C[i]);
+        }
+        C[i] = (lsp_csr){0};
+    }
+    lsp_free_joint(ctx, batch.group);
+done:
+    return status;
+}
+
+/* ---- plans ---- */
+
+void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
+    if (plan != NULL) {
+        close_batch(plan);
+        lsp_plan_free(&plan->life);
+    }
+}
+
+lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                        const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan) {
+    static const char *const names[] = {"the stack of all A", "the stack of all B"};
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_batch_plan *made = NULL;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(check_batch(ctx, count, A, B, options));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    *made = (lsp_spgemm_batch_plan){.ctx = ctx, .count = count};
+    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(open_batch(made, A, B, options, true));
+    LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
+                                           &made->product)
+                      : LSP_OK);
+    *plan = made;
+done:
+    if (status != LSP_OK) {
+        lsp_spgemm_batch_plan_destroy(made);
+    }
+    return status;
+}
+
+/* *W = the stack whose slices are C[0], C[1], ... of this plan. */
+static lsp_status find_stack(lsp_spgemm_batch_plan *plan, const lsp_csr *C, lsp_csr *W) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(plan->W.rowptr != NULL, LSP_ERR_ARGUMENT,
+                "the plan has made no products yet whose %lld values could be new", (long long)plan->count);
+    *W = plan->W;
+    for (int64_t i = 0; i < plan->count && W->col == NULL; i++) {
+        W->col = C[i].nnz > 0 ? C[i].col : NULL; /* the first product that has entries begins where the stack does */
+        W->val = C[i].nnz > 0 ? C[i].val : NULL;
+    }
+    for (int64_t i = 0; i < plan->count; i++) {
+        const lsp_csr made = slice(plan, W, C[0].rowptr, i);
+        LSP_REQUIRE(C[i].rows == made.rows && C[i].cols == made.cols && C[i].nnz == made.nnz &&
+                        C[i].rowptr == made.rowptr && C[i].col == made.col && C[i].val == made.val &&
+                        C[i].rowptr_type == made.rowptr_type && C[i].col_type == made.col_type &&
+                        C[i].val_type == made.val_type && C[i].where == made.where && C[i].rowptr != NULL,
+                    LSP_ERR_ARGUMENT,
+                    "C[%lld] is %lld x %lld with %lld entries, but not product %lld of %lld x %lld with %lld that the "
+                    "plan has made",
+                    (long long)i, (long long)C[i].rows, (long long)C[i].cols, (long long)C[i].nnz, (long long)i,
+                    (long long)made.rows, (long long)made.cols, (long long)made.nnz);
+    }
+done:
+    return status;
+}
+
+static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_csr W = {0};
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = plan->ctx;
+    LSP_TRY(check_places(ctx, plan->count, A, B, C));
+    if (plan->count == 0) {
+        goto done;
+    }
+    LSP_TRY(update ? find_stack(plan, C, &W) : LSP_OK);
+    LSP_TRY(lsp_batch_take_values(ctx, &plan->A, A));
+    LSP_TRY(lsp_batch_take_values(ctx, &plan->B, B));
+    const lsp_csr *left = &plan->A.stack, *right = lsp_batch_operand(&plan->B);
+    if (update) {
+        LSP_TRY(lsp_spgemm_update(plan->product, left, right, &W));
+    } else {
+        LSP_TRY(lsp_spgemm_execute(plan->product, left, right, &W));
+        LSP_TRY(hand_out(plan, &W, C));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    return run(plan, A, B, false, C);
+}
+lsp_status lsp_spgemm_batch_update(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    return run(plan, A, B, true, C);
+}

@@ -1,0 +1,189 @@
+/* A factor of a batch: its matrices are checked, measured and put together. See batch.h. */
+#include "batch.h"
+#include "matrices/matrices.h"
+#include "spgemm.h"
+
+#include <stdio.h>
+
+lsp_batch_name lsp_batch_name_of(const char *name, int64_t i) {
+    lsp_batch_name made;
+    (void)snprintf(made.text, sizeof made.text, "%s[%lld]", name, (long long)i);
+    return made;
+}
+
+/* ---- sizes ---- */
+
+/* Checks the struct of a matrix. Names cost more than the check of a small matrix, so only a refusal makes one. */
+static lsp_status check_header(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t i, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *like = &f->like;
+    if (lsp_csr_check_header(ctx, f->name, A) != LSP_OK) {
+        LSP_TRY(lsp_csr_check_header(ctx, lsp_batch_name_of(f->name, i).text, A));
+    }
+    LSP_REQUIRE(A->where == like->where, LSP_ERR_ARGUMENT,
+                "%s[%lld] lies %s and A[0] does not: all matrices of a batch must lie in one place", f->name,
+                (long long)i, A->where == LSP_CUDA ? "on the GPU" : "on the host");
+    LSP_REQUIRE(A->rowptr_type == like->rowptr_type && A->col_type == like->col_type && A->val_type == like->val_type,
+                LSP_ERR_ARGUMENT,
+                "%s[%lld] has types %s, %s and %s, and %s[0] has %s, %s and %s: they must be the same in a batch",
+                f->name, (long long)i, lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type),
+                lsp_type_name(A->val_type), f->name, lsp_type_name(like->rowptr_type), lsp_type_name(like->col_type),
+                lsp_type_name(like->val_type));
+done:
+    return status;
+}
+
+/* *sum += size, of the matrices 0 .. i together. */
+static lsp_status add(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t i, const char *sizes, int64_t size,
+                      int64_t *sum) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(lsp_add(*sum, size, sum), LSP_ERR_OVERFLOW, "%s[0] to %s[%lld] together have 2^63 %s or more", f->name,
+                f->name, (long long)i, sizes);
+done:
+    return status;
+}
+
+/* The GPU's kernels number rows, entries and inner columns in 32 bits. */
+static lsp_status check_total(lsp_ctx *ctx, const lsp_batch_factor *f) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *stack = &f->stack;
+    const int64_t most = f->like.where == LSP_CUDA ? INT32_MAX : INT64_MAX / 16;
+    LSP_REQUIRE(stack->rows <= most && stack->nnz <= most && (!f->diagonal || stack->cols - 1 <= most),
+                LSP_ERR_UNSUPPORTED,
+                "the %lld matrices %s together are %lld x %lld with %lld entries: a batch in this place may have up to "
+                "%lld rows, inner columns and entries",
+                (long long)f->count, f->name, (long long)stack->rows, (long long)stack->cols, (long long)stack->nnz,
+                (long long)most);
+done:
+    return status;
+}
+
+/* Checks the structs, and makes the table of spans and the sizes of the stack. */
+static lsp_status measure(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
+    lsp_status status = LSP_OK;
+    int64_t widest = 0, columns = 0;
+    lsp_csr *stack = &f->stack;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, f->count + 1, sizeof *f->spans, (void **)&f->spans));
+    for (int64_t i = 0; i < f->count; i++) {
+        const lsp_csr *A = &matrices[i];
+        LSP_TRY(check_header(ctx, f, i, A));
+        f->spans[i] = (lsp_batch_span){.rowptr = A->rowptr,
+                                       .col = A->col,
+                                       .val = A->val,
+                                       .row_at = stack->rows,
+                                       .entry_at = stack->nnz,
+                                       .cols = A->cols,
+                                       .shift = f->diagonal ? columns : 0};
+        LSP_TRY(add(ctx, f, i, "rows", A->rows, &stack->rows));
+        LSP_TRY(add(ctx, f, i, "entries", A->nnz, &stack->nnz));
+        LSP_TRY(f->diagonal ? add(ctx, f, i, "columns", A->cols, &columns) : LSP_OK);
+        widest = lsp_max(widest, A->cols);
+    }
+    stack->cols = f->diagonal ? columns : widest;
+    f->spans[f->count] = (lsp_batch_span){.row_at = stack->rows, .entry_at = stack->nnz, .shift = columns};
+    LSP_TRY(check_total(ctx, f));
+done:
+    return status;
+}
+
+/* ---- arrays ---- */
+
+static lsp_status gather(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault) {
+    return f->like.where == LSP_CUDA ? lsp_batch_gather_cuda(ctx, f, structure, fault)
+                                     : lsp_batch_gather_cpu(ctx, f, structure, fault);
+}
+
+/* Puts the arrays together. Matrix by matrix, a check of small ones would take longer: so they are checked while they
+ * are copied, and the first one at fault is checked again for the sentence. */
+static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
+    lsp_status status = LSP_OK;
+    const lsp_type type = f->pattern ? LSP_NONE : f->like.val_type;
+    const lsp_csr_types types = {.val_type = type, .drop_values = type == LSP_NONE, .where = f->like.where};
+    lsp_csr made = {0};
+    int64_t fault = f->count;
+    LSP_TRY(lsp_csr_create(ctx, f->stack.rows, f->stack.cols, f->stack.nnz, &types, &made));
+    f->stack = made;
+    LSP_TRY(gather(ctx, f, true, &fault));
+    if (fault < f->count) {
+        const lsp_batch_name name = lsp_batch_name_of(f->name, fault);
+        LSP_TRY(lsp_csr_check_there(ctx, name.text, &matrices[fault]));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, of %lld x %lld with %lld entries, was changed while it was read",
+                    name.text, (long long)matrices[fault].rows, (long long)matrices[fault].cols,
+                    (long long)matrices[fault].nnz);
+    }
+done:
+    return status;
+}
+
+/* T = the transpose of a block diagonal stack, with the columns of each block from 0 on. */
+static lsp_status transpose(lsp_ctx *ctx, lsp_batch_factor *f, bool kept) {
+    lsp_status status = LSP_OK;
+    int64_t tallest = 0;
+    if (kept) {
+        LSP_TRY(lsp_csr_transpose_plan_create(ctx, &f->stack, &f->transpose));
+        LSP_TRY(lsp_csr_transpose_execute(f->transpose, &f->stack, &f->T));
+    } else {
+        LSP_TRY(lsp_csr_transpose_as(ctx, f->name, &f->stack, &f->T));
+    }
+    LSP_TRY(f->like.where == LSP_CUDA ? lsp_batch_shift_cuda(ctx, f) : lsp_batch_shift_cpu(ctx, f));
+    for (int64_t i = 0; i < f->count; i++) {
+        tallest = lsp_max(tallest, f->spans[i + 1].row_at - f->spans[i].row_at);
+    }
+    f->T.cols = tallest;
+done:
+    return status;
+}
+
+lsp_status lsp_batch_open(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices, int64_t count, bool kept) {
+    lsp_status status = LSP_OK;
+    f->count = count;
+    f->like = (lsp_csr){.rowptr_type = matrices->rowptr_type,
+                        .col_type = matrices->col_type,
+                        .val_type = matrices->val_type,
+                        .where = matrices->where};
+    LSP_TRY(measure(ctx, f, matrices));
+    LSP_TRY(fill(ctx, f, matrices));
+    LSP_TRY(f->transposed ? transpose(ctx, f, kept) : LSP_OK);
+done:
+    return status;
+}
+
+/* ---- new values ---- */
+
+static lsp_status check_planned(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t i, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    const lsp_batch_span *a = &f->spans[i];
+    const int64_t rows = a[1].row_at - a->row_at, nnz = a[1].entry_at - a->entry_at;
+    LSP_TRY(check_header(ctx, f, i, A));
+    LSP_REQUIRE(A->rows == rows && A->cols == a->cols && A->nnz == nnz, LSP_ERR_ARGUMENT,
+                "%s[%lld] is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", f->name,
+                (long long)i, (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)rows,
+                (long long)a->cols, (long long)nnz);
+done:
+    return status;
+}
+
+lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
+    lsp_status status = LSP_OK;
+    lsp_csr T = f->T;
+    for (int64_t i = 0; i < f->count; i++) {
+        LSP_TRY(check_planned(ctx, f, i, &matrices[i]));
+        f->spans[i].val = matrices[i].val;
+    }
+    LSP_TRY(f->stack.val_type != LSP_NONE ? gather(ctx, f, false, NULL) : LSP_OK);
+    if (f->transposed) {
+        T.cols = f->stack.rows; /* as the plan made it */
+        LSP_TRY(lsp_csr_transpose_update(f->transpose, &f->stack, &T));
+    }
+done:
+    return status;
+}
+
+void lsp_batch_close(lsp_ctx *ctx, lsp_batch_factor *f) {
+    lsp_csr_transpose_plan_destroy(f->transpose);
+    if (ctx != NULL) {
+        lsp_csr_free(ctx, &f->stack);
+        lsp_csr_free(ctx, &f->T);
+        lsp_free(ctx, f->spans);
+    }
+}

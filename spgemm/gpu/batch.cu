@@ -1,0 +1,191 @@
+/* The stacks of a batch on a GPU. The table of spans is copied to the GPU, then one kernel serves all matrices. A warp
+ * takes a tile of entries and finds its first and last matrix by binary search, so that a large matrix among small ones
+ * is shared by many warps. */
+#include "core/launch.cuh"
+#include "spgemm/batch.h"
+
+typedef unsigned long long ull;
+enum { NT = 256, WARPS = NT / 32, TILE = 256, SM_BLOCKS = 8 };
+
+static __device__ int64_t index_at(const void *array, bool wide, int64_t i) {
+    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+static __device__ void index_set(void *array, bool wide, int64_t i, int64_t x) {
+    if (wide) {
+        ((int64_t *)array)[i] = x;
+    } else {
+        ((int32_t *)array)[i] = (int32_t)x;
+    }
+}
+
+/* The spans on the GPU, of `count` matrices, and whether items are row pointers or entries; n of them. */
+typedef struct gpu_spans {
+    const lsp_batch_span *spans;
+    int64_t count, n;
+    bool pointers;
+} gpu_spans;
+
+/* For each item k of a tile of the warp: its matrix is i. */
+#define EACH_ITEM_OF_TILES(k, i, s)                                                                                    \
+    for (int64_t tile = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * TILE; tile < (s).n;                         \
+         tile += (int64_t)gridDim.x * WARPS * TILE)                                                                    \
+        for (int64_t end = min(tile + TILE, (s).n),                                                                    \
+                     low = lsp_batch_find((s).spans, (s).pointers, tile, 0, (s).count - 1),                            \
+                     high = lsp_batch_find((s).spans, (s).pointers, end - 1, low, (s).count - 1),                      \
+                     k = tile + threadIdx.x % 32, i;                                                                   \
+             k < end && (i = lsp_batch_find((s).spans, (s).pointers, k, low, high), true); k += 32)
+
+static int64_t blocks_for(lsp_ctx *ctx, const gpu_spans *s) {
+    return lsp_blocks_for(ctx, s->n, (int64_t)WARPS * TILE, SM_BLOCKS);
+}
+
+/* Index arrays of the matrices and of the stack. */
+typedef struct gpu_copy {
+    void *to;
+    bool from_wide, to_wide;
+    ull *fault; /* the lowest matrix that is malformed */
+} gpu_copy;
+
+static __device__ void tell(ull *fault, bool bad, int64_t i) {
+    if (bad) {
+        atomicMin(fault, (ull)i);
+    }
+}
+
+static __global__ void kernel_pointers(gpu_spans s, gpu_copy copy) {
+    EACH_ITEM_OF_TILES(k, i, s) {
+        const lsp_batch_span *a = &s.spans[i];
+        const int64_t rows = a[1].row_at - a->row_at, r = k - (a->row_at + i);
+        const int64_t start = index_at(a->rowptr, copy.from_wide, r);
+        const int64_t before = r > 0 ? index_at(a->rowptr, copy.from_wide, r - 1) : 0;
+        tell(copy.fault, (r == 0 ? start != 0 : start < before) || (r == rows && start != a[1].entry_at - a->entry_at),
+             i);
+        if (r > 0) { /* row pointer 0 is the last one of the matrix before */
+            index_set(copy.to, copy.to_wide, a->row_at + r, (int64_t)((ull)a->entry_at + (ull)start));
+        }
+    }
+}
+
+static __global__ void kernel_columns(gpu_spans s, gpu_copy copy) {
+    EACH_ITEM_OF_TILES(k, i, s) {
+        const lsp_batch_span *a = &s.spans[i];
+        const int64_t j = index_at(a->col, copy.from_wide, k - a->entry_at);
+        tell(copy.fault, (ull)j >= (ull)a->cols, i);
+        index_set(copy.to, copy.to_wide, k, (int64_t)((ull)a->shift + (ull)j));
+    }
+}
+
+template <typename T> static __global__ void kernel_values(gpu_spans s, T *to) {
+    EACH_ITEM_OF_TILES(k, i, s) { to[k] = ((const T *)s.spans[i].val)[k - s.spans[i].entry_at]; }
+}
+
+static __global__ void kernel_shift(gpu_spans s, void *col, bool wide) {
+    EACH_ITEM_OF_TILES(k, i, s) { index_set(col, wide, k, index_at(col, wide, k) - s.spans[i].row_at); }
+}
+
+static __global__ void kernel_ends(gpu_spans s, const void *rowptr, bool wide, int64_t *ends) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i <= s.count; i += (int64_t)gridDim.x * NT) {
+        ends[i] = index_at(rowptr, wide, s.spans[i].row_at);
+    }
+}
+
+static __global__ void kernel_rebase(gpu_spans s, const void *rowptr, gpu_copy copy) {
+    EACH_ITEM_OF_TILES(k, i, s) {
+        const int64_t first = s.spans[i].row_at, r = k - (first + i);
+        index_set(copy.to, copy.to_wide, k,
+                  index_at(rowptr, copy.from_wide, first + r) - index_at(rowptr, copy.from_wide, first));
+    }
+}
+
+/* ---- calls ---- */
+
+static lsp_status upload(lsp_ctx *ctx, const lsp_batch_span *spans, int64_t count, lsp_batch_span **there) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof **there, (void **)there));
+    LSP_TRY(lsp_cuda_copy(ctx, *there, LSP_CUDA, spans, LSP_HOST, (count + 1) * (int64_t)sizeof *spans));
+done:
+    return status;
+}
+
+static lsp_status gather_structure(lsp_ctx *ctx, const lsp_batch_factor *f, const gpu_spans *entries, int64_t *fault) {
+    lsp_status status = LSP_OK;
+    gpu_spans pointers = *entries;
+    gpu_copy copy = {};
+    ull found;
+    pointers.pointers = true;
+    pointers.n = f->stack.rows + f->count;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof found, (void **)&copy.fault));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(copy.fault, 0xFF, sizeof found, (cudaStream_t)lsp_cuda_stream(ctx))));
+    copy.to = f->stack.rowptr;
+    copy.from_wide = f->like.rowptr_type == LSP_I64;
+    copy.to_wide = f->stack.rowptr_type == LSP_I64;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_pointers, blocks_for(ctx, &pointers), NT, 0, pointers, copy));
+    copy.to = f->stack.col;
+    copy.from_wide = f->like.col_type == LSP_I64;
+    copy.to_wide = f->stack.col_type == LSP_I64;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_columns, blocks_for(ctx, entries), NT, 0, *entries, copy));
+    LSP_TRY(lsp_cuda_read(ctx, &found, copy.fault, sizeof found));
+    *fault = found == ~0ull ? f->count : (int64_t)found;
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_batch_span *there = NULL;
+    LSP_TRY(upload(ctx, f->spans, f->count, &there));
+    {
+        const gpu_spans entries = {there, f->count, f->stack.nnz, false};
+        LSP_TRY(structure ? gather_structure(ctx, f, &entries, fault) : LSP_OK);
+        if (f->stack.val_type == LSP_F64) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<double>, blocks_for(ctx, &entries), NT, 0, entries,
+                               (double *)f->stack.val));
+        } else if (f->stack.val_type == LSP_F32) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<float>, blocks_for(ctx, &entries), NT, 0, entries,
+                               (float *)f->stack.val));
+        }
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const lsp_batch_factor *f) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_batch_span *there = NULL;
+    LSP_TRY(upload(ctx, f->spans, f->count, &there));
+    {
+        const gpu_spans entries = {there, f->count, f->T.nnz, false};
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_shift, blocks_for(ctx, &entries), NT, 0, entries, f->T.col,
+                           f->T.col_type == LSP_I64));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) {
+    lsp_status status = LSP_OK;
+    int64_t *ends_there = NULL;
+    LSP_TRY(upload(ctx, r->spans, r->count, &r->there));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_there));
+    {
+        const gpu_spans s = {r->there, r->count, r->W->rows + r->count, true};
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_ends, lsp_blocks_for(ctx, r->count + 1, NT, SM_BLOCKS), NT, 0, s, r->W->rowptr,
+                           r->W->rowptr_type == LSP_I64, ends_there));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, ends, ends_there, (r->count + 1) * (int64_t)sizeof *ends));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_batch_rebase_cuda(lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr) {
+    const gpu_spans s = {r->there, r->count, r->W->rows + r->count, true};
+    gpu_copy copy = {};
+    copy.to = rowptr;
+    copy.from_wide = r->W->rowptr_type == LSP_I64;
+    copy.to_wide = type == LSP_I64;
+    return LSP_LAUNCH(ctx, kernel_rebase, blocks_for(ctx, &s), NT, 0, s, r->W->rowptr, copy);
+}
