@@ -28,6 +28,9 @@ static __device__ void pile_up(const gpu_pile &pile, const gpu_csr &A, double fa
             ((double *)pile.val)[at] = __dmul_rn(factor, value_at(A, k));
         } else if (pile.val_type == LSP_F32) {
             ((float *)pile.val)[at] = __fmul_rn((float)factor, (float)value_at(A, k));
+        } else if (pile.val_type == LSP_C64) {
+            ((double *)pile.val)[2 * at] = __dmul_rn(factor, part_at(A, k, 0));
+            ((double *)pile.val)[2 * at + 1] = __dmul_rn(factor, part_at(A, k, 1));
         }
     }
 }
@@ -44,10 +47,11 @@ static __global__ void kernel_widen(const void *counts, bool wide, int64_t *to, 
     EACH_ITEM(i, n + 1) { to[i] = i > 0 ? index_at(counts, wide, i - 1) : 0; }
 }
 
-template <typename V> static __device__ V sum_of(const V *val, int64_t from, int64_t end) {
-    V sum = val[from];
+/* `step`: 2 for the real parts of complex values, and from val + 1 on for the imaginary ones. */
+template <typename V> static __device__ V sum_of(const V *val, int64_t from, int64_t end, int step = 1) {
+    V sum = val[from * step];
     for (int64_t k = from + 1; k < end; k++) {
-        sum += val[k];
+        sum += val[k * step];
     }
     return isnan(sum) ? (V)__longlong_as_double(0x7FF8000000000000ll) : sum; // every NaN gets the same bits
 }
@@ -65,6 +69,9 @@ static __global__ void kernel_sum(gpu_pile pile, const void *heads, const int64_
                 ((double *)val)[to] = sum_of((const double *)pile.val, from, end);
             } else if (pile.val_type == LSP_F32) {
                 ((float *)val)[to] = sum_of((const float *)pile.val, from, end);
+            } else if (pile.val_type == LSP_C64) {
+                ((double *)val)[2 * to] = sum_of((const double *)pile.val, from, end, 2);
+                ((double *)val)[2 * to + 1] = sum_of((const double *)pile.val + 1, from, end, 2);
             }
         }
     }
