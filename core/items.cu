@@ -18,6 +18,20 @@ __global__ void kernel_convert(To *to, const From *from, int64_t n, int *overflo
     }
 }
 
+/* Complex values are pairs of doubles. from NULL: writes ones. */
+template <typename From> __global__ void kernel_complex(double *to, const From *from, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+        to[2 * i] = from ? (double)from[i] : 1.0;
+        to[2 * i + 1] = 0;
+    }
+}
+
+static __global__ void kernel_gather_pairs(double *to, const double *from, const uint32_t *places, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < 2 * n; i += (int64_t)gridDim.x * NT) {
+        to[i] = from[2 * (int64_t)places[i / 2] + i % 2];
+    }
+}
+
 template <typename T> __global__ void kernel_gather(T *to, const T *from, const uint32_t *places, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
         to[i] = from[places[i]];
@@ -29,6 +43,13 @@ static lsp_status convert(lsp_ctx *ctx, void *to, const void *from, int64_t n, i
     return n > 0 ? LSP_LAUNCH(ctx, (kernel_convert<To, From>), blocks_for(ctx, n), NT, 0, (To *)to, (const From *)from,
                               n, overflow)
                  : LSP_OK;
+}
+
+static lsp_status to_complex(lsp_ctx *ctx, double *to, const void *from, lsp_type from_type, int64_t n) {
+    const int64_t blocks = blocks_for(ctx, n);
+    return from_type == LSP_F32 ? LSP_LAUNCH(ctx, kernel_complex<float>, blocks, NT, 0, to, (const float *)from, n)
+                                : LSP_LAUNCH(ctx, kernel_complex<double>, blocks, NT, 0, to,
+                                             from_type == LSP_NONE ? NULL : (const double *)from, n);
 }
 
 static lsp_status narrow_checked(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
@@ -65,6 +86,8 @@ extern "C" lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type,
     case LSP_F64:
         return from_type == LSP_NONE ? convert<double, double>(ctx, to, NULL, n, NULL)
                                      : convert<double, float>(ctx, to, from, n, NULL);
+    case LSP_C64:
+        return to_complex(ctx, (double *)to, from, from_type, n);
     default:
         return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "values of type %s cannot become %s", lsp_type_name(from_type),
                         lsp_type_name(to_type));
@@ -79,6 +102,10 @@ extern "C" lsp_status lsp_cuda_gather(lsp_ctx *ctx, void *to, const void *from, 
                                       const uint32_t *places, int64_t n) {
     if (n == 0) {
         return LSP_OK;
+    }
+    if (item_bytes == 16) {
+        return LSP_LAUNCH(ctx, kernel_gather_pairs, blocks_for(ctx, 2 * n), NT, 0, (double *)to, (const double *)from,
+                          places, n);
     }
     return item_bytes == 4 ? LSP_LAUNCH(ctx, kernel_gather<uint32_t>, blocks_for(ctx, n), NT, 0, (uint32_t *)to,
                                         (const uint32_t *)from, places, n)

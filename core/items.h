@@ -8,14 +8,16 @@
 extern "C" {
 #endif
 
-/* to[i] = from[i] in another type: between I32 and I64, between F32 and F64, or from LSP_NONE to ones of F32 or F64
- * (`from` is not read). From I64 to I32 the call waits for the GPU: LSP_ERR_OVERFLOW if an index does not fit. */
+/* to[i] = from[i] in another type: between I32 and I64, between F32 and F64, from LSP_NONE to ones of F32 or F64
+ * (`from` is not read), or from any of these three to C64, whose arrays are aligned to 8 bytes. From I64 to I32 the
+ * call waits for the GPU: LSP_ERR_OVERFLOW if an index does not fit. */
 lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n);
 
 /* From I64 to I32 without a check and without waiting, for indices that are known to fit. */
 lsp_status lsp_cuda_narrow(lsp_ctx *ctx, void *to, const void *from, int64_t n);
 
-/* to[i] = from[places[i]], for items of 4 or 8 bytes. */
+/* to[i] = from[places[i]], for items of 4, 8 or 16 bytes. Those of 16 are two doubles: both arrays are aligned to 8
+ * bytes. */
 lsp_status lsp_cuda_gather(lsp_ctx *ctx, void *to, const void *from, size_t item_bytes, const uint32_t *places,
                            int64_t n);
 

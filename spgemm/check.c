@@ -12,10 +12,8 @@ static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_wher
                 "row pointers of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(types->rowptr_type));
     LSP_REQUIRE(may_be_index(types->col_type), LSP_ERR_ARGUMENT, "columns of type %s: LSP_I32 or LSP_I64 is needed",
                 lsp_type_name(types->col_type));
-    LSP_REQUIRE(types->val_type != LSP_C64 || types->drop_values, LSP_ERR_UNSUPPORTED,
-                "complex values cannot be multiplied");
-    LSP_REQUIRE(lsp_is_value(types->val_type), LSP_ERR_ARGUMENT, "values of type %s: LSP_F32 or LSP_F64 is needed",
-                lsp_type_name(types->val_type));
+    LSP_REQUIRE(lsp_is_value(types->val_type), LSP_ERR_ARGUMENT,
+                "values of type %s: LSP_F32, LSP_F64 or LSP_C64 is needed", lsp_type_name(types->val_type));
     LSP_REQUIRE(types->where == LSP_HOST || types->where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "a product at place %d: LSP_HOST or LSP_CUDA is needed", (int)types->where);
     LSP_REQUIRE(types->where == LSP_HOST || types->where == where, LSP_ERR_UNSUPPORTED,
@@ -41,6 +39,25 @@ done:
     return status;
 }
 
+lsp_status lsp_spgemm_check_complex(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                    const lsp_spgemm_options *options) {
+    lsp_status status = LSP_OK;
+    const bool complex_factor = A->val_type == LSP_C64 || B->val_type == LSP_C64;
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    if (type == LSP_NONE || (type != LSP_C64 && !complex_factor)) {
+        return LSP_OK;
+    }
+    LSP_REQUIRE(type == LSP_C64, LSP_ERR_UNSUPPORTED,
+                "the product of complex matrices is complex: its values cannot have the type %s", lsp_type_name(type));
+    LSP_REQUIRE(options->semiring == LSP_PLUS_TIMES, LSP_ERR_UNSUPPORTED,
+                "complex values are multiplied in the semiring plus-times only, not in %s",
+                lsp_semiring_name(options->semiring));
+    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
+                "the product of complex matrices cannot be filtered");
+done:
+    return status;
+}
+
 lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                     const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
@@ -53,8 +70,7 @@ lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], co
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the matrices lie on the GPU, and this context is on the host");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
-    LSP_REQUIRE(options->types.drop_values || (A->val_type != LSP_C64 && B->val_type != LSP_C64), LSP_ERR_UNSUPPORTED,
-                "complex matrices cannot be multiplied");
+    LSP_TRY(lsp_spgemm_check_complex(ctx, A, B, options));
     int64_t inner_a = options->transpose_a ? A->rows : A->cols, inner_b = options->transpose_b ? B->cols : B->rows;
     LSP_REQUIRE(inner_a == inner_b, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,

@@ -1,6 +1,7 @@
 /* The specification of C = A*B: Gustavson's method, row by row. `place[j]` is the place of column j in C, if the
  * current row has it already. Sums grow in the order of A's entries. A segmented sort then sorts each row. */
 #include "core/semiring.h"
+#include "matrices/matrices.h"
 #include "spgemm.h"
 
 /* Joins `sum` and a product, which is rounded to the type of the arithmetic already. */
@@ -27,14 +28,24 @@ static float add_f32(lsp_semiring semiring, float a, float b, bool first, float 
     return how == LSP_JOIN_FUSED && !first ? fmaf(a, b, sum) : (float)join(how, (double)product, first, (double)sum);
 }
 
+/* sum + a*b: each part is rounded twice. */
+static void add_complex(lsp_value a, lsp_value b, bool first, double sum[2]) {
+    const double nothing[] = {-0.0, -0.0}, *from = first ? nothing : sum;
+    const double re = fma(-a.im, b.im, fma(a.re, b.re, from[0]));
+    sum[1] = fma(a.im, b.re, fma(a.re, b.im, from[1]));
+    sum[0] = re;
+}
+
 /* Joins the product of a and b to C[at], or writes it there if it is the first. */
-static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, double a, double b) {
+static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, lsp_value a, lsp_value b) {
     if (job->type == LSP_F32) {
         float *sum = (float *)job->C->val + at;
-        *sum = add_f32(job->semiring, (float)a, (float)b, first, first ? 0 : *sum);
+        *sum = add_f32(job->semiring, (float)a.re, (float)b.re, first, first ? 0 : *sum);
     } else if (job->type == LSP_F64) {
         double *sum = (double *)job->C->val + at;
-        *sum = add_f64(job->semiring, a, b, first, first ? 0 : *sum);
+        *sum = add_f64(job->semiring, a.re, b.re, first, first ? 0 : *sum);
+    } else if (job->type == LSP_C64) {
+        add_complex(a, b, first, (double *)job->C->val + 2 * at);
     }
 }
 
@@ -52,7 +63,7 @@ static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i
             }
             if (!job->counting) {
                 lsp_index_set(job->C->col, job->C->col_type, place[j], j);
-                add_product(job, place[j], first, lsp_spgemm_value_at(A, p), lsp_spgemm_value_at(B, q));
+                add_product(job, place[j], first, lsp_value_at(A, p), lsp_value_at(B, q));
             }
         }
     }
@@ -61,10 +72,11 @@ static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i
 
 /* Replaces every NaN by one and the same, because processors differ in which of two NaN they keep. */
 static void settle_nan(const lsp_spgemm_job *job) {
-    for (int64_t i = 0; i < job->C->nnz; i++) {
+    const int64_t parts = job->type == LSP_C64 ? 2 : 1;
+    for (int64_t i = 0; i < parts * job->C->nnz && job->type != LSP_NONE; i++) {
         if (job->type == LSP_F32 && isnan(((float *)job->C->val)[i])) {
             ((float *)job->C->val)[i] = (float)NAN;
-        } else if (job->type == LSP_F64 && isnan(((double *)job->C->val)[i])) {
+        } else if (job->type != LSP_F32 && isnan(((double *)job->C->val)[i])) {
             ((double *)job->C->val)[i] = (double)NAN;
         }
     }

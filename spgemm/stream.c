@@ -15,6 +15,7 @@ typedef struct streaming {
     bool on_gpu, given_there;   /* blocks are multiplied on the GPU; A and B were given there */
     bool stays_there;           /* C's rows are handed over on the GPU */
     lsp_spgemm_options product; /* nothing transposed */
+    int64_t value_bytes;        /* of C, at most */
     lsp_csr mask;               /* a sorted copy of the filter's mask, if that was not sorted */
     lsp_csr mask_rows;          /* the row pointers of the filter's mask, on the host */
     lsp_spgemm_receiver to;     /* block_bytes: by the bound; a single row may have more */
@@ -56,7 +57,7 @@ static void know_rows(void *data, int64_t part, int thread) {
 
 /* Finds the end of the block that begins at row `first`. All threads count the products of the next 4096 rows. */
 static int64_t block_end(streaming *s, int64_t first) {
-    const int64_t entry_bytes = 8 + 8, row_bytes = 8; /* the widest types: it is a bound */
+    const int64_t entry_bytes = 8 + s->value_bytes, row_bytes = 8; /* the widest types: it is a bound */
     int64_t end = first, bytes = 0;
     while (end < s->A.rows) {
         if (end - s->known_from >= ROWS_KNOWN) {
@@ -234,6 +235,7 @@ lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     LSP_TRY(lsp_spgemm_check_options(ctx, options, options->types.where == LSP_CUDA ? LSP_CUDA : A->where));
     LSP_REQUIRE((A->where == LSP_HOST && options->types.where == LSP_HOST) || ctx->options.device == LSP_CUDA,
                 LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
+    LSP_TRY(lsp_spgemm_check_complex(ctx, A, B, options));
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
                 (long long)block_bytes);
 done:
@@ -303,6 +305,7 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     s.product.transpose_a = s.product.transpose_b = false;
     LSP_REQUIRE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
     LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
+    s.value_bytes = lsp_spgemm_result_type(A, B, options) == LSP_C64 ? 16 : 8;
     s.given_there = A->where == LSP_CUDA;
     s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
     s.stays_there = s.on_gpu && (s.given_there || to->stays_there);

@@ -76,7 +76,7 @@ static inline lsp_csr make(const recipe *r, uint64_t seed) {
     }
     A.nnz = nnz;
     A.col = calloc((size_t)nnz + 1, 8);
-    A.val = r->val_type == LSP_NONE ? NULL : calloc((size_t)nnz + 1, 8);
+    A.val = r->val_type == LSP_NONE ? NULL : calloc((size_t)nnz + 1, 16);
     for (int64_t p = 0; p < nnz; p++) {
         lsp_index_set(A.col, A.col_type, p, all[p]);
         double value = test_value(r->wild, &state);
@@ -84,6 +84,8 @@ static inline lsp_csr make(const recipe *r, uint64_t seed) {
             ((float *)A.val)[p] = (float)value;
         } else if (r->val_type == LSP_F64) {
             ((double *)A.val)[p] = value;
+        } else if (r->val_type == LSP_C64) {
+            lsp_value_set(LSP_C64, A.val, p, (lsp_value){value, test_value(r->wild, &state)});
         }
     }
     free(columns), free(all);

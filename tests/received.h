@@ -43,7 +43,7 @@ static inline received receiver(int64_t rows, int64_t nnz) {
                             .col_type = LSP_I64,
                             .rowptr = calloc((size_t)rows + 1, 8),
                             .col = calloc((size_t)nnz + 1, 8),
-                            .val = calloc((size_t)nnz + 1, 8)}};
+                            .val = calloc((size_t)nnz + 1, 16)}};
 }
 
 static inline lsp_status receive(void *user, int64_t first_row, const lsp_csr *block) {

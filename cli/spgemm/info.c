@@ -20,22 +20,13 @@ static const char *symmetry_of(const lsp_csr_stats *stats) {
 
 /* ---- the product ---- */
 
-/* Plans the product. The library does not multiply complex matrices; since only counts are needed, they are planned as
- * patterns. */
+/* Plans the product. */
 static lsp_status plan_product(cli_job *job) {
-    lsp_csr A = job->A.csr, B = job->second->csr;
-    lsp_csr *operands[] = {&A, &B};
-    for (int i = 0; i < 2; i++) {
-        if (operands[i]->val_type == LSP_C64) {
-            operands[i]->val_type = LSP_NONE;
-            operands[i]->val = NULL;
-        }
-    }
     lsp_spgemm_options how = {.transpose_a = job->options.transpose_a,
                               .transpose_b = job->options.transpose_b,
-                              .types = {.val_type = cli_value_type(&job->options)}};
+                              .types = {.val_type = cli_product_type(job)}};
     lsp_spgemm_plan *plan = NULL;
-    lsp_status status = lsp_spgemm_plan_create(job->run.ctx, &A, &B, &how, &plan);
+    lsp_status status = lsp_spgemm_plan_create(job->run.ctx, &job->A.csr, &job->second->csr, &how, &plan);
     if (status == LSP_OK) {
         status = lsp_spgemm_plan_get_info(plan, &job->plan);
     }
@@ -46,10 +37,6 @@ static lsp_status plan_product(cli_job *job) {
 static bool defined(const cli_job *job) {
     const cli_sizes sizes = cli_sizes_of(job);
     return sizes.inner_a == sizes.inner_b;
-}
-
-static bool is_complex(const cli_job *job) {
-    return job->A.csr.val_type == LSP_C64 || job->second->csr.val_type == LSP_C64;
 }
 
 /* ---- for people ---- */
@@ -106,8 +93,7 @@ static void product_text(const cli_job *job) {
         return;
     }
     const lsp_spgemm_info *plan = &job->plan;
-    cli_table_row(to, "products", cli_count(plan->products).text, "%s",
-                  is_complex(job) ? "counted only: complex products are not supported" : "multiplications");
+    cli_table_row(to, "products", cli_count(plan->products).text, "multiplications");
     cli_table_row(to, "entries", cli_count(plan->nnz_bound).text, "at most");
     cli_table_row(to, "bytes", cli_bytes(plan->bound_bytes).text, "of C at most, and %s of scratch",
                   cli_bytes(plan->scratch_bytes).text);
@@ -164,7 +150,7 @@ static void product_json(cli_json *json, const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     cli_json_open(json, "product", '{');
     cli_json_string(json, "formula", cli_formula(job));
-    cli_json_bool(json, "supported", !is_complex(job));
+    cli_json_bool(json, "supported", true);
     cli_json_integer(json, "products", plan->products);
     cli_json_integer(json, "nnz_bound", plan->nnz_bound);
     cli_json_integer(json, "bound_bytes", plan->bound_bytes);

@@ -5,6 +5,11 @@
 
 lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
 
+lsp_type cli_product_type(const cli_job *job) {
+    const bool complex = job->A.csr.val_type == LSP_C64 || job->second->csr.val_type == LSP_C64;
+    return complex ? LSP_C64 : cli_value_type(&job->options);
+}
+
 const char *cli_formula(const cli_job *job) {
     static const char *const formulas[2][2][2] = {{{"A*B", "A*B^T"}, {"A^T*B", "A^T*B^T"}},
                                                   {{"A*A", "A*A^T"}, {"A^T*A", "A^T*A^T"}}};
@@ -25,7 +30,9 @@ const char *cli_instead(const cli_job *job) {
 }
 
 double cli_gflops(const cli_job *job) {
-    return job->multiplied && job->multiply_ms > 0 ? 2 * (double)job->plan.products / (job->multiply_ms * 1e6) : 0;
+    const double operations = cli_product_type(job) == LSP_C64 ? 8 : 2; /* a product */
+    return job->multiplied && job->multiply_ms > 0 ? operations * (double)job->plan.products / (job->multiply_ms * 1e6)
+                                                   : 0;
 }
 
 /* ---- the GPU ---- */

@@ -43,6 +43,8 @@ typedef struct cli_job {
 /* ---- the product ---- */
 
 lsp_type cli_value_type(const cli_options *options);
+/* The type of C's values: complex if those of A or B are. */
+lsp_type cli_product_type(const cli_job *job);
 
 /* "A*B", "A*A^T", ... */
 const char *cli_formula(const cli_job *job);
@@ -56,7 +58,7 @@ cli_sizes cli_sizes_of(const cli_job *job);
 /* The end of the message that A*A is not defined: names the product with the transpose, which is. */
 const char *cli_instead(const cli_job *job);
 
-/* Two floating-point operations for each product, in Gflop/s; 0 if nothing was multiplied. */
+/* Two floating-point operations for each product, eight if it is complex, in Gflop/s; 0 if nothing was multiplied. */
 double cli_gflops(const cli_job *job);
 
 /* ---- the GPU ---- */

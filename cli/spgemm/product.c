@@ -5,14 +5,22 @@
 
 #include <stdlib.h>
 
-static int check_operands(const cli_job *job) {
-    const cli_matrix *operands[] = {&job->A, job->second};
-    for (int i = 0; i < 2; i++) {
-        if (operands[i]->csr.val_type == LSP_C64) {
-            return cli_fail(CLI_INPUT, "%s is complex: products of complex matrices are not supported",
-                            operands[i]->name);
-        }
+/* Complex matrices are multiplied by plus-times alone, and their products cannot be filtered. */
+static int check_complex(const cli_job *job) {
+    const cli_options *o = &job->options;
+    const char *name = job->A.csr.val_type == LSP_C64 ? job->A.name : job->second->name;
+    if (cli_product_type(job) != LSP_C64) {
+        return CLI_DONE;
     }
+    return o->semiring ? cli_fail(CLI_INPUT, "%s is complex: --semiring %s is for real values", name, o->semiring_name)
+           : cli_filters(o) || o->mask
+               ? cli_fail(CLI_INPUT, "%s is complex: products of complex matrices cannot be filtered", name)
+           : job->cusparse ? cli_fail(CLI_INPUT, "%s is complex: --compare is for real values", name)
+                           : CLI_DONE;
+}
+
+static int check_operands(const cli_job *job) {
+    CLI_STEP(check_complex(job));
     const lsp_csr *A = &job->A.csr, *B = &job->second->csr;
     const cli_sizes sizes = cli_sizes_of(job);
     if (sizes.inner_a == sizes.inner_b) {
@@ -45,7 +53,7 @@ static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method 
                                 .semiring = (lsp_semiring)o->semiring,
                                 .transpose_a = o->transpose_a,
                                 .transpose_b = o->transpose_b,
-                                .types = {.val_type = cli_value_type(o)}};
+                                .types = {.val_type = cli_product_type(job)}};
 }
 
 /* The mask must be on the same device as the operands. */

@@ -34,10 +34,11 @@ static void product_row(const cli_job *job) {
             .label = label, .rows = sizes.rows, .cols = sizes.cols, .entries = entries, .name = "", .note = ""});
 }
 
-/* Adds the values of C in their order. With plus-pair it is the number of products that stay. */
+/* Adds the values of C in their order. With plus-pair it is the number of products that stay. NaN if they are complex.
+ */
 static double sum_of(const lsp_csr *C) {
-    double sum = 0;
-    for (int64_t p = 0; p < C->nnz; p++) {
+    double sum = C->val_type == LSP_C64 ? (double)NAN : 0;
+    for (int64_t p = 0; p < C->nnz && C->val_type != LSP_C64; p++) {
         sum += C->val_type == LSP_F32 ? (double)((const float *)C->val)[p] : ((const double *)C->val)[p];
     }
     return sum;

@@ -38,7 +38,7 @@ typedef enum lsp_status {
     LSP_ERR_IO = 3,          /* a file cannot be opened, read or written */
     LSP_ERR_MEMORY = 4,      /* out of memory, or beyond the budget of the context */
     LSP_ERR_DEVICE = 5,      /* no such device, no driver, or the device failed */
-    LSP_ERR_UNSUPPORTED = 6, /* a sensible request that the library does not offer: complex products, for instance */
+    LSP_ERR_UNSUPPORTED = 6, /* a sensible request that the library does not offer: complex filters, for instance */
     LSP_ERR_OVERFLOW = 7,    /* a size or an index does not fit its type */
     LSP_ERR_CONVERGENCE = 8  /* a solver ended before it reached its tolerance */
 } lsp_status;
@@ -148,7 +148,7 @@ typedef enum lsp_type {
     LSP_U64 = 4,
     LSP_F32 = 5,
     LSP_F64 = 6,
-    LSP_C64 = 7 /* two doubles, real part first: can be read, written and moved, not multiplied */
+    LSP_C64 = 7 /* two doubles, real part first: matrices and their products; no vectors or solvers */
 } lsp_type;
 
 /* Returns the bytes of one element: 0, 4, 8 or 16. */

@@ -87,9 +87,10 @@ typedef enum lsp_symmetry {
  * GPU. */
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
-/* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones. If
- * A and B are patterns, C is their union for any alpha and beta. Entries of the same column are summed in order, those
- * of A first; a sum that is NaN becomes the quiet NaN without sign. A and B lie in one place, and C lies there too. */
+/* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones,
+ * and a real value beside LSP_C64 has the imaginary part 0. alpha and beta scale both parts. If A and B are patterns, C
+ * is their union for any alpha and beta. Entries of the same column are summed in order, those of A first; a sum that
+ * is NaN becomes the quiet NaN without sign. A and B lie in one place, and C lies there too. */
 LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
 
 /* Chooses the entries that stay. All zero: all entries stay. The tests apply in the order of the fields. */

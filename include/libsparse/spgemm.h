@@ -23,10 +23,10 @@ typedef struct lsp_spgemm_options {
     lsp_semiring semiring;
     bool transpose_a, transpose_b;
     lsp_csr_types types; /* of C. val_type LSP_NONE: the wider type of A and B; if both are patterns, a pattern, but
-                            LSP_F64 for LSP_PLUS_PAIR without drop_values. C lies in the place of A and B, whatever
-                            `where` says */
+                            LSP_F64 for LSP_PLUS_PAIR without drop_values. LSP_C64 if A or B is complex; C may be
+                            LSP_C64 for real ones too. C lies in the place of A and B, whatever `where` says */
     lsp_filter filter;   /* chooses the entries of C that stay; not for plans. Entries outside a mask are not computed,
-                            unless the mask is much larger than the product or `complement` is set */
+                            unless the mask is much larger than the product or `complement` is set. Not for LSP_C64 */
     int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_options;
 
@@ -66,9 +66,9 @@ typedef struct lsp_spgemm_plan lsp_spgemm_plan;
 
 /* Inspects A and B (both on the host or both on the context's GPU, any order of columns, duplicates allowed), counts
  * products and chooses a method. Checks both matrices as lsp_csr_check does. The plan belongs to the context and holds
- * no copy of A or B: structure and sizes must be the same at execution, values may change. LSP_ERR_UNSUPPORTED for C64;
- * on a GPU also for the reference, for factors of 2^31 entries or rows and more, and for an inner dimension beyond
- * 2^31. Waits for the GPU. */
+ * no copy of A or B: structure and sizes must be the same at execution, values may change. LSP_ERR_UNSUPPORTED for
+ * LSP_C64 in another semiring than LSP_PLUS_TIMES; on a GPU also for the reference, for factors of 2^31 entries or rows
+ * and more, and for an inner dimension beyond 2^31. Waits for the GPU. */
 LSP_API lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                           const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 LSP_API void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan);
@@ -77,9 +77,14 @@ LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spg
 /* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored: the first
  * product is rounded, the others (LSP_PLUS_TIMES) are added by fused multiply-add. So every method gives the same bits.
  * A sum that happens to be zero stays; a sum that is NaN becomes the quiet NaN without sign. Values are first converted
- * to the type of C's values; a pattern counts as ones. nnz(C) is counted before C is allocated: if C does not fit the
- * budget, LSP_ERR_MEMORY names the bytes it needs, and nothing was multiplied. On a GPU the call waits for a check of
- * the structure and, the first time, for nnz(C); when it returns, the stream may still fill C. The caller frees C. */
+ * to the type of C's values; a pattern counts as ones. Complex values (LSP_C64) are multiplied plainly, without
+ * conjugation, and a real one has the imaginary part 0. Each part of a complex sum s begins at -0, and each product a*b
+ * is added by two fused multiply-adds a part, which round twice:
+ *     re(s) = fma(-im(a), im(b), fma(re(a), re(b), re(s))),  im(s) = fma(im(a), re(b), fma(re(a), im(b), im(s))).
+ * So infinities give NaN where these formulas do; each part that is NaN becomes the quiet NaN without sign. nnz(C) is
+ * counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY names the bytes it needs, and nothing was
+ * multiplied. On a GPU the call waits for a check of the structure and, the first time, for nnz(C); when it returns,
+ * the stream may still fill C. The caller frees C. */
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps

@@ -89,12 +89,18 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
     const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
     int64_t to = s->starts[i], last = -1, column;
     double sum = 0;
+    lsp_value complex_sum = {0, 0};
     for (int64_t steps = entries_of(rows); steps > 0; steps--) {
         const int64_t a_k = rows.a.k, b_k = rows.b.k;
         const bool from_b = step(index, s, &rows, &column), again = column == last;
         to -= again;
         lsp_index_set(s->C->col, col_type, to, column);
-        if (of_c != LSP_NONE) {
+        if (of_c == LSP_C64) {
+            const lsp_value next =
+                lsp_complex_term(from_b ? s->B : s->A, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            complex_sum = lsp_complex_settled(again ? lsp_complex_sum(complex_sum, next) : next);
+            lsp_value_set(LSP_C64, s->C->val, to, complex_sum);
+        } else if (of_c != LSP_NONE) {
             const double next =
                 lsp_sum_term(of_c, any ? (from_b ? s->B : s->A)->val_type : type, from_b ? s->B->val : s->A->val,
                              from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
@@ -145,8 +151,6 @@ lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
-    LSP_REQUIRE(A->val_type != LSP_C64 && B->val_type != LSP_C64, LSP_ERR_UNSUPPORTED,
-                "complex matrices cannot be added");
 done:
     return status;
 }

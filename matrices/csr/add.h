@@ -36,7 +36,15 @@ LSP_INLINE double lsp_sum_term(lsp_type type, lsp_type val_type, const void *val
     return type == LSP_F32 ? (double)((float)factor * (float)value) : factor * value;
 }
 
-/* Can A and B, whose structs were checked, be added? They need one place and one shape, and values that are real. */
+/* The same for a complex sum: each part is scaled by itself. A real value has the imaginary part 0. */
+LSP_INLINE lsp_value lsp_complex_term(const lsp_csr *A, int64_t k, double factor) {
+    const lsp_value value = lsp_value_at(A, k);
+    return (lsp_value){factor * value.re, factor * value.im};
+}
+LSP_INLINE lsp_value lsp_complex_sum(lsp_value x, lsp_value y) { return (lsp_value){x.re + y.re, x.im + y.im}; }
+LSP_INLINE lsp_value lsp_complex_settled(lsp_value x) { return (lsp_value){lsp_settled(x.re), lsp_settled(x.im)}; }
+
+/* Can A and B, whose structs were checked, be added? They need one place and one shape. */
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 
 /* Adds two matrices of equal pattern whose rows ascend strictly and whose types are those of C. In any other case, and

@@ -1,5 +1,5 @@
-/* C = alpha*A + beta*B of equal pattern: one pass compares, checks and copies the columns and sums the values. Its
- * inner loops are in add_kernel.c. */
+/* C = alpha*A + beta*B of equal pattern and real values: one pass compares, checks and copies the columns and sums the
+ * values. Its inner loops are in add_kernel.c. */
 #include "add.h"
 
 enum { bypass_from = 4 << 20 }; /* bytes; a C of this size or more is stored past the cache */
@@ -17,7 +17,7 @@ lsp_status lsp_csr_add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *typ
     lsp_csr_types fit;
     *done = false;
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, types, &fit));
-    if (!s->equal_rowptr || A->nnz == 0 || A->cols == 0 || A->val_type != s->B->val_type ||
+    if (!s->equal_rowptr || A->nnz == 0 || A->cols == 0 || A->val_type != s->B->val_type || A->val_type == LSP_C64 ||
         A->rowptr_type != A->col_type || A->rowptr_type != fit.rowptr_type || A->col_type != fit.col_type ||
         s->B->col_type != fit.col_type) {
         goto done;

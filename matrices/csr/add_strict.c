@@ -1,6 +1,6 @@
-/* C = alpha*A + beta*B where the rows of A and of B ascend strictly. One thread merges in one pass into arrays of
- * nnz(A)+nnz(B) entries and trims them if much is left over. Several threads count first, so that each knows where its
- * rows of C begin. One thread counts first too if these arrays do not fit the memory. */
+/* C = alpha*A + beta*B where the rows of A and of B ascend strictly and values are real. One thread merges in one pass
+ * into arrays of nnz(A)+nnz(B) entries and trims them if much is left over. Several threads count first, so that each
+ * knows where its rows of C begin. One thread counts first too if these arrays do not fit the memory. */
 #include "add.h"
 
 enum {
@@ -9,7 +9,8 @@ enum {
 };
 
 static bool suits(const lsp_csr *A) {
-    return A->nnz > 0 && A->cols <= INT32_MAX && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32;
+    return A->nnz > 0 && A->cols <= INT32_MAX && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 &&
+           A->val_type != LSP_C64;
 }
 
 /* Do arrays of `most` entries and arrays of C's true size fit the memory together? */

@@ -65,9 +65,30 @@ LSP_INLINE void sum_typed(lsp_type type, lsp_type val_type, const lsp_csr_sum *u
     }
 }
 
+/* Source p of the list, in a complex sum. */
+LSP_INLINE lsp_value complex_source(const lsp_csr_sum *u, int64_t p) {
+    const int64_t nnz_a = u->from->nnz_a;
+    return p < nnz_a ? lsp_complex_term(u->A, p, u->alpha) : lsp_complex_term(u->B, p - nnz_a, u->beta);
+}
+
+static void sum_complex(const lsp_csr_sum *u, int64_t begin, int64_t end) {
+    const lsp_csr_sources *from = u->from;
+    for (int64_t c = begin; c < end; c++) {
+        int64_t k = lsp_place_at(from->starts, from->wide, c);
+        const int64_t stop = lsp_place_at(from->starts, from->wide, c + 1);
+        lsp_value sum = complex_source(u, lsp_place_at(from->sources, from->wide, k));
+        for (k++; k < stop; k++) {
+            sum = lsp_complex_sum(sum, complex_source(u, lsp_place_at(from->sources, from->wide, k)));
+        }
+        lsp_value_set(LSP_C64, u->C->val, c, lsp_complex_settled(sum));
+    }
+}
+
 static void sum_share(void *data, int64_t begin, int64_t end) {
     const lsp_csr_sum *u = ((const host_sum *)data)->sum;
-    if (u->A->val_type != u->B->val_type) {
+    if (u->C->val_type == LSP_C64) {
+        sum_complex(u, begin, end);
+    } else if (u->A->val_type != u->B->val_type) {
         sum_typed(u->C->val_type, LSP_C64, u, begin, end);
     } else if (u->C->val_type == LSP_F64) {
         sum_typed(LSP_F64, LSP_F64, u, begin, end);
@@ -81,6 +102,13 @@ static void sum_equal(void *data, int64_t begin, int64_t end) {
     const host_sum *h = data;
     const lsp_csr_sum *u = h->sum;
     const lsp_type type = u->C->val_type;
+    for (int64_t k = begin; k < end && type == LSP_C64; k++) {
+        const lsp_value a = lsp_complex_term(u->A, k, u->alpha), b = lsp_complex_term(u->B, k, u->beta);
+        lsp_value_set(LSP_C64, u->C->val, k, lsp_complex_settled(lsp_complex_sum(a, b)));
+    }
+    if (type == LSP_C64) {
+        return;
+    }
     if (u->A->val_type == u->B->val_type) {
         LSP_ISA_PICK(h->s.isa, lsp_add_values)(&h->s, begin, end);
         return;

@@ -322,6 +322,7 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 
 /* ---- filling ---- */
 
+#define A_VALUE(A, e) (VALUE) lsp_spgemm_value_at(A, e)
 #define VALUE uint8_t
 #define VALUE_SUFFIX _none
 #define HAS_VALUES 0
@@ -354,6 +355,16 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 #define FMA(a, b, sum) join_f64(f->semiring, a, b, sum)
 #define NOTHING lsp_semiring_empty(job->semiring)
 #include "fill_template.h"
+#undef A_VALUE
+
+#define VALUE complex_value
+#define VALUE_SUFFIX _complex
+#define HAS_VALUES 1
+#define A_VALUE(A, e) ((const complex_value *)(A)->val)[e] /* they were converted */
+#define FMA complex_fma
+#define NOTHING COMPLEX_NOTHING
+#include "fill_template.h"
+#undef A_VALUE
 
 #undef b_row_of
 #undef entries_of

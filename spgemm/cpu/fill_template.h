@@ -11,9 +11,9 @@ typedef struct ROW_NAME(factors) {
 } ROW_NAME(factors);
 
 ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t e, int together) {
-    ROW_NAME(factors) f = {{0}, {NULL}, job->semiring};
+    ROW_NAME(factors) f = {.semiring = job->semiring};
     for (int t = 0; t < together; t++) {
-        f.a[t] = (VALUE)lsp_spgemm_value_at(&job->A, e + t);
+        f.a[t] = A_VALUE(&job->A, e + t);
         f.b[t] = (const VALUE *)job->B.val + b_row_of(job, e + t).begin;
     }
     return f;

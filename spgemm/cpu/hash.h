@@ -12,7 +12,8 @@ enum {
 };
 
 /* Makes C and sets *done if a sample of its rows says that they have few columns, all indices are int32 and all values
- * have C's type. Otherwise, if the sample was wrong, or if memory does not suffice, does nothing. Matrices and options were checked. */
+ * have C's type. Otherwise, if the sample was wrong, or if memory does not suffice, does nothing. Matrices and options
+ * were checked. */
 lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                            lsp_csr *C, lsp_spgemm_info *info, bool *done);
 
@@ -22,7 +23,7 @@ typedef struct lsp_hash_table {
     uint64_t keys[LSP_HASH_SLOTS];      /* stamp of a row, and column; those of earlier rows count as empty */
     uint16_t numbers[LSP_HASH_SLOTS];   /* of the columns in keys[] */
     uint64_t columns[LSP_HASH_COLUMNS]; /* column and number */
-    double sums[LSP_HASH_COLUMNS];      /* by number; floats for LSP_F32 */
+    double sums[2 * LSP_HASH_COLUMNS];  /* by number; floats for LSP_F32, pairs for LSP_C64 */
 } lsp_hash_table;
 
 /* Rows next .. last-1, to be made in arrays with a place for `capacity` entries. */
@@ -44,5 +45,8 @@ typedef struct lsp_hash_job {
 int64_t lsp_spgemm_hash_rows_portable(lsp_hash_job *job);
 int64_t lsp_spgemm_hash_rows_avx2(lsp_hash_job *job);
 int64_t lsp_spgemm_hash_rows_avx512(lsp_hash_job *job);
+int64_t lsp_spgemm_hash_complex_rows_portable(lsp_hash_job *job);
+int64_t lsp_spgemm_hash_complex_rows_avx2(lsp_hash_job *job);
+int64_t lsp_spgemm_hash_complex_rows_avx512(lsp_hash_job *job);
 
 #endif

@@ -1,4 +1,5 @@
 /* Rows of C = A*B that have few columns, for one instruction set. */
+#include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
 #include "hash.h"
@@ -46,12 +47,24 @@ static void sort_columns(uint64_t *columns, uint32_t n) {
 #define VALUE float
 #define VALUE_SUFFIX _f32
 #define FMA fmaf
+#define TIMES(a, b) ((a) * (b))
+#define SETTLED(sum) ((sum) == (sum) ? (sum) : (float)NAN)
 #include "hash_rows_template.h"
 #define VALUE double
 #define VALUE_SUFFIX _f64
 #define FMA fma
+#define TIMES(a, b) ((a) * (b))
+#define SETTLED(sum) ((sum) == (sum) ? (sum) : (double)NAN)
+#include "hash_rows_template.h"
+#define VALUE complex_value
+#define VALUE_SUFFIX _complex
+#define FMA complex_fma
+#define TIMES(a, b) complex_fma(a, b, COMPLEX_NOTHING)
+#define SETTLED complex_settled
 #include "hash_rows_template.h"
 
 int64_t LSP_ISA_NAME(lsp_spgemm_hash_rows)(lsp_hash_job *job) {
     return job->A->val_type == LSP_F64 ? rows_f64(job) : rows_f32(job);
 }
+
+int64_t LSP_ISA_NAME(lsp_spgemm_hash_complex_rows)(lsp_hash_job *job) { return rows_complex(job); }

@@ -1,5 +1,5 @@
-/* Template by VALUE: makes rows of C in a hash table. Sums are made in the order of A's entries: the first product is
- * rounded, the others are added by fused multiply-add. */
+/* Template by VALUE, FMA, TIMES and SETTLED: makes rows of C in a hash table. Sums are made in the order of A's
+ * entries: the first product is rounded, the others are added by fused multiply-add. */
 #define NAME(f) LSP_PASTE(f, VALUE_SUFFIX)
 
 /* Adds the product a*b to the row's sum of column j. False: the row has too many columns. */
@@ -22,7 +22,7 @@ ALWAYS bool NAME(add)(lsp_hash_table *table, row_state *row, uint32_t j, VALUE a
             table->keys[slot] = key;
             table->numbers[slot] = (uint16_t)row->count;
             table->columns[row->count] = (uint64_t)j << 32 | row->count;
-            sums[row->count++] = a * b;
+            sums[row->count++] = TIMES(a, b);
             return true;
         }
     }
@@ -60,7 +60,7 @@ ALWAYS void NAME(put_row)(const lsp_hash_job *job, const row_state *row, int64_t
     for (uint32_t r = 0; r < row->count; r++) {
         const VALUE sum = sums[(uint32_t)columns[r]];
         col[r] = (int32_t)(columns[r] >> 32);
-        val[r] = sum == sum ? sum : (VALUE)NAN;
+        val[r] = SETTLED(sum);
     }
 }
 
@@ -91,3 +91,5 @@ static int64_t NAME(rows)(lsp_hash_job *job) {
 #undef VALUE
 #undef VALUE_SUFFIX
 #undef FMA
+#undef TIMES
+#undef SETTLED

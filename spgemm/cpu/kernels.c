@@ -1,5 +1,6 @@
 /* Rows of C = A*B for one instruction set. Every sum starts from -0.0 and adds products in the order of A's entries by
  * fused multiply-add, which only rounds the first product. So every way of making a row gives the same bits. */
+#include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
 #include "cpu.h"
@@ -181,6 +182,10 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
 SEMIRING(float, f32)
 SEMIRING(double, f64)
 
+/* A complex value is two doubles. */
+ALWAYS void clear_complex(const lsp_spgemm_job *job, int64_t at, int64_t n) { clear_f64(job, 2 * at, 2 * n); }
+static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64(C, 2 * at, 2 * n); }
+
 /* Three versions: all indices of 32 bits; columns of B of 32 bits, other indices of either size; columns of B of 64. */
 #define COL int32_t
 #define COL_SUFFIX _all32
@@ -199,7 +204,7 @@ SEMIRING(double, f64)
     {                                                                                                                  \
         find_repeats##columns, count_products##columns, mark##columns, count##columns, {                               \
             fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
-                fill##columns##_any_f64                                                                                \
+                fill##columns##_any_f64, fill##columns##_complex                                                       \
         }                                                                                                              \
     }
 

@@ -45,7 +45,10 @@ typedef struct conversion {
 
 static void convert_share(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end && c->type == LSP_C64; i++) {
+        lsp_value_set(LSP_C64, c->val, i, lsp_value_at(c->A, i));
+    }
+    for (int64_t i = begin; i < end && c->type != LSP_C64; i++) {
         double value = lsp_spgemm_value_at(c->A, i);
         if (c->type == LSP_F32) {
             ((float *)c->val)[i] = (float)value;
@@ -59,7 +62,7 @@ void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type,
     lsp_for_shares(ctx, A->nnz, 1 << 16, convert_share, &(conversion){.A = A, .type = type, .val = val});
 }
 
-/* Copies B's values to scratch in the type of the arithmetic, unless they have it already. */
+/* Copies values to scratch in the type of the arithmetic, unless they have it already. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
     lsp_status status = LSP_OK;
     void *val;
@@ -100,6 +103,15 @@ done:
     return status;
 }
 
+/* The kernels read B's values in the type of the arithmetic, and A's real values in any type. */
+static lsp_status convert_factors(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(convert_values(plan->ctx, &job->B, plan->type));
+    LSP_TRY(plan->type == LSP_C64 ? convert_values(plan->ctx, &job->A, plan->type) : LSP_OK);
+done:
+    return status;
+}
+
 /* Allocates C, if it and the least scratch fit, and writes its row pointers. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     lsp_status status = LSP_OK;
@@ -136,7 +148,7 @@ lsp_status lsp_spgemm_cpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_opera
     job.C = update ? C : &made;
     job.update = update;
     LSP_TRY(count_rows(plan, &job));
-    LSP_TRY(convert_values(ctx, &job.B, plan->type));
+    LSP_TRY(convert_factors(plan, &job));
     if (!update) {
         LSP_TRY(make_result(plan, &made));
     }

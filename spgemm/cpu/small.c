@@ -107,6 +107,9 @@ static void clear_window(const lsp_small_job *job, int64_t columns) {
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F32; j++) {
         ((float *)job->window)[j] = -0.0F;
     }
+    for (int64_t j = 0; j < 2 * columns && job->A.val_type == LSP_C64; j++) {
+        ((double *)job->window)[j] = -0.0;
+    }
 }
 
 /* Makes B's columns as bits, if `count` decided to use them. */
@@ -178,7 +181,9 @@ static void multiply(void *data, int64_t part, int thread) {
     (void)thread;
     clear_window(&p->jobs[part], columns);
     memset(p->jobs[part].touched, 0, (size_t)columns);
-    p->nnz[part] = LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
+    p->nnz[part] = p->jobs[part].A.val_type == LSP_C64
+                       ? LSP_ISA_PICK(p->isa, lsp_spgemm_small_complex_rows)(&p->jobs[part])
+                       : LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
 }
 
 /* Copies the parts to C, one after the other. */
@@ -278,7 +283,11 @@ static void values_of_block(void *data, int64_t block, int thread) {
         clear_window(&job, job.B.cols);
         a->ready[thread] = true;
     }
-    LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_values)(&job);
+    if (job.A.val_type == LSP_C64) {
+        LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_complex_values)(&job);
+    } else {
+        LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_values)(&job);
+    }
 }
 
 lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,

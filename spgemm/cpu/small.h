@@ -48,10 +48,16 @@ typedef struct lsp_small_job {
 int64_t lsp_spgemm_small_rows_portable(const lsp_small_job *job);
 int64_t lsp_spgemm_small_rows_avx2(const lsp_small_job *job);
 int64_t lsp_spgemm_small_rows_avx512(const lsp_small_job *job);
+int64_t lsp_spgemm_small_complex_rows_portable(const lsp_small_job *job);
+int64_t lsp_spgemm_small_complex_rows_avx2(const lsp_small_job *job);
+int64_t lsp_spgemm_small_complex_rows_avx512(const lsp_small_job *job);
 
 /* Computes the values of a C whose structure is known. Does not use `touched`. */
 void lsp_spgemm_small_values_portable(const lsp_small_job *job);
 void lsp_spgemm_small_values_avx2(const lsp_small_job *job);
 void lsp_spgemm_small_values_avx512(const lsp_small_job *job);
+void lsp_spgemm_small_complex_values_portable(const lsp_small_job *job);
+void lsp_spgemm_small_complex_values_avx2(const lsp_small_job *job);
+void lsp_spgemm_small_complex_values_avx512(const lsp_small_job *job);
 
 #endif

@@ -1,5 +1,6 @@
 /* C = A*B with few products and few columns, for one instruction set. One pass adds all products of a row in a window
  * of all columns, which stays in the first-level cache. A plan would take longer than the product itself. */
+#include "complex.h"
 #include "core/isa.h"
 #include "small.h"
 #include "touched.h"
@@ -24,17 +25,17 @@
     VALUE *restrict window = job->window
 
 /* Writes the columns of a word of bits, and their sums, to C. Sets the window back to -0.0. */
-#define EMIT(VALUE, ISNAN, first, word)                                                                                \
+#define EMIT(VALUE, SETTLED, NOTHING, first, word)                                                                     \
     for (uint64_t mask = (word); mask != 0; mask &= mask - 1) {                                                        \
         const int32_t c = (first) + __builtin_ctzll(mask);                                                             \
         const VALUE sum = window[c];                                                                                   \
         col[n] = c;                                                                                                    \
-        val[n++] = ISNAN(sum) ? (VALUE)NAN : sum;                                                                      \
-        window[c] = -(VALUE)0;                                                                                         \
+        val[n++] = SETTLED(sum);                                                                                       \
+        window[c] = NOTHING;                                                                                           \
     }
 
 /* `blocks` has a bit for each block of 64 columns that was touched. */
-#define ROWS(VALUE, FMA, ISNAN)                                                                                        \
+#define ROWS(VALUE, FMA, SETTLED, NOTHING)                                                                             \
     ARRAYS(VALUE);                                                                                                     \
     VALUE *restrict val = job->val;                                                                                    \
     uint8_t *restrict touched = job->touched;                                                                          \
@@ -46,14 +47,14 @@
         ADD_ROW(VALUE, FMA, (touched[c] = 1, blocks |= (uint64_t)1 << (uint32_t)c / 64))                               \
         for (; blocks != 0; blocks &= blocks - 1) {                                                                    \
             const int32_t first = 64 * (int32_t)__builtin_ctzll(blocks);                                               \
-            EMIT(VALUE, ISNAN, first, touched_mask(touched + first))                                                   \
+            EMIT(VALUE, SETTLED, NOTHING, first, touched_mask(touched + first))                                        \
             memset(touched + first, 0, 64);                                                                            \
         }                                                                                                              \
     }                                                                                                                  \
     return n
 
 /* Makes rows with B's columns as bits: the union of the rows of B gives C's columns, so no product marks anything. */
-#define DENSE_ROWS(VALUE, FMA, ISNAN)                                                                                  \
+#define DENSE_ROWS(VALUE, FMA, SETTLED, NOTHING)                                                                       \
     ARRAYS(VALUE);                                                                                                     \
     VALUE *restrict val = job->val;                                                                                    \
     int32_t *restrict col = job->col, *restrict rowptr = job->rowptr;                                                  \
@@ -67,13 +68,13 @@
         }                                                                                                              \
         ADD_ROW(VALUE, FMA, (void)0)                                                                                   \
         for (int64_t w = 0; w < words; w++) {                                                                          \
-            EMIT(VALUE, ISNAN, 64 * (int32_t)w, all[w])                                                                \
+            EMIT(VALUE, SETTLED, NOTHING, 64 * (int32_t)w, all[w])                                                     \
         }                                                                                                              \
     }                                                                                                                  \
     return n
 
 /* Computes values where C's structure is known. */
-#define VALUES(VALUE, FMA, ISNAN)                                                                                      \
+#define VALUES(VALUE, FMA, SETTLED, NOTHING)                                                                           \
     ARRAYS(VALUE);                                                                                                     \
     VALUE *restrict val = job->val;                                                                                    \
     const int32_t *col = job->col;                                                                                     \
@@ -82,8 +83,8 @@
         ADD_ROW(VALUE, FMA, (void)0)                                                                                   \
         for (int64_t n = rowptr[i]; n < rowptr[i + 1]; n++) {                                                          \
             const VALUE sum = window[col[n]];                                                                          \
-            val[n] = ISNAN(sum) ? (VALUE)NAN : sum;                                                                    \
-            window[col[n]] = -(VALUE)0;                                                                                \
+            val[n] = SETTLED(sum);                                                                                     \
+            window[col[n]] = NOTHING;                                                                                  \
         }                                                                                                              \
     }
 
@@ -95,19 +96,26 @@ static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, 
     }
 }
 
-static int64_t rows_f64(const lsp_small_job *job) { ROWS(double, fma, isnan); }
-static int64_t rows_f32(const lsp_small_job *job) { ROWS(float, fmaf, isnan); }
-
-static int64_t dense_rows_f64(const lsp_small_job *job) { DENSE_ROWS(double, fma, isnan); }
-static int64_t dense_rows_f32(const lsp_small_job *job) { DENSE_ROWS(float, fmaf, isnan); }
-static void values_f64(const lsp_small_job *job) { VALUES(double, fma, isnan); }
-static void values_f32(const lsp_small_job *job) { VALUES(float, fmaf, isnan); }
+/* The functions of one type. */
+#define TYPED(suffix, ...)                                                                                             \
+    static int64_t rows_##suffix(const lsp_small_job *job) { ROWS(__VA_ARGS__); }                                      \
+    static int64_t dense_rows_##suffix(const lsp_small_job *job) { DENSE_ROWS(__VA_ARGS__); }                          \
+    static void values_##suffix(const lsp_small_job *job) { VALUES(__VA_ARGS__); }
+#define SETTLED_F32(sum) (isnan(sum) ? (float)NAN : (sum))
+#define SETTLED_F64(sum) (isnan(sum) ? (double)NAN : (sum))
+TYPED(f32, float, fmaf, SETTLED_F32, -0.0F)
+TYPED(f64, double, fma, SETTLED_F64, -0.0)
+TYPED(complex, complex_value, complex_fma, complex_settled, COMPLEX_NOTHING)
 
 int64_t LSP_ISA_NAME(lsp_spgemm_small_rows)(const lsp_small_job *job) {
     if (job->bits != NULL) {
         return job->A.val_type == LSP_F64 ? dense_rows_f64(job) : dense_rows_f32(job);
     }
     return job->A.val_type == LSP_F64 ? rows_f64(job) : rows_f32(job);
+}
+
+int64_t LSP_ISA_NAME(lsp_spgemm_small_complex_rows)(const lsp_small_job *job) {
+    return job->bits != NULL ? dense_rows_complex(job) : rows_complex(job);
 }
 
 void LSP_ISA_NAME(lsp_spgemm_small_values)(const lsp_small_job *job) {
@@ -117,3 +125,5 @@ void LSP_ISA_NAME(lsp_spgemm_small_values)(const lsp_small_job *job) {
         values_f32(job);
     }
 }
+
+void LSP_ISA_NAME(lsp_spgemm_small_complex_values)(const lsp_small_job *job) { values_complex(job); }

@@ -136,8 +136,10 @@ static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, dou
     for (size_t j = 0; j < columns && type != LSP_NONE; j++) {
         if (type == LSP_F32) {
             ((float *)work.window)[j] = (float)empty;
-        } else {
+        } else if (type == LSP_F64) {
             ((double *)work.window)[j] = empty;
+        } else {
+            ((double *)work.window)[2 * j] = ((double *)work.window)[2 * j + 1] = empty;
         }
     }
     *place = work;
@@ -223,7 +225,7 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
     lsp_spgemm_choice choice;
     passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
     const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
-    const int way = values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2 : values;
+    const int way = p.type == LSP_C64 ? 5 : values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2 : values;
     p.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(&job->A, &job->B);
     p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
     LSP_REQUIRE(lsp_spgemm_choose(&plan->facts, LSP_SPGEMM_SORT, p.type, ctx->options.threads, available, &choice),

@@ -64,9 +64,10 @@ lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands
     job.col = C->col;
     job.val = C->val;
     job.wide_col = C->col_type == LSP_I64;
-    return plan->type == LSP_NONE ? start_fill<no_value>(plan, &job, update, C)
-           : is_minmax(plan)      ? (wide ? start_fill<minmax<double>>(plan, &job, update, C)
-                                          : start_fill<minmax<float>>(plan, &job, update, C))
-           : wide                 ? start_fill<double>(plan, &job, update, C)
-                                  : start_fill<float>(plan, &job, update, C);
+    return plan->type == LSP_NONE  ? start_fill<no_value>(plan, &job, update, C)
+           : plan->type == LSP_C64 ? start_fill<complex_value>(plan, &job, update, C)
+           : is_minmax(plan)       ? (wide ? start_fill<minmax<double>>(plan, &job, update, C)
+                                           : start_fill<minmax<float>>(plan, &job, update, C))
+           : wide                  ? start_fill<double>(plan, &job, update, C)
+                                   : start_fill<float>(plan, &job, update, C);
 }

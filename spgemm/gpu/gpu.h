@@ -60,6 +60,11 @@ typedef struct lsp_spgemm_gpu_operands {
 
 struct lsp_spgemm_plan;
 
+/* Can kernels read and write this array of values? They move a complex value at once. */
+static inline bool lsp_spgemm_gpu_aligned(lsp_type type, const void *val) {
+    return type != LSP_C64 || (uintptr_t)val % 16 == 0;
+}
+
 /* Counts the multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. Waits. */
 lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
 /* Checks A and B, brings them to form, and writes facts to the plan. Waits for the GPU. */

@@ -72,6 +72,11 @@ struct no_value {}; /* of a pattern */
 /* A value whose products are not summed: the least a + b or the largest a * b is kept, as the job says. */
 template <typename T> struct minmax { T x; };
 
+/* A complex value, real part first. Arrays of them are aligned to 16 bytes (lsp_spgemm_gpu_aligned). */
+struct complex_value {
+    double2 z;
+};
+
 /* `nothing` is the value of a sum before its first product. */
 template <typename V> struct value_kind {
     enum { valued = 1 };
@@ -80,6 +85,11 @@ template <typename V> struct value_kind {
 };
 template <> struct value_kind<no_value> {
     enum { valued = 0 };
+};
+template <> struct value_kind<complex_value> {
+    enum { valued = 1 };
+    typedef double2 number;
+    __device__ static complex_value nothing(const spg_job &) { return {{-0.0, -0.0}}; }
 };
 template <typename T> struct value_kind<minmax<T>> {
     enum { valued = 1 };
@@ -106,10 +116,22 @@ __device__ inline minmax<T> add_times(const spg_job &job, minmax<T> a, minmax<T>
     return better || isnan(product.x) ? product : sum;
 }
 
+/* Each part adds the product with a's real part first, as in the reference. */
+__device__ inline complex_value add_times(const spg_job &, complex_value a, complex_value b, complex_value sum) {
+    return {{__fma_rn(-a.z.y, b.z.y, __fma_rn(a.z.x, b.z.x, sum.z.x)),
+             __fma_rn(a.z.y, b.z.x, __fma_rn(a.z.x, b.z.y, sum.z.y))}};
+}
+__device__ inline complex_value times(const spg_job &job, complex_value a, complex_value b) {
+    return add_times(job, a, b, value_kind<complex_value>::nothing(job));
+}
+
 /* Every NaN becomes the same quiet NaN. */
 __device__ inline double canonical(double x) { return isnan(x) ? __longlong_as_double(0x7FF8000000000000ll) : x; }
 __device__ inline float canonical(float x) { return isnan(x) ? __int_as_float(0x7FC00000) : x; }
 __device__ inline no_value canonical(no_value x) { return x; }
+__device__ inline complex_value canonical(complex_value value) {
+    return {{canonical(value.z.x), canonical(value.z.y)}};
+}
 template <typename T> __device__ inline minmax<T> canonical(minmax<T> value) { return {canonical(value.x)}; }
 
 template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t p) {
@@ -127,6 +149,10 @@ template <int G = WARP, typename V> __device__ inline V value_of_lane(V value, u
 template <int G = WARP, typename T>
 __device__ inline minmax<T> value_of_lane(minmax<T> value, uint32_t lane, unsigned members = ~0u) {
     return {__shfl_sync(members, value.x, (int)lane, G)};
+}
+template <int G = WARP>
+__device__ inline complex_value value_of_lane(complex_value value, uint32_t lane, unsigned members = ~0u) {
+    return {{__shfl_sync(members, value.z.x, (int)lane, G), __shfl_sync(members, value.z.y, (int)lane, G)}};
 }
 template <int G = WARP> __device__ inline no_value value_of_lane(no_value value, uint32_t, unsigned) { return value; }
 

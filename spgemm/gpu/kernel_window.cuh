@@ -11,7 +11,7 @@
 /* The sums of R rows of C, n each. Two rows lie interleaved, so that one access reads a sum of both; an odd number of
  * rows lies interleaved one by one. */
 template <typename V, int R> struct window_sums {
-    struct alignas(2 * sizeof(V)) two {
+    struct alignas(sizeof(V) < 16 ? 2 * sizeof(V) : 16) two {
         V x, y;
     };
     V *at;

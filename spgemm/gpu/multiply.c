@@ -52,6 +52,39 @@ done:
     return status;
 }
 
+/* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
+static lsp_status fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    if (plan->gpu.replay.pairs != NULL) {
+        LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, C, !update));
+    } else {
+        LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, C));
+        if (plan->uses == 1) {
+            LSP_TRY(lsp_spgemm_gpu_replay_build(plan, operands, C));
+        }
+    }
+done:
+    return status;
+}
+
+/* Computes the values of the caller's C again. Kernels may be unable to write to its array: then they write to
+ * scratch. */
+static lsp_status fill_again(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_csr made = *C;
+    if (!lsp_spgemm_gpu_aligned(C->val_type, C->val)) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->val_type), &made.val));
+    }
+    LSP_TRY(fill(plan, operands, true, &made));
+    if (made.val != C->val) {
+        const int64_t bytes = C->nnz * (int64_t)lsp_type_bytes(C->val_type);
+        LSP_TRY(lsp_cuda_copy(ctx, C->val, LSP_CUDA, made.val, LSP_CUDA, bytes));
+    }
+done:
+    return status;
+}
+
 lsp_status lsp_spgemm_gpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
                                    lsp_csr *C) {
     lsp_status status = LSP_OK;
@@ -62,21 +95,14 @@ lsp_status lsp_spgemm_gpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
         plan->counted = true;
     }
     if (update) {
-        made = *C;
+        LSP_TRY(fill_again(plan, operands, C));
     } else {
         LSP_TRY(make_result(plan, &made));
+        LSP_TRY(fill(plan, operands, false, &made));
+        *C = made;
     }
-    if (plan->gpu.replay.pairs != NULL) {
-        LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, &made, !update));
-    } else {
-        LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, &made));
-        if (plan->uses == 1) {
-            LSP_TRY(lsp_spgemm_gpu_replay_build(plan, operands, &made));
-        }
-    }
-    *C = made;
 done:
-    if (status != LSP_OK && !update) {
+    if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
     return status;

@@ -28,11 +28,12 @@ static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sor
 
 /* ---- steps ---- */
 
-/* Brings the values to the type of the arithmetic: ones for a pattern, rounded if that type is narrower. */
+/* Brings the values to the type of the arithmetic: ones for a pattern, rounded if that type is narrower. Kernels load a
+ * complex value at once, so the array must be aligned to 16 bytes, which the caller's need not be. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
     lsp_status status = LSP_OK;
     void *val = NULL;
-    if (type == LSP_NONE || A->val_type == type) {
+    if (type == LSP_NONE || (A->val_type == type && lsp_spgemm_gpu_aligned(type, A->val))) {
         goto done;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(type), &val));

@@ -155,7 +155,8 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp
 #define FILL(V)                                                                                                        \
     (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, operands, C, structure)                                     \
                             : start_fill<V, int32_t>(plan, operands, C, structure))
-    LSP_TRY(!is_minmax(plan)        ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
+    LSP_TRY(plan->type == LSP_C64   ? FILL(complex_value)
+            : !is_minmax(plan)      ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
             : plan->type == LSP_F64 ? FILL(minmax<double>)
                                     : FILL(minmax<float>));
 #undef FILL

@@ -48,12 +48,11 @@ expect 2 cli -
 is "$(wc -l <"$err")" 1
 
 # ---- what can be read but not multiplied ----
-refused "complex.mtx is complex" complex.mtx
 refused "complex" --precision f32 complex.mtx
-refused "complex.mtx is complex" A.mtx complex.mtx
-refused "complex.mtx is complex" --dry-run complex.mtx
+refused "complex.mtx is complex: --semiring min-plus is for real values" complex.mtx --semiring min-plus
+refused "complex.mtx is complex: products of complex matrices cannot be filtered" A.mtx complex.mtx --keep 1
 expect 0 cli --info complex.mtx
-said "not supported"
+expect 0 cli --dry-run complex.mtx
 refused "wide.mtx is 2 x 3: A*A is not defined, but A*A^T is (--transpose-b)" wide.mtx
 refused "A*B is not defined" wide.mtx A.mtx
 refused "A*B^T is not defined" A.mtx wide.mtx --transpose-b

@@ -5,6 +5,11 @@
 small_matrices
 banner='%%MatrixMarket matrix coordinate'
 
+# ---- complex values: (1+2i)^2 ----
+product "1 1 -3 4/" complex.mtx
+product "1 1 1 2/" A.mtx complex.mtx
+product "1 1 1 2/1 2 2 4/" complex.mtx A.mtx --semiring plus-times
+
 # ---- semirings: A*A = [1*1 1*2+2*3; 0 3*3] ----
 product "1 1 1/1 2 8/2 2 9/" A.mtx --semiring plus-times
 product "1 1 2/1 2 3/2 2 6/" A.mtx --semiring min-plus

@@ -93,7 +93,7 @@ said "the sizes do not match"
 expect 0 cli --info --json --generate poisson2d:10
 is "$(json a.symmetry) $(json a.upper_bandwidth) $(json product.products)" '"symmetric" 10 2148'
 expect 0 cli --info --json complex.mtx
-is "$(json a.field) $(json product.supported)" '"complex" false'
+is "$(json a.field) $(json product.supported)" '"complex" true'
 printf '%%%%MatrixMarket matrix coordinate real general\n0 5 0\n' >none.mtx
 expect 0 cli --info none.mtx
 expect 0 cli --info --json none.mtx --transpose-b

@@ -35,11 +35,9 @@ static void spoil(const lsp_csr *A, spoiling how) {
 
 static void must_join_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     lsp_csr a = moved(ctx, A, LSP_CUDA), b = moved(ctx, B, LSP_CUDA), right = {0}, C = {0};
-    if (A->val_type != LSP_C64 && B->val_type != LSP_C64) {
-        must(ctx, lsp_csr_add(ctx, 0.3, A, -7, B, &right));
-        must(ctx, lsp_csr_add(ctx, 0.3, &a, -7, &b, &C));
-        must_be_the_hosts(ctx, &C, &right);
-    }
+    must(ctx, lsp_csr_add(ctx, 0.3, A, -7, B, &right));
+    must(ctx, lsp_csr_add(ctx, 0.3, &a, -7, &b, &C));
+    must_be_the_hosts(ctx, &C, &right);
     must(ctx, lsp_csr_hadamard(ctx, A, B, &right));
     must(ctx, lsp_csr_hadamard(ctx, &a, &b, &C));
     must_be_the_hosts(ctx, &C, &right);

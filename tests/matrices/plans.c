@@ -118,8 +118,6 @@ Test(plans, what_is_not_planned_is_refused) {
     other = D, other.cols = 31;
     must_fail(ctx, LSP_ERR_ARGUMENT, "20 x 31 cannot be added to one of 20 x 30",
               lsp_csr_add_plan_create(ctx, &A, &other, &sum));
-    other = D, other.val_type = LSP_C64;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_csr_add_plan_create(ctx, &A, &other, &sum));
     other = D, other.cols = 2;
     must_fail(ctx, LSP_ERR_FORMAT, "is not in 0 .. 1", lsp_csr_transpose_plan_create(ctx, &other, &plan));
     cr_assert(!plan && !sum);

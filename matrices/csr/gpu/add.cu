@@ -19,6 +19,12 @@ typedef struct gpu_sum {
             const float x = a >= 0 ? __fmul_rn((float)alpha, (float)value_at(A, a)) : 0;
             const float y = b >= 0 ? __fmul_rn((float)beta, (float)value_at(B, b)) : 0;
             ((float *)val)[to] = (float)lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
+        } else if (type == LSP_C64) {
+            for (int part = 0; part < 2; part++) {
+                const double x = a >= 0 ? __dmul_rn(alpha, part_at(A, a, part)) : 0;
+                const double y = b >= 0 ? __dmul_rn(beta, part_at(B, b, part)) : 0;
+                ((double *)val)[2 * to + part] = lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
+            }
         }
     }
 } gpu_sum;
@@ -49,6 +55,9 @@ static __device__ void pile_up(const gpu_pile &pile, const gpu_csr &A, double fa
             ((double *)pile.val)[at] = __dmul_rn(factor, value_at(A, k));
         } else if (pile.val_type == LSP_F32) {
             ((float *)pile.val)[at] = __fmul_rn((float)factor, (float)value_at(A, k));
+        } else if (pile.val_type == LSP_C64) {
+            ((double *)pile.val)[2 * at] = __dmul_rn(factor, part_at(A, k, 0));
+            ((double *)pile.val)[2 * at + 1] = __dmul_rn(factor, part_at(A, k, 1));
         }
     }
 }
@@ -65,10 +74,11 @@ static __global__ void kernel_widen(const void *counts, bool wide, int64_t *to, 
     EACH_ITEM(i, n + 1) { to[i] = i > 0 ? index_at(counts, wide, i - 1) : 0; }
 }
 
-template <typename V> static __device__ V sum_of(const V *val, int64_t from, int64_t end) {
-    V sum = val[from];
+/* `step`: 2 for the real parts of complex values, and from val + 1 on for the imaginary ones. */
+template <typename V> static __device__ V sum_of(const V *val, int64_t from, int64_t end, int step = 1) {
+    V sum = val[from * step];
     for (int64_t k = from + 1; k < end; k++) {
-        sum += val[k];
+        sum += val[k * step];
     }
     return (V)lsp_settled(sum);
 }
@@ -86,6 +96,9 @@ static __global__ void kernel_sum(gpu_pile pile, const void *heads, const int64_
                 ((double *)val)[to] = sum_of((const double *)pile.val, from, end);
             } else if (pile.val_type == LSP_F32) {
                 ((float *)val)[to] = sum_of((const float *)pile.val, from, end);
+            } else if (pile.val_type == LSP_C64) {
+                ((double *)val)[2 * to] = sum_of((const double *)pile.val, from, end, 2);
+                ((double *)val)[2 * to + 1] = sum_of((const double *)pile.val + 1, from, end, 2);
             }
         }
     }

@@ -144,6 +144,41 @@ static __global__ void kernel_sum_sources(gpu_csr A, V alpha, gpu_csr B, V beta,
     }
 }
 
+static __device__ double part_term(const gpu_csr &A, double alpha, const gpu_csr &B, double beta, int64_t nnz_a,
+                                   int64_t p, int part) {
+    return p < nnz_a ? __dmul_rn(alpha, part_at(A, p, part)) : __dmul_rn(beta, part_at(B, p - nnz_a, part));
+}
+
+/* Complex values: each thread sums one part. from.starts NULL: equal patterns. */
+static __global__ void kernel_sum_complex(gpu_csr A, double alpha, gpu_csr B, double beta, lsp_csr_sources from,
+                                          double *to, int64_t n) {
+    EACH_ITEM(i, 2 * n) {
+        const int64_t c = i / 2;
+        const int part = (int)(i % 2);
+        if (!from.starts) {
+            to[i] =
+                lsp_settled(part_term(A, alpha, B, beta, n, c, part) + part_term(A, alpha, B, beta, n, n + c, part));
+            continue;
+        }
+        const int64_t begin = lsp_place_at(from.starts, from.wide, c),
+                      end = lsp_place_at(from.starts, from.wide, c + 1);
+        double sum = 0;
+        for (int64_t k = begin; k < end; k++) {
+            const double next =
+                part_term(A, alpha, B, beta, from.nnz_a, lsp_place_at(from.sources, from.wide, k), part);
+            sum = k == begin ? next : sum + next;
+        }
+        to[i] = lsp_settled(sum);
+    }
+}
+
+static lsp_status sum_complex(lsp_ctx *ctx, const lsp_csr_sum *u) {
+    const int64_t n = u->C->nnz;
+    const lsp_csr_sources equal = {};
+    return LSP_LAUNCH(ctx, kernel_sum_complex, blocks_for_items(2 * n), NT, 0, view(u->A), u->alpha, view(u->B),
+                      u->beta, u->from ? *u->from : equal, (double *)u->C->val, n);
+}
+
 template <typename V> static lsp_status sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
     const int64_t n = u->C->nnz, blocks = blocks_for_items(n);
     const gpu_csr A = view(u->A), B = view(u->B);
@@ -154,5 +189,7 @@ template <typename V> static lsp_status sum_values(lsp_ctx *ctx, const lsp_csr_s
 }
 
 extern "C" lsp_status lsp_csr_sum_values_cuda(lsp_ctx *ctx, const lsp_csr_sum *u) {
-    return u->C->val_type == LSP_F64 ? sum_values<double>(ctx, u) : sum_values<float>(ctx, u);
+    return u->C->val_type == LSP_C64   ? sum_complex(ctx, u)
+           : u->C->val_type == LSP_F64 ? sum_values<double>(ctx, u)
+                                       : sum_values<float>(ctx, u);
 }

@@ -42,6 +42,11 @@ static inline __device__ double value_at(const gpu_csr &A, int64_t k) {
     return A.val_type == LSP_F64 ? ((const double *)A.val)[k] : A.val_type == LSP_F32 ? ((const float *)A.val)[k] : 1;
 }
 
+/* The real part of a value (part 0), or its imaginary part. */
+static inline __device__ double part_at(const gpu_csr &A, int64_t k, int part) {
+    return A.val_type == LSP_C64 ? ((const double *)A.val)[2 * k + part] : part == 0 ? value_at(A, k) : 0;
+}
+
 /* to[i] = from[k], values of `bytes` bytes each: 0 (a pattern), 4, 8 or 16. A pair of doubles is aligned to 8 bytes. */
 static inline __device__ void move_value(void *to, int64_t i, const void *from, int64_t k, int bytes) {
     if (bytes == 4) {
