@@ -343,10 +343,4 @@ static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx_destroy(ctx);
 }
 
-#define TEST_ON_BOTH(suite, name)                                                                                      \
-    static void name(lsp_ctx *ctx);                                                                                    \
-    Test(suite, name##_on_the_cpu) { on_the_cpu(name); }                                                               \
-    Test(suite, name##_on_the_gpu) { on_the_gpu(name); }                                                               \
-    static void name(lsp_ctx *ctx)
-
 #endif

@@ -5,20 +5,17 @@
 #include "core/cuda.h"
 #include "tests/support.h"
 
-/* Declares a test body with a context `ctx`, which runs on the CPU with three threads and on a GPU if there is one. */
-#define TEST_ON_BOTH(suite, name)                                                                                      \
-    static void name(lsp_ctx *ctx);                                                                                    \
-    Test(suite, name##_on_the_cpu) {                                                                                   \
-        lsp_ctx *ctx = test_ctx(3);                                                                                    \
-        name(ctx);                                                                                                     \
-        lsp_ctx_destroy(ctx);                                                                                          \
-    }                                                                                                                  \
-    Test(suite, name##_on_the_gpu) {                                                                                   \
-        lsp_ctx *ctx = test_gpu_ctx_or_skip();                                                                         \
-        name(ctx);                                                                                                     \
-        lsp_ctx_destroy(ctx);                                                                                          \
-    }                                                                                                                  \
-    static void name(lsp_ctx *ctx)
+/* Three threads, or a GPU if there is one. */
+static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_ctx(3);
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
+static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
 
 /* `bytes` bytes where the context works, copied from `from`; NULL: filled with 0xA5. */
 static inline void *put_there(lsp_ctx *ctx, const void *from, int64_t bytes) {
