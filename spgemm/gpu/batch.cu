@@ -75,6 +75,10 @@ static __global__ void kernel_columns(gpu_spans s, gpu_copy copy) {
     }
 }
 
+typedef struct complex_pair { /* is aligned to 8 bytes alone */
+    double re, im;
+} complex_pair;
+
 template <typename T> static __global__ void kernel_values(gpu_spans s, T *to) {
     EACH_ITEM_OF_TILES(k, i, s) { to[k] = ((const T *)s.spans[i].val)[k - s.spans[i].entry_at]; }
 }
@@ -144,6 +148,9 @@ extern "C" lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const lsp_batch_factor
         } else if (f->stack.val_type == LSP_F32) {
             LSP_TRY(LSP_LAUNCH(ctx, kernel_values<float>, blocks_for(ctx, &entries), NT, 0, entries,
                                (float *)f->stack.val));
+        } else if (f->stack.val_type == LSP_C64) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<complex_pair>, blocks_for(ctx, &entries), NT, 0, entries,
+                               (complex_pair *)f->stack.val));
         }
     }
 done:

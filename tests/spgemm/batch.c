@@ -87,32 +87,29 @@ TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
     }
 }
 
-TEST_ON_BOTH(spgemm_batch, complex_matrices_have_products_without_values) {
-    lsp_csr A[3], a[3], C[3], right;
-    recipe like = plain;
-    const lsp_spgemm_options options = {.types.drop_values = true};
-    like.entries = 3;
-    for (int i = 0; i < 3; i++) {
-        like.rows = like.cols = 5 + i;
-        A[i] = make(&like, (uint64_t)i);
-        free(A[i].val);
-        A[i].val = calloc((size_t)A[i].nnz + 1, 16);
-        A[i].val_type = LSP_C64;
-        a[i] = there(ctx) ? upload(ctx, &A[i]) : A[i];
-    }
-    must(ctx, lsp_spgemm_batch(ctx, 3, a, a, &options, C));
-    for (int i = 0; i < 3; i++) {
-        must(ctx, lsp_spgemm(ctx, &A[i], &A[i], &options, &right, NULL));
-        lsp_csr here = there(ctx) ? download(ctx, &C[i]) : C[i];
-        same(ctx, &here, &right, "a pattern");
-        must(ctx, lsp_csr_free(ctx, &right));
-        drop(&A[i]);
-        if (there(ctx)) {
-            must(ctx, lsp_csr_free(ctx, &here));
-            must(ctx, lsp_csr_free(ctx, &a[i]));
+TEST_ON_BOTH(spgemm_batch, complex_matrices) {
+    uint64_t state = 7;
+    for (int kind = 0; kind < 4; kind++) { /* values or a pattern of C; two complex factors, or one */
+        const lsp_spgemm_options options = {.types.drop_values = kind & 1, .transpose_b = kind & 2};
+        batch *x = make_batch(ctx, 5, 2, &plain, false, kind & 2, (uint64_t)kind);
+        for (int64_t i = 0; i < x->count; i++) {
+            lsp_csr *A = &x->A[i];
+            free(A->val);
+            A->val = calloc((size_t)A->nnz + 1, 16);
+            A->val_type = LSP_C64;
+            for (int64_t k = 0; k < 2 * A->nnz; k++) {
+                ((double *)A->val)[k] = test_value(false, &state);
+            }
+            if (there(ctx)) {
+                must(ctx, lsp_csr_free(ctx, &x->a[i]));
+            }
+            x->a[i] = there(ctx) ? upload(ctx, A) : *A;
         }
+        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C));
+        check(ctx, x, &options, "complex");
+        must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
+        drop_batch(ctx, x);
     }
-    must(ctx, lsp_spgemm_batch_free(ctx, 3, C));
 }
 
 /* ---- plans ---- */
