@@ -122,7 +122,7 @@ TEST_ON_BOTH(spgemm_batch_faults, what_makes_no_sense_is_refused) {
     for (int i = 0; i < 6; i++) {
         odd[i] = x->b[i], odd[i].val_type = LSP_C64;
     }
-    REFUSED(LSP_ERR_UNSUPPORTED, "complex", 6, x->a, odd, NULL);
+    REFUSED(LSP_ERR_UNSUPPORTED, "complex", 6, x->a, odd, &(lsp_spgemm_options){.semiring = LSP_MIN_PLUS});
     must_fail(ctx, LSP_ERR_ARGUMENT, "that of the factors", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, x->a));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "the plan is NULL", lsp_spgemm_batch_plan_create(ctx, 6, x->a, x->b, NULL, NULL));

@@ -376,20 +376,22 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_sort(bin_job jo
         }
     }
     __syncthreads();
-    for (uint32_t first = 0; first < w; first += BIN_SORT_NT) { /* the warps take turns, for few columns may be long */
-        const uint32_t c = first + (uint32_t)lane_of() * (BIN_SORT_NT / 32) + threadIdx.x / 32;
-        const uint32_t begin = c > 0 && c < w ? next[c - 1] : 0, end = c < w ? next[c] : begin;
-        unsigned many = __ballot_sync(~0u, end - begin > BIN_LONG);
+    int any_long = 0;
+    for (uint32_t c = threadIdx.x; c < w; c += BIN_SORT_NT) {
+        const uint32_t begin = c > 0 ? next[c - 1] : 0, end = next[c];
         if (end - begin <= BIN_LONG) {
             e.sort_few(begin, end);
+        } else {
+            any_long = 1;
         }
-        for (; many; many &= many - 1) {
-            const int lane = __ffs((int)many) - 1;
-            const uint32_t from = __shfl_sync(~0u, begin, lane), length = __shfl_sync(~0u, end, lane) - from;
-            if (length <= 32 * BIN_RANKED) {
-                e.sort_ranked(from, length);
-            } else {
-                e.sort_many(from, length);
+    }
+    if (__syncthreads_or(any_long)) { /* the warps take turns, for few columns may be long */
+        for (uint32_t c = threadIdx.x / 32; c < w; c += BIN_SORT_NT / 32) {
+            const uint32_t begin = c > 0 ? next[c - 1] : 0, length = next[c] - begin;
+            if (length > 32 * BIN_RANKED) {
+                e.sort_many(begin, length);
+            } else if (length > BIN_LONG) {
+                e.sort_ranked(begin, length);
             }
         }
     }
