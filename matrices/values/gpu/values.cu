@@ -89,7 +89,7 @@ extern "C" lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 
 /* ---- diagonals ---- */
 
-enum { FEW = 16 }; /* entries a row, in the mean, up to which a lane takes a row; longer ones a warp */
+enum { FEW = 8 }; /* entries a row, in the mean, up to which a lane takes a row; longer ones a warp */
 
 /* Adds the entries of row i in column i, in their order. */
 static __device__ void take_by_lane(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
@@ -130,7 +130,7 @@ static __global__ void kernel_long_rows_diagonal(gpu_csr A, lsp_type type, void 
 
 static __global__ void kernel_short_rows_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
     EACH_ITEM(i, (n + 31) / 32 * 32) { /* whole warps */
-        const bool long_row = i < n && rowptr_at(A, i + 1) - rowptr_at(A, i) > 4 * FEW;
+        const bool long_row = i < n && rowptr_at(A, i + 1) - rowptr_at(A, i) > 8 * FEW;
         if (i < n && !long_row) {
             take_by_lane(A, type, diagonal, i);
         }
