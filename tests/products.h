@@ -125,7 +125,6 @@ static inline void same_files(const char *path, const char *other_path) {
     fclose(first), fclose(second);
 }
 
-
 /* Multiplies on the GPU and compares with the reference on the host. */
 static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,
                                  const char *what) {
