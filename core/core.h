@@ -24,7 +24,6 @@ typedef struct lsp_block { /* a piece of memory: in use, or kept for the next ca
     void *memory;
     size_t bytes; /* 0 if adopted: such a block is in use, is not counted, and is never kept */
     lsp_where where;
-    bool used;
     void (*release)(void *user, void *memory); /* gives an adopted block back; NULL: the allocator's own block */
     void *release_user;
     const void *group; /* NULL, or the memory is shared: the first array of its group */
@@ -49,11 +48,15 @@ typedef struct lsp_plan_life {
 /* Rooms that keep a table of their own in the context. */
 typedef enum lsp_table { LSP_TABLE_SEGSORT, LSP_TABLE_CACHE_MODEL, LSP_TABLE_SPMV, LSP_TABLES } lsp_table;
 
+enum { LSP_MOST_KEPT = 64 }; /* blocks: each new one is searched for among them */
+
 struct lsp_ctx {
     lsp_ctx_options options; /* threads resolved, allocator filled in */
     lsp_isa isa;             /* the best instruction set of this processor */
-    lsp_block *blocks;       /* all memory of the context; see memory.c */
-    size_t block_count, block_capacity;
+    lsp_block *used;         /* the memory in use, a hash table by address; see memory.c */
+    size_t used_count, used_slots;
+    lsp_block kept[LSP_MOST_KEPT]; /* the oldest first */
+    int kept_count;
     void **scratch; /* stack of the pieces that are freed when the call ends */
     size_t scratch_count, scratch_capacity;
     lsp_space space[2];       /* index: lsp_where */
@@ -116,7 +119,8 @@ lsp_array lsp_detach(lsp_ctx *ctx, const void *memory);
  * NULL, become a group: lsp_owns denies them, and lsp_free ignores them, because no struct owns them alone. _joint_at:
  * the group that holds this address, all zero if none. _free_joint frees all arrays of a group. */
 typedef struct lsp_joint {
-    const void *group;
+    const void *group; /* its first array */
+    size_t bytes;      /* of that */
     int64_t sharers;
 } lsp_joint;
 void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers);

@@ -1,6 +1,6 @@
-/* The memory of a context. Every piece, output or scratch, is a block in one table. A freed block is kept for the next
- * call, because fresh pages cost more than most kernels. Used and kept bytes together stay below 1.25 times the largest
- * use so far plus 16 MiB, and never exceed the budget. */
+/* The memory of a context. Every piece in use, output or scratch, is a block in a hash table. A freed block is kept for
+ * the next call, because fresh pages cost more than most kernels. Used and kept bytes together stay below 1.25 times
+ * the largest use so far plus 16 MiB, and never exceed the budget. */
 #include "memory.h"
 #include "cuda.h"
 #include "machine.h"
@@ -105,27 +105,90 @@ static void give_back(lsp_ctx *ctx, const lsp_block *block) {
     block->release(block->release_user, block->memory);
 }
 
-/* Takes a block out of the table; the others keep their order. */
-static lsp_block take_out(lsp_ctx *ctx, size_t i) {
-    const lsp_block block = ctx->blocks[i];
-    ctx->block_count--;
-    memmove(ctx->blocks + i, ctx->blocks + i + 1, (ctx->block_count - i) * sizeof *ctx->blocks);
+/* ---- the blocks in use: open addressing, at most half full; a slot without memory is empty ---- */
+
+size_t lsp_block_slot(const lsp_ctx *ctx, const void *memory) {
+    const size_t mask = ctx->used_slots - 1;
+    size_t slot = (size_t)(((uint64_t)(uintptr_t)memory / align * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
+    while (ctx->used[slot].memory && ctx->used[slot].memory != memory) {
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+bool lsp_block_room(lsp_ctx *ctx, size_t more) {
+    const size_t before = ctx->used_slots, slots = before ? 2 * before : 64;
+    lsp_block *const old = ctx->used;
+    if (2 * (ctx->used_count + more) <= before) {
+        return true;
+    }
+    lsp_block *wider = hook_alloc(ctx, slots * sizeof *wider, LSP_HOST);
+    if (!wider) {
+        return false;
+    }
+    memset(wider, 0, slots * sizeof *wider);
+    ctx->used = wider;
+    ctx->used_slots = slots;
+    for (size_t i = 0; i < before; i++) {
+        if (old[i].memory) {
+            wider[lsp_block_slot(ctx, old[i].memory)] = old[i];
+        }
+    }
+    if (old) {
+        hook_free(ctx, old, before * sizeof *old, LSP_HOST);
+    }
+    return true;
+}
+
+void lsp_block_put(lsp_ctx *ctx, lsp_block block) {
+    ctx->used[lsp_block_slot(ctx, block.memory)] = block;
+    ctx->used_count++;
+}
+
+/* Blocks behind it move up if their search would end at its slot. */
+lsp_block lsp_block_take(lsp_ctx *ctx, const lsp_block *taken) {
+    const lsp_block block = *taken;
+    const size_t slot = (size_t)(taken - ctx->used), mask = ctx->used_slots - 1;
+    ctx->used[slot] = (lsp_block){0};
+    ctx->used_count--;
+    for (size_t next = (slot + 1) & mask; ctx->used[next].memory; next = (next + 1) & mask) {
+        const lsp_block moved = ctx->used[next];
+        ctx->used[next] = (lsp_block){0};
+        ctx->used[lsp_block_slot(ctx, moved.memory)] = moved;
+    }
     return block;
 }
 
-static void drop_block(lsp_ctx *ctx, size_t i) {
-    const lsp_block block = take_out(ctx, i);
+/* ---- the blocks that are kept ---- */
+
+static lsp_block take_kept(lsp_ctx *ctx, int i) {
+    const lsp_block block = ctx->kept[i];
+    ctx->kept_count--;
+    memmove(ctx->kept + i, ctx->kept + i + 1, (size_t)(ctx->kept_count - i) * sizeof *ctx->kept);
     ctx->space[block.where].kept -= (int64_t)block.bytes;
+    return block;
+}
+
+static void drop_kept(lsp_ctx *ctx, int i) {
+    const lsp_block block = take_kept(ctx, i);
     give_back(ctx, &block);
+}
+
+static void keep(lsp_ctx *ctx, lsp_block block) {
+    if (ctx->kept_count == LSP_MOST_KEPT) {
+        drop_kept(ctx, 0);
+    }
+    ctx->kept[ctx->kept_count++] = block;
+    ctx->space[block.where].kept += (int64_t)block.bytes;
 }
 
 /* Frees kept blocks of `where`, the oldest first, until at most `most` bytes are kept. */
 static void trim_to(lsp_ctx *ctx, lsp_where where, int64_t most) {
-    for (size_t i = 0; i < ctx->block_count && ctx->space[where].kept > most;) {
-        if (ctx->blocks[i].used || ctx->blocks[i].where != where) {
+    for (int i = 0; i < ctx->kept_count && ctx->space[where].kept > most;) {
+        if (ctx->kept[i].where != where) {
             i++;
         } else {
-            drop_block(ctx, i);
+            drop_kept(ctx, i);
         }
     }
 }
@@ -170,12 +233,8 @@ void lsp_plan_free(lsp_plan_life *life) {
 
 /* The context is being destroyed before this plan: takes the plan's struct out of the context's blocks. */
 static void release_plan(lsp_ctx *ctx, lsp_plan_life *life) {
-    size_t i = 0;
-    while (ctx->blocks[i].memory != life->plan) {
-        i++;
-    }
     life->allocator = ctx->options.allocator;
-    life->bytes = take_out(ctx, i).bytes;
+    life->bytes = lsp_block_take(ctx, &ctx->used[lsp_block_slot(ctx, life->plan)]).bytes;
     *life->ctx = NULL;
 }
 
@@ -183,64 +242,75 @@ void lsp_memory_close(lsp_ctx *ctx) {
     for (lsp_plan_life *life = ctx->plans; life; life = life->next) {
         release_plan(ctx, life);
     }
-    for (size_t i = 0; i < ctx->block_count; i++) {
-        give_back(ctx, &ctx->blocks[i]);
+    for (size_t i = 0; i < ctx->used_slots; i++) {
+        if (ctx->used[i].memory) {
+            give_back(ctx, &ctx->used[i]);
+        }
     }
-    if (ctx->blocks) {
-        hook_free(ctx, ctx->blocks, ctx->block_capacity * sizeof *ctx->blocks, LSP_HOST);
+    lsp_memory_trim(ctx);
+    if (ctx->used) {
+        hook_free(ctx, ctx->used, ctx->used_slots * sizeof *ctx->used, LSP_HOST);
     }
     if (ctx->scratch) {
         hook_free(ctx, ctx->scratch, ctx->scratch_capacity * sizeof *ctx->scratch, LSP_HOST);
     }
 }
 
-/* The smallest kept block of `bytes` to 1.5 * `bytes` bytes; block_count if no block fits. */
-static size_t find_kept(const lsp_ctx *ctx, lsp_where where, size_t bytes) {
-    size_t best = ctx->block_count;
-    for (size_t i = 0; i < ctx->block_count; i++) {
-        const lsp_block *block = &ctx->blocks[i];
-        if (!block->used && block->where == where && block->bytes >= bytes && block->bytes <= bytes + bytes / 2 &&
-            (best == ctx->block_count || block->bytes < ctx->blocks[best].bytes)) {
+/* The smallest kept block of `bytes` to 1.5 * `bytes` bytes; -1 if no block fits. */
+static int find_kept(const lsp_ctx *ctx, lsp_where where, size_t bytes) {
+    int best = -1;
+    for (int i = 0; i < ctx->kept_count; i++) {
+        const lsp_block *block = &ctx->kept[i];
+        if (block->where == where && block->bytes >= bytes && block->bytes <= bytes + bytes / 2 &&
+            (best < 0 || block->bytes < ctx->kept[best].bytes)) {
             best = i;
         }
     }
     return best;
 }
 
-static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void **memory) {
-    lsp_space *space = &ctx->space[where];
-    size_t i = find_kept(ctx, where, bytes);
-    if (i < ctx->block_count) {
-        space->kept -= (int64_t)ctx->blocks[i].bytes;
-    } else {
-        int64_t most = ctx->options.max_bytes, wanted = (int64_t)bytes;
-        if (most > 0 && space->used > most - wanted) {
-            return lsp_fail(ctx, LSP_ERR_MEMORY,
-                            "%s more are needed beside %s in use: %s together, and the budget is %s",
-                            lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(space->used + wanted).text,
-                            lsp_size(most).text);
-        }
-        trim_to(ctx, where, most_kept(ctx, where, wanted));
-        void *fresh = grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count, sizeof *ctx->blocks)
-                          ? hook_alloc(ctx, bytes, where)
-                          : NULL;
-        if (!fresh && space->kept > 0) {
-            trim_to(ctx, where, 0);
-            fresh = hook_alloc(ctx, bytes, where);
-        }
-        if (!fresh) {
-            return lsp_fail(ctx, LSP_ERR_MEMORY, "out of %s memory: %s more are needed beside %s in use",
-                            where == LSP_CUDA ? "GPU" : "host", lsp_size(wanted).text, lsp_size(space->used).text);
-        }
-        i = ctx->block_count++;
-        ctx->blocks[i] = (lsp_block){.memory = fresh, .bytes = bytes, .where = where};
+/* *block = one of the allocator. */
+static lsp_status take_fresh(lsp_ctx *ctx, lsp_where where, size_t bytes, lsp_block *block) {
+    const lsp_space *space = &ctx->space[where];
+    const int64_t most = ctx->options.max_bytes, wanted = (int64_t)bytes;
+    if (most > 0 && space->used > most - wanted) {
+        return lsp_fail(ctx, LSP_ERR_MEMORY, "%s more are needed beside %s in use: %s together, and the budget is %s",
+                        lsp_size(wanted).text, lsp_size(space->used).text, lsp_size(space->used + wanted).text,
+                        lsp_size(most).text);
     }
-    ctx->blocks[i].used = true;
-    space->used += (int64_t)ctx->blocks[i].bytes;
+    trim_to(ctx, where, most_kept(ctx, where, wanted));
+    void *fresh = hook_alloc(ctx, bytes, where);
+    if (!fresh && space->kept > 0) {
+        trim_to(ctx, where, 0);
+        fresh = hook_alloc(ctx, bytes, where);
+    }
+    if (!fresh) {
+        return lsp_fail(ctx, LSP_ERR_MEMORY, "out of %s memory: %s more are needed beside %s in use",
+                        where == LSP_CUDA ? "GPU" : "host", lsp_size(wanted).text, lsp_size(space->used).text);
+    }
+    *block = (lsp_block){.memory = fresh, .bytes = bytes, .where = where};
+    return LSP_OK;
+}
+
+static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void **memory) {
+    lsp_status status = LSP_OK;
+    lsp_space *space = &ctx->space[where];
+    lsp_block block;
+    const int kept = find_kept(ctx, where, bytes);
+    LSP_REQUIRE(lsp_block_room(ctx, 1), LSP_ERR_MEMORY,
+                "out of host memory: no room for the list of %zu pieces of memory", ctx->used_count + 1);
+    if (kept >= 0) {
+        block = take_kept(ctx, kept);
+    } else {
+        LSP_TRY(take_fresh(ctx, where, bytes, &block));
+    }
+    lsp_block_put(ctx, block);
+    space->used += (int64_t)block.bytes;
     space->peak = lsp_max(space->peak, space->used);
     space->high = lsp_max(space->high, space->used);
-    *memory = ctx->blocks[i].memory;
-    return LSP_OK;
+    *memory = block.memory;
+done:
+    return status;
 }
 
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {
@@ -256,109 +326,26 @@ lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_b
     return take_block(ctx, where, (size_t)bytes / align * align, memory);
 }
 
-static lsp_block *find_used(const lsp_ctx *ctx, const void *memory) {
-    for (size_t i = memory ? ctx->block_count : 0; i-- > 0;) {
-        if (ctx->blocks[i].memory == memory && ctx->blocks[i].used && !ctx->blocks[i].group) {
-            return &ctx->blocks[i];
-        }
-    }
-    return NULL;
+lsp_block *lsp_block_find(const lsp_ctx *ctx, const void *memory) {
+    lsp_block *block = memory && ctx->used_slots > 0 ? &ctx->used[lsp_block_slot(ctx, memory)] : NULL;
+    return block && block->memory && !block->group ? block : NULL;
 }
 
-bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return find_used(ctx, memory) != NULL; }
+bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return lsp_block_find(ctx, memory) != NULL; }
 
 void lsp_free(lsp_ctx *ctx, void *memory) {
-    lsp_block *block = find_used(ctx, memory);
-    if (block && block->release) {
-        const lsp_block adopted = take_out(ctx, (size_t)(block - ctx->blocks));
-        give_back(ctx, &adopted);
-    } else if (block) {
-        lsp_space *space = &ctx->space[block->where];
-        block->used = false;
-        space->used -= (int64_t)block->bytes;
-        space->kept += (int64_t)block->bytes;
-        trim_to(ctx, block->where, most_kept(ctx, block->where, 0));
+    const lsp_block *found = lsp_block_find(ctx, memory);
+    if (!found) {
+        return;
     }
-}
-
-/* ---- memory that several structs share ---- */
-
-void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers) {
-    for (int a = 0; a < 3; a++) {
-        lsp_block *block = find_used(ctx, arrays[a]);
-        if (block) {
-            block->group = arrays[0];
-            block->sharers = sharers;
-        }
-    }
-}
-
-lsp_joint lsp_joint_at(const lsp_ctx *ctx, const void *address) {
-    const uintptr_t at = (uintptr_t)address;
-    for (size_t i = ctx->block_count; i-- > 0;) {
-        const lsp_block *block = &ctx->blocks[i];
-        if (block->group && at >= (uintptr_t)block->memory && at - (uintptr_t)block->memory < block->bytes) {
-            return (lsp_joint){.group = block->group, .sharers = block->sharers};
-        }
-    }
-    return (lsp_joint){0};
-}
-
-void lsp_free_joint(lsp_ctx *ctx, const void *group) {
-    for (size_t i = group ? ctx->block_count : 0; i-- > 0;) {
-        if (ctx->blocks[i].group == group) {
-            ctx->blocks[i].group = NULL;
-            lsp_free(ctx, ctx->blocks[i].memory);
-            i = ctx->block_count; /* lsp_free may have moved the others */
-        }
-    }
-}
-
-/* ---- memory that changes its owner ---- */
-
-lsp_status lsp_adopt(lsp_ctx *ctx, lsp_where where, void *const arrays[3], void (*release)(void *user, void *memory),
-                     void *user) {
-    enum { most = 3 };
-    if (!grow(ctx, (void **)&ctx->blocks, &ctx->block_capacity, ctx->block_count + most - 1, sizeof *ctx->blocks)) {
-        return lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: no room for the list of %zu pieces of memory",
-                        ctx->block_count + most);
-    }
-    for (int i = 0; i < most; i++) {
-        if (arrays[i]) {
-            ctx->blocks[ctx->block_count++] = (lsp_block){
-                .memory = arrays[i], .where = where, .used = true, .release = release, .release_user = user};
-        }
-    }
-    return LSP_OK;
-}
-
-bool lsp_adopted(const lsp_ctx *ctx, const void *memory) {
-    const lsp_block *block = find_used(ctx, memory);
-    return block && block->release;
-}
-
-/* The default allocator's `user` is the context. Its host memory is freed without one; for GPU memory, `user` becomes
- * the number of the GPU. */
-static void free_detached(void *user, void *memory, size_t bytes, lsp_where where) {
-    if (where == LSP_CUDA) {
-        lsp_cuda_free_detached((int)(intptr_t)user, memory);
+    const lsp_block block = lsp_block_take(ctx, found);
+    if (block.release) {
+        give_back(ctx, &block);
     } else {
-        lsp_default_free(NULL, memory, bytes, where);
+        ctx->space[block.where].used -= (int64_t)block.bytes;
+        keep(ctx, block);
+        trim_to(ctx, block.where, most_kept(ctx, block.where, 0));
     }
-}
-
-lsp_array lsp_detach(lsp_ctx *ctx, const void *memory) {
-    const lsp_block *used = find_used(ctx, memory);
-    if (!used) {
-        return (lsp_array){0};
-    }
-    const lsp_block block = take_out(ctx, (size_t)(used - ctx->blocks));
-    lsp_allocator allocator = ctx->options.allocator;
-    if (allocator.free == lsp_default_free) {
-        allocator = (lsp_allocator){.free = free_detached, .user = (void *)(intptr_t)ctx->options.ordinal};
-    }
-    ctx->space[block.where].used -= (int64_t)block.bytes;
-    return (lsp_array){.memory = block.memory, .bytes = block.bytes, .where = block.where, .allocator = allocator};
 }
 
 /* ---- scratch ---- */

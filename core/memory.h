@@ -20,6 +20,15 @@
 void *lsp_default_alloc(void *user, size_t bytes, lsp_where where);
 void lsp_default_free(void *user, void *memory, size_t bytes, lsp_where where);
 
+/* The blocks in use. _slot: the slot of an address, or the empty one where it would be, once there are slots. _find:
+ * the block that begins at this address and is not shared, or NULL. _take: takes it out of the table, where others may
+ * move. _room: makes room for a few more; false: out of memory. _put: there is room. */
+size_t lsp_block_slot(const lsp_ctx *ctx, const void *memory);
+lsp_block *lsp_block_find(const lsp_ctx *ctx, const void *memory);
+lsp_block lsp_block_take(lsp_ctx *ctx, const lsp_block *block);
+bool lsp_block_room(lsp_ctx *ctx, size_t more);
+void lsp_block_put(lsp_ctx *ctx, lsp_block block);
+
 void lsp_memory_trim(lsp_ctx *ctx);  /* frees the kept blocks */
 void lsp_memory_close(lsp_ctx *ctx); /* frees all blocks */
 

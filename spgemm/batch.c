@@ -198,7 +198,8 @@ lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
     LSP_REQUIRE(count >= 0 && (C != NULL || count == 0), LSP_ERR_ARGUMENT, "a batch of %lld products at %p",
                 (long long)count, (void *)C);
     for (int64_t i = 0; i < count; i++) {
-        const lsp_joint joint = lsp_joint_at(ctx, C[i].rowptr);
+        const bool same = batch.group != NULL && (uintptr_t)C[i].rowptr - (uintptr_t)batch.group < batch.bytes;
+        const lsp_joint joint = same ? batch : lsp_joint_at(ctx, C[i].rowptr);
         LSP_REQUIRE(joint.group != NULL || lsp_csr_is_own(ctx, &C[i]), LSP_ERR_ARGUMENT,
                     "C[%lld], %lld x %lld with %lld entries, is not freed: it is neither of a batch nor this context's",
                     (long long)i, (long long)C[i].rows, (long long)C[i].cols, (long long)C[i].nnz);

@@ -168,6 +168,32 @@ Test(core, held_memory_is_the_most_in_use_and_a_quarter_at_most) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(core, many_pieces_are_found_until_they_are_freed) {
+    enum { PIECES = 3000 };
+    lsp_ctx *ctx = test_ctx(1);
+    static void *pieces[PIECES];
+    uint64_t state = 3;
+    for (int i = 0; i < 20 * PIECES; i++) { /* taken and freed in any order */
+        void **piece = &pieces[test_below(&state, PIECES)];
+        if (*piece) {
+            cr_assert(lsp_owns(ctx, *piece) && !lsp_owns(ctx, (char *)*piece + 64));
+            lsp_free(ctx, *piece);
+            cr_assert(!lsp_owns(ctx, *piece));
+            *piece = NULL;
+        } else {
+            must(ctx, lsp_alloc(ctx, LSP_HOST, 1 + test_below(&state, 300), 1, piece));
+            memset(*piece, 0xA5, 1);
+        }
+    }
+    for (int i = 0; i < PIECES; i++) {
+        cr_assert(!pieces[i] || lsp_owns(ctx, pieces[i]));
+        lsp_free(ctx, pieces[i]);
+    }
+    must(ctx, lsp_ctx_trim(ctx));
+    cr_assert(ctx->space[LSP_HOST].used == 0 && ctx->space[LSP_HOST].kept == 0);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(core, scratch_nests_and_ends_together) {
     lsp_ctx *ctx = test_ctx(1);
     int64_t *a;
