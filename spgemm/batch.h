@@ -18,8 +18,8 @@ typedef struct lsp_batch_span {
     int64_t shift; /* its columns 0, 1, ... are shift, shift + 1, ... of the stack */
 } lsp_batch_span;
 
-/* Where entry 0 of matrix i is among all entries; or its row pointer 0 among all row pointers, of which a matrix has
- * one more than rows. */
+/* The place of entry 0 of matrix i among all entries; or of its row pointer 0 among all row pointers. A matrix has
+ * one row pointer more than rows. */
 LSP_BOTH_SIDES static inline int64_t lsp_batch_first(const lsp_batch_span *spans, bool pointers, int64_t i) {
     return pointers ? spans[i].row_at + i : spans[i].entry_at;
 }
