@@ -1,26 +1,79 @@
-/* C = A and B multiplied entry by entry: one of them without the entries that the other lacks, its values multiplied by
- * the other's. */
+/* C = A and B multiplied entry by entry. The rows of both ascend strictly, so each is walked once with the other: first
+ * to count, then to fill. */
 #include "matrices/matrices.h"
 #include "values.h"
 
-/* Multiplies the values of C's rows by those of B, which has an entry wherever C has; both ascend. */
 typedef struct multiplying {
-    const lsp_csr *B, *C;
+    const lsp_csr *A, *B, *C; /* A has the type of C's values; B may have a narrower one */
+    int64_t *starts;          /* of C's rows */
 } multiplying;
 
-static void multiply_rows(void *data, int64_t begin, int64_t end) {
-    const multiplying *m = data;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t q = lsp_csr_rowptr(m->B, i);
-        for (int64_t k = lsp_csr_rowptr(m->C, i); k < lsp_csr_rowptr(m->C, i + 1); k++, q++) {
-            while (lsp_csr_col(m->B, q) < lsp_csr_col(m->C, k)) {
-                q++;
+LSP_INLINE int64_t column_at(lsp_type index, const lsp_csr *A, int64_t k) {
+    return lsp_index_at(A->col, index == LSP_I32 ? LSP_I32 : A->col_type, k);
+}
+
+/* Entry `to` of C = entry a of A times entry b of B. `type`: that of all values; LSP_C64 stands for any. */
+LSP_INLINE void multiply_values(lsp_type type, const multiplying *m, int64_t to, int64_t a, int64_t b) {
+    if (type == LSP_F64) {
+        ((double *)m->C->val)[to] = lsp_settled(((const double *)m->A->val)[a] * ((const double *)m->B->val)[b]);
+    } else if (type == LSP_F32) {
+        const double x = (double)((const float *)m->A->val)[a], y = (double)((const float *)m->B->val)[b];
+        ((float *)m->C->val)[to] = (float)lsp_settled(x * y);
+    } else if (m->C->val_type != LSP_NONE) {
+        const lsp_value u = lsp_value_at(m->A, a), v = lsp_value_at(m->B, b);
+        double x[2] = {u.re, u.im};
+        lsp_multiply(x, m->A->val_type == LSP_C64, (const double[]){v.re, v.im}, m->B->val_type == LSP_C64);
+        lsp_value_set(m->C->val_type, m->C->val, to, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
+    }
+}
+
+/* Walks over row i of A and of B. Returns the places that both have; with `fill` they become entries of C. */
+LSP_INLINE int64_t walk_row(lsp_type index, lsp_type type, bool fill, const multiplying *m, int64_t i) {
+    const lsp_csr *A = m->A, *B = m->B;
+    int64_t a = lsp_csr_rowptr(A, i), b = lsp_csr_rowptr(B, i), to = fill ? m->starts[i] : 0;
+    const int64_t a_end = lsp_csr_rowptr(A, i + 1), b_end = lsp_csr_rowptr(B, i + 1);
+    while (a < a_end && b < b_end) {
+        const int64_t x = column_at(index, A, a), y = column_at(index, B, b);
+        if (x == y) {
+            if (fill) {
+                lsp_index_set(m->C->col, index == LSP_I32 ? LSP_I32 : m->C->col_type, to, x);
+                multiply_values(type, m, to, a, b);
             }
-            const lsp_value c = lsp_value_at(m->C, k), b = lsp_value_at(m->B, q);
-            double x[2] = {c.re, c.im};
-            lsp_multiply(x, m->C->val_type == LSP_C64, (const double[]){b.re, b.im}, m->B->val_type == LSP_C64);
-            lsp_value_set(m->C->val_type, m->C->val, k, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
+            to++;
         }
+        a += x <= y;
+        b += y <= x;
+    }
+    return to;
+}
+
+static bool is_narrow(const multiplying *m) { return m->A->col_type == LSP_I32 && m->B->col_type == LSP_I32; }
+
+LSP_INLINE void count_rows_of(lsp_type index, const multiplying *m, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        m->starts[i + 1] = walk_row(index, LSP_NONE, false, m, i);
+    }
+}
+static void count_rows(void *data, int64_t begin, int64_t end) {
+    const multiplying *m = data;
+    LSP_WITH_INDEX(is_narrow(m) ? LSP_I32 : LSP_I64, count_rows_of, m, begin, end);
+}
+
+LSP_INLINE void fill_rows_of(lsp_type index, lsp_type type, const multiplying *m, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        walk_row(index, type, true, m, i);
+    }
+}
+static void fill_rows(void *data, int64_t begin, int64_t end) {
+    const multiplying *m = data; /* C has A's types */
+    if (!is_narrow(m)) {
+        fill_rows_of(LSP_I64, LSP_C64, m, begin, end);
+    } else if (m->A->val_type == LSP_F64 && m->B->val_type == LSP_F64) {
+        fill_rows_of(LSP_I32, LSP_F64, m, begin, end);
+    } else if (m->A->val_type == LSP_F32 && m->B->val_type == LSP_F32) {
+        fill_rows_of(LSP_I32, LSP_F32, m, begin, end);
+    } else {
+        fill_rows_of(LSP_I32, LSP_C64, m, begin, end);
     }
 }
 
@@ -48,19 +101,21 @@ static int width(lsp_type type) { return type == LSP_NONE ? 0 : type == LSP_F32 
  * false. */
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done) {
     lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
     const bool swap = width(A->val_type) < width(B->val_type);
-    const lsp_csr *kept = swap ? B : A, *other = swap ? A : B;
+    multiplying m = {.A = swap ? B : A, .B = swap ? A : B, .C = C};
+    const lsp_csr_types types = {m.A->rowptr_type, m.A->col_type, m.A->val_type, m.A->val_type == LSP_NONE, A->where};
     *done = true;
     if (A->where == LSP_CUDA) {
-        const lsp_csr_types types = {kept->rowptr_type, kept->col_type, kept->val_type, kept->val_type == LSP_NONE,
-                                     LSP_CUDA};
-        return lsp_csr_hadamard_cuda(ctx, kept, other, &types, C, done);
+        return lsp_csr_hadamard_cuda(ctx, m.A, m.B, &types, C, done);
     }
-    LSP_TRY(lsp_filter_rows(ctx, kept, &(lsp_filter){.mask = other}, C));
-    if (C->val_type != LSP_NONE) {
-        lsp_csr_for_rows(ctx, C, multiply_rows, &(multiplying){.B = other, .C = C});
-    }
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &m.starts));
+    lsp_csr_for_rows(ctx, m.A, count_rows, &m);
+    lsp_prefix_sum(ctx, m.starts, A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, m.starts, &types, C));
+    lsp_csr_for_rows(ctx, m.A, fill_rows, &m);
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
