@@ -43,8 +43,8 @@ LSP_API lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int6
 
 /* Frees the arrays of a matrix that the context made, and zeroes *A. NULL or a zeroed *A does nothing. Returns
  * LSP_ERR_ARGUMENT and leaves *A alone if an array is not one of this context's, or if *A shares its memory with other
- * products of a batch (lsp_spgemm_batch_free). The context keeps the memory for its
- * next call; lsp_ctx_trim gives it back to the system. */
+ * products of a batch (lsp_spgemm_batch_free). The context keeps the memory for its next call; lsp_ctx_trim gives it
+ * back to the system. */
 LSP_API lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A);
 
 enum { LSP_CHECK_SORTED = 1, LSP_CHECK_UNIQUE = 2, LSP_CHECK_FINITE = 4 };
