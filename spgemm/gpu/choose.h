@@ -5,7 +5,8 @@
 
 #include "core/core.h"
 
-/* How a row of C is made. SORT_g: g lanes sort the row's products, at most 8 a lane (SORT_512: 256 lanes, 16 a lane).
+/* How a row of C is made. SORT_g: g lanes sort the row's products, at most 8 a lane (SORT_512: 256 lanes, 16 a lane);
+ * where most products share their column with others, a lane merges rows of SORT_1 and SORT_2 instead.
  * NARROW_n and WIDE_n: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects the
  * columns, at most n, in a hash table of at most g groups of 32 neighbours. LONG: a block marks the columns, one range
  * after the other, and many blocks each fill a piece of the row. These three then add products in the order of A's
@@ -15,6 +16,7 @@
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,
+    LSP_BIN_SORT_2,
     LSP_BIN_SORT_4,
     LSP_BIN_SORT_8,
     LSP_BIN_SORT_16,
@@ -89,6 +91,7 @@ LSP_BOTH_SIDES static inline int lsp_bits_below(uint32_t n) { /* bits that hold 
 
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_sort_bin(uint32_t items) {
     return items <= 8      ? LSP_BIN_SORT_1
+           : items <= 16   ? LSP_BIN_SORT_2
            : items <= 32   ? LSP_BIN_SORT_4
            : items <= 64   ? LSP_BIN_SORT_8
            : items <= 128  ? LSP_BIN_SORT_16

@@ -1,9 +1,10 @@
-/* Rows of at most 256 products. A warp takes up to 32 neighbouring rows of C and sorts the rows of each size together,
- * so no list of rows is needed. kernel_inspect.cuh counts these rows; if all rows are short, nnz(C) is known when it
- * ends. kernel_short fills them. */
+/* Rows of at most 256 products. A warp takes up to 32 neighbouring rows of C. It sorts the rows of each size
+ * together, or each lane merges its own, so no list of rows is needed. kernel_inspect.cuh counts these rows; if all
+ * rows are short, nnz(C) is known when it ends. kernel_short fills them. */
 #ifndef LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 #define LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
 
+#include "kernel_lane.cuh"
 #include "kernel_sort.cuh"
 #include "short_repeat.cuh"
 
@@ -37,7 +38,9 @@ template <typename V> struct short_shared {
     spg_row rows[WARP];
     uint32_t order[WARP]; /* the lanes whose rows have the current size, in order */
     union {
+        lane_shared<V> of_lanes;
         sort_shared<1, 8, V> of_1;
+        sort_shared<2, 8, V> of_2;
         sort_shared<4, 8, V> of_4;
         sort_shared<8, 8, V> of_8;
         sort_shared<16, 8, V> of_16;
@@ -79,6 +82,7 @@ template <typename V, bool COUNT>
 __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared, bool *sorted) {
     __syncwarp();
     sort_some<1, V, COUNT>(job, bin == LSP_BIN_SORT_1, shared, shared.of_1, sorted);
+    sort_some<2, V, COUNT>(job, bin == LSP_BIN_SORT_2, shared, shared.of_2, sorted);
     sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4, shared, shared.of_4, sorted);
     sort_some<8, V, COUNT>(job, bin == LSP_BIN_SORT_8, shared, shared.of_8, sorted);
     sort_some<16, V, COUNT>(job, bin == LSP_BIN_SORT_16, shared, shared.of_16, sorted);
@@ -148,15 +152,18 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     }
     const bool repeats = layout.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
     int bin = there && !repeats ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
-    if (mine.products == 1 && mine.entries == 1) { /* one product, as in a permutation: no sort */
+    short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
+    if (__any_sync(~0u, repeats)) {
+        fill_short_repeats<V>(job, layout.rows_each, repeats, mine, (uint32_t)(end - mine.at), shared.of_repeats);
+    }
+    if (fill_lanes<V>(job, bin == LSP_BIN_SORT_1 || bin == LSP_BIN_SORT_2, mine, (uint32_t)(end - mine.at),
+                      shared.of_lanes)) {
+        bin = -1;
+    } else if (mine.products == 1 && mine.entries == 1 && !repeats) { /* as in a permutation: no sort */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
         put_value<V>(job, mine.at, canonical(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));
         bin = -1;
-    }
-    short_shared<V> &shared = ((short_shared<V> *)memory)[warp];
-    if (__any_sync(~0u, repeats)) {
-        fill_short_repeats<V>(job, layout.rows_each, repeats, mine, (uint32_t)(end - mine.at), shared.of_repeats);
     }
     shared.rows[lane] = mine;
     sort_short<V, false>(job, bin, shared, NULL);
