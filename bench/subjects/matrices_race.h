@@ -1,5 +1,5 @@
 /* A race of one function of matrices: its operands, the right result, its contenders. matrices.c prepares it and enters
- * the library, matrices_peers.c enters the peers. */
+ * the library, matrices_peers.c enters the peers, matrices_check.c compares results. */
 #ifndef LSP_BENCH_SUBJECTS_MATRICES_RACE_H
 #define LSP_BENCH_SUBJECTS_MATRICES_RACE_H
 
@@ -43,7 +43,7 @@ struct matrices_race {
     int peer_count;
 };
 
-/* matrices.c: is C, or `out`, the right result? `ctx` can read it. */
+/* matrices_check.c: is C, which `ctx` can read, or `out` the right result? Else false, and `why` says where. */
 bool bench_matrices_check(bench_contender *c, const matrices_race *r, lsp_ctx *ctx, const lsp_csr *C);
 bool bench_matrices_check_out(bench_contender *c, const matrices_race *r, const double *out, double tolerance);
 
