@@ -236,13 +236,25 @@ static void progress(const char *workload, int round) {
     }
 }
 
+/* In a race with a copy of its own: the column `copy` is the share of its speed. */
+static void share_of_roof(const bench *b, int first_row) {
+    const bench_row *roof = NULL;
+    for (int i = first_row; i < b->row_count && !roof; i++) {
+        roof = b->rows[i].c.roof && !b->rows[i].c.failed ? b->rows + i : NULL;
+    }
+    for (int i = first_row; i < b->row_count && roof; i++) {
+        bench_row *row = b->rows + i;
+        row->copy_share = (double)row->c.bytes / row->median * roof->median / (double)roof->c.bytes;
+    }
+}
+
 /* Returns the fastest peer with a right result that this contender is compared with; NULL: there is none. */
 static bench_row *best_peer(const bench *b, int first_row, const bench_contender *own) {
     bench_row *best = NULL;
     for (int i = first_row; i < b->row_count; i++) {
         bench_row *row = b->rows + i;
         const bench_contender *c = &row->c;
-        const bool rival = !c->ours && (own->any_peer || c->again == own->again);
+        const bool rival = !c->ours && !c->roof && (own->any_peer || c->again == own->again);
         if (rival && c->checked && !c->failed && (!best || row->median < best->median)) {
             best = row;
         }
@@ -282,6 +294,7 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
         free(contenders[i].times);
         contenders[i].times = NULL;
     }
+    share_of_roof(b, first_row);
     for (int i = first_row; i < b->row_count; i++) {
         bench_row *row = b->rows + i;
         bench_row *best = best_peer(b, first_row, &row->c);

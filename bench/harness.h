@@ -43,6 +43,7 @@ struct bench_contender {
     double elapsed;   /* seconds, if the run measured its own time (by events on the GPU); 0: the harness measures */
     bool again;       /* knows the structure of the result already; compared only with peers that do too */
     bool any_peer;    /* compared with every peer */
+    bool roof;        /* a copy: the column `copy` of all rows is a share of its speed */
     double predicted; /* seconds, by the cache model; 0: no prediction */
     double plan_time; /* seconds to make the plan that `run` uses; 0: none */
     bool chosen;      /* the library chose the strategy; otherwise, with a prediction, the bench asked for it */
@@ -63,7 +64,7 @@ typedef struct bench_row {
     char name[128];
     bench_contender c;
     double median, quartile1, quartile3, fastest, slowest;
-    double copy_share;  /* speed over the copy speed on as many threads */
+    double copy_share;  /* speed over the copy speed on as many threads, or over that of the race's own copy */
     double gain;        /* of the library: time of the best peer over its own; 0: no peer */
     bool best_peer;     /* the fastest peer with a right result */
     int64_t pays_after; /* calls after which the plan has saved its making against calls without one; 0: it has no plan,
@@ -105,7 +106,7 @@ typedef struct bench_subject {
     bool on_gpu;     /* runs on a GPU, and does so by default if there is a GPU */
 } bench_subject;
 extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather, bench_scatter, bench_radix_sort,
-    bench_hash_search, bench_transpose, bench_spmv, bench_cg;
+    bench_hash_search, bench_transpose, bench_matrices, bench_batch, bench_spmv, bench_cg;
 
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);

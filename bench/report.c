@@ -15,9 +15,9 @@ void bench_print_head(const bench *b) {
                b->threads == 1 ? "" : "s", b->copy[0] * 1e-9);
     }
     printf("; load %.2f on %d processors\n", load, bench_cpus());
-    static const char *const with_products[] = {"spgemm", "mtx", "spmv", "cg"};
+    static const char *const with_products[] = {"spgemm", "mtx", "spmv", "cg", "batch"};
     bool products = false;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         products = products || strcmp(b->options.primitive, with_products[i]) == 0;
     }
     const char *rate = products ? "Gflop/s" : "Gitem/s";

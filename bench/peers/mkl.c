@@ -1,7 +1,7 @@
 /* MKL (`pip install mkl`, or a package), loaded at run time and without its headers, so this file declares the
  * functions it calls, with 32-bit indices. C = A*B is made by mkl_sparse_spmm and mkl_sparse_order. Where the structure
  * of C is known, mkl_sparse_sp2m computes new values alone. Products with vectors are mkl_sparse_d_mv and _mm, as they
- * are and after mkl_sparse_optimize. */
+ * are and after mkl_sparse_optimize; sums are mkl_sparse_d_add. */
 #include "mkl.h"
 #include <dlfcn.h>
 #include <stdint.h>
@@ -45,6 +45,8 @@ static const matrix_descr general = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MOD
     F(mkl_sparse_set_mv_hint, (matrix, int, matrix_descr, int))                                                        \
     F(mkl_sparse_set_mm_hint, (matrix, int, matrix_descr, int, int, int))                                              \
     F(mkl_sparse_optimize, (matrix))                                                                                   \
+    F(mkl_sparse_d_add, (int, matrix, double, matrix, matrix *))                                                       \
+    F(mkl_sparse_convert_csr, (matrix, int, matrix *))                                                                 \
     F(mkl_sparse_order, (matrix))                                                                                      \
     F(mkl_sparse_destroy, (matrix))
 
@@ -205,6 +207,58 @@ static void keep(void *self) { (void)self; }
 
 const peer_product peer_mkl = {true, true, true, prepare, multiply, view, release, destroy, NULL};
 const peer_product peer_mkl_update = {true, true, false, prepare_update, update, view, keep, destroy, NULL};
+
+/* ---- functions of matrices: sums and transposes ---- */
+
+typedef struct function {
+    product *p;
+    bool transpose;
+} function;
+
+static void destroy_function(void *self) {
+    function *f = self;
+    if (f->p) {
+        destroy(f->p);
+    }
+    free(f);
+}
+
+static void *prepare_function(const peer_matrices_job *job) {
+    const bool add = job->function == PEER_ADD || job->function == PEER_ADD_TRANSPOSED;
+    function *f = add || job->function == PEER_TRANSPOSE ? calloc(1, sizeof *f) : NULL;
+    if (f) {
+        *f = (function){.p = take(&(peer_factors){.A = job->A, .B = add ? job->B : NULL}, job->threads),
+                        .transpose = !add};
+    }
+    if (f && !f->p) {
+        destroy_function(f);
+        return NULL;
+    }
+    return f;
+}
+
+static bool run_function(void *self) {
+    const function *f = self;
+    mkl.MKL_Set_Num_Threads_Local(f->p->threads);
+    const int status = f->transpose
+                           ? mkl.mkl_sparse_convert_csr(f->p->A, SPARSE_OPERATION_TRANSPOSE, &f->p->C)
+                           : mkl.mkl_sparse_d_add(SPARSE_OPERATION_NON_TRANSPOSE, f->p->A, 1, f->p->B, &f->p->C);
+    return status == 0 && mkl.mkl_sparse_order(f->p->C) == 0;
+}
+
+static void view_function(void *self, lsp_csr *C, const double **out) {
+    const function *f = self;
+    view(f->p, C);
+    *out = NULL;
+}
+
+static void release_function(void *self) {
+    const function *f = self;
+    release_fresh(f->p);
+}
+
+const peer_matrices peer_mkl_matrices = {
+    true, prepare_function, run_function, view_function, release_function, destroy_function, NULL};
 
 /* ---- Y = op(A) X ---- */
 

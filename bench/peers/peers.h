@@ -137,6 +137,43 @@ typedef struct peer_spmv {
     const char *version; /* NULL: known only at run time */
 } peer_spmv;
 
+/* The functions of matrices. */
+typedef enum peer_function {
+    PEER_ADD,            /* A + B */
+    PEER_ADD_TRANSPOSED, /* A + B, where B is A^T */
+    PEER_HADAMARD,       /* A .* B */
+    PEER_REDUCE_ROWS,    /* sums */
+    PEER_REDUCE_COLS,
+    PEER_REDUCE_ALL,
+    PEER_SCALE,        /* rows[i] * A[i][j] * cols[j] */
+    PEER_DIAGONAL,     /* as an array */
+    PEER_EXTRACT_ROWS, /* A[list[i]][j] */
+    PEER_EXTRACT_COLS, /* A[i][list[j]] */
+    PEER_BLOCK,        /* rows n/4 .. n/4 + n/2 - 1 of n, and so the columns */
+    PEER_TRIANGLE,     /* the lower one */
+    PEER_TRANSPOSE,
+    PEER_FUNCTIONS
+} peer_function;
+
+typedef struct peer_matrices_job {
+    peer_function function;
+    const lsp_csr *A, *B; /* rows sorted, f64, indices int32 */
+    const double *rows, *cols;
+    const int32_t *list; /* a permutation */
+    int threads;
+} peer_matrices_job;
+
+/* A function of matrices on the host. */
+typedef struct peer_matrices {
+    bool parallel;
+    void *(*prepare)(const peer_matrices_job *job); /* NULL: it has no such function */
+    bool (*run)(void *self);                        /* timed: makes the result in memory */
+    void (*view)(void *self, lsp_csr *C, const double **out);
+    void (*release)(void *self); /* drops the result */
+    void (*destroy)(void *self);
+    const char *version; /* NULL: known only at run time */
+} peer_matrices;
+
 /* Conjugate gradients for A x = b on the host; f64, indices int32. */
 typedef struct peer_gradients_job {
     const lsp_csr *A;
@@ -157,6 +194,7 @@ typedef struct peer_gradients {
 
 extern const peer_spmv peer_plain_spmv, peer_plain_spmv_gpu, peer_eigen_spmv, peer_graphblas_spmv, peer_petsc_spmv;
 extern const peer_spmv peer_mkl_spmv, peer_mkl_spmv_plan;
+extern const peer_matrices peer_eigen_matrices, peer_mkl_matrices;
 extern const peer_gradients peer_plain_cg, peer_eigen_cg;
 extern const peer_hash peer_plain_hash, peer_plain_hash_gpu;
 extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;

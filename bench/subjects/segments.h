@@ -122,12 +122,14 @@ static inline BENCH_BOTH int bench_fault(const lsp_segsort_args *a, bool stable,
     if (i == offsets[s]) {
         return BENCH_NO_FAULT;
     }
-    const uint64_t before = bench_number(a->key_type, a->keys_out, i - 1);
+    const bool rest = a->first > 0 && i - offsets[s] > a->first; /* only behind the last one of the first items */
+    const int64_t earlier = rest ? offsets[s] + a->first - 1 : i - 1;
+    const uint64_t before = bench_number(a->key_type, a->keys_out, earlier);
     if (before > key) {
         return BENCH_ORDER;
     }
     const bool tie = stable && a->value_bytes && before == key;
-    return tie && bench_position(a->value_bytes, a->values_out, i - 1) >= from ? BENCH_STABLE : BENCH_NO_FAULT;
+    return tie && bench_position(a->value_bytes, a->values_out, earlier) >= from ? BENCH_STABLE : BENCH_NO_FAULT;
 }
 
 /* A hash of item i. Its sum over all items differs before and after a sort if items were lost or duplicated. */

@@ -13,6 +13,7 @@
 #define SHAPES(segments)                                                                                               \
     segments "/kv32/distinct16", segments "/kv32/half_equal", segments "/kv32/sorted", segments "/kv32/reversed",      \
         segments "/kv32/f32"
+#define FIRST(segments) segments "/kv32/first16"
 #define SMALL(n) "small_" n "_1/kv32", "small_" n "_10/kv32", "small_" n "_100/kv32", "small_" n "_1000/kv32"
 
 static const char *const workloads[] = {
@@ -25,9 +26,11 @@ static const char *const workloads[] = {
     ALL("zipf_1.0_2000"),    ALL("zipf_1.6_2000"),   ALL("zipf_0.1_100000"), ALL("zipf_1.0_100000"),
     ALL("zipf_1.6_100000"),  SHAPES("uniform_1000"), SHAPES("uniform_4096"), SHAPES("uniform_65536"),
     SHAPES("zipf_1.0_2000"), SMALL("1024"),          SMALL("4096"),          SMALL("16384"),
-    SMALL("65536"),          SMALL("262144"),        SMALL("1048576"),       NULL};
-static const char *const quick[] = {ALL("uniform_4"),     ALL("uniform_100"),     ALL("uniform_4096"), ALL("uniform_N"),
-                                    ALL("zipf_1.0_2000"), SHAPES("uniform_1000"), SMALL("4096"),       NULL};
+    SMALL("65536"),          SMALL("262144"),        SMALL("1048576"),       FIRST("uniform_4096"),
+    FIRST("uniform_16384"),  FIRST("uniform_65536"), FIRST("uniform_N"),     NULL};
+static const char *const quick[] = {ALL("uniform_4"),   ALL("uniform_100"),   ALL("uniform_4096"),
+                                    ALL("uniform_N"),   ALL("zipf_1.0_2000"), SHAPES("uniform_1000"),
+                                    FIRST("uniform_N"), SMALL("4096"),        NULL};
 static const char *const file_variants[] = {NULL};
 
 static const struct {
@@ -253,6 +256,7 @@ static bool make_arrays(race *r, const char *workload, bool is_quick) {
     }
     a->key_type = t >= 3 ? LSP_U64 : shape && strcmp(shape, "/f32") == 0 ? LSP_F32 : LSP_U32;
     a->value_bytes = value[t];
+    a->first = shape && strncmp(shape, "/first", 6) == 0 ? strtoll(shape + 6, NULL, 10) : 0;
     a->n = INT64_C(1) << (is_quick ? 18 : r->device ? 27 : 24);
     char one[64] = ""; /* "n20/kv32" of radix_sort is one segment of 2^20 items */
     if (r->whole) {

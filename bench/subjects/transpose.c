@@ -1,11 +1,11 @@
 /* The subject transpose: B = A^T, timed from A in memory to B in memory, checks and allocations included. On a GPU, A
  * and B lie there. Every result must be that of the library on one thread of the host, bit for bit. */
 #include "bench/harness.h"
-#include "bench/peers/csr2csc.h"
+#include "bench/peers/cusparse_matrices.h"
 #include <string.h>
 
-#ifndef BENCH_HAVE_CSR2CSC
-#define BENCH_HAVE_CSR2CSC 0
+#ifndef BENCH_HAVE_CUSPARSE
+#define BENCH_HAVE_CUSPARSE 0
 #endif
 
 #define BOTH(spec) spec "/f64", spec "/f32"
@@ -18,10 +18,10 @@ static const char *const file_variants[] = {"f64", "f32", NULL};
 
 typedef struct transpose_race {
     bench *b;
-    lsp_csr A, there;      /* on the host; a copy on the GPU, or empty */
-    lsp_csr right;         /* A^T, on the host */
-    lsp_csr B;             /* the library's result */
-    peer_csr2csc *csr2csc; /* NULL: not available */
+    lsp_csr A, there;                 /* on the host; a copy on the GPU, or empty */
+    lsp_csr right;                    /* A^T, on the host */
+    lsp_csr B;                        /* the library's result */
+    peer_cusparse_matrices *cusparse; /* NULL: not available */
 } transpose_race;
 
 static bool run_ours(bench_contender *c) {
@@ -51,23 +51,23 @@ static bool check_ours(bench_contender *c) {
     return check(c, c->ctx, &r->B);
 }
 
-#if BENCH_HAVE_CSR2CSC
+#if BENCH_HAVE_CUSPARSE
 static bool run_peer(bench_contender *c) {
     const transpose_race *r = c->state;
-    return peer_csr2csc_run(r->csr2csc, &r->there) || bench_why(c, "cusparseCsr2cscEx2 failed");
+    return peer_cusparse_matrices_transpose(r->cusparse, &r->there) || bench_why(c, "cusparseCsr2cscEx2 failed");
 }
 static void release_peer(bench_contender *c) {
     const transpose_race *r = c->state;
-    peer_csr2csc_release(r->csr2csc);
+    peer_cusparse_matrices_release(r->cusparse);
 }
 static bool check_peer(bench_contender *c) {
     const transpose_race *r = c->state;
     lsp_csr B;
-    peer_csr2csc_view(r->csr2csc, &B);
+    peer_cusparse_matrices_view(r->cusparse, &B);
     return check(c, r->b->ours, &B);
 }
 static void enter_peer(transpose_race *r, bench_contender *c, int *count) {
-    if (r->b->device && (r->csr2csc = peer_csr2csc_open())) {
+    if (r->b->device && (r->cusparse = peer_cusparse_matrices_open())) {
         *c = (bench_contender){.who = "csr2csc",
                                .threads = 1,
                                .run = run_peer,
@@ -78,7 +78,7 @@ static void enter_peer(transpose_race *r, bench_contender *c, int *count) {
         (*count)++;
     }
 }
-static void leave_peer(transpose_race *r) { peer_csr2csc_close(r->csr2csc); }
+static void leave_peer(transpose_race *r) { peer_cusparse_matrices_close(r->cusparse); }
 #else
 static void enter_peer(transpose_race *r, bench_contender *c, int *count) { (void)r, (void)c, (void)count; }
 static void leave_peer(transpose_race *r) { (void)r; }
@@ -141,7 +141,7 @@ static void run(bench *b, const char *workload, const char *file) {
 }
 
 static const char *absent(int i) {
-    static const char *const names[] = {BENCH_HAVE_CSR2CSC ? NULL : "cuSPARSE", NULL};
+    static const char *const names[] = {BENCH_HAVE_CUSPARSE ? NULL : "cuSPARSE", NULL};
     return names[i > 0];
 }
 

@@ -53,8 +53,10 @@ __device__ inline int merge_buckets(split_shared &sh, const seg_split &g) {
     return groups;
 }
 
-/* Lists the buckets, unless they are in the output already and need no more sorting. */
-__device__ inline void list_buckets(const seg_job &job, split_shared &sh, const seg_split &g, int round) {
+/* Lists the buckets, unless they are in the output already and need no more sorting, or none of their items is wanted
+ * in order. */
+__device__ inline void list_buckets(const seg_job &job, split_shared &sh, const seg_split &g, int64_t wanted,
+                                    int round) {
     const int k = (int)threadIdx.x;
     if (g.to == FROM_OUTPUT && (sh.diff == 0 || g.shift <= g.low)) {
         return;
@@ -63,10 +65,10 @@ __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const 
         sh.groups = merge_buckets(sh, g);
     }
     __syncthreads();
-    const bool here = k < sh.groups;
+    const bool here = k < sh.groups && (g.to != FROM_OUTPUT || sh.cut[k] < wanted);
     const int64_t begin = here ? sh.cut[k] : 0, length = here ? sh.cut[k + 1] - begin : 0;
     if (length > LIST_LONGEST) {
-        giant_list(job, round + 1, begin, begin + length, g.shift, g.to);
+        giant_list(job, round + 1, begin, begin + length, wanted, g.shift, g.to);
     }
     list_together(job, begin, g.to, length <= LIST_LONGEST ? (int)length : 0);
 }
@@ -80,7 +82,7 @@ __device__ inline void decide(const seg_job &job, split_shared &sh, split_tile *
     tile->again = lower_high(&g, diff);
     tile->split.to = choose_target(job, g, diff);
     if (tile->again && tile->first) {
-        giant_list(job, round + 1, g.begin, g.end, g.high, g.from);
+        giant_list(job, round + 1, g.begin, g.end, __ldcg(&tile->giant->wanted), g.high, g.from);
     }
     sh.diff = diff;
 }
@@ -141,7 +143,7 @@ __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t 
             move_tile<KK, V, false>(job, sh, tile, next, key, meanwhile);
         }
         if (tile.first && !tile.again && tile.split.to != tile.split.from) {
-            list_buckets(job, sh, tile.split, round);
+            list_buckets(job, sh, tile.split, __ldcg(&tile.giant->wanted), round);
         }
     }
 }

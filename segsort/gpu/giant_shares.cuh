@@ -19,17 +19,19 @@ __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { retur
 
 /* ---- the list of giants ---- */
 
-/* Lists a giant for a round. Its numbers are equal from bit `high` on. */
-__device__ inline void giant_list(const seg_job &job, int round, int64_t begin, int64_t end, int high, int from) {
+/* Lists a giant for a round. Its items from `wanted` on need no order. Its numbers are equal from bit `high` on. */
+__device__ inline void giant_list(const seg_job &job, int round, int64_t begin, int64_t end, int64_t wanted, int high,
+                                  int from) {
     const unsigned long long tiles = (unsigned long long)giant_tiles(end - begin, job.giant_tile);
     const unsigned long long before = atomicAdd(&job.counters->giants[round & 1], tiles << GIANT_COUNT_BITS | 1);
-    seg_giant giant = {begin, end, (int64_t)(before >> GIANT_COUNT_BITS), (int64_t)tiles, 0, high, from};
+    seg_giant giant = {begin, end, wanted, (int64_t)(before >> GIANT_COUNT_BITS), (int64_t)tiles, 0, high, from};
     job.giants[round & 1][before & ((1ull << GIANT_COUNT_BITS) - 1)] = giant;
 }
 
 /* Lists a segment of the input as a giant of the first round. */
 __device__ inline void giant_add(const seg_job &job, int64_t begin, int64_t end) {
-    giant_list(job, 0, begin, end, 64 - __clzll((long long)job.order.keep), FROM_INPUT);
+    giant_list(job, 0, begin, end, begin + min(job.first, end - begin), 64 - __clzll((long long)job.order.keep),
+               FROM_INPUT);
 }
 
 /* Reads a giant past the L1 cache: other blocks have written it since the kernel began. */

@@ -28,6 +28,7 @@ typedef struct seg_arrays {
 
 typedef struct seg_giant {
     int64_t begin, end;
+    int64_t wanted;          /* items from here on may stay in any order once they are in the output */
     int64_t unit, tiles;     /* tiles of earlier giants of its round; its own tiles */
     unsigned long long diff; /* the bits in which its numbers differ, found in the round */
     int high, from;          /* bits `high` and above are equal in all its numbers; FROM_* */
@@ -47,6 +48,7 @@ typedef struct seg_counters {
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
     int64_t n, segments, length, longest; /* a segment above `longest` is malformed */
+    int64_t first;                        /* first items of each segment that are wanted; INT64_MAX: all */
     int large_longest;                    /* items: longer segments are giants; see large_longest() */
     int tile_longest;                     /* items: longer segments are listed */
     bool small;                           /* one kernel sorts all (gpu/kernel_small.cuh) */

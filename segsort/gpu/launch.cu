@@ -296,6 +296,7 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_c
     job.segments = args->segments;
     job.length = args->length;
     job.longest = longest;
+    job.first = args->first > 0 ? args->first : INT64_MAX;
     job.small = choice->small;
     job.few = are_few(ctx, args);
     job.few_first = few_first(args);

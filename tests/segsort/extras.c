@@ -116,6 +116,21 @@ TEST_ON_BOTH(segsort_extras, first_items_agree_and_the_rest_is_a_permutation) {
     }
 }
 
+/* Out of place, the GPU leaves buckets behind the first items as they are; some giants are split more than once. */
+TEST_ON_BOTH(segsort_extras, first_items_of_giants_agree_whatever_the_keys) {
+    static const int64_t firsts[] = {1, 900, 5000, 30000};
+    const int64_t lengths[] = {40000, 3, 17000, 0, 70000, 9000};
+    layout where = layout_of("first of giants", lengths, 6);
+    uint64_t state = 65;
+    for (int number = 0; number < 4 * FILL_KINDS; number += one_in == 1 ? 1 : 7) {
+        request what = any_request(&state);
+        what.fill = (key_fill)(number % FILL_KINDS), what.changes = false;
+        what.in_place = number % 9 == 8, what.first = firsts[number / FILL_KINDS];
+        check_case(ctx, &where, what);
+    }
+    layout_free(&where);
+}
+
 /* Keys that come in the worst order: each is a candidate. Many threads, each with its share of a giant. */
 Test(segsort_extras, first_items_agree_whatever_the_keys_and_the_threads) {
     const int64_t lengths[] = {700000, 5000, 1};
