@@ -2,10 +2,10 @@
  * kernel a bin. The host does not wait. */
 #include "fill_bins.cuh"
 
-/* The bin of all rows of C, if every row has the same one of SORT_4 to SORT_32, there are enough rows for 32 a warp,
+/* The bin of all rows of C, if every row has the same one of SORT_2 to SORT_32, there are enough rows for 32 a warp,
  * and less than half of them are short repeats; else LSP_BIN_NONE. */
 static int only_bin(const lsp_spgemm_plan *plan) {
-    for (int bin = LSP_BIN_SORT_4; bin <= LSP_BIN_SORT_32; bin++) {
+    for (int bin = LSP_BIN_SORT_2; bin <= LSP_BIN_SORT_32; bin++) {
         if (plan->gpu.all_short && rows_each(plan->ctx, plan->facts.rows) == WARP &&
             plan->gpu.short_repeats < plan->facts.rows / 2 && plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
             return bin;

@@ -59,7 +59,7 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
     lsp_ctx *ctx = plan->ctx;
     const spg_list all = {NULL, (uint32_t)C->rows};
     if (work->only != LSP_BIN_NONE) {
-        LSP_TRY(work->only == LSP_BIN_SORT_4    ? (start_sort<4, 8, V>(ctx, work, all))
+        LSP_TRY(work->only <= LSP_BIN_SORT_4    ? (start_sort<4, 8, V>(ctx, work, all))
                 : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
                 : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
@@ -68,9 +68,12 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                            work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
         const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_short<V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_short<V>, short_blocks(ctx, C->rows), SHORT_NT, bytes,
-                                  work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
+        const bool lanes =
+            plan->facts.products <= LANE_PRODUCTS * plan->facts.rows && lane_pays(plan->facts.products, plan->info.nnz);
+        const auto kernel = lanes ? kernel_short<V, true> : kernel_short<V, false>;
+        LSP_TRY(lsp_allow_shared(ctx, kernel, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel, short_blocks(ctx, C->rows), SHORT_NT, bytes, work->job,
+                                  layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
 done:
     return status;

@@ -9,11 +9,15 @@
 enum {
     LANE_ENTRIES = 8,     /* most entries of A in a row */
     LANE_PRODUCTS = 16,   /* most products */
-    LANE_SUMMED = 2,      /* least products an entry of C, on average over the warp */
     LANE_STAGE = 256,     /* entries of C that a warp gathers in shared memory, to write them together */
     LANE_NO_COLUMN = ~0u, /* above every column */
     LANE_BITS = 4
 };
+
+/* Do most entries of C sum several products? */
+static __host__ __device__ inline bool lane_pays(int64_t products, int64_t entries) {
+    return products >= entries + entries / 2;
+}
 
 /* A warp's shared memory. */
 template <typename V> struct lane_shared {
@@ -29,7 +33,7 @@ struct lane_heads {
 };
 
 /* Runs the body for each head. The bound is the same in all lanes. */
-#define FOR_HEADS(i, heads) _Pragma("unroll") for (int i = 0; i < LANE_ENTRIES; i++) if (i < (heads).most)
+#define FOR_HEADS(i, heads) _Pragma("unroll") for (int i = 0; i < (int)LANE_ENTRIES; i++) if (i < (heads).most)
 
 /* The whole warp calls together. Lanes without a row have 0 entries. */
 __device__ inline lane_heads lane_open(const spg_job &job, const spg_row &row) {
@@ -39,7 +43,7 @@ __device__ inline lane_heads lane_open(const spg_job &job, const spg_row &row) {
     heads.left = 0;
     heads.most = (int)__reduce_max_sync(~0u, row.entries);
 #pragma unroll
-    for (int i = 0; i < LANE_ENTRIES; i++) {
+    for (int i = 0; i < (int)LANE_ENTRIES; i++) {
         heads.column[i] = LANE_NO_COLUMN;
     }
     FOR_HEADS(i, heads) { k[i] = (uint32_t)i < row.entries ? __ldg(job.A.col + row.begin + i) : 0; }
@@ -127,7 +131,7 @@ template <typename V>
 __device__ inline bool fill_lanes(const spg_job &job, bool free, spg_row row, uint32_t count, lane_shared<V> &shared) {
     const bool fits = free && row.products <= LANE_PRODUCTS && row.entries <= LANE_ENTRIES;
     const uint32_t entries = __reduce_add_sync(~0u, fits ? count : 0);
-    if (entries == 0 || __reduce_add_sync(~0u, fits ? row.products : 0) < LANE_SUMMED * entries) {
+    if (entries == 0 || !lane_pays(__reduce_add_sync(~0u, fits ? row.products : 0), entries)) {
         return false;
     }
     const bool gather = __all_sync(~0u, fits || count == 0) && entries <= LANE_STAGE;

@@ -82,8 +82,11 @@ template <typename V, bool COUNT>
 __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &shared, bool *sorted) {
     __syncwarp();
     sort_some<1, V, COUNT>(job, bin == LSP_BIN_SORT_1, shared, shared.of_1, sorted);
-    sort_some<2, V, COUNT>(job, bin == LSP_BIN_SORT_2, shared, shared.of_2, sorted);
-    sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4, shared, shared.of_4, sorted);
+    if constexpr (COUNT) { /* filling by two lanes is no faster than by four */
+        sort_some<2, V, COUNT>(job, bin == LSP_BIN_SORT_2, shared, shared.of_2, sorted);
+    }
+    sort_some<4, V, COUNT>(job, bin == LSP_BIN_SORT_4 || (!COUNT && bin == LSP_BIN_SORT_2), shared, shared.of_4,
+                           sorted);
     sort_some<8, V, COUNT>(job, bin == LSP_BIN_SORT_8, shared, shared.of_8, sorted);
     sort_some<16, V, COUNT>(job, bin == LSP_BIN_SORT_16, shared, shared.of_16, sorted);
     sort_some<32, V, COUNT>(job, bin == LSP_BIN_SORT_32, shared, shared.of_32, sorted);
@@ -130,8 +133,8 @@ __global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, short_lay
 
 /* ---- filling ---- */
 
-/* Fills the short rows of C, and writes all of C's row pointers. */
-template <typename V>
+/* Fills the short rows of C, and writes all of C's row pointers. LANES: lanes may merge rows. */
+template <typename V, bool LANES>
 __global__ void __launch_bounds__(SHORT_NT, 8)
     kernel_short(spg_job job, short_layout layout, void *rowptr, bool wide_rowptr) {
     LSP_DYNAMIC_SHARED(memory);
@@ -156,10 +159,13 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     if (__any_sync(~0u, repeats)) {
         fill_short_repeats<V>(job, layout.rows_each, repeats, mine, (uint32_t)(end - mine.at), shared.of_repeats);
     }
-    if (fill_lanes<V>(job, bin == LSP_BIN_SORT_1 || bin == LSP_BIN_SORT_2, mine, (uint32_t)(end - mine.at),
-                      shared.of_lanes)) {
-        bin = -1;
-    } else if (mine.products == 1 && mine.entries == 1 && !repeats) { /* as in a permutation: no sort */
+    if constexpr (LANES) {
+        if (fill_lanes<V>(job, bin == LSP_BIN_SORT_1 || bin == LSP_BIN_SORT_2, mine, (uint32_t)(end - mine.at),
+                          shared.of_lanes)) {
+            bin = -1;
+        }
+    }
+    if (bin == LSP_BIN_SORT_1 && mine.products == 1 && mine.entries == 1) { /* as in a permutation: no sort */
         const uint32_t q = __ldg(job.B.rowptr + __ldg(job.A.col + mine.begin));
         put_col(job, mine.at, __ldg(job.B.col + q));
         put_value<V>(job, mine.at, canonical(times(job, value_at<V>(job.A, mine.begin), value_at<V>(job.B, q))));

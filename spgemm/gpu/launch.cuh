@@ -4,9 +4,9 @@
 #define LSP_SPGEMM_GPU_LAUNCH_CUH
 
 #include "core/launch.cuh"
+#include "core/semiring.h"
 #include "lists.cuh"
 #include "report.cuh"
-#include "core/semiring.h"
 #include "spgemm/spgemm.h"
 #include "stages.cuh"
 

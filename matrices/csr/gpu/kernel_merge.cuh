@@ -263,17 +263,39 @@ static __global__ void kernel_merge_rowptr(gpu_merge m, merge_result C, int64_t 
     }
 }
 
-/* *falls += the places where columns do not ascend within a row: all falls less those where a row begins. */
-static __global__ void kernel_falls(gpu_csr A, ull *falls) {
+/* What is counted before C is made. */
+typedef struct merge_facts {
+    int64_t nnz;   /* of C */
+    ull falls;     /* places where columns do not ascend within a row */
+    ull different; /* places where the patterns of A and B differ; not counted if A and B have different nnz */
+} merge_facts;
+
+/* Counts A's falls: all falls less those where a row begins. */
+template <bool NARROW> static __global__ void kernel_falls(gpu_csr A, merge_facts *facts) {
+    const auto falls = [&](int64_t k) {
+        return index_of<NARROW>(A.col, A.wide_col, k) <= index_of<NARROW>(A.col, A.wide_col, k - 1);
+    };
     int64_t found = 0;
-    EACH_ITEM(k, A.nnz) { found += k > 0 && col_at(A, k) <= col_at(A, k - 1); }
+    EACH_ITEM(k, A.nnz) { found += k > 0 && falls(k); }
     EACH_ITEM(i, A.rows) {
-        const int64_t k = rowptr_at(A, i);
-        found -= k > 0 && k < rowptr_at(A, i + 1) && col_at(A, k) <= col_at(A, k - 1);
+        const int64_t k = first_of<NARROW>(A, i);
+        found -= k > 0 && k < first_of<NARROW>(A, i + 1) && falls(k);
     }
     found = warp_sum(found);
     if (lane_of() == 0 && found != 0) {
-        atomicAdd(falls, (ull)found);
+        atomicAdd(&facts->falls, (ull)found);
+    }
+}
+
+template <bool NARROW> static __global__ void kernel_compare(gpu_merge m, merge_facts *facts) {
+    int64_t found = 0;
+    EACH_ITEM(k, m.A.nnz) {
+        found += index_of<NARROW>(m.A.col, m.A.wide_col, k) != index_of<NARROW>(m.B.col, m.B.wide_col, k);
+    }
+    EACH_ITEM(i, m.A.rows) { found += first_of<NARROW>(m.A, i) != first_of<NARROW>(m.B, i); }
+    found = warp_sum(found);
+    if (lane_of() == 0 && found != 0) {
+        atomicAdd(&facts->different, (ull)found);
     }
 }
 
@@ -288,39 +310,73 @@ template <typename VALUE> static __global__ void kernel_merge_equal(gpu_merge m,
 
 /* ---- the host's side ---- */
 
+/* Do A and B have one pattern, and ascend its rows strictly? Waits, unless their nnz differ. */
+template <bool NARROW>
+static lsp_status compare_patterns(lsp_ctx *ctx, const gpu_merge &m, merge_facts *there, merge_facts *facts) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m.A, there));
+    if (m.A.nnz == m.B.nnz) {
+        if (m.A.col != m.B.col || m.A.rowptr != m.B.rowptr) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_compare<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m, there));
+        }
+        LSP_TRY(lsp_cuda_read(ctx, facts, there, sizeof *facts));
+    } else {
+        facts->different = 1;
+    }
+done:
+    return status;
+}
+
+/* Counts C, whose tiles it cuts, and the falls of B. Waits. */
+template <typename COL>
+static lsp_status count_merged(lsp_ctx *ctx, const gpu_merge &m, int64_t tiles, merge_place *cuts, int64_t *ends,
+                               merge_facts *there, merge_facts *facts) {
+    lsp_status status = LSP_OK;
+    const bool narrow = sizeof(COL) == 4;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<narrow>, blocks_for_items(m.B.nnz), NT, 0, m.B, there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_cuts<narrow>, blocks_for_items(tiles + 1), NT, 0, m, tiles, cuts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_count<COL>, tiles, NT, 0, m, cuts, ends));
+    LSP_TRY(lsp_cuda_scan_there(ctx, ends, tiles, &there->nnz));
+    LSP_TRY(lsp_cuda_read(ctx, facts, there, sizeof *facts));
+done:
+    return status;
+}
+
 template <typename COL, typename VALUE>
 static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types *types, VALUE f, lsp_csr *C,
                            bool *done) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    const bool narrow = sizeof(COL) == 4;
     const int64_t tiles = lsp_ceil_div(m.A.nnz + m.B.nnz, TILE);
     merge_place *cuts = NULL;
-    int64_t *ends = NULL, *there, found[2] = {}; /* nnz(C), falls */
+    int64_t *ends = NULL;
+    merge_facts *there = NULL, facts = {};
+    bool equal;
     lsp_csr made = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 2, sizeof *ends, (void **)&ends));
-    there = ends + tiles;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0, 2 * sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
     if (tiles > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, blocks_for_items(m.A.nnz), NT, 0, m.A, (ull *)&there[1]));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, blocks_for_items(m.B.nnz), NT, 0, m.B, (ull *)&there[1]));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_cuts<narrow>, blocks_for_items(tiles + 1), NT, 0, m, tiles, cuts));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_count<COL>, tiles, NT, 0, m, cuts, ends));
-        LSP_TRY(lsp_cuda_scan_there(ctx, ends, tiles, there));
+        LSP_TRY((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
     }
-    LSP_TRY(lsp_cuda_read(ctx, found, there, sizeof found));
-    *done = found[1] == 0;
+    equal = facts.different == 0;
+    if (equal) {
+        facts.nnz = m.A.nnz;
+    } else {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *ends, (void **)&ends));
+        LSP_TRY(count_merged<COL>(ctx, m, tiles, cuts, ends, there, &facts));
+    }
+    *done = facts.falls == 0;
     if (*done) {
-        LSP_TRY(lsp_csr_create(ctx, m.A.rows, m.A.cols, found[0], types, &made));
+        LSP_TRY(lsp_csr_create(ctx, m.A.rows, m.A.cols, facts.nnz, types, &made));
         const merge_result result = {made.rowptr, made.col, made.val, made.rowptr_type == LSP_I64,
                                      made.col_type == LSP_I64};
-        if (m.A.nnz == m.B.nnz && found[0] == m.A.nnz) {
+        if (equal) {
             LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_equal<VALUE>, blocks_for_items(lsp_max(m.A.nnz, m.A.rows)), NT, 0, m,
                                result, f));
         } else {
             LSP_TRY(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, found[0]));
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
         }
         *C = made;
     }
