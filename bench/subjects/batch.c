@@ -29,6 +29,8 @@ typedef struct batch_race {
     lsp_csr *right;
     lsp_csr *C, *kept; /* a result; that of the plan, whose values are updated */
     lsp_spgemm_batch_plan *plan;
+    lsp_ctx
+        *alone; /* multiplies one by one: thousands of small blocks would push the batch's memory out of a context */
 } batch_race;
 
 typedef struct batch_peer {
@@ -214,7 +216,7 @@ static int enter(batch_race *r, double plan_time, batch_peer *peers, bench_conte
     contenders[count++] = (bench_contender){
         .who = "libsparse:each", .ours = true, .run = run_each, .check = check_batch, .release = release_each};
     for (int k = 0; k < count; k++) {
-        contenders[k].ctx = b->ours;
+        contenders[k].ctx = contenders[k].run == run_each ? r->alone : b->ours;
         contenders[k].threads = b->threads;
         contenders[k].on_gpu = b->device != NULL;
         contenders[k].state = r;
@@ -328,6 +330,19 @@ static bool make_plan(batch_race *r, double *seconds) {
     return true;
 }
 
+static bool open_alone(batch_race *r) {
+    char error[256];
+    bench_device *device = r->b->device;
+    const lsp_ctx_options options = {.threads = r->b->threads,
+                                     .device = device ? LSP_CUDA : LSP_HOST,
+                                     .stream = device ? bench_device_stream(device) : NULL};
+    if (lsp_ctx_create(&r->alone, &options, error, sizeof error) != LSP_OK) {
+        bench_fail(r->b, EXIT_MEMORY, "%s", error);
+        return false;
+    }
+    return true;
+}
+
 static bool prepare(batch_race *r, const char *spec, double *plan_time) {
     const size_t count = (size_t)r->count;
     r->right = calloc(count, sizeof *r->right), r->C = calloc(count, sizeof *r->C);
@@ -343,7 +358,7 @@ static bool prepare(batch_race *r, const char *spec, double *plan_time) {
             return false;
         }
     }
-    return make_right(r) && make_plan(r, plan_time);
+    return make_right(r) && make_plan(r, plan_time) && open_alone(r);
 }
 
 static void drop(batch_race *r) {
@@ -368,6 +383,7 @@ static void drop(batch_race *r) {
     free(r->right);
     free(r->C);
     free(r->kept);
+    lsp_ctx_destroy(r->alone);
     lsp_ctx_trim(b->ours);
     lsp_ctx_trim(b->one);
     lsp_ctx_trim(b->base);
