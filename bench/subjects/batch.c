@@ -4,6 +4,7 @@
  * pair on the host, bit for bit; a peer may differ by rounding. */
 #include "bench/harness.h"
 #include "bench/peers/mkl.h"
+#include "pool.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +12,17 @@
 static const char *const workloads[] = {"er:50:5/n10000", "mixed/n10000", NULL};
 static const char *const quick[] = {"er:50:5/n100", "mixed/n100", NULL};
 
-/* Sizes and entries a row of the matrices of `mixed`, in turns. */
-static const char *const mixed[] = {"er:8:3", "er:50:5", "er:20:4", "er:200:8", "er:30:2", "er:100:10", "er:500:4"};
-enum { MIXED = sizeof mixed / sizeof *mixed, MOST_CONTENDERS = 7 };
-
-/* Matrices one behind another: views into three arrays. */
-typedef struct pool {
-    lsp_csr *all;
-    char *arrays[3]; /* rowptr, col, val */
-    int64_t bytes[3];
-} pool;
+enum { MOST_CONTENDERS = 7 };
 
 typedef struct batch_race {
     bench *b;
     int64_t count, products, bytes;
-    pool here[2], there[2]; /* A and B */
+    bench_pool here[2], there[2]; /* A and B */
     lsp_csr *right;
     lsp_csr *C, *kept; /* a result; that of the plan, whose values are updated */
     lsp_spgemm_batch_plan *plan;
+    lsp_ctx
+        *alone; /* multiplies one by one: thousands of small blocks would push the batch's memory out of a context */
 } batch_race;
 
 typedef struct batch_peer {
@@ -39,17 +33,17 @@ typedef struct batch_peer {
 
 /* ---- the library ---- */
 
-static const pool *pools_of(const batch_race *r) { return r->b->device ? r->there : r->here; }
+static const bench_pool *pools_of(const batch_race *r) { return r->b->device ? r->there : r->here; }
 
 static bool run_batch(bench_contender *c) {
     const batch_race *r = c->state;
-    const pool *p = pools_of(r);
+    const bench_pool *p = pools_of(r);
     return bench_must(c, c->ctx, lsp_spgemm_batch(c->ctx, r->count, p[0].all, p[1].all, NULL, r->C)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
 static bool run_plan(bench_contender *c) {
     const batch_race *r = c->state;
-    const pool *p = pools_of(r);
+    const bench_pool *p = pools_of(r);
     return bench_must(c, c->ctx, lsp_spgemm_batch_execute(r->plan, p[0].all, p[1].all, r->C)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
@@ -59,7 +53,7 @@ static void release_batch(bench_contender *c) {
 }
 static bool run_update(bench_contender *c) {
     const batch_race *r = c->state;
-    const pool *p = pools_of(r);
+    const bench_pool *p = pools_of(r);
     return bench_must(c, c->ctx, lsp_spgemm_batch_update(r->plan, p[0].all, p[1].all, r->kept)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
@@ -67,7 +61,7 @@ static void keep(bench_contender *c) { (void)c; }
 
 static bool run_each(bench_contender *c) {
     const batch_race *r = c->state;
-    const pool *p = pools_of(r);
+    const bench_pool *p = pools_of(r);
     for (int64_t i = 0; i < r->count; i++) {
         if (!bench_must(c, c->ctx, lsp_spgemm(c->ctx, p[0].all + i, p[1].all + i, NULL, r->C + i, NULL))) {
             return false;
@@ -214,7 +208,7 @@ static int enter(batch_race *r, double plan_time, batch_peer *peers, bench_conte
     contenders[count++] = (bench_contender){
         .who = "libsparse:each", .ours = true, .run = run_each, .check = check_batch, .release = release_each};
     for (int k = 0; k < count; k++) {
-        contenders[k].ctx = b->ours;
+        contenders[k].ctx = contenders[k].run == run_each ? r->alone : b->ours;
         contenders[k].threads = b->threads;
         contenders[k].on_gpu = b->device != NULL;
         contenders[k].state = r;
@@ -225,63 +219,6 @@ static int enter(batch_race *r, double plan_time, batch_peer *peers, bench_conte
         contenders[k].products = r->products;
     }
     return count;
-}
-
-/* Puts `count` generated matrices one behind another into the arrays of `to`. */
-static bool fill_pool(batch_race *r, const char *spec, uint64_t seed, pool *to) {
-    bench *b = r->b;
-    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = LSP_F64};
-    int64_t at[3] = {0}, rooms[3] = {0};
-    bool sound = (to->all = calloc((size_t)r->count, sizeof *to->all));
-    for (int64_t i = 0; sound && i < r->count; i++) {
-        lsp_csr A = {.rows = 0};
-        sound = bench_ok(b, b->base,
-                         lsp_generate(b->base, spec ? spec : mixed[i % MIXED], seed + 2 * (uint64_t)i, &types, &A));
-        const int64_t sizes[] = {4 * (A.rows + 1), 4 * A.nnz, 8 * A.nnz};
-        const void *from[] = {A.rowptr, A.col, A.val};
-        for (int k = 0; sound && k < 3; k++) {
-            if (at[k] + sizes[k] > rooms[k]) {
-                rooms[k] = 2 * rooms[k] + sizes[k];
-                char *more = realloc(to->arrays[k], (size_t)rooms[k]);
-                sound = more;
-                to->arrays[k] = more ? more : to->arrays[k];
-            }
-            if (sound) {
-                memcpy(to->arrays[k] + at[k], from[k], (size_t)sizes[k]);
-                at[k] += sizes[k];
-            }
-        }
-        to->all[i] = A;
-        lsp_csr_free(b->base, &A);
-    }
-    memcpy(to->bytes, at, sizeof at);
-    return sound || (b->exit_code == 0 && (bench_fail(b, EXIT_MEMORY, "out of memory for the matrices"), false));
-}
-
-/* Views of the matrices of `from`, whose arrays lie at `arrays` now. */
-static bool view_pool(const batch_race *r, const pool *from, char *const arrays[3], lsp_where where, pool *to) {
-    int64_t at[3] = {0};
-    to->all = to == from ? to->all : calloc((size_t)r->count, sizeof *to->all);
-    for (int64_t i = 0; to->all && i < r->count; i++) {
-        lsp_csr *A = to->all + i;
-        *A = from->all[i];
-        A->rowptr = arrays[0] + at[0], A->col = arrays[1] + at[1], A->val = arrays[2] + at[2];
-        A->where = where;
-        at[0] += 4 * (A->rows + 1), at[1] += 4 * A->nnz, at[2] += 8 * A->nnz;
-    }
-    return to->all;
-}
-
-static bool move_pool(const batch_race *r, const pool *from, pool *to) {
-    bench *b = r->b;
-    for (int k = 0; k < 3; k++) {
-        to->arrays[k] = bench_device_alloc(b->device, from->bytes[k]);
-        if (!to->arrays[k] || !bench_device_upload(b->device, to->arrays[k], from->arrays[k], from->bytes[k])) {
-            bench_fail(b, EXIT_MEMORY, "%s", bench_device_error(b->device));
-            return false;
-        }
-    }
-    return view_pool(r, from, to->arrays, LSP_CUDA, to);
 }
 
 /* The right products one by one, and what a batch must do: operands read once, products written once. */
@@ -305,7 +242,7 @@ static bool make_right(batch_race *r) {
 /* The plan, and products by it whose values the update must replace. The making is timed the second time. */
 static bool make_plan(batch_race *r, double *seconds) {
     bench *b = r->b;
-    const pool *p = pools_of(r);
+    const bench_pool *p = pools_of(r);
     for (int times = 0; times < 2; times++) {
         lsp_spgemm_batch_plan_destroy(r->plan);
         r->plan = NULL;
@@ -328,6 +265,19 @@ static bool make_plan(batch_race *r, double *seconds) {
     return true;
 }
 
+static bool open_alone(batch_race *r) {
+    char error[256];
+    bench_device *device = r->b->device;
+    const lsp_ctx_options options = {.threads = r->b->threads,
+                                     .device = device ? LSP_CUDA : LSP_HOST,
+                                     .stream = device ? bench_device_stream(device) : NULL};
+    if (lsp_ctx_create(&r->alone, &options, error, sizeof error) != LSP_OK) {
+        bench_fail(r->b, EXIT_MEMORY, "%s", error);
+        return false;
+    }
+    return true;
+}
+
 static bool prepare(batch_race *r, const char *spec, double *plan_time) {
     const size_t count = (size_t)r->count;
     r->right = calloc(count, sizeof *r->right), r->C = calloc(count, sizeof *r->C);
@@ -337,13 +287,12 @@ static bool prepare(batch_race *r, const char *spec, double *plan_time) {
         return false;
     }
     for (int f = 0; f < 2; f++) {
-        if (!fill_pool(r, spec, (uint64_t)(1 + f), r->here + f) ||
-            !view_pool(r, r->here + f, r->here[f].arrays, LSP_HOST, r->here + f) ||
-            (r->b->device && !move_pool(r, r->here + f, r->there + f))) {
+        if (!bench_pool_fill(r->b, r->count, spec, (uint64_t)(1 + f), r->here + f) ||
+            (r->b->device && !bench_pool_move(r->b, r->here + f, r->count, r->there + f))) {
             return false;
         }
     }
-    return make_right(r) && make_plan(r, plan_time);
+    return make_right(r) && make_plan(r, plan_time) && open_alone(r);
 }
 
 static void drop(batch_race *r) {
@@ -356,18 +305,12 @@ static void drop(batch_race *r) {
         lsp_csr_free(b->one, r->right + i);
     }
     for (int f = 0; f < 2; f++) {
-        for (int k = 0; k < 3; k++) {
-            free(r->here[f].arrays[k]);
-            if (b->device) {
-                bench_device_free(b->device, r->there[f].arrays[k]);
-            }
-        }
-        free(r->here[f].all);
-        free(r->there[f].all);
+        bench_pool_drop(b, r->here + f, r->there + f);
     }
     free(r->right);
     free(r->C);
     free(r->kept);
+    lsp_ctx_destroy(r->alone);
     lsp_ctx_trim(b->ours);
     lsp_ctx_trim(b->one);
     lsp_ctx_trim(b->base);

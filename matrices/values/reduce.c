@@ -1,159 +1,220 @@
 /* Values of each row, of each column or of all entries reduced to one number. A list of terms is joined in an order
- * that depends on its length alone (number.h), so threads and devices do not matter. */
+ * that depends on its length alone (number.h), so threads and devices do not matter. One pass joins all lists of up to
+ * LSP_LIST_PIECE terms; longer ones are joined afterwards, each by all threads. */
 #include "matrices/matrices.h"
 #include "values.h"
 
-enum { least_share = 1 << 8 }; /* lists that are worth another thread */
+enum {
+    least_rows = 1 << 12,  /* rows that are worth another thread */
+    least_pieces = 1 << 2, /* pieces of a long list that are */
+    few = 8                /* terms: lists of up to so many are joined without loops */
+};
 
-/* Lists of terms: terms of entries, or numbers that pieces of longer lists were joined to. */
-typedef struct lists {
-    const lsp_csr *A; /* NULL: numbers */
-    const double *numbers;
-    const int64_t *starts; /* of the lists; count + 1 */
-    int64_t count;
-} lists;
+/* The lists to be reduced: the rows of A, or all entries. */
+typedef struct reducing {
+    const lsp_csr *A;
+    lsp_reduction reduction;
+    bool all;
+    void *results;
+    int64_t longer; /* the first list that is longer than a piece */
+    double *joined; /* room for the pieces of the longest list */
+} reducing;
 
-typedef struct joining {
+/* Terms begin .. begin + n - 1, a piece of a long list after another. */
+typedef struct pieces {
+    lsp_type type; /* of val; numbers that pieces were joined to are f64 */
+    const void *val;
     lsp_reduction reduction;
     int part; /* of C64: 0 real, 1 imaginary */
-    lists in;
-    const int64_t *pieces; /* where each list's pieces begin */
-    double *joined;        /* of each piece */
-} joining;
+    int64_t begin, n;
+    double *joined; /* of each piece */
+} pieces;
 
-LSP_INLINE double term_at(const joining *j, lsp_type type, lsp_reduction reduction, bool of_entries, int64_t k) {
-    if (!of_entries) {
-        return j->in.numbers[k];
+/* f(type, reduction, ...) with the reduction a constant: every one gets loops of its own. */
+#define WITH_REDUCTION(reduction, f, type, ...)                                                                        \
+    switch (reduction) {                                                                                               \
+    case LSP_REDUCE_SUM:                                                                                               \
+        f(type, LSP_REDUCE_SUM, __VA_ARGS__);                                                                          \
+        break;                                                                                                         \
+    case LSP_REDUCE_MIN:                                                                                               \
+        f(type, LSP_REDUCE_MIN, __VA_ARGS__);                                                                          \
+        break;                                                                                                         \
+    case LSP_REDUCE_MAX:                                                                                               \
+        f(type, LSP_REDUCE_MAX, __VA_ARGS__);                                                                          \
+        break;                                                                                                         \
+    case LSP_REDUCE_NORM1:                                                                                             \
+        f(type, LSP_REDUCE_NORM1, __VA_ARGS__);                                                                        \
+        break;                                                                                                         \
+    case LSP_REDUCE_NORM2:                                                                                             \
+        f(type, LSP_REDUCE_NORM2, __VA_ARGS__);                                                                        \
+        break;                                                                                                         \
+    case LSP_REDUCE_NORM_MAX:                                                                                          \
+        f(type, LSP_REDUCE_NORM_MAX, __VA_ARGS__);                                                                     \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        break;                                                                                                         \
     }
-    const lsp_value value = lsp_value_of(type, j->in.A->val, k);
-    return reduction == LSP_REDUCE_SUM && j->part == 1
-               ? value.im
-               : lsp_reduce_term(reduction, value.re, value.im, type == LSP_C64);
+
+/* ---- a list of up to a piece ---- */
+
+LSP_INLINE double term_at(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t k) {
+    const lsp_value value = lsp_value_of(type, val, k);
+    return reduction == LSP_REDUCE_SUM && part == 1 ? value.im
+                                                    : lsp_reduce_term(reduction, value.re, value.im, type == LSP_C64);
 }
 
-/* Joins the terms begin .. end-1 of a piece. */
-LSP_INLINE double join_piece(const joining *j, lsp_type type, lsp_reduction reduction, bool of_entries, int64_t begin,
-                             int64_t end) {
+/* Joins 1 to 8 terms; n is a constant. Lanes without a term would change nothing, so they are left out. */
+LSP_INLINE double join_few(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin, int n) {
     const bool largest = lsp_takes_largest(reduction);
-    const double none = lsp_reduce_none(reduction);
-    double lanes[LSP_LIST_LANES];
-    for (int l = 0; l < LSP_LIST_LANES; l++) {
-        lanes[l] =
-            begin + l < end ? lsp_reduce_join(largest, none, term_at(j, type, reduction, of_entries, begin + l)) : none;
+    double lanes[few];
+    for (int l = 0; l < few; l++) {
+        lanes[l] = l < n ? term_at(type, reduction, part, val, begin + l) : 0;
     }
-    for (int64_t k = begin + LSP_LIST_LANES; k < end; k += LSP_LIST_LANES) {
-        const int count = (int)lsp_min(end - k, LSP_LIST_LANES);
-        for (int l = 0; l < count; l++) {
-            lanes[l] = lsp_reduce_join(largest, lanes[l], term_at(j, type, reduction, of_entries, k + l));
+    for (int l = 0; l < 4; l++) {
+        lanes[l] = l + 4 < n ? lsp_reduce_join(largest, lanes[l], lanes[l + 4]) : lanes[l];
+    }
+    for (int l = 0; l < 2; l++) {
+        lanes[l] = l + 2 < n ? lsp_reduce_join(largest, lanes[l], lanes[l + 2]) : lanes[l];
+    }
+    return n > 1 ? lsp_reduce_join(largest, lanes[0], lanes[1]) : lanes[0];
+}
+
+/* Joins up to LSP_LIST_PIECE terms. */
+LSP_INLINE double join_many(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin,
+                            int64_t n) {
+    const bool largest = lsp_takes_largest(reduction);
+    double lanes[LSP_LIST_LANES];
+    int left = (int)lsp_min(n, LSP_LIST_LANES), half = LSP_LIST_LANES / 2;
+    int64_t k = begin + LSP_LIST_LANES;
+    for (int l = 0; l < left; l++) {
+        lanes[l] = term_at(type, reduction, part, val, begin + l);
+    }
+    for (; k + LSP_LIST_LANES <= begin + n; k += LSP_LIST_LANES) {
+        for (int l = 0; l < LSP_LIST_LANES; l++) {
+            lanes[l] = lsp_reduce_join(largest, lanes[l], term_at(type, reduction, part, val, k + l));
         }
     }
-    for (int half = LSP_LIST_LANES / 2; half > 0; half /= 2) {
-        for (int l = 0; l < half; l++) {
+    for (int l = 0; k + l < begin + n; l++) {
+        lanes[l] = lsp_reduce_join(largest, lanes[l], term_at(type, reduction, part, val, k + l));
+    }
+    for (; half > 0; half /= 2) {
+        for (int l = 0; l + half < left; l++) {
             lanes[l] = lsp_reduce_join(largest, lanes[l], lanes[l + half]);
         }
+        left = left < half ? left : half;
     }
     return lanes[0];
 }
 
-LSP_INLINE void join_lists(lsp_type type, lsp_reduction reduction, bool of_entries, const joining *j, int64_t begin,
-                           int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        int64_t at = j->in.starts[i];
-        for (int64_t piece = j->pieces[i]; piece < j->pieces[i + 1]; piece++, at += LSP_LIST_PIECE) {
-            const int64_t stop = lsp_min(at + LSP_LIST_PIECE, j->in.starts[i + 1]);
-            j->joined[piece] = join_piece(j, type, reduction, of_entries, at, stop);
-        }
-    }
-}
-/* Every reduction gets a loop of its own. */
-#define JOIN(r)                                                                                                        \
-    case r:                                                                                                            \
-        join_lists(type, r, true, j, begin, end);                                                                      \
-        break;
-LSP_INLINE void join_typed(lsp_type type, const joining *j, int64_t begin, int64_t end) {
-    switch (j->reduction) {
-        JOIN(LSP_REDUCE_SUM)
-        JOIN(LSP_REDUCE_MIN)
-        JOIN(LSP_REDUCE_MAX)
-        JOIN(LSP_REDUCE_NORM1)
-        JOIN(LSP_REDUCE_NORM2)
-        JOIN(LSP_REDUCE_NORM_MAX)
+#define FEW(n)                                                                                                         \
+    case n:                                                                                                            \
+        return join_few(type, reduction, part, val, begin, n);
+LSP_INLINE double join(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin, int64_t n) {
+    switch (n) {
+    case 0:
+        return lsp_reduce_none(reduction);
+        FEW(1)
+        FEW(2)
+        FEW(3)
+        FEW(4)
+        FEW(5)
+        FEW(6)
+        FEW(7)
+        FEW(8)
     default:
-        break;
-    }
-}
-static void join_share(void *data, int64_t begin, int64_t end) {
-    const joining *j = data;
-    if (j->in.A != NULL) {
-        LSP_WITH_VALUE(j->in.A->val_type, join_typed, j, begin, end);
-    } else if (lsp_takes_largest(j->reduction)) {
-        join_lists(LSP_NONE, LSP_REDUCE_MAX, false, j, begin, end);
-    } else {
-        join_lists(LSP_NONE, LSP_REDUCE_SUM, false, j, begin, end);
+        return join_many(type, reduction, part, val, begin, n);
     }
 }
 
-/* *joined = a number for each list, in scratch. */
-static lsp_status join(lsp_ctx *ctx, lsp_reduction reduction, int part, lists in, double **joined) {
-    lsp_status status = LSP_OK;
-    for (bool again = true; again;) {
-        int64_t *pieces;
-        LSP_TRY(LSP_SCRATCH(ctx, in.count + 1, &pieces));
-        again = false;
-        for (int64_t i = 0; i < in.count; i++) { /* an empty list is one piece too */
-            pieces[i + 1] = lsp_max(lsp_ceil_div(in.starts[i + 1] - in.starts[i], LSP_LIST_PIECE), 1);
-            again = again || pieces[i + 1] > 1;
+static int64_t begin_of(const reducing *r, int64_t i) { return r->all ? 0 : lsp_csr_rowptr(r->A, i); }
+static int64_t end_of(const reducing *r, int64_t i) { return r->all ? r->A->nnz : lsp_csr_rowptr(r->A, i + 1); }
+
+LSP_INLINE void reduce_lists(lsp_type type, lsp_reduction reduction, reducing *r, int64_t first, int64_t last) {
+    const lsp_type to = lsp_reduce_type(type, reduction);
+    for (int64_t i = first; i < last; i++) {
+        const int64_t begin = begin_of(r, i), n = end_of(r, i) - begin;
+        if (n > LSP_LIST_PIECE) {
+            lsp_lower(&r->longer, i);
+            continue;
         }
-        lsp_prefix_sum(ctx, pieces, in.count);
-        LSP_TRY(LSP_SCRATCH(ctx, pieces[in.count], joined));
-        lsp_for_shares(ctx, in.count, least_share, join_share,
-                       &(joining){.reduction = reduction, .part = part, .in = in, .pieces = pieces, .joined = *joined});
-        in = (lists){.numbers = *joined, .starts = pieces, .count = in.count};
+        const double re = join(type, reduction, 0, r->A->val, begin, n);
+        const double im = to == LSP_C64 ? join(type, reduction, 1, r->A->val, begin, n) : 0;
+        lsp_value_set(
+            to, r->results, i,
+            (lsp_value){lsp_reduce_result(reduction, n, re), to == LSP_C64 ? lsp_reduce_result(reduction, n, im) : 0});
     }
-done:
-    return status;
+}
+LSP_INLINE void reduce_typed(lsp_type type, reducing *r, int64_t first, int64_t last) {
+    WITH_REDUCTION(r->reduction, reduce_lists, type, r, first, last)
+}
+static void reduce_share(void *data, int64_t first, int64_t last) {
+    reducing *r = data;
+    LSP_WITH_VALUE(r->A->val_type, reduce_typed, r, first, last);
 }
 
-/* ---- results ---- */
-
-/* Reduces the lists of A's entries that begin at starts[]. */
-static lsp_status reduce_lists(lsp_ctx *ctx, const lsp_csr *A, const int64_t *starts, int64_t count,
-                               lsp_reduction reduction, void *results) {
-    lsp_status status = LSP_OK;
-    const lsp_type type = lsp_reduce_type(A->val_type, reduction);
-    const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
-    double *parts[2] = {NULL, NULL};
-    for (int part = 0; part < (type == LSP_C64 ? 2 : 1) && !by_count; part++) {
-        LSP_TRY(join(ctx, reduction, part, (lists){.A = A, .starts = starts, .count = count}, &parts[part]));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t length = starts[i + 1] - starts[i];
-        if (reduction == LSP_REDUCE_COUNT) {
-            ((int64_t *)results)[i] = length;
-        } else if (by_count) {
-            ((double *)results)[i] = lsp_reduce_ones(reduction, length);
+/* Numbers of entries, or reductions of ones. */
+static void count_share(void *data, int64_t first, int64_t last) {
+    const reducing *r = data;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t n = end_of(r, i) - begin_of(r, i);
+        if (r->reduction == LSP_REDUCE_COUNT) {
+            ((int64_t *)r->results)[i] = n;
         } else {
-            lsp_value_set(type, results, i,
-                          (lsp_value){lsp_reduce_result(reduction, length, parts[0][i]),
-                                      parts[1] ? lsp_reduce_result(reduction, length, parts[1][i]) : 0});
+            ((double *)r->results)[i] = lsp_reduce_ones(r->reduction, n);
         }
     }
-done:
-    return status;
+}
+
+/* ---- a longer list ---- */
+
+LSP_INLINE void join_pieces(lsp_type type, lsp_reduction reduction, const pieces *p, int64_t first, int64_t last) {
+    for (int64_t k = first; k < last; k++) {
+        const int64_t at = k * LSP_LIST_PIECE;
+        p->joined[k] = join(type, reduction, p->part, p->val, p->begin + at, lsp_min(p->n - at, LSP_LIST_PIECE));
+    }
+}
+LSP_INLINE void join_typed(lsp_type type, const pieces *p, int64_t first, int64_t last) {
+    WITH_REDUCTION(p->reduction, join_pieces, type, p, first, last)
+}
+static void join_share(void *data, int64_t first, int64_t last) {
+    const pieces *p = data;
+    LSP_WITH_VALUE(p->type, join_typed, p, first, last);
+}
+
+/* Part `part` of list i, by all threads. Numbers of pieces overwrite those that they were joined from. */
+static double join_long(lsp_ctx *ctx, const reducing *r, int64_t i, int part) {
+    const lsp_reduction again = lsp_takes_largest(r->reduction) ? LSP_REDUCE_MAX : LSP_REDUCE_SUM;
+    pieces p = {.type = r->A->val_type,
+                .val = r->A->val,
+                .reduction = r->reduction,
+                .part = part,
+                .begin = begin_of(r, i),
+                .n = end_of(r, i) - begin_of(r, i),
+                .joined = r->joined};
+    int64_t count = lsp_ceil_div(p.n, LSP_LIST_PIECE);
+    lsp_for_shares(ctx, count, least_pieces, join_share, &p);
+    while (count > 1) {
+        p = (pieces){.type = LSP_F64, .val = r->joined, .reduction = again, .n = count, .joined = r->joined};
+        count = lsp_ceil_div(count, LSP_LIST_PIECE);
+        join_share(&p, 0, count); /* one after the other: a piece is read before its place is written */
+    }
+    return lsp_reduce_result(r->reduction, end_of(r, i) - begin_of(r, i), r->joined[0]);
 }
 
 static lsp_status reduce_on_host(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results) {
     lsp_status status = LSP_OK;
-    const int64_t whole[] = {0, A->nnz};
-    int64_t *starts;
-    if (all) {
-        return reduce_lists(ctx, A, whole, 1, reduction, results);
+    const int64_t count = all ? 1 : A->rows;
+    const lsp_type to = lsp_reduce_type(A->val_type, reduction);
+    const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
+    reducing r = {.A = A, .reduction = reduction, .all = all, .results = results, .longer = count};
+    LSP_TRY(LSP_SCRATCH(ctx, lsp_ceil_div(A->nnz, LSP_LIST_PIECE), &r.joined));
+    lsp_for_shares(ctx, count, least_rows, by_count ? count_share : reduce_share, &r);
+    for (int64_t i = r.longer; i < count; i++) {
+        if (end_of(&r, i) - begin_of(&r, i) > LSP_LIST_PIECE) {
+            const double re = join_long(ctx, &r, i, 0);
+            lsp_value_set(to, results, i, (lsp_value){re, to == LSP_C64 ? join_long(ctx, &r, i, 1) : 0});
+        }
     }
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-    for (int64_t i = 0; i <= A->rows; i++) {
-        starts[i] = lsp_csr_rowptr(A, i);
-    }
-    LSP_TRY(reduce_lists(ctx, A, starts, A->rows, reduction, results));
 done:
     return status;
 }

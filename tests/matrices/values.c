@@ -353,6 +353,34 @@ Test(values, reductions_follow_one_order_of_joining) {
     }
 }
 
+/* Rows of every length up to 70, and about the length of a piece and of two. */
+Test(values, rows_of_all_lengths_are_reduced_in_that_order) {
+    enum { SHORT = 71, ROWS = SHORT + 6, MOST = 40000 };
+    static const int longer[] = {4095, 4096, 4097, 8191, 8192, 8193};
+    lsp_ctx *ctx = test_ctx(3);
+    int32_t rowptr[ROWS + 1] = {0}, *col = calloc(MOST, sizeof *col);
+    double *values = malloc(MOST * sizeof *values), results[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        rowptr[i + 1] = rowptr[i] + (i < SHORT ? i : longer[i - SHORT]);
+    }
+    for (int32_t k = 0; k < rowptr[ROWS]; k++) {
+        values[k] = 1.0 / (double)(k % 97 + 1) - 0.3;
+    }
+    const lsp_csr A = {ROWS, 1, rowptr[ROWS], rowptr, col, values, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+    for (int r = 0; r < LSP_REDUCTIONS; r++) {
+        for (int i = 0; i < ROWS && r != LSP_REDUCE_COUNT; i++) {
+            int64_t count;
+            must(ctx, i > 0 ? LSP_OK : lsp_csr_reduce(ctx, &A, (lsp_reduction)r, LSP_EACH_ROW, results));
+            const double x = plain_reduction(&A, (lsp_reduction)r, LSP_EACH_ROW, i, &count);
+            cr_assert(results[i] == x, "reduction %d of %lld values: %.17g, not %.17g", r, (long long)count, results[i],
+                      x);
+        }
+    }
+    free(values);
+    free(col);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(values, odd_numbers_are_reduced_as_they_should) {
     lsp_ctx *ctx = test_ctx(1);
     static const struct {
