@@ -138,8 +138,8 @@ const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where);
 
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
-/* Checks the rules of complex values: LSP_PLUS_TIMES alone sums them, no filter chooses among them, and they do not
- * become real. The options and the headers of A and B were checked. */
+/* Checks the rules of complex values: LSP_PLUS_TIMES alone sums them, and they do not become real. The options and the
+ * headers of A and B were checked. */
 lsp_status lsp_spgemm_check_complex(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                     const lsp_spgemm_options *options);
 /* Checks A, B and the options. `names` are those of A and B in error messages. _headers reads no array. */

@@ -26,7 +26,7 @@ typedef struct lsp_spgemm_options {
                             LSP_F64 for LSP_PLUS_PAIR without drop_values. LSP_C64 if A or B is complex; C may be
                             LSP_C64 for real ones too. C lies in the place of A and B, whatever `where` says */
     lsp_filter filter;   /* chooses the entries of C that stay; not for plans. Entries outside a mask are not computed,
-                            unless the mask is much larger than the product or `complement` is set. Not for LSP_C64 */
+                            unless the mask is much larger than the product or `complement` is set */
     int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_options;
 
