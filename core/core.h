@@ -46,7 +46,13 @@ typedef struct lsp_plan_life {
 } lsp_plan_life;
 
 /* Rooms that keep a table of their own in the context. */
-typedef enum lsp_table { LSP_TABLE_SEGSORT, LSP_TABLE_CACHE_MODEL, LSP_TABLE_SPMV, LSP_TABLES } lsp_table;
+typedef enum lsp_table {
+    LSP_TABLE_SEGSORT,
+    LSP_TABLE_CACHE_MODEL,
+    LSP_TABLE_SPMV,
+    LSP_TABLE_SPGEMM,
+    LSP_TABLES
+} lsp_table;
 
 enum { LSP_MOST_KEPT = 64 }; /* blocks: each new one is searched for among them */
 

@@ -154,6 +154,20 @@ lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *fil
 lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
                            const lsp_csr_types *types, lsp_csr *B);
 
+/* Parts of a checked matrix. _view_rows: rows first .. first+rows-1, in either place; a view over A's arrays with row
+ * pointers in scratch. _take_columns: columns first .. first+cols-1, a copy in A's types, in either place.
+ * _cut_rows: rows first .. *end-1 are the most that have no more than `most` entries together; row *end has *next
+ * entries, or is none and *next is 0. _cut_columns: the same of columns, for a matrix on the GPU. Wait for a GPU. */
+lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S);
+lsp_status lsp_csr_take_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t cols, lsp_csr *B);
+lsp_status lsp_csr_cut_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end, int64_t *next);
+lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end,
+                               int64_t *next);
+
+/* lsp_csr_stack, with row pointers and columns of `types`. */
+lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
+                            const lsp_csr_types *types, lsp_csr *B);
+
 /* Sums entries with equal columns in place, in their order; rows must be sorted. In a pattern they become one entry.
  * nnz shrinks, the arrays stay where they are. *merged (may be NULL): the number of entries added to others. On a
  * checked matrix it can only fail for lack of memory. */

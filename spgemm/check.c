@@ -52,8 +52,6 @@ lsp_status lsp_spgemm_check_complex(lsp_ctx *ctx, const lsp_csr *A, const lsp_cs
     LSP_REQUIRE(options->semiring == LSP_PLUS_TIMES, LSP_ERR_UNSUPPORTED,
                 "complex values are multiplied in the semiring plus-times only, not in %s",
                 lsp_semiring_name(options->semiring));
-    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
-                "the product of complex matrices cannot be filtered");
 done:
     return status;
 }

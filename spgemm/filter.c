@@ -129,7 +129,7 @@ done:
 /* Is C before the filter small enough to be made at once? A C that is made by its mask is no larger than the mask. If
  * the mask has many more entries than there are products, C has no more entries than products. */
 static bool fits_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    enum { ENTRY_BYTES = 2 * (8 + 8) + 1, ROW_BYTES = 6 * 8, ALWAYS_FIT = 1 << 18 };
+    enum { ENTRY_BYTES = 2 * (8 + 16) + 1, ROW_BYTES = 6 * 8, ALWAYS_FIT = 1 << 18 };
     if (A == NULL || B == NULL || A->where != B->where || !lsp_spgemm_masks(options) ||
         options->filter.mask->where != A->where || (A->where == LSP_HOST && options->types.where == LSP_CUDA)) {
         return false;

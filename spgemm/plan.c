@@ -263,8 +263,8 @@ lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_
     return execute(plan, A, B, true, C);
 }
 
-lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                              lsp_csr *C, lsp_spgemm_info *info) {
+lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = NULL;
     lsp_spgemm_operands ops = {0};

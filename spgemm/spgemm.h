@@ -138,8 +138,8 @@ const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where);
 
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
-/* Checks the rules of complex values: LSP_PLUS_TIMES alone sums them, no filter chooses among them, and they do not
- * become real. The options and the headers of A and B were checked. */
+/* Checks the rules of complex values: LSP_PLUS_TIMES alone sums them, and they do not become real. The options and the
+ * headers of A and B were checked. */
 lsp_status lsp_spgemm_check_complex(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                     const lsp_spgemm_options *options);
 /* Checks A, B and the options. `names` are those of A and B in error messages. _headers reads no array. */
@@ -195,8 +195,15 @@ static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info);
 
+/* The most entries, and the most rows and columns where it can be cut, of a factor that kernels take: 2^31 - 1, or what
+ * a test has set for this context. A product has one row less. */
+int64_t lsp_spgemm_most(const lsp_ctx *ctx);
+lsp_status lsp_spgemm_set_most(lsp_ctx *ctx, int64_t most);
+
 /* lsp_spgemm with a prepared filter (lsp_filter_prepare_mask), by a plan that is not kept. C before the filter must fit
- * the memory. */
+ * the memory. _uncut refuses factors of a GPU that are too large for kernels; _at_once cuts them. */
+lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            lsp_csr *C, lsp_spgemm_info *info);
 lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Complex matrices are multiplied by plus-times alone, and their products cannot be filtered. */
+/* Complex matrices are multiplied by plus-times alone. */
 static int check_complex(const cli_job *job) {
     const cli_options *o = &job->options;
     const char *name = job->A.csr.val_type == LSP_C64 ? job->A.name : job->second->name;
@@ -13,8 +13,6 @@ static int check_complex(const cli_job *job) {
         return CLI_DONE;
     }
     return o->semiring ? cli_fail(CLI_INPUT, "%s is complex: --semiring %s is for real values", name, o->semiring_name)
-           : cli_filters(o) || o->mask
-               ? cli_fail(CLI_INPUT, "%s is complex: products of complex matrices cannot be filtered", name)
            : job->cusparse ? cli_fail(CLI_INPUT, "%s is complex: --compare is for real values", name)
                            : CLI_DONE;
 }

@@ -106,7 +106,8 @@ typedef struct lsp_filter {
 } lsp_filter;
 
 /* B = the entries of A that stay, in their order, where A lies. A NaN counts as larger than all numbers; entries of a
- * pattern count as ones. Not for C64. */
+ * pattern count as ones. |value| of C64 is the modulus that LSP_ABS gives (matrix_values.h), the same on every device;
+ * it is NaN if a part is. */
 LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
 
 /* Triples in any order. Indices count from 0; val NULL makes a pattern. */

@@ -26,7 +26,7 @@ typedef struct lsp_spgemm_options {
                             LSP_F64 for LSP_PLUS_PAIR without drop_values. LSP_C64 if A or B is complex; C may be
                             LSP_C64 for real ones too. C lies in the place of A and B, whatever `where` says */
     lsp_filter filter;   /* chooses the entries of C that stay; not for plans. Entries outside a mask are not computed,
-                            unless the mask is much larger than the product or `complement` is set. Not for LSP_C64 */
+                            unless the mask is much larger than the product or `complement` is set */
     int64_t reserved[LSP_RESERVED];
 } lsp_spgemm_options;
 
@@ -47,7 +47,11 @@ typedef struct lsp_spgemm_info {
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
 
 /* C = op(A)*op(B), with the bits of a plan. Its arrays may have room for an eighth more entries than C has. The caller
- * frees C. `options` and `info` may be NULL.
+ * frees C. `options` and `info` may be NULL. On a GPU, factors of 2^31 entries or rows and more are cut into blocks,
+ * and C is put together from theirs: then both lie in memory at once, and the bounds in `info` may be larger than
+ * needed. LSP_ERR_UNSUPPORTED names a row of op(A) or a column of op(B) with 2^31 entries or more, or an inner
+ * dimension of 2^31 or more.
+ *
  *     lsp_spgemm(ctx, &A, &B, NULL, &C, NULL); */
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);

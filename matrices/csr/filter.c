@@ -2,13 +2,17 @@
  * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
+#include "matrices/values/number.h"
 
 #include <math.h>
 
 enum { least_share = 1 << 15 };
 
-/* |value|; complex ones were refused. */
-static double magnitude(const lsp_csr *A, int64_t k) { return fabs(lsp_value_at(A, k).re); }
+/* |value|, with the bits that a GPU finds. */
+static double magnitude(const lsp_csr *A, int64_t k) {
+    const lsp_value value = lsp_value_at(A, k);
+    return A->val_type == LSP_C64 ? lsp_modulus(value.re, value.im) : fabs(value.re);
+}
 
 /* An integer that orders values as |value| does; all NaN are equal, above infinity. */
 static uint64_t rank_of(double value) {
@@ -265,7 +269,6 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
     }
     LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex entries have no order by which to choose");
     LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
     LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));

@@ -1,5 +1,5 @@
-/* B = consecutive rows and columns of A. Consecutive rows are a matrix over A's own arrays, with row pointers that
- * begin at 0; their columns are then cut out, or copied if all are wanted. */
+/* B = consecutive rows and columns of A, and where to cut A into such blocks. Consecutive rows are a matrix over A's
+ * own arrays, with row pointers that begin at 0; their columns are then cut out, or copied if all are wanted. */
 #include "core/cuda.h"
 #include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
@@ -35,8 +35,7 @@ done:
     return status;
 }
 
-/* *S = these rows of A, a view with row pointers in scratch. */
-static lsp_status view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
+lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
     lsp_status status = LSP_OK;
     slice s = {.A = A, .first = first};
     int64_t end;
@@ -57,6 +56,61 @@ static lsp_status view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64
         S->val = A->val ? (char *)A->val + (size_t)s.begin * lsp_type_bytes(A->val_type) : NULL;
     }
 done:
+    return status;
+}
+
+lsp_status lsp_csr_take_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t cols, lsp_csr *B) {
+    const lsp_window window = {.low = first, .high = first + cols - 1, .shift = first, .cols = cols};
+    return lsp_csr_window(ctx, A, &window, B);
+}
+
+/* ---- cuts ---- */
+
+lsp_status lsp_csr_cut_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end, int64_t *next) {
+    lsp_status status = LSP_OK;
+    int64_t begin, at, low = first, high = A->rows; /* rows first .. low-1 fit */
+    LSP_TRY(read_rowptr(ctx, A, first, &begin));
+    while (low < high) {
+        const int64_t middle = high - (high - low) / 2;
+        LSP_TRY(read_rowptr(ctx, A, middle, &at));
+        if (at - begin <= most) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    *next = 0;
+    if (low < A->rows) {
+        LSP_TRY(read_rowptr(ctx, A, low, &begin));
+        LSP_TRY(read_rowptr(ctx, A, low + 1, &at));
+        *next = at - begin;
+    }
+    *end = low;
+done:
+    return status;
+}
+
+lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end,
+                               int64_t *next) {
+    enum { BUCKETS = 1024 };
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    int64_t *counts, low = first, high = A->cols, left = most; /* columns first .. low-1 fit */
+    *next = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, BUCKETS, &counts));
+    for (int shift = 1; low < high && shift > 0; high = low + lsp_min(high - low, (int64_t)1 << shift)) {
+        int b = 0;
+        shift = lsp_bits((uint64_t)((high - low - 1) / BUCKETS));
+        LSP_TRY(lsp_csr_count_columns_cuda(ctx, A, &(lsp_buckets){low, high, shift, BUCKETS}, counts));
+        for (; low < high && counts[b] <= left; b++) {
+            left -= counts[b];
+            low += lsp_min(high - low, (int64_t)1 << shift);
+        }
+        *next = low < high ? counts[b] : 0;
+    }
+    *end = low;
+done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -108,13 +162,8 @@ lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int6
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
     LSP_TRY(check_range(ctx, "rows", first_row, rows, A->rows));
     LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));
-    LSP_TRY(view_rows(ctx, A, first_row, rows, &S));
-    LSP_TRY(cols == A->cols
-                ? copy_rows(ctx, &S, &made)
-                : lsp_csr_window(
-                      ctx, &S,
-                      &(lsp_window){.low = first_col, .high = first_col + cols - 1, .shift = first_col, .cols = cols},
-                      &made));
+    LSP_TRY(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
+    LSP_TRY(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
     lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (ctx) {

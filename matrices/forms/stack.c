@@ -15,7 +15,8 @@ typedef struct grid {
     int64_t *row_at, *col_at; /* [r + 1] and [c + 1]: the rows and columns of B before block row r+1 and column c+1 */
     int64_t nnz;
     lsp_type val_type;
-    const lsp_csr *any; /* the first block that is not NULL */
+    lsp_csr_types types; /* of the indices of B */
+    const lsp_csr *any;  /* the first block that is not NULL */
 } grid;
 
 static const lsp_csr *block_at(const grid *g, int64_t r, int64_t c) { return g->blocks[r * g->cols + c]; }
@@ -126,10 +127,15 @@ static void copy_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end);
 }
 
+static lsp_csr_types types_of(const grid *g, lsp_where where) {
+    return (lsp_csr_types){
+        .rowptr_type = g->types.rowptr_type, .col_type = g->types.col_type, .val_type = g->val_type, .where = where};
+}
+
 static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const int64_t rows = g->row_at[g->rows];
-    const lsp_csr_types types = {.val_type = g->val_type};
+    const lsp_csr_types types = types_of(g, LSP_HOST);
     int64_t *next;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &next));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
@@ -154,7 +160,7 @@ done:
 static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const int64_t rows = g->row_at[g->rows];
-    const lsp_csr_types types = {.val_type = g->val_type, .where = LSP_CUDA};
+    const lsp_csr_types types = types_of(g, LSP_CUDA);
     int64_t *next;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows + 1, sizeof *next, (void **)&next));
     LSP_TRY(lsp_cuda_clear(ctx, next, (rows + 1) * (int64_t)sizeof *next));
@@ -182,11 +188,11 @@ static bool holds(const grid *g, const lsp_csr *B) {
     return false;
 }
 
-lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
-                         lsp_csr *B) {
+lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
+                            const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    grid g = {.blocks = blocks, .rows = block_rows, .cols = block_cols};
+    grid g = {.blocks = blocks, .rows = block_rows, .cols = block_cols, .types = *types};
     if (!ctx) {
         return LSP_ERR_ARGUMENT;
     }
@@ -201,4 +207,9 @@ done:
         lsp_csr_free(ctx, &made);
     }
     return status;
+}
+
+lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
+                         lsp_csr *B) {
+    return lsp_csr_stack_as(ctx, blocks, block_rows, block_cols, &(lsp_csr_types){0}, B);
 }

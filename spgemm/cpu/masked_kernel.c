@@ -2,12 +2,11 @@
  * its column up: most products that the mask excludes cost one load, and the others are added, in the order of A's
  * entries, to the sum of the mask's entry. If a row of B is much longer than the mask's row, the mask's columns are
  * searched in the row of B instead. */
+#include "complex.h"
 #include "core/isa.h"
 #include "cpu.h"
 #include "masked.h"
 #include <string.h>
-
-#define ALWAYS static inline __attribute__((always_inline))
 
 enum { CANDIDATES = 256 };
 
@@ -20,11 +19,18 @@ typedef struct mask_row {
     int shift; /* a column is in the first free slot from (column * factor) >> shift on */
 } mask_row;
 
-/* An entry of A, the values of B, and the sums that products are added to. */
+/* An entry of A: its value, or its number if values are complex, so that both take 8 bytes. */
+typedef union left_factor {
+    double value;
+    int64_t entry;
+} left_factor;
+
+/* An entry of A, the values of both factors, and the sums that products are added to. */
 typedef struct joining {
-    double a;
-    const void *val; /* of B */
-    void *sums;      /* of the mask's row */
+    left_factor a;
+    const void *a_val; /* used for complex values */
+    const void *val;   /* of B */
+    void *sums;        /* of the mask's row */
     uint8_t *touched;
     lsp_semiring semiring;
 } joining;
@@ -41,11 +47,14 @@ ALWAYS void join(lsp_type type, bool plus_times, const joining *j, int64_t t, in
     if (type == LSP_F64) {
         double *sum = (double *)j->sums + t;
         const double b = ((const double *)j->val)[p];
-        *sum = plus_times ? fma(j->a, b, *sum) : join_f64(j->semiring, j->a, b, *sum);
+        *sum = plus_times ? fma(j->a.value, b, *sum) : join_f64(j->semiring, j->a.value, b, *sum);
     } else if (type == LSP_F32) {
         float *sum = (float *)j->sums + t;
-        const float a = (float)j->a, b = ((const float *)j->val)[p];
+        const float a = (float)j->a.value, b = ((const float *)j->val)[p];
         *sum = plus_times ? fmaf(a, b, *sum) : join_f32(j->semiring, a, b, *sum);
+    } else if (type == LSP_C64) {
+        complex_value *sum = (complex_value *)j->sums + t;
+        *sum = complex_fma(((const complex_value *)j->a_val)[j->a.entry], ((const complex_value *)j->val)[p], *sum);
     }
 }
 
@@ -86,13 +95,13 @@ static mask_row open_row(const lsp_csr *mask, lsp_mask_table *table, int64_t i) 
  * mispredicted. */
 typedef struct candidates {
     int64_t n;
-    double a[CANDIDATES];
+    left_factor a[CANDIDATES];
     int64_t at[CANDIDATES]; /* of B */
     uint32_t entry[CANDIDATES];
 } candidates;
 
 /* Collects the candidates among a times entries p .. end-1 of B's row. The caller has checked that they fit. */
-ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col, double a, int64_t p, int64_t end,
+ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col, left_factor a, int64_t p, int64_t end,
                          candidates *c) {
     int64_t n = c->n;
     for (; p < end; p++) {
@@ -173,6 +182,9 @@ ALWAYS void begin_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t
     for (int64_t t = 0; t < n && type == LSP_F32; t++) {
         ((float *)sums)[t] = (float)empty;
     }
+    for (int64_t t = 0; t < n && type == LSP_C64; t++) {
+        ((complex_value *)sums)[t] = COMPLEX_NOTHING;
+    }
 }
 
 /* Every NaN becomes the same. */
@@ -184,6 +196,9 @@ ALWAYS void end_sums(lsp_type type, void *sums, int64_t n) {
     for (int64_t t = 0; t < n && type == LSP_F32; t++) {
         const float x = ((float *)sums)[t];
         ((float *)sums)[t] = x != x ? (float)NAN : x;
+    }
+    for (int64_t t = 0; t < n && type == LSP_C64; t++) {
+        ((complex_value *)sums)[t] = complex_settled(((complex_value *)sums)[t]);
     }
 }
 
@@ -203,7 +218,8 @@ ALWAYS void fetch_ahead(lsp_type col_type, const lsp_masked_pass *pass, int64_t 
 ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_masked_pass *pass, const mask_row *row,
                    int64_t i) {
     const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
-    joining j = {.val = B->val,
+    joining j = {.a_val = A->val,
+                 .val = B->val,
                  .sums = type == LSP_NONE ? NULL : (char *)pass->sums + (size_t)row->begin * lsp_type_bytes(type),
                  .touched = pass->touched + row->begin,
                  .semiring = pass->job->semiring};
@@ -216,7 +232,7 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
         const int64_t k = lsp_index_at(A->col, A->col_type, e);
         int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, k);
         const int64_t end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
-        const double a = lsp_spgemm_value_at(A, e);
+        const left_factor a = type == LSP_C64 ? (left_factor){.entry = e} : (left_factor){lsp_spgemm_value_at(A, e)};
         fetch_ahead(col_type, pass, e);
         if (pass->job->ascending && is_short(row->entries, end - p)) {
             add_candidates(col_type, type, plus_times, pass, row, &j, &c);
@@ -260,6 +276,7 @@ static void do_row_none(const lsp_masked_pass *pass, const mask_row *row, int64_
     }
 DO_ROW(LSP_F32, f32)
 DO_ROW(LSP_F64, f64)
+DO_ROW(LSP_C64, c64)
 
 void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first,
                                           int64_t last) {
@@ -279,6 +296,8 @@ void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_
             do_row_none(pass, &row, i);
         } else if (type == LSP_F32) {
             do_row_f32(pass, &row, i);
+        } else if (type == LSP_C64) {
+            do_row_c64(pass, &row, i);
         } else {
             do_row_f64(pass, &row, i);
         }

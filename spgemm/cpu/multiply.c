@@ -174,7 +174,7 @@ lsp_status lsp_spgemm_cpu_multiply_masked(lsp_spgemm_plan *plan, const lsp_spgem
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_spgemm_job job = job_of(plan, ops);
-    LSP_TRY(convert_values(ctx, &job.B, plan->type));
+    LSP_TRY(convert_factors(plan, &job));
     LSP_TRY(lsp_spgemm_masked(plan, &job, C));
     lsp_progress(ctx, "multiply", 1);
 done:

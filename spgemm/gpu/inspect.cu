@@ -125,11 +125,12 @@ done:
 /* Refuses matrices too large for the kernels' 32-bit numbers. */
 static lsp_status check_sizes(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool columns) {
     lsp_status status = LSP_OK;
-    const int64_t most = (int64_t)INT32_MAX + 1;
-    LSP_REQUIRE(A->nnz < most && A->rows < most && (A->cols <= most || !columns), LSP_ERR_UNSUPPORTED,
-                "%s is %lld x %lld with %lld entries: on a GPU a factor may have up to 2^31 - 1 rows and entries, and "
-                "2^31 columns unless it is the second one",
-                name, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    const int64_t most = lsp_spgemm_most(ctx);
+    LSP_REQUIRE(A->nnz <= most && A->rows <= INT32_MAX && (A->cols <= (int64_t)INT32_MAX + 1 || !columns),
+                LSP_ERR_UNSUPPORTED,
+                "%s is %lld x %lld with %lld entries: on a GPU a factor may have up to 2^31 columns unless it is the "
+                "second one, and in a plan up to 2^31 - 1 rows and %lld entries",
+                name, (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)most);
 done:
     return status;
 }
@@ -179,8 +180,9 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     spg_facts here, *report;
     LSP_TRY(check_sizes(ctx, plan->names[0], A, true));
     LSP_TRY(check_sizes(ctx, plan->names[1], B, options->transpose_b));
-    LSP_REQUIRE(rows < INT32_MAX, LSP_ERR_UNSUPPORTED,
-                "a product of %lld rows is too large for a GPU: at most 2^31 - 2", (long long)rows);
+    LSP_REQUIRE(rows < lsp_spgemm_most(ctx), LSP_ERR_UNSUPPORTED,
+                "a product of %lld rows is too large for a plan on a GPU: at most %lld", (long long)rows,
+                (long long)lsp_spgemm_most(ctx) - 1);
     plan->facts.rows = rows;
     LSP_TRY(take_memory(plan, rows));
     report = &report_of(plan)->facts;

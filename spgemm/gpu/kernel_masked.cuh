@@ -20,8 +20,9 @@ template <typename K> struct mask_job {
 
 enum {
     MASK_NT = 128,
-    MASK_BLOCKS = 10, /* that a multiprocessor must hold; six for 64-bit columns, which need more registers */
-    MASK_LONGER = 8   /* a row of B this many times longer than the mask's piece is searched */
+    MASK_BLOCKS = 10,     /* that a multiprocessor must hold, or, where columns of 64 bits or complex values */
+    MASK_BLOCKS_WIDE = 6, /* need more registers, this many */
+    MASK_LONGER = 8       /* a row of B this many times longer than the mask's piece is searched */
 };
 
 /* What a group of G lanes keeps in shared memory. */
@@ -203,7 +204,8 @@ __device__ inline void mask_multiply(const spg_job &job, Group &group, const mas
 }
 
 template <int G, typename K, typename V>
-__global__ void __launch_bounds__(MASK_NT, MASK_BLOCKS + 4 - sizeof(K)) kernel_masked(spg_job job, mask_job<K> mask) {
+__global__ void __launch_bounds__(MASK_NT, sizeof(K) > 4 || sizeof(V) > 8 ? MASK_BLOCKS_WIDE : MASK_BLOCKS)
+    kernel_masked(spg_job job, mask_job<K> mask) {
     LSP_DYNAMIC_SHARED(memory);
     typedef mask_group<G, K, V> Group;
     const uint32_t lane = threadIdx.x % G;

@@ -58,6 +58,7 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
         LSP_TRY(plan->type == LSP_NONE                     ? MULTIPLY(no_value)
                 : plan->type == LSP_F64 && is_minmax(plan) ? MULTIPLY(minmax<double>)
                 : plan->type == LSP_F64                    ? MULTIPLY(double)
+                : plan->type == LSP_C64                    ? MULTIPLY(complex_value)
                 : is_minmax(plan)                          ? MULTIPLY(minmax<float>)
                                                            : MULTIPLY(float));
 #undef MULTIPLY

@@ -9,6 +9,11 @@ banner='%%MatrixMarket matrix coordinate'
 product "1 1 -3 4/" complex.mtx
 product "1 1 1 2/" A.mtx complex.mtx
 product "1 1 1 2/1 2 2 4/" complex.mtx A.mtx --semiring plus-times
+product "1 2 2 4/" complex.mtx A.mtx --keep 1
+product "1 2 2 4/" complex.mtx A.mtx --drop 2.5
+product "1 1 1 2/1 2 2 4/" complex.mtx A.mtx --drop 2
+product "1 1 1 2/" complex.mtx A.mtx --mask complex.mtx
+product "1 2 2 4/" complex.mtx A.mtx --mask complex.mtx --complement
 
 # ---- semirings: A*A = [1*1 1*2+2*3; 0 3*3] ----
 product "1 1 1/1 2 8/2 2 9/" A.mtx --semiring plus-times

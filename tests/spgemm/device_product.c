@@ -3,6 +3,9 @@
 #include "core/cuda.h"
 #include "spgemm/gpu/choose.h"
 #include "tests/products.h"
+#if LSP_HAVE_CUDA
+#include "tests/failing.h"
+#endif
 
 Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
@@ -288,39 +291,6 @@ Test(device_spgemm, a_product_beyond_the_budget_is_refused_with_its_bytes) {
 }
 
 #if LSP_HAVE_CUDA
-#if LSP_EMULATED
-static int cudaMalloc(void **memory, size_t bytes) { return (*memory = malloc(bytes)) == NULL; }
-static void cudaFree(void *memory) { free(memory); }
-enum { cudaSuccess = 0 };
-#else
-#include <cuda_runtime_api.h>
-#endif
-
-/* An allocator for the host and the GPU. One of its calls fails. */
-static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
-    test_memory *memory = user;
-    void *piece = NULL;
-    if (memory->calls++ == memory->fail_at) {
-        return NULL;
-    }
-    if (where == LSP_CUDA) {
-        piece = cudaMalloc(&piece, bytes) == cudaSuccess ? piece : NULL;
-    } else {
-        piece = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    }
-    memory->outstanding += piece != NULL;
-    return piece;
-}
-static void failing_free(void *user, void *piece, size_t bytes, lsp_where where) {
-    (void)bytes;
-    ((test_memory *)user)->outstanding--;
-    if (where == LSP_CUDA) {
-        (void)cudaFree(piece);
-    } else {
-        free(piece);
-    }
-}
-
 Test(device_spgemm, failing_allocations_leave_nothing_behind) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     recipe r = {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, false, false, 5, -1, 0};

@@ -4,12 +4,18 @@
 #include "core/scan.h"
 #include "gpu.h"
 #include "kernel_create.cuh"
+#include "matrices/values/number.h"
 
 typedef struct gpu_filter {
     gpu_csr mask; /* rows sorted; rowptr is NULL without a mask */
     bool complement, drop;
     double tolerance;
 } gpu_filter;
+
+/* |value|, with the bits that the host finds. */
+static __device__ double magnitude(const gpu_csr &A, int64_t k) {
+    return A.val_type == LSP_C64 ? lsp_modulus(part_at(A, k, 0), part_at(A, k, 1)) : fabs(value_at(A, k));
+}
 
 static __device__ bool has_entry(const gpu_csr &M, int64_t i, int64_t column) {
     int64_t low = rowptr_at(M, i), high = rowptr_at(M, i + 1);
@@ -33,7 +39,7 @@ static __global__ void kernel_inspect(gpu_csr A, gpu_filter filter, uint8_t *sta
     EACH_ROW(i, A.rows) {
         int count = 0; /* of one lane: an int holds it, for a row has fewer than 2^36 entries */
         for (int64_t k = rowptr_at(A, i) + lane_of(); k < rowptr_at(A, i + 1); k += 32) {
-            const bool small = filter.drop && fabs(value_at(A, k)) <= filter.tolerance; /* a NaN is not */
+            const bool small = filter.drop && magnitude(A, k) <= filter.tolerance; /* a NaN is not */
             const bool masked = filter.mask.rowptr && has_entry(filter.mask, i, col_at(A, k)) == filter.complement;
             stays[k] = !small && !masked;
             count += !small && !masked;
@@ -57,8 +63,8 @@ static __global__ void kernel_sizes(gpu_csr A, int64_t largest, const uint8_t *s
             ends[i] = many ? end : begin;
         }
         for (int64_t k = begin + lane_of(); many && k < end; k += 32) {
-            const double value = value_at(A, k);
-            const ull bits = isnan(value) ? ~0ull : (ull)__double_as_longlong(fabs(value));
+            const double size = magnitude(A, k);
+            const ull bits = isnan(size) ? ~0ull : (ull)__double_as_longlong(size);
             sizes[k] = stays[k] ? bits | 1ull << 63 : 0;
         }
     }

@@ -12,6 +12,14 @@ extern "C" {
 /* lsp_csr_window. Waits for nnz(B). */
 lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B);
 
+/* counts[b], on the host, = the entries of A in bucket b of the columns low .. high-1: a bucket has 2^shift columns. No
+ * more than `most` buckets, and these up to 1024. Waits. */
+typedef struct lsp_buckets {
+    int64_t low, high;
+    int shift, most;
+} lsp_buckets;
+lsp_status lsp_csr_count_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets, int64_t *counts);
+
 /* rowptr[i] = A.rowptr[first + i] - begin for 0 <= i <= rows, in the type of A.rowptr. */
 lsp_status lsp_csr_shift_rowptr_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, int64_t begin,
                                      void *rowptr);

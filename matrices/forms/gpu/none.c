@@ -4,6 +4,8 @@
 
 /* clang-format off */
 LSP_NO_CUDA(lsp_csr_window_cuda, (lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B), ctx)
+LSP_NO_CUDA(lsp_csr_count_columns_cuda,
+            (lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets, int64_t *counts), ctx)
 LSP_NO_CUDA(lsp_csr_shift_rowptr_cuda,
             (lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, int64_t begin, void *rowptr), ctx)
 LSP_NO_CUDA(lsp_list_outside_cuda,

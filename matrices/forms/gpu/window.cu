@@ -1,5 +1,5 @@
 /* Entries in a window of columns on the GPU: one pass marks them, a prefix sum places them, a second pass copies them.
- * Also what row pointers and rows of entries are made of. */
+ * Also entries counted by columns, and what row pointers and rows of entries are made of. */
 #include "core/scan.h"
 #include "gpu.h"
 #include "words.cuh"
@@ -57,6 +57,46 @@ done:
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
+    return status;
+}
+
+/* ---- columns counted ---- */
+
+enum { MOST_BUCKETS = 1024, COUNT_BLOCKS = 2048 };
+
+static __global__ void kernel_count_columns(gpu_csr A, lsp_buckets buckets, ull *counts) {
+    __shared__ unsigned here[MOST_BUCKETS]; /* a block counts fewer than 2^32 entries */
+    for (int b = (int)threadIdx.x; b < MOST_BUCKETS; b += NT) {
+        here[b] = 0;
+    }
+    __syncthreads();
+    EACH_ITEM(k, A.nnz) {
+        const int64_t column = col_at(A, k);
+        if (buckets.low <= column && column < buckets.high) {
+            atomicAdd(&here[(column - buckets.low) >> buckets.shift], 1u);
+        }
+    }
+    __syncthreads();
+    for (int b = (int)threadIdx.x; b < buckets.most; b += NT) {
+        if (here[b] > 0) {
+            atomicAdd(&counts[b], (ull)here[b]);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_count_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets,
+                                                 int64_t *counts) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const int64_t bytes = buckets->most * (int64_t)sizeof(ull);
+    ull *there = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, buckets->most, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_columns, lsp_min(blocks_for_items(A->nnz), COUNT_BLOCKS), NT, 0, view(A),
+                       *buckets, there));
+    LSP_TRY(lsp_cuda_read(ctx, counts, there, bytes));
+done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
