@@ -1,5 +1,6 @@
 /* Rows of a checked matrix put in order by the segmented sort: a row is a segment, its columns are the keys, and values
  * move with them. */
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -21,6 +22,31 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A) {
+static lsp_status sort(lsp_ctx *ctx, lsp_csr *A) {
     return A->where == LSP_CUDA ? lsp_csr_sort_cuda(ctx, A) : sort_on_host(ctx, A);
+}
+
+/* The sort moves values of 4 bytes and more. */
+static lsp_status sort_bytes(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr wide;
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I32, &wide));
+    LSP_TRY(sort(ctx, &wide));
+    LSP_TRY(lsp_convert_values(ctx, A->where, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    int64_t row = 0;
+    if (A->val_type != LSP_BOOL) {
+        return sort(ctx, A);
+    }
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, false, &row));
+    LSP_TRY(row < A->rows ? sort_bytes(ctx, A) : LSP_OK);
+done:
+    return status;
 }

@@ -114,6 +114,53 @@ done:
     return status;
 }
 
+/* ---- integers: their order does not matter ---- */
+
+typedef struct whole_lists {
+    const lsp_csr *A;
+    const int64_t *starts;
+    lsp_reduction reduction;
+    int64_t *results; /* of a list; or atomic, of all shares of the only one */
+} whole_lists;
+
+LSP_INLINE int64_t join_entries(lsp_type type, lsp_reduction reduction, const lsp_csr *A, int64_t begin, int64_t end) {
+    int64_t joined = lsp_none_whole(reduction);
+    for (int64_t k = begin; k < end; k++) {
+        joined = lsp_join_whole(reduction, joined, lsp_value_of(type, A->val, k).whole);
+    }
+    return joined;
+}
+static int64_t join_whole(const whole_lists *in, int64_t begin, int64_t end) {
+    return LSP_WITH_VALUE(in->A->val_type, join_entries, in->reduction, in->A, begin, end);
+}
+
+static void join_whole_lists(void *data, int64_t begin, int64_t end) {
+    const whole_lists *in = data;
+    for (int64_t i = begin; i < end; i++) {
+        in->results[i] = join_whole(in, in->starts[i], in->starts[i + 1]);
+    }
+}
+
+static void join_whole_share(void *data, int64_t begin, int64_t end) {
+    const whole_lists *in = data;
+    const int64_t mine = join_whole(in, begin, end);
+    int64_t seen = __atomic_load_n(in->results, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(in->results, &seen, lsp_join_whole(in->reduction, seen, mine), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+static void reduce_whole(const lsp_ctx *ctx, const whole_lists *in, int64_t count) {
+    enum { least_entries = 1 << 15 };
+    whole_lists own = *in;
+    if (count == 1) {
+        in->results[0] = lsp_none_whole(in->reduction);
+        lsp_for_shares(ctx, in->A->nnz, least_entries, join_whole_share, &own);
+    } else {
+        lsp_for_shares(ctx, count, least_share, join_whole_lists, &own);
+    }
+}
+
 /* ---- results ---- */
 
 /* Reduces the lists of A's entries that begin at starts[]. */
@@ -123,6 +170,10 @@ static lsp_status reduce_lists(lsp_ctx *ctx, const lsp_csr *A, const int64_t *st
     const lsp_type type = lsp_reduce_type(A->val_type, reduction);
     const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
     double *parts[2] = {NULL, NULL};
+    if (lsp_reduces_whole(A->val_type, reduction)) {
+        reduce_whole(ctx, &(whole_lists){A, starts, reduction, results}, count);
+        return LSP_OK;
+    }
     for (int part = 0; part < (type == LSP_C64 ? 2 : 1) && !by_count; part++) {
         LSP_TRY(join(ctx, reduction, part, (lists){.A = A, .starts = starts, .count = count}, &parts[part]));
     }
@@ -134,8 +185,8 @@ static lsp_status reduce_lists(lsp_ctx *ctx, const lsp_csr *A, const int64_t *st
             ((double *)results)[i] = lsp_reduce_ones(reduction, length);
         } else {
             lsp_value_set(type, results, i,
-                          (lsp_value){lsp_reduce_result(reduction, length, parts[0][i]),
-                                      parts[1] ? lsp_reduce_result(reduction, length, parts[1][i]) : 0});
+                          lsp_value_from(lsp_reduce_result(reduction, length, parts[0][i]),
+                                         parts[1] ? lsp_reduce_result(reduction, length, parts[1][i]) : 0));
         }
     }
 done:
