@@ -4,10 +4,9 @@
  * searched in the row of B instead. */
 #include "core/isa.h"
 #include "cpu.h"
+#include "integer.h"
 #include "masked.h"
 #include <string.h>
-
-#define ALWAYS static inline __attribute__((always_inline))
 
 enum { CANDIDATES = 256 };
 
@@ -20,9 +19,15 @@ typedef struct mask_row {
     int shift; /* a column is in the first free slot from (column * factor) >> shift on */
 } mask_row;
 
+/* A value of A: a real one as a double, an LSP_I64 as it is. */
+typedef union factor {
+    double real;
+    int64_t whole;
+} factor;
+
 /* An entry of A, the values of B, and the sums that products are added to. */
 typedef struct joining {
-    double a;
+    factor a;
     const void *val; /* of B */
     void *sums;      /* of the mask's row */
     uint8_t *touched;
@@ -41,11 +46,15 @@ ALWAYS void join(lsp_type type, bool plus_times, const joining *j, int64_t t, in
     if (type == LSP_F64) {
         double *sum = (double *)j->sums + t;
         const double b = ((const double *)j->val)[p];
-        *sum = plus_times ? fma(j->a, b, *sum) : join_f64(j->semiring, j->a, b, *sum);
+        *sum = plus_times ? fma(j->a.real, b, *sum) : join_f64(j->semiring, j->a.real, b, *sum);
     } else if (type == LSP_F32) {
         float *sum = (float *)j->sums + t;
-        const float a = (float)j->a, b = ((const float *)j->val)[p];
+        const float a = (float)j->a.real, b = ((const float *)j->val)[p];
         *sum = plus_times ? fmaf(a, b, *sum) : join_f32(j->semiring, a, b, *sum);
+    } else if (type == LSP_I64) {
+        int64_t *sum = (int64_t *)j->sums + t;
+        const int64_t b = ((const int64_t *)j->val)[p];
+        *sum = plus_times ? integer_fma(j->a.whole, b, *sum) : join_i64(j->semiring, j->a.whole, b, *sum);
     }
 }
 
@@ -86,13 +95,13 @@ static mask_row open_row(const lsp_csr *mask, lsp_mask_table *table, int64_t i) 
  * mispredicted. */
 typedef struct candidates {
     int64_t n;
-    double a[CANDIDATES];
+    factor a[CANDIDATES];
     int64_t at[CANDIDATES]; /* of B */
     uint32_t entry[CANDIDATES];
 } candidates;
 
 /* Collects the candidates among a times entries p .. end-1 of B's row. The caller has checked that they fit. */
-ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col, double a, int64_t p, int64_t end,
+ALWAYS void ask_for_each(lsp_type col_type, const mask_row *row, const void *col, factor a, int64_t p, int64_t end,
                          candidates *c) {
     int64_t n = c->n;
     for (; p < end; p++) {
@@ -173,6 +182,9 @@ ALWAYS void begin_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t
     for (int64_t t = 0; t < n && type == LSP_F32; t++) {
         ((float *)sums)[t] = (float)empty;
     }
+    for (int64_t t = 0; t < n && type == LSP_I64; t++) {
+        ((int64_t *)sums)[t] = lsp_semiring_empty_i64(semiring);
+    }
 }
 
 /* Every NaN becomes the same. */
@@ -216,7 +228,8 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
         const int64_t k = lsp_index_at(A->col, A->col_type, e);
         int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, k);
         const int64_t end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
-        const double a = lsp_spgemm_value_at(A, e);
+        const factor a = type == LSP_I64 ? (factor){.whole = ((const int64_t *)A->val)[e]}
+                                         : (factor){.real = lsp_spgemm_value_at(A, e)};
         fetch_ahead(col_type, pass, e);
         if (pass->job->ascending && is_short(row->entries, end - p)) {
             add_candidates(col_type, type, plus_times, pass, row, &j, &c);
@@ -260,6 +273,7 @@ static void do_row_none(const lsp_masked_pass *pass, const mask_row *row, int64_
     }
 DO_ROW(LSP_F32, f32)
 DO_ROW(LSP_F64, f64)
+DO_ROW(LSP_I64, i64)
 
 void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first,
                                           int64_t last) {
@@ -279,6 +293,8 @@ void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_
             do_row_none(pass, &row, i);
         } else if (type == LSP_F32) {
             do_row_f32(pass, &row, i);
+        } else if (type == LSP_I64) {
+            do_row_i64(pass, &row, i);
         } else {
             do_row_f64(pass, &row, i);
         }
