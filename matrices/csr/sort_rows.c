@@ -1,6 +1,5 @@
 /* Rows of a checked matrix put in order by the segmented sort: a row is a segment, its columns are the keys, and values
  * move with them. */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -40,13 +39,8 @@ done:
 }
 
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    int64_t row = 0;
     if (A->val_type != LSP_BOOL) {
         return sort(ctx, A);
     }
-    LSP_TRY(lsp_csr_find_unsorted(ctx, A, false, &row));
-    LSP_TRY(row < A->rows ? sort_bytes(ctx, A) : LSP_OK);
-done:
-    return status;
+    return A->where == LSP_HOST && lsp_csr_first_unsorted(ctx, A, false) == A->rows ? LSP_OK : sort_bytes(ctx, A);
 }

@@ -19,7 +19,8 @@ TEST_ON_BOTH(spgemm_integers, products_are_those_of_plain_loops) {
             lsp_csr C = {0};
             lsp_spgemm_options options = {.semiring = (lsp_semiring)s, .types.val_type = asked};
             plain right = plain_product(&A, &B, options.semiring);
-            must_be_made(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, NULL), &C, asked, &right, lsp_semiring_name(s));
+            must_be_made(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, NULL), &C, asked, &right,
+                         lsp_semiring_name((lsp_semiring)s));
             if (!on_gpu(ctx)) {
                 options.method = LSP_SPGEMM_REFERENCE;
                 must_be_made(ctx, lsp_spgemm(ctx, &a, &b, &options, &C, NULL), &C, asked, &right, "the reference");
@@ -47,7 +48,8 @@ TEST_ON_BOTH(spgemm_integers, sums_are_modulo_2_to_the_64) {
         must(ctx, lsp_spgemm(ctx, &a, &b, &(lsp_spgemm_options){.semiring = (lsp_semiring)s}, &C, NULL));
         c = on_gpu(ctx) ? download(ctx, &C) : C;
         cr_assert(C.val_type == LSP_I64 && c.nnz == 1);
-        cr_assert(((int64_t *)c.val)[0] == answers[s], "%s: %lld", lsp_semiring_name(s), (long long)*(int64_t *)c.val);
+        cr_assert(((int64_t *)c.val)[0] == answers[s], "%s: %lld", lsp_semiring_name((lsp_semiring)s),
+                  (long long)*(int64_t *)c.val);
         lsp_csr_free(ctx, &C);
         if (on_gpu(ctx)) {
             lsp_csr_free(ctx, &c);
@@ -233,7 +235,7 @@ TEST_ON_BOTH(spgemm_integers, rows_of_all_kinds_have_the_values_of_the_reference
         }
         lsp_csr A = make(&square, 100 + k);
         for (int s = 0; s < SEMIRINGS; s++) {
-            snprintf(what, sizeof what, "square %zu, %s", k, lsp_semiring_name(s));
+            snprintf(what, sizeof what, "square %zu, %s", k, lsp_semiring_name((lsp_semiring)s));
             check(ctx, &A, &A, (lsp_spgemm_options){.semiring = (lsp_semiring)s}, what);
         }
         drop(&A);
