@@ -87,7 +87,8 @@ TEST_ON_BOTH(csr_integers, entries_move_with_their_values) {
         lsp_csr A = make_whole(type, rows, cols, true, false, &state), a, C = {0}, D = {0};
         if (type != LSP_BOOL) {
             for (int64_t k = 0; k < A.nnz; k++) { /* values of all sizes, and no duplicates */
-                lsp_value_set(type, A.val, k, (lsp_value){0, 0, type == LSP_I32 ? k * -1000003 : (k - 7) << 50});
+                lsp_value_set(type, A.val, k,
+                              (lsp_value){0, 0, type == LSP_I32 ? k * -1000003 : (k - 7) * (1LL << 50)});
             }
         }
         a = take(ctx, &A);
