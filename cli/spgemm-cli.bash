@@ -18,7 +18,7 @@ _spgemm_cli() {
     [[ $word == ":" ]] && return
     case $before in
     --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
-    --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
+    --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32 i64 i32 bool" -- "$word") ;;
     --compare) mapfile -t COMPREPLY < <(compgen -W "cusparse" -- "$word") ;;
     --semiring) mapfile -t COMPREPLY < <(compgen -W "$semirings" -- "$word") ;;
     --generate)

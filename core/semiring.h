@@ -68,6 +68,12 @@ static inline bool lsp_semiring_counts(lsp_semiring semiring) {
     return lsp_semiring_join(semiring) == LSP_JOIN_SUM && (product == LSP_PRODUCT_BOTH || product == LSP_PRODUCT_ONE);
 }
 
+/* The value of a sum of integers before its first product. */
+static inline int64_t lsp_semiring_empty_i64(lsp_semiring semiring) {
+    const lsp_join join = lsp_semiring_join(semiring);
+    return join == LSP_JOIN_LEAST ? INT64_MAX : join == LSP_JOIN_LARGEST ? INT64_MIN : 0;
+}
+
 /* ---- arithmetic of the CPU ---- */
 
 #define LSP_DO_TIMES(a, b) ((a) * (b))
@@ -102,5 +108,27 @@ static inline bool lsp_semiring_counts(lsp_semiring semiring) {
     }
 LSP_SEMIRING_ARITHMETIC(float, f32, LSP_PRODUCT_F32)
 LSP_SEMIRING_ARITHMETIC(double, f64, LSP_PRODUCT_F64)
+
+/* product_i64, join_i64: the same for integers, modulo 2^64. Unsigned, because signed numbers must not overflow. */
+#define LSP_PRODUCT_I64(id, name, product, join, empty)                                                                \
+    case id:                                                                                                           \
+        return (int64_t)LSP_DO_##product((uint64_t)a, (uint64_t)b);
+#define LSP_JOIN_I64_SUM (int64_t)((uint64_t)sum + (uint64_t)one)
+#define LSP_JOIN_I64_FUSED LSP_JOIN_I64_SUM
+#define LSP_JOIN_I64_LEAST one < sum ? one : sum
+#define LSP_JOIN_I64_LARGEST one > sum ? one : sum
+#define LSP_JOIN_I64(id, name, product, join, empty)                                                                   \
+    case id:                                                                                                           \
+        return LSP_JOIN_I64_##join;
+static inline __attribute__((always_inline)) int64_t product_i64(lsp_semiring semiring, int64_t a, int64_t b) {
+    switch (semiring) { LSP_SEMIRINGS(LSP_PRODUCT_I64) }
+    return 0;
+}
+static inline __attribute__((always_inline)) int64_t join_i64(lsp_semiring semiring, int64_t a, int64_t b,
+                                                              int64_t sum) {
+    const int64_t one = product_i64(semiring, a, b);
+    switch (semiring) { LSP_SEMIRINGS(LSP_JOIN_I64) }
+    return sum;
+}
 
 #endif

@@ -13,6 +13,8 @@ size_t lsp_type_bytes(lsp_type type) {
         return 8;
     case LSP_C64:
         return 16;
+    case LSP_BOOL:
+        return 1;
     case LSP_NONE:
         break;
     }
@@ -20,7 +22,7 @@ size_t lsp_type_bytes(lsp_type type) {
 }
 
 const char *lsp_type_name(lsp_type type) {
-    static const char *const names[] = {"LSP_NONE", "LSP_I32", "LSP_I64", "LSP_U32",
-                                        "LSP_U64",  "LSP_F32", "LSP_F64", "LSP_C64"};
+    static const char *const names[] = {"LSP_NONE", "LSP_I32", "LSP_I64", "LSP_U32", "LSP_U64",
+                                        "LSP_F32",  "LSP_F64", "LSP_C64", "LSP_BOOL"};
     return (unsigned)type < sizeof names / sizeof *names ? names[type] : "LSP_TYPE_?";
 }

@@ -15,14 +15,20 @@
 /* x, and for every NaN the one without sign: processors and GPUs make different ones. */
 LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (double)NAN; }
 
-/* THE table of value types, one a line: V(constant, type of a real number, real numbers in a value, ...). LSP_NONE, a
- * pattern of ones, is not in it. The functions below are made from this table. */
+/* THE tables of value types, one a line: V(constant, type of a number, numbers in a value, ...). LSP_NONE, a pattern of
+ * ones, is in none. The functions below are made from these tables. Integers have a table of their own, because a
+ * double cannot hold all of them. */
 /* clang-format off */
-#define LSP_VALUE_TYPES(V, ...)                                                                                        \
+#define LSP_FLOAT_TYPES(V, ...)                                                                                        \
     V(LSP_F32, float, 1, __VA_ARGS__)                                                                                  \
     V(LSP_F64, double, 1, __VA_ARGS__)                                                                                 \
     V(LSP_C64, double, 2, __VA_ARGS__)
-#define LSP_VALUE_TYPE_NAMES "LSP_NONE, LSP_F32, LSP_F64 and LSP_C64" /* in refusals */
+#define LSP_INTEGER_TYPES(V, ...)                                                                                      \
+    V(LSP_I32, int32_t, 1, __VA_ARGS__)                                                                                \
+    V(LSP_I64, int64_t, 1, __VA_ARGS__)                                                                                \
+    V(LSP_BOOL, uint8_t, 1, __VA_ARGS__)
+#define LSP_VALUE_TYPES(V, ...) LSP_FLOAT_TYPES(V, __VA_ARGS__) LSP_INTEGER_TYPES(V, __VA_ARGS__)
+#define LSP_VALUE_TYPE_NAMES "LSP_NONE, LSP_F32, LSP_F64, LSP_C64, LSP_I32, LSP_I64 and LSP_BOOL" /* in refusals */
 
 #define LSP_VALUE_IS(name, real, reals, type) || (type) == name
 #define LSP_VALUE_BYTES(name, real, reals, type) (type) == name ? sizeof(real) * (reals) :
@@ -31,7 +37,7 @@ LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (do
 #define LSP_VALUE_GET(name, real, reals, val, k)                                                                       \
     if (type == name) {                                                                                                \
         const real *at = (const real *)(val) + (reals) * (k);                                                          \
-        return (lsp_value){(double)at[0], (reals) == 2 ? (double)at[(reals) - 1] : 0};                                 \
+        return (lsp_value){(double)at[0], (reals) == 2 ? (double)at[(reals) - 1] : 0, 0};                                 \
     }
 #define LSP_VALUE_SET(name, real, reals, val, k, value)                                                                \
     if (type == name) {                                                                                                \
@@ -46,9 +52,41 @@ LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (do
         real *sum = &((real *)(val))[(reals) * (to) + part];                                                           \
         *sum = (real)lsp_settled((double)(*sum + ((real *)(val))[(reals) * (k) + part]));                                \
     }
+#define LSP_INTEGER_GET(name, integer, one, val, k)                                                                    \
+    if (type == name) {                                                                                                \
+        const int64_t at = ((const integer *)(val))[k], whole = name == LSP_BOOL ? at != 0 : at;                       \
+        return (lsp_value){(double)whole, 0, whole};                                                                   \
+    }
+#define LSP_INTEGER_SET(name, integer, one, val, k, value)                                                             \
+    if (type == name) {                                                                                                \
+        ((integer *)(val))[k] = (integer)(name == LSP_BOOL ? (value).whole != 0 : (value).whole);                      \
+    }
 
 /* Can the values of a matrix have this type? */
 static inline bool lsp_is_value(lsp_type type) { return type == LSP_NONE LSP_VALUE_TYPES(LSP_VALUE_IS, type); }
+
+static inline bool lsp_is_integer(lsp_type type) { return type == LSP_I32 || type == LSP_I64 || type == LSP_BOOL; }
+
+/* Is x a whole number that fits LSP_I64? */
+static inline bool lsp_is_whole(double x) { 
+    const double limit = 9223372036854775808.0; /* 2^63 */
+    return x >= -limit && x < limit && x == (double)(int64_t)x;
+}
+
+/* The type of the arithmetic for values of a type: narrower integers are added and multiplied as LSP_I64. */
+static inline lsp_type lsp_wide_type(lsp_type type) { return lsp_is_integer(type) ? LSP_I64 : type; }
+
+/* The type of what values of two types give together: the wider one, and LSP_F64 for an integer with LSP_F32. */
+static inline lsp_type lsp_common_type(lsp_type a, lsp_type b) {
+    const bool integer_a = lsp_is_integer(a), integer_b = lsp_is_integer(b);
+    return a == b || b == LSP_NONE  ? a
+           : a == LSP_NONE          ? b
+           : integer_a && integer_b ? (a == LSP_BOOL ? b : b == LSP_BOOL ? a : LSP_I64)
+           : integer_a              ? (b == LSP_F32 ? LSP_F64 : b)
+           : integer_b              ? (a == LSP_F32 ? LSP_F64 : a)
+           : a > b                  ? a
+                                    : b; /* the enumerators of other types ascend in width */
+}
 
 /* lsp_type_bytes of a value type, as a constant if the type is one. */
 LSP_INLINE size_t lsp_value_bytes(lsp_type type) { return LSP_VALUE_TYPES(LSP_VALUE_BYTES, type) 0; }
@@ -63,19 +101,29 @@ static inline bool lsp_aligned(const void *array, lsp_type type) {
     return (uintptr_t)array % (bytes > 0 ? bytes : 1) == 0;
 }
 
-typedef struct lsp_value { /* a value of any type; 1 in a pattern */
+/* A value of any type; 1 in a pattern. An integer is `whole`, and `re` is it rounded: arithmetic of integers takes
+ * `whole` alone. Of other types `whole` means nothing. */
+typedef struct lsp_value {
     double re, im;
+    int64_t whole;
 } lsp_value;
+LSP_INLINE lsp_value lsp_value_from(double re, double im) { return (lsp_value){re, im, 0}; }
 LSP_INLINE lsp_value lsp_value_of(lsp_type type, const void *val, int64_t k) {
-    LSP_VALUE_TYPES(LSP_VALUE_GET, val, k)
-    return (lsp_value){1, 0};
+    LSP_FLOAT_TYPES(LSP_VALUE_GET, val, k)
+    LSP_INTEGER_TYPES(LSP_INTEGER_GET, val, k)
+    return (lsp_value){1, 0, 1};
 }
 LSP_INLINE void lsp_value_set(lsp_type type, void *val, int64_t k, lsp_value value) {
-    LSP_VALUE_TYPES(LSP_VALUE_SET, val, k, value)
+    LSP_FLOAT_TYPES(LSP_VALUE_SET, val, k, value)
+    LSP_INTEGER_TYPES(LSP_INTEGER_SET, val, k, value)
 }
-/* val[to] += val[k], rounded as that type rounds. A sum that is no number is the NaN without sign. */
+/* val[to] += val[k], rounded as that type rounds, or modulo 2^64 for LSP_I64; narrower integers are widened first. A sum
+ * that is no number is the NaN without sign. */
 LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, int64_t k) {
-    LSP_VALUE_TYPES(LSP_VALUE_ADD, val, to, k)
+    LSP_FLOAT_TYPES(LSP_VALUE_ADD, val, to, k)
+    if (type == LSP_I64) {
+        ((uint64_t *)val)[to] += ((const uint64_t *)val)[k];
+    }
 }
 /* clang-format on */
 
@@ -93,6 +141,23 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
 
 /* Converts A to `types`; NULL leaves it as it is. On failure A is unchanged. */
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
+
+/* to[i] = from[i], n values in another type, in one place: a pattern becomes ones, integers become LSP_F32 by way of
+ * LSP_F64, LSP_I64 is cut to the lower 32 bits of LSP_I32. Waits for nothing. */
+lsp_status lsp_convert_values(lsp_ctx *ctx, lsp_where where, lsp_type to_type, void *to, lsp_type from_type,
+                              const void *from, int64_t n);
+
+/* *view = A with values of `type`, in scratch if A's are of another type. */
+lsp_status lsp_csr_widen(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_csr *view);
+
+/* Do A's values, of LSP_I64, fit an integer type? LSP_ERR_OVERFLOW names the first that does not fit LSP_I32, as an
+ * entry of `name`. Everything fits LSP_BOOL, where all but 0 is 1. Waits for a GPU, unless the type holds everything.
+ */
+lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type);
+
+/* Converts the values of a matrix that the context made, of LSP_I64, to another integer type, if they fit. On failure A
+ * is unchanged. */
+lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A);
 
 /* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
@@ -169,8 +234,8 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
                             const lsp_csr_types *types, lsp_csr *B);
 
 /* Sums entries with equal columns in place, in their order; rows must be sorted. In a pattern they become one entry.
- * nnz shrinks, the arrays stay where they are. *merged (may be NULL): the number of entries added to others. On a
- * checked matrix it can only fail for lack of memory. */
+ * nnz shrinks; arrays of the context may be replaced. *merged (may be NULL): the number of entries added to others. On
+ * a checked matrix it can only fail for lack of memory, or because a sum does not fit LSP_I32. */
 lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged);
 
 /* The row of entry k, 0 <= k < nnz. */

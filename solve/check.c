@@ -18,6 +18,9 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
         LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
                     (long long)A->cols);
         LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
+        LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
+                    "systems of integers of type %s cannot be solved: copy the matrix to LSP_F64 first",
+                    lsp_type_name(A->val_type));
         plan->given = *A;
         plan->n = A->rows;
         plan->where = A->where;

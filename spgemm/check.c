@@ -13,7 +13,7 @@ static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_wher
     LSP_REQUIRE(may_be_index(types->col_type), LSP_ERR_ARGUMENT, "columns of type %s: LSP_I32 or LSP_I64 is needed",
                 lsp_type_name(types->col_type));
     LSP_REQUIRE(lsp_is_value(types->val_type), LSP_ERR_ARGUMENT,
-                "values of type %s: LSP_F32, LSP_F64 or LSP_C64 is needed", lsp_type_name(types->val_type));
+                "values of type %s: one of " LSP_VALUE_TYPE_NAMES " is needed", lsp_type_name(types->val_type));
     LSP_REQUIRE(types->where == LSP_HOST || types->where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "a product at place %d: LSP_HOST or LSP_CUDA is needed", (int)types->where);
     LSP_REQUIRE(types->where == LSP_HOST || types->where == where, LSP_ERR_UNSUPPORTED,
@@ -39,11 +39,16 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_check_complex(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options) {
+static bool is_real(lsp_type type) { return type == LSP_F32 || type == LSP_F64; }
+
+lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                   const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
     const bool complex_factor = A->val_type == LSP_C64 || B->val_type == LSP_C64;
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    LSP_REQUIRE(!lsp_is_integer(type) || (!is_real(A->val_type) && !is_real(B->val_type)), LSP_ERR_UNSUPPORTED,
+                "the product of real matrices is real: its values cannot have the integer type %s",
+                lsp_type_name(type));
     if (type == LSP_NONE || (type != LSP_C64 && !complex_factor)) {
         return LSP_OK;
     }
@@ -68,7 +73,7 @@ lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], co
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the matrices lie on the GPU, and this context is on the host");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
-    LSP_TRY(lsp_spgemm_check_complex(ctx, A, B, options));
+    LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options));
     int64_t inner_a = options->transpose_a ? A->rows : A->cols, inner_b = options->transpose_b ? B->cols : B->rows;
     LSP_REQUIRE(inner_a == inner_b, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,

@@ -25,8 +25,7 @@ static lsp_status cpu_read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_
 }
 
 static lsp_status cpu_convert(lsp_ctx *ctx, const lsp_csr *C, lsp_type type, void *val) {
-    lsp_spgemm_cpu_convert(ctx, C, type, val);
-    return LSP_OK;
+    return lsp_spgemm_cpu_convert(ctx, C, type, val);
 }
 
 /* ---- a GPU ---- */
@@ -54,7 +53,7 @@ static lsp_status gpu_multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_op
 }
 
 static lsp_status gpu_convert(lsp_ctx *ctx, const lsp_csr *C, lsp_type type, void *val) {
-    return C->nnz > 0 ? lsp_cuda_convert(ctx, val, type, C->val, C->val_type, C->nnz) : LSP_OK;
+    return C->nnz > 0 ? lsp_cuda_convert_values(ctx, val, type, C->val, C->val_type, C->nnz) : LSP_OK;
 }
 
 const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where) {

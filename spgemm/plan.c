@@ -63,6 +63,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     lsp_plan_begin(&made->life, &made->ctx, made);
     made->options.types.where = A->where;
     made->val_type = made->type;
+    made->type = lsp_wide_type(made->type);
     LSP_TRY(device_of(made)->inspect(made, A, B, ops));
     LSP_TRY(choose_arithmetic(made, A, B, ops));
     describe(made, &ops->B);
@@ -164,7 +165,7 @@ done:
     return status;
 }
 
-/* Makes C in the type of the arithmetic, then rounds its values to their own type. */
+/* Makes C in the type of the arithmetic, then rounds its values to their own type, or checks that they fit it. */
 static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -177,6 +178,7 @@ static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_ope
         LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
     }
     LSP_TRY(multiply_exactly(plan, ops, update, &wide));
+    LSP_TRY(lsp_is_integer(plan->type) ? lsp_csr_check_fits(ctx, "the product", &wide, plan->val_type) : LSP_OK);
     if (!update) {
         LSP_TRY(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
     }
@@ -263,41 +265,95 @@ lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_
     return execute(plan, A, B, true, C);
 }
 
-lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                            lsp_csr *C, lsp_spgemm_info *info) {
+/* ---- at once ---- */
+
+/* Drops entries of a product, in place. */
+static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_csr left;
+    if (lsp_filter_drops_any(filter)) {
+        LSP_TRY(lsp_filter_rows(ctx, C, filter, &left));
+        lsp_csr_free(ctx, C);
+        *C = left;
+        info->nnz = C->nnz;
+    }
+done:
+    return status;
+}
+
+/* The product of checked matrices. */
+static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = NULL;
     lsp_spgemm_operands ops = {0};
-    lsp_csr made = {0}, left = {0};
-    lsp_filter filter = options->filter;
-    lsp_spgemm_info here;
+    lsp_csr made = {0};
+    lsp_filter left = options->filter;
     bool done = false;
-    size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
-    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, &here, &done));
-    LSP_TRY(done ? LSP_OK : lsp_spgemm_hash(ctx, A, B, options, &made, &here, &done));
+    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, info, &done));
+    LSP_TRY(done ? LSP_OK : lsp_spgemm_hash(ctx, A, B, options, &made, info, &done));
     if (!done) {
         LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
         LSP_TRY(multiply(plan, &ops, false, &made));
-        filter.mask = plan->masked ? NULL : filter.mask;
-        here = plan->info;
+        left.mask = plan->masked ? NULL : left.mask;
+        *info = plan->info;
     }
-    if (lsp_filter_drops_any(&filter)) {
-        LSP_TRY(lsp_filter_rows(ctx, &made, &filter, &left));
-        lsp_csr_free(ctx, &made);
-        made = left;
-        here.nnz = made.nnz;
-    }
+    LSP_TRY(filter(ctx, &left, &made, info));
     *C = made;
+done:
+    lsp_spgemm_release_operands(ctx, &ops);
+    lsp_spgemm_plan_destroy(plan);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+/* Has a factor integers, or the product, that are not of the type of the arithmetic? */
+static bool must_widen(const lsp_csr *A, const lsp_csr *B, lsp_type type) {
+    const lsp_type wide = lsp_wide_type(type);
+    const bool integers = lsp_is_integer(A->val_type) || lsp_is_integer(B->val_type) || lsp_is_integer(type);
+    return type != LSP_NONE && integers && (type != wide || A->val_type != wide || B->val_type != wide);
+}
+
+/* Widens the factors first, so that all ways of making a product take them, and narrows the product at the end. A mask
+ * bounds it before it is narrowed; the rest of the filter looks at its values as they will be. */
+static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_type type = lsp_spgemm_result_type(A, B, options), wide = lsp_wide_type(type);
+    lsp_spgemm_options inner = *options;
+    lsp_filter rest = options->filter;
+    lsp_csr a, b, made = {0};
+    inner.types.val_type = wide;
+    inner.filter = (lsp_filter){.mask = options->filter.mask, .complement = options->filter.complement};
+    rest.mask = NULL;
+    rest.complement = false;
+    LSP_TRY(lsp_csr_widen(ctx, A, wide, &a));
+    LSP_TRY(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
+    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, &made, info));
+    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
+    LSP_TRY(filter(ctx, &rest, &made, info));
+    *C = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_info here;
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
+    LSP_TRY(must_widen(A, B, lsp_spgemm_result_type(A, B, options)) ? widen_and_multiply(ctx, A, B, options, C, &here)
+                                                                    : multiply_at_once(ctx, A, B, options, C, &here));
     if (info != NULL) {
         *info = here;
     }
 done:
-    lsp_spgemm_release_operands(ctx, &ops);
-    lsp_spgemm_plan_destroy(plan);
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
     return status;
 }

@@ -36,6 +36,19 @@ static void add_complex(lsp_value a, lsp_value b, bool first, double sum[2]) {
     sum[0] = re;
 }
 
+/* Modulo 2^64: every way of making a product gives the same integer. */
+static int64_t add_i64(lsp_semiring semiring, int64_t a, int64_t b, bool first, int64_t sum) {
+    const int64_t product = product_i64(semiring, a, b);
+    switch (first ? LSP_JOIN_FUSED : lsp_semiring_join(semiring)) {
+    case LSP_JOIN_LEAST:
+        return product < sum ? product : sum;
+    case LSP_JOIN_LARGEST:
+        return product > sum ? product : sum;
+    default:
+        return first ? product : (int64_t)((uint64_t)sum + (uint64_t)product);
+    }
+}
+
 /* Joins the product of a and b to C[at], or writes it there if it is the first. */
 static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, lsp_value a, lsp_value b) {
     if (job->type == LSP_F32) {
@@ -46,6 +59,9 @@ static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, lsp_v
         *sum = add_f64(job->semiring, a.re, b.re, first, first ? 0 : *sum);
     } else if (job->type == LSP_C64) {
         add_complex(a, b, first, (double *)job->C->val + 2 * at);
+    } else if (job->type == LSP_I64) {
+        int64_t *sum = (int64_t *)job->C->val + at;
+        *sum = add_i64(job->semiring, a.whole, b.whole, first, first ? 0 : *sum);
     }
 }
 
@@ -73,7 +89,7 @@ static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i
 /* Replaces every NaN by one and the same, because processors differ in which of two NaN they keep. */
 static void settle_nan(const lsp_spgemm_job *job) {
     const int64_t parts = job->type == LSP_C64 ? 2 : 1;
-    for (int64_t i = 0; i < parts * job->C->nnz && job->type != LSP_NONE; i++) {
+    for (int64_t i = 0; i < parts * job->C->nnz && job->type != LSP_NONE && job->type != LSP_I64; i++) {
         if (job->type == LSP_F32 && isnan(((float *)job->C->val)[i])) {
             ((float *)job->C->val)[i] = (float)NAN;
         } else if (job->type != LSP_F32 && isnan(((double *)job->C->val)[i])) {

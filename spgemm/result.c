@@ -4,7 +4,7 @@
 #include "spgemm.h"
 
 lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type wider = A->val_type > B->val_type ? A->val_type : B->val_type;
+    const lsp_type wider = lsp_common_type(A->val_type, B->val_type);
     const bool counts = lsp_semiring_counts(options->semiring);
     return options->types.drop_values            ? LSP_NONE
            : options->types.val_type != LSP_NONE ? options->types.val_type

@@ -87,7 +87,8 @@ struct lsp_spgemm_plan {
     lsp_spgemm_outline A, B;
     lsp_spgemm_facts facts;
     lsp_type type;     /* of the arithmetic */
-    lsp_type val_type; /* of C's values: the same, or LSP_F32 for counts that are made in LSP_F64 and then rounded */
+    lsp_type val_type; /* of C's values: the same, or LSP_F32 for counts that are made in LSP_F64 and then rounded, or
+                          LSP_I32 or LSP_BOOL for sums of LSP_I64, which must fit */
     bool ascending;
     bool kept;           /* the caller has the plan, and may use it again */
     int64_t uses;        /* products made so far */
@@ -138,10 +139,9 @@ const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where);
 
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
-/* Checks the rules of complex values: LSP_PLUS_TIMES alone sums them, and they do not become real. The options and the
- * headers of A and B were checked. */
-lsp_status lsp_spgemm_check_complex(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options);
+/* Checks the rules of value types. Complex values: LSP_PLUS_TIMES alone sums them, and they do not become real. Real
+ * values do not become integers. The options and the headers of A and B were checked. */
+lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options);
 /* Checks A, B and the options. `names` are those of A and B in error messages. _headers reads no array. */
 lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                     const lsp_spgemm_options *options);
@@ -254,7 +254,7 @@ void lsp_spgemm_cpu_describe(lsp_spgemm_plan *plan, const lsp_csr *B);
 lsp_status lsp_spgemm_cpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
 lsp_status lsp_spgemm_cpu_multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
 /* val[] = A's values in another type: ones for a pattern, rounded if the type is narrower. */
-void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val);
+lsp_status lsp_spgemm_cpu_convert(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val);
 
 /* A pass by each method: if job->counting, counts C's rows into job->rowptr (no prefix sum yet); else fills job->C. */
 lsp_status lsp_spgemm_ref(lsp_spgemm_plan *plan, const lsp_spgemm_job *job);

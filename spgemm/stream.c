@@ -235,7 +235,7 @@ lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     LSP_TRY(lsp_spgemm_check_options(ctx, options, options->types.where == LSP_CUDA ? LSP_CUDA : A->where));
     LSP_REQUIRE((A->where == LSP_HOST && options->types.where == LSP_HOST) || ctx->options.device == LSP_CUDA,
                 LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
-    LSP_TRY(lsp_spgemm_check_complex(ctx, A, B, options));
+    LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options));
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
                 (long long)block_bytes);
 done:

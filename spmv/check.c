@@ -11,6 +11,9 @@ enum { MOST_VECTORS = 1 << 20, MOST_PASSES = 1024 };
 static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex matrices cannot be multiplied");
+    LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
+                "a matrix of integers of type %s cannot be multiplied by a vector: copy it to LSP_F64 first",
+                lsp_type_name(A->val_type));
     if (options->type == LSP_NONE) {
         options->type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
     }

@@ -74,7 +74,7 @@ static inline lsp_csr generated(lsp_ctx *ctx, const char *spec) {
 /* Other values in the same places, here and where the context works. */
 static inline void change(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *there, uint64_t seed) {
     for (int64_t k = 0; k < A->nnz && A->val_type != LSP_NONE; k++) {
-        lsp_value_set(A->val_type, A->val, k, (lsp_value){test_value(seed % 2, &seed), test_value(seed % 2, &seed)});
+        lsp_value_set(A->val_type, A->val, k, lsp_value_from(test_value(seed % 2, &seed), test_value(seed % 2, &seed)));
     }
     if (on_gpu(ctx) && A->val_type != LSP_NONE) {
         must(ctx,

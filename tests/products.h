@@ -39,6 +39,28 @@ static inline double test_value(bool wild, uint64_t *state) {
     return ((double)(test_random(state) >> 11) * 0x1p-53 - 0.5) * size;
 }
 
+/* A random integer: small, or if `wild` any one, those at the limits of 32 and of 64 bits often. */
+static inline int64_t test_whole(bool wild, uint64_t *state) {
+    static const int64_t choice[] = {0,         1,         -1,        INT32_MAX, INT32_MIN, (int64_t)INT32_MAX + 1,
+                                     INT64_MAX, INT64_MIN, 1LL << 53, -3,        1LL << 32, INT64_MIN + 1};
+    if (!wild) {
+        return test_below(state, 19) - 9;
+    }
+    return test_below(state, 2) ? choice[test_below(state, 12)] : (int64_t)test_random(state);
+}
+
+/* Sets value k of an integer type. A wild LSP_BOOL is any byte. */
+static inline void set_whole(lsp_type type, void *val, int64_t k, bool wild, uint64_t *state) {
+    const int64_t whole = test_whole(wild, state);
+    if (type == LSP_I32) {
+        ((int32_t *)val)[k] = (int32_t)whole;
+    } else if (type == LSP_I64) {
+        ((int64_t *)val)[k] = whole;
+    } else {
+        ((uint8_t *)val)[k] = (uint8_t)(wild ? whole : whole & 1);
+    }
+}
+
 static inline lsp_csr make(const recipe *r, uint64_t seed) {
     uint64_t state = seed;
     int64_t most = lsp_max(2 * r->entries + 1, r->cols) + 2, room = 64, nnz = 0;
@@ -85,7 +107,9 @@ static inline lsp_csr make(const recipe *r, uint64_t seed) {
         } else if (r->val_type == LSP_F64) {
             ((double *)A.val)[p] = value;
         } else if (r->val_type == LSP_C64) {
-            lsp_value_set(LSP_C64, A.val, p, (lsp_value){value, test_value(r->wild, &state)});
+            lsp_value_set(LSP_C64, A.val, p, lsp_value_from(value, test_value(r->wild, &state)));
+        } else if (r->val_type != LSP_NONE) {
+            set_whole(r->val_type, A.val, p, r->wild, &state);
         }
     }
     free(columns), free(all);

@@ -86,6 +86,9 @@ static double bound_of(const cli_job *job, double limit) {
 
 lsp_mtx_field cli_product_field(const cli_job *job) {
     const double limit = job->options.precision == 1 ? 0x1p24 : 0x1p53;
+    if (cli_integers(&job->options)) {
+        return LSP_MTX_INTEGER;
+    }
     return of_integers(&job->A) && of_integers(job->second) && bound_of(job, limit) < limit ? LSP_MTX_INTEGER
                                                                                             : LSP_MTX_REAL;
 }

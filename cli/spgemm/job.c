@@ -3,8 +3,6 @@
 
 /* ---- the product ---- */
 
-lsp_type cli_value_type(const cli_options *options) { return options->precision == 1 ? LSP_F32 : LSP_F64; }
-
 lsp_type cli_product_type(const cli_job *job) {
     const bool complex = job->A.csr.val_type == LSP_C64 || job->second->csr.val_type == LSP_C64;
     return complex ? LSP_C64 : cli_value_type(&job->options);

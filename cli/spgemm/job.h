@@ -42,7 +42,6 @@ typedef struct cli_job {
 
 /* ---- the product ---- */
 
-lsp_type cli_value_type(const cli_options *options);
 /* The type of C's values: complex if those of A or B are. */
 lsp_type cli_product_type(const cli_job *job);
 

@@ -21,7 +21,8 @@ static const cli_option table[] = {
      "A by name: poisson2d:K stencil27:K fem3:K er:N:D\n"
      "perm:N rmat:S:E web:N:ALPHA:MAX amg:K:P nascg:CLASS"},
     {"seed", 0, CLI_COUNT, "N", FIELD(seed), 0, INT64_MAX, "seed of --generate (default 1)"},
-    {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "type of values and products (default f64)"},
+    {"precision", 0, CLI_CHOICE, "f64|f32|i64|i32|bool", FIELD(precision), 0, 0,
+     "type of values and products (default f64)"},
     {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda or cuda:N (default auto)"},
     {"threads", 0, CLI_COUNT, "N", FIELD(threads), 1, 4096, "number of threads (default: all of the machine)"},
     {"max-memory", 0, CLI_SIZE, "SIZE", FIELD(max_bytes), 0, 0, "use at most SIZE or fail; K M G T: powers of 1024"},
@@ -70,6 +71,18 @@ void cli_options_help(FILE *to) {
     cli_help(&tool, to);
 }
 
+lsp_type cli_value_type(const cli_options *o) {
+    static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_I64, LSP_I32, LSP_BOOL};
+    return types[o->precision];
+}
+
+const char *cli_precision_name(const cli_options *o) {
+    static const char *const names[] = {"f64", "f32", "i64", "i32", "bool"};
+    return names[o->precision];
+}
+
+bool cli_integers(const cli_options *o) { return o->precision >= 2; }
+
 bool cli_filters(const cli_options *o) { return o->mask || o->drop >= 0 || o->keep > 0; }
 
 /* Refuses pairs of options that make no sense together. */
@@ -93,6 +106,8 @@ static int refuse_contradictions(const cli_options *o) {
         {o->device == CLI_CPU && o->compare >= 0, "--device cpu", "--compare", "cuSPARSE needs a GPU"},
         {o->compare >= 0 && o->semiring, "--compare", "--semiring", "cuSPARSE has only plus-times"},
         {o->compare >= 0 && cli_filters(o), "--compare", filter, "cuSPARSE has no filters"},
+        {cli_integers(o) && o->generate, "--precision i64, i32 or bool", "--generate", "generated values are real"},
+        {cli_integers(o) && o->compare >= 0, "--precision i64, i32 or bool", "--compare", "cuSPARSE has no integers"},
         {o->quiet && o->verbose, "--quiet", "--verbose", "one asks for less, the other for more"},
         {o->quiet && (o->info || o->dry_run) && !o->json && !o->spy, "--quiet", o->info ? "--info" : "--dry-run",
          "nothing would be printed"},

@@ -12,7 +12,7 @@ typedef struct cli_options {
     cli_device device;
     int ordinal;
     int semiring;  /* an lsp_semiring */
-    int precision; /* 0: f64, 1: f32 */
+    int precision; /* 0: f64, 1: f32, 2: i64, 3: i32, 4: bool */
     int compare;   /* < 0: not given */
     bool transpose_a, transpose_b, complement, info, dry_run, check, json, quiet, verbose, lenient, version, help;
 } cli_options;
@@ -22,6 +22,11 @@ int cli_options_read(int argc, char **argv, cli_options *options);
 
 /* Prints the help. */
 void cli_options_help(FILE *to);
+
+/* --precision as a type and by its name; is it one of the integers? */
+lsp_type cli_value_type(const cli_options *options);
+const char *cli_precision_name(const cli_options *options);
+bool cli_integers(const cli_options *options);
 
 /* Is C filtered: by --mask, --drop or --keep? */
 bool cli_filters(const cli_options *options);

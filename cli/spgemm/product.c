@@ -228,7 +228,10 @@ static int multiply(cli_job *job) {
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
     free(ms);
-    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, in.ctx, status);
+    int code = status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, in.ctx, status);
+    if (status == LSP_ERR_OVERFLOW && cli_integers(&job->options)) { /* a sum that does not fit, not a size */
+        code = CLI_INPUT;
+    }
     job->run.remedy = NULL;
     return code;
 }

@@ -7,7 +7,8 @@
 static int read_file(cli_job *job, const char *path, bool values, cli_matrix *matrix) {
     const cli_options *o = &job->options;
     cli_source from = {.path = path, .lenient = o->lenient, .types.drop_values = !values};
-    from.types.val_type = o->precision == 1 && !o->info && values ? LSP_F32 : LSP_NONE;
+    const bool typed = cli_integers(o) || (o->precision == 1 && !o->info); /* f64: a pattern stays one */
+    from.types.val_type = typed && values ? cli_value_type(o) : LSP_NONE;
     return cli_matrix_make(&job->run, &from, matrix);
 }
 

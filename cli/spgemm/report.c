@@ -39,7 +39,11 @@ static void product_row(const cli_job *job) {
 static double sum_of(const lsp_csr *C) {
     double sum = C->val_type == LSP_C64 ? (double)NAN : 0;
     for (int64_t p = 0; p < C->nnz && C->val_type != LSP_C64; p++) {
-        sum += C->val_type == LSP_F32 ? (double)((const float *)C->val)[p] : ((const double *)C->val)[p];
+        sum += C->val_type == LSP_F32    ? (double)((const float *)C->val)[p]
+               : C->val_type == LSP_I64  ? (double)((const int64_t *)C->val)[p]
+               : C->val_type == LSP_I32  ? (double)((const int32_t *)C->val)[p]
+               : C->val_type == LSP_BOOL ? (double)((const uint8_t *)C->val)[p]
+                                         : ((const double *)C->val)[p];
     }
     return sum;
 }
@@ -301,7 +305,7 @@ static void report_json(const cli_job *job) {
     cli_json_string(&json, "semiring", job->options.semiring_name);
     filter_json(&json, job);
     sum_json(&json, job);
-    cli_json_string(&json, "precision", job->options.precision == 1 ? "f32" : "f64");
+    cli_json_string(&json, "precision", cli_precision_name(&job->options));
     cli_json_integer(&json, "threads", job->run.machine.threads);
     cli_json_integer(&json, "repeats", done ? job->repeats : 0);
     plan_json(&json, job);

@@ -39,7 +39,7 @@ typedef enum lsp_status {
     LSP_ERR_MEMORY = 4,      /* out of memory, or beyond the budget of the context */
     LSP_ERR_DEVICE = 5,      /* no such device, no driver, or the device failed */
     LSP_ERR_UNSUPPORTED = 6, /* a sensible request that the library does not offer: complex filters, for instance */
-    LSP_ERR_OVERFLOW = 7,    /* a size or an index does not fit its type */
+    LSP_ERR_OVERFLOW = 7,    /* a size, an index or an integer value does not fit its type */
     LSP_ERR_CONVERGENCE = 8  /* a solver ended before it reached its tolerance */
 } lsp_status;
 
@@ -148,10 +148,17 @@ typedef enum lsp_type {
     LSP_U64 = 4,
     LSP_F32 = 5,
     LSP_F64 = 6,
-    LSP_C64 = 7 /* two doubles, real part first: matrices and their products; no vectors or solvers */
+    LSP_C64 = 7, /* two doubles, real part first: matrices and their products; no vectors or solvers */
+    LSP_BOOL = 8 /* one byte, written as 0 or 1; any byte but 0 is read as 1. For matrices and their products alone */
 } lsp_type;
 
-/* Returns the bytes of one element: 0, 4, 8 or 16. */
+/* Matrices may have values of LSP_I32, LSP_I64 and LSP_BOOL; vectors and solvers not. Their sums and products are made
+ * in LSP_I64, modulo 2^64, so no order of them matters. A result in LSP_I32 must fit, else LSP_ERR_OVERFLOW names the
+ * first value that does not; in LSP_BOOL all but 0 is 1. Two types give the wider of both: LSP_BOOL, LSP_I32, LSP_I64.
+ * Beside LSP_F32 and LSP_F64 integers are rounded to LSP_F64 first, and so is the result; beside LSP_C64 it is complex.
+ * Reals never become integers. A call that narrows integers to LSP_I32 waits for the GPU. */
+
+/* Returns the bytes of one element: 0, 1, 4, 8 or 16. */
 LSP_API size_t lsp_type_bytes(lsp_type type);
 
 /* Returns "LSP_NONE", "LSP_I32", ...; "LSP_TYPE_?" for a number that is no type. Never NULL. */

@@ -20,7 +20,7 @@ typedef struct lsp_csr {
     void *val;            /* NULL exactly when val_type is LSP_NONE (or nnz is 0) */
     lsp_type rowptr_type; /* LSP_I32 or LSP_I64 */
     lsp_type col_type;    /* LSP_I32 or LSP_I64 */
-    lsp_type val_type;    /* LSP_NONE, LSP_F32, LSP_F64 or LSP_C64 */
+    lsp_type val_type;    /* LSP_NONE, LSP_F32, LSP_F64, LSP_C64, LSP_I32, LSP_I64 or LSP_BOOL */
     lsp_where where;
 } lsp_csr;
 
@@ -56,8 +56,9 @@ LSP_API lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags)
 
 /* ---- conversions: each makes a new matrix B, which the caller frees ---------------------------------------------- */
 
-/* B = A in other types or in another place. LSP_ERR_OVERFLOW if an index does not fit. f64 to f32 rounds to nearest; a
- * pattern becomes ones; C64 takes only C64 or a pattern. Waits if A or B is on a GPU. `types` may be NULL.
+/* B = A in other types or in another place. LSP_ERR_OVERFLOW if an index or an integer does not fit. f64 to f32 rounds
+ * to nearest; a pattern becomes ones; integers become reals, to f32 by way of f64, but reals no integers; C64 takes
+ * only C64 or a pattern. Waits if A or B is on a GPU. `types` may be NULL.
  *     lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &on_gpu); */
 LSP_API lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
 
@@ -88,9 +89,10 @@ typedef enum lsp_symmetry {
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
 /* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones,
- * and a real value beside LSP_C64 has the imaginary part 0. alpha and beta scale both parts. If A and B are patterns, C
- * is their union for any alpha and beta. Entries of the same column are summed in order, those of A first; a sum that
- * is NaN becomes the quiet NaN without sign. A and B lie in one place, and C lies there too. */
+ * and a real value beside LSP_C64 has the imaginary part 0. alpha and beta scale both parts; for a sum of integers they
+ * must be whole numbers that fit LSP_I64, else LSP_ERR_ARGUMENT. If A and B are patterns, C is their union for any
+ * alpha and beta. Entries of the same column are summed in order, those of A first; a sum that is NaN becomes the quiet
+ * NaN without sign. A and B lie in one place, and C lies there too. */
 LSP_API lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C);
 
 /* Chooses the entries that stay. All zero: all entries stay. The tests apply in the order of the fields. */
@@ -105,9 +107,9 @@ typedef struct lsp_filter {
     int64_t reserved[LSP_RESERVED];
 } lsp_filter;
 
-/* B = the entries of A that stay, in their order, where A lies. A NaN counts as larger than all numbers; entries of a
- * pattern count as ones. |value| of C64 is the modulus that LSP_ABS gives (matrix_values.h), the same on every device;
- * it is NaN if a part is. */
+/* B = the entries of A that stay, in their order, where A lies. Sizes of integers are exact. A NaN counts as larger
+ * than all numbers; entries of a pattern count as ones. |value| of C64 is the modulus that LSP_ABS gives
+ * (matrix_values.h), the same on every device; it is NaN if a part is. */
 LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
 
 /* Triples in any order. Indices count from 0; val NULL makes a pattern. */
@@ -146,9 +148,10 @@ LSP_API lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const
 LSP_API lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
                                        const lsp_csr *B, lsp_csr *C);
 
-/* Computes the values of a result again, for other values of its operands. The result comes from an execution of this
- * plan and keeps its structure. Its values may be those of an operand only in sums of one pattern whose rows ascend
- * strictly. Waits for nothing; on a GPU it allocates nothing, and can be captured in a CUDA graph. */
+/* Computes the values of a result again, for other values of its operands. The result comes from an execution of
+ * this plan and keeps its structure. Its values may be those of an operand only in sums of one pattern whose rows
+ * ascend strictly. Waits for nothing; on a GPU it allocates nothing, and can be captured in a CUDA graph, unless
+ * integers of a sum are not of LSP_I64 all. */
 LSP_API lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
 LSP_API lsp_status lsp_csr_add_update(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
                                       const lsp_csr *B, lsp_csr *C);

@@ -60,7 +60,7 @@ typedef struct lsp_dense {
     int64_t rows, cols;
     int64_t stride; /* elements from row to row, or from column to column; 0: dense */
     void *val;
-    lsp_type val_type; /* LSP_F32, LSP_F64 or LSP_C64 */
+    lsp_type val_type; /* any type of a matrix but LSP_NONE */
     bool by_columns;
     lsp_where where;
 } lsp_dense;

@@ -12,7 +12,8 @@ extern "C" {
 /* ---- in place ---------------------------------------------------------------------------------------------------- */
 
 /* A[i][j] = (rows[i] * A[i][j]) * cols[j], in place. `rows` and `cols` hold A->rows and A->cols values of A's type,
- * where A lies; NULL stands for ones. Not for patterns. Waits for a GPU, as A is checked. */
+ * where A lies; NULL stands for ones. Integers are left as they are if a result does not fit. Not for patterns. Waits
+ * for a GPU, as A is checked. */
 LSP_API lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols);
 
 typedef enum lsp_function {
@@ -31,7 +32,8 @@ typedef enum lsp_function {
 enum { LSP_FUNCTIONS = 10 };
 
 /* Applies a function to each stored value, in place. f32 values are computed in f64 and rounded once. Not for patterns.
- * A result that is NaN becomes the quiet NaN without sign. Waits for a GPU. */
+ * A result that is NaN becomes the quiet NaN without sign. Integers have no LSP_RECIPROCAL and no LSP_SQRT, a whole
+ * parameter, from 0 on for LSP_POWER, and stay as they are if a result does not fit. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter);
 
 /* Changes the values val[0] .. val[n-1] of row `row`, whose columns are col[0] .. col[n-1] in A's index type. A status
@@ -70,9 +72,10 @@ typedef enum lsp_axis {
 
 /* Reduces the stored entries of each row, of each column, or all together, into A->rows, A->cols or 1 results, which
  * lie where A does. A result is an int64_t for LSP_REDUCE_COUNT; two doubles for sums of C64; a double for norms of C64
- * and for everything else of patterns (ones); otherwise it has the type of the values. f32 is summed in f64 and rounded
- * once. The order of a sum depends on the number of its entries alone, so its bits are the same on every device and for
- * any number of threads. Waits for a GPU. */
+ * and of integers and for everything else of patterns (ones); an int64_t for sums (modulo 2^64), least and largest of
+ * integers, INT64_MAX and INT64_MIN if there are none; otherwise it has the type of the values. f32 is summed in f64
+ * and rounded once. The order of a sum depends on the number of its entries alone, so its bits are the same on every
+ * device and for any number of threads. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis,
                                   void *results);
 
@@ -82,8 +85,8 @@ LSP_API lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
  * and a place without an entry gives 0. `diagonal` is of A's value type (f64 for a pattern), where A lies. Waits. */
 LSP_API lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal);
 
-/* B = the n x n matrix with this diagonal; zeros are stored too. `diagonal` holds n values of `val_type` (LSP_F32,
- * LSP_F64 or LSP_C64) and lies in `where`; NULL stands for ones: the identity, or with val_type LSP_NONE its pattern.
+/* B = the n x n matrix with this diagonal; zeros are stored too. `diagonal` holds n values of `val_type`, which is
+ * any type of values, and lies in `where`; NULL stands for ones: the identity, or with val_type LSP_NONE its pattern.
  * B has the narrowest indices that fit and lies in `where`. */
 LSP_API lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, lsp_type val_type,
                                          lsp_where where, lsp_csr *B);

@@ -30,7 +30,8 @@ typedef struct lsp_mtx_info {
 } lsp_mtx_info;
 
 typedef struct lsp_mtx_read_options {
-    lsp_csr_types types; /* val_type LSP_NONE: a pattern stays one, complex becomes C64, all else f64 */
+    lsp_csr_types types; /* val_type LSP_NONE: a pattern stays one, complex becomes C64, all else f64. LSP_I32, LSP_I64
+                            and LSP_BOOL: for files of integers, which are read exactly, and patterns */
     bool lenient;        /* accept entries above the diagonal of a symmetric file, and take them as their mirrors */
     bool keep_triangle;  /* do not expand a symmetric file: keep the triangle that it stores */
     bool header_only;    /* read banner and sizes and check nothing further; *A is left as it is */
@@ -39,9 +40,10 @@ typedef struct lsp_mtx_read_options {
 
 /* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column. Duplicates are summed in
  * the order of the file. Zeros of a coordinate file stay; zeros of an array file are dropped. Malformed input gives
- * LSP_ERR_FORMAT, and the sentence is "path:line: what is wrong". A short file that announces many entries
- * takes no memory for them. Memory for the announced rows must fit the budget or the free memory, else the call returns
- * LSP_ERR_MEMORY. The caller frees A. `options` and `info` may be NULL. */
+ * LSP_ERR_FORMAT, an integer that does not fit the type asked for LSP_ERR_OVERFLOW, and the sentence is "path:line:
+ * what is wrong". A short file that announces many entries takes no memory for them. Memory for the announced rows must
+ * fit the budget or the free memory, else the call returns LSP_ERR_MEMORY. The caller frees A. `options` and `info` may
+ * be NULL. */
 LSP_API lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
                                 lsp_mtx_info *info);
 
@@ -58,10 +60,11 @@ typedef struct lsp_mtx_write_options {
     int64_t reserved[LSP_RESERVED];
 } lsp_mtx_write_options;
 
-/* Writes A as a coordinate file: real (or integer, if asked), pattern (LSP_NONE) or complex (C64). Each number has the
- * fewest digits that read back to the same bits. "-" is standard output; a path that ends in ".gz" is compressed. A
- * file appears complete or not at all: it is written beside its place, as .lsp-PID-N.part, and renamed. A matrix on the
- * GPU is copied in pieces, each while the piece before it is written. `options` may be NULL. */
+/* Writes A as a coordinate file: real (or integer, if asked), integer (LSP_I32, LSP_I64, and LSP_BOOL as 0 and 1),
+ * pattern (LSP_NONE) or complex (C64). Each number has the fewest digits that read back to the same bits. "-" is
+ * standard output; a path that ends in ".gz" is compressed. A file appears complete or not at all: it is written beside
+ * its place, as .lsp-PID-N.part, and renamed. A matrix on the GPU is copied in pieces, each while the piece before it
+ * is written. `options` may be NULL. */
 LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
                                  const lsp_mtx_write_options *options);
 

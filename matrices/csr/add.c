@@ -89,7 +89,8 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
     const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
     int64_t to = s->starts[i], last = -1, column;
     double sum = 0;
-    lsp_value complex_sum = {0, 0};
+    uint64_t whole_sum = 0;
+    lsp_value complex_sum = lsp_value_from(0, 0);
     for (int64_t steps = entries_of(rows); steps > 0; steps--) {
         const int64_t a_k = rows.a.k, b_k = rows.b.k;
         const bool from_b = step(index, s, &rows, &column), again = column == last;
@@ -100,6 +101,11 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
                 lsp_complex_term(from_b ? s->B : s->A, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
             complex_sum = lsp_complex_settled(again ? lsp_complex_sum(complex_sum, next) : next);
             lsp_value_set(LSP_C64, s->C->val, to, complex_sum);
+        } else if (of_c == LSP_I64) {
+            const uint64_t next =
+                lsp_whole_term((from_b ? s->B : s->A)->val, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            whole_sum = again ? whole_sum + next : next;
+            ((uint64_t *)s->C->val)[to] = whole_sum;
         } else if (of_c != LSP_NONE) {
             const double next =
                 lsp_sum_term(of_c, any ? (from_b ? s->B : s->A)->val_type : type, from_b ? s->B->val : s->A->val,
@@ -129,6 +135,8 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
         fill_rows_of(LSP_I32, LSP_F64, s, begin, end);
     } else if (type == LSP_F32) {
         fill_rows_of(LSP_I32, LSP_F32, s, begin, end);
+    } else if (type == LSP_I64) {
+        fill_rows_of(LSP_I32, LSP_I64, s, begin, end);
     } else {
         fill_rows_of(LSP_I32, LSP_NONE, s, begin, end);
     }
@@ -155,12 +163,10 @@ done:
     return status;
 }
 
+/* Their structs were checked. */
 static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, addition *s) {
     lsp_status status = LSP_OK;
     const lsp_csr *A = s->A, *B = s->B;
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
-    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
     LSP_TRY(check_addend(ctx, "A", A));
     s->equal_rowptr = same_rowptr(A, B);
     if (!s->equal_rowptr) {
@@ -206,6 +212,49 @@ done:
     return status;
 }
 
+/* Adds matrices whose structs were checked. Both have integers, of LSP_I64, or neither has. */
+static lsp_status add(lsp_ctx *ctx, const char *name_b, addition *s) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = s->A, *B = s->B;
+    const lsp_csr_types types = {.val_type = lsp_common_type(A->val_type, B->val_type),
+                                 .drop_values = A->val_type == LSP_NONE && B->val_type == LSP_NONE};
+    bool done = false;
+    LSP_TRY(check_addends(ctx, name_b, s));
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_add_cuda(ctx, s->alpha, A, s->beta, B, s->C);
+    }
+    if (!lsp_is_integer(types.val_type)) {
+        LSP_TRY(lsp_csr_add_equal(ctx, s, &types, &done));
+        LSP_TRY(done ? LSP_OK : lsp_csr_add_strict(ctx, s, &types, &done));
+    }
+    LSP_TRY(done ? LSP_OK : merge(ctx, name_b, s, &types));
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta) {
+    lsp_status status = LSP_OK;
+    const double factors[] = {alpha, beta};
+    for (int x = 0; x < 2 && lsp_is_integer(type); x++) {
+        LSP_REQUIRE(lsp_is_whole(factors[x]), LSP_ERR_ARGUMENT,
+                    "integers cannot be multiplied by %s = %.17g: a whole number below 2^63 is needed",
+                    x == 0 ? "alpha" : "beta", factors[x]);
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
+                                 lsp_csr *b) {
+    lsp_status status = LSP_OK;
+    const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type);
+    *a = *A, *b = *B;
+    LSP_TRY(lsp_is_integer(A->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, A, wide, a) : LSP_OK);
+    LSP_TRY(lsp_is_integer(B->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, B, wide, b) : LSP_OK);
+done:
+    return status;
+}
+
 lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
                           const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
@@ -213,25 +262,17 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
         return LSP_ERR_ARGUMENT;
     }
     size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr made = {0};
-    addition sum = {.A = A, .B = B, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa};
+    lsp_csr made = {0}, a, b;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(check_addends(ctx, name_b, &sum));
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_add_cuda(ctx, alpha, A, beta, B, &made));
-        lsp_csr_put(ctx, C, &made, C == A || C == B);
-        goto done;
-    }
-    const lsp_csr_types types = {.val_type = A->val_type > B->val_type ? A->val_type : B->val_type,
-                                 .drop_values = A->val_type == LSP_NONE && B->val_type == LSP_NONE};
-    bool done;
-    LSP_TRY(lsp_csr_add_equal(ctx, &sum, &types, &done));
-    if (!done) {
-        LSP_TRY(lsp_csr_add_strict(ctx, &sum, &types, &done));
-    }
-    if (!done) {
-        LSP_TRY(merge(ctx, name_b, &sum, &types));
-    }
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
+    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_check_device(ctx, "A") : LSP_OK);
+    const lsp_type type = lsp_common_type(A->val_type, B->val_type);
+    LSP_TRY(lsp_csr_check_factors(ctx, type, alpha, beta));
+    LSP_TRY(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
+    LSP_TRY(add(ctx, name_b, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
+    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
     lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     lsp_scratch_release(ctx, mark);

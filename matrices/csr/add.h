@@ -39,10 +39,23 @@ LSP_INLINE double lsp_sum_term(lsp_type type, lsp_type val_type, const void *val
 /* The same for a complex sum: each part is scaled by itself. A real value has the imaginary part 0. */
 LSP_INLINE lsp_value lsp_complex_term(const lsp_csr *A, int64_t k, double factor) {
     const lsp_value value = lsp_value_at(A, k);
-    return (lsp_value){factor * value.re, factor * value.im};
+    return lsp_value_from(factor * value.re, factor * value.im);
 }
-LSP_INLINE lsp_value lsp_complex_sum(lsp_value x, lsp_value y) { return (lsp_value){x.re + y.re, x.im + y.im}; }
-LSP_INLINE lsp_value lsp_complex_settled(lsp_value x) { return (lsp_value){lsp_settled(x.re), lsp_settled(x.im)}; }
+LSP_INLINE lsp_value lsp_complex_sum(lsp_value x, lsp_value y) { return lsp_value_from(x.re + y.re, x.im + y.im); }
+LSP_INLINE lsp_value lsp_complex_settled(lsp_value x) { return lsp_value_from(lsp_settled(x.re), lsp_settled(x.im)); }
+
+/* The same for a sum of LSP_I64, whose factor is a whole number: modulo 2^64. */
+LSP_INLINE uint64_t lsp_whole_term(const void *val, int64_t k, double factor) {
+    return (uint64_t)(int64_t)factor * ((const uint64_t *)val)[k];
+}
+
+/* Can integers be multiplied by these factors? They must be whole, and fit LSP_I64. */
+lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta);
+
+/* A and B with values that their sum of this type can be made of, if one of them has integers: in scratch, where they
+ * must be widened. */
+lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
+                                 lsp_csr *b);
 
 /* Can A and B, whose structs were checked, be added? They need one place and one shape. */
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);

@@ -202,7 +202,7 @@ lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     lsp_plan_begin(&made->life, &made->ctx, made);
     made->C.rowptr_type = fit.rowptr_type;
     made->C.col_type = fit.col_type;
-    made->C.val_type = A->val_type > B->val_type ? A->val_type : B->val_type;
+    made->C.val_type = lsp_common_type(A->val_type, B->val_type);
     LSP_TRY(find_equal(ctx, A, B, &made->equal));
     if (!made->equal) {
         made->from.nnz_a = A->nnz;

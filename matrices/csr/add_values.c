@@ -84,9 +84,25 @@ static void sum_complex(const lsp_csr_sum *u, int64_t begin, int64_t end) {
     }
 }
 
+static void sum_integers(const lsp_csr_sum *u, int64_t begin, int64_t end) {
+    const lsp_csr_sources *from = u->from;
+    for (int64_t c = begin; c < end; c++) {
+        const int64_t stop = lsp_place_at(from->starts, from->wide, c + 1);
+        uint64_t sum = 0;
+        for (int64_t k = lsp_place_at(from->starts, from->wide, c); k < stop; k++) {
+            const int64_t p = lsp_place_at(from->sources, from->wide, k);
+            sum += p < from->nnz_a ? lsp_whole_term(u->A->val, p, u->alpha)
+                                   : lsp_whole_term(u->B->val, p - from->nnz_a, u->beta);
+        }
+        ((uint64_t *)u->C->val)[c] = sum;
+    }
+}
+
 static void sum_share(void *data, int64_t begin, int64_t end) {
     const lsp_csr_sum *u = ((const host_sum *)data)->sum;
-    if (u->C->val_type == LSP_C64) {
+    if (u->C->val_type == LSP_I64) {
+        sum_integers(u, begin, end);
+    } else if (u->C->val_type == LSP_C64) {
         sum_complex(u, begin, end);
     } else if (u->A->val_type != u->B->val_type) {
         sum_typed(u->C->val_type, LSP_C64, u, begin, end);
@@ -106,7 +122,10 @@ static void sum_equal(void *data, int64_t begin, int64_t end) {
         const lsp_value a = lsp_complex_term(u->A, k, u->alpha), b = lsp_complex_term(u->B, k, u->beta);
         lsp_value_set(LSP_C64, u->C->val, k, lsp_complex_settled(lsp_complex_sum(a, b)));
     }
-    if (type == LSP_C64) {
+    for (int64_t k = begin; k < end && type == LSP_I64; k++) {
+        ((uint64_t *)u->C->val)[k] = lsp_whole_term(u->A->val, k, u->alpha) + lsp_whole_term(u->B->val, k, u->beta);
+    }
+    if (type == LSP_C64 || type == LSP_I64) {
         return;
     }
     if (u->A->val_type == u->B->val_type) {
@@ -122,7 +141,8 @@ static void sum_equal(void *data, int64_t begin, int64_t end) {
 
 /* ---- both devices ---- */
 
-static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
+/* Addends and sum have the types of the arithmetic. */
+static lsp_status fill_typed(lsp_ctx *ctx, const lsp_csr_sum *u) {
     const lsp_csr *C = u->C;
     if (C->val_type == LSP_NONE || C->nnz == 0) {
         return LSP_OK;
@@ -140,6 +160,28 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
                         .bypass = C->nnz * (int64_t)lsp_type_bytes(C->val_type) >= bypass_from}};
     lsp_for_shares(ctx, C->nnz, least_share, u->from ? sum_share : sum_equal, &h);
     return LSP_OK;
+}
+
+/* Integers are widened first, and their sum is narrowed, if it fits, to C's type. */
+static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_type type = u->C->val_type;
+    lsp_csr a, b, c = *u->C;
+    LSP_TRY(lsp_csr_check_factors(ctx, type, u->alpha, u->beta));
+    LSP_TRY(lsp_csr_widen_addends(ctx, type, u->A, u->B, &a, &b));
+    c.val_type = lsp_wide_type(type);
+    if (c.val_type != type) {
+        LSP_TRY(lsp_scratch_at(ctx, c.where, c.nnz, sizeof(int64_t), &c.val));
+    }
+    LSP_TRY(fill_typed(ctx, &(lsp_csr_sum){&a, &b, &c, u->alpha, u->beta, u->from}));
+    if (c.val_type != type) {
+        LSP_TRY(lsp_csr_check_fits(ctx, "the sum", &c, type));
+        LSP_TRY(lsp_convert_values(ctx, c.where, type, u->C->val, LSP_I64, c.val, c.nnz));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
 }
 
 static lsp_status check_operands(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr *B) {

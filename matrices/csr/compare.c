@@ -22,7 +22,9 @@ static void compare_values(const lsp_csr *A, int64_t a, const lsp_csr *B, int64_
         return;
     }
     const lsp_value x = lsp_value_at(A, a), y = lsp_value_at(B, b);
-    const double rel = lsp_relative(x.re, x.im, y.re, y.im);
+    const double rel = lsp_is_integer(A->val_type) && lsp_is_integer(B->val_type)
+                           ? lsp_relative_whole(x.whole, y.whole)
+                           : lsp_relative(x.re, x.im, y.re, y.im);
     d->same_bits = false;
     if (rel > d->max_rel) {
         *d = (difference){d->part_row, d->part_col, row, lsp_csr_col(A, a), rel, false};

@@ -6,24 +6,13 @@
 
 enum { least_share = 1 << 15 };
 
-/* to[i] = from[i] for begin <= i < end. Values of type LSP_NONE are ones. */
+/* to[i] = from[i] for begin <= i < end. */
 LSP_INLINE void convert_index(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
                               int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         lsp_index_set(to, to_type, i, lsp_index_at(from, from_type, i));
     }
 }
-LSP_INLINE void convert_values(lsp_type from_type, lsp_type to_type, void *to, const void *from, int64_t begin,
-                               int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        lsp_value_set(to_type, to, i, lsp_value_of(from_type, from, i));
-    }
-}
-LSP_INLINE void convert_to(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
-                           int64_t end) {
-    LSP_WITH_VALUE(from_type, convert_values, to_type, to, from, begin, end);
-}
-
 static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t begin,
                           int64_t end) {
     size_t bytes = lsp_type_bytes(to_type);
@@ -32,10 +21,8 @@ static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type
                (size_t)(end - begin) * bytes);
     } else if (to_type == LSP_I32) {
         convert_index(LSP_I32, to, LSP_I64, from, begin, end);
-    } else if (to_type == LSP_I64) {
-        convert_index(LSP_I64, to, LSP_I32, from, begin, end);
     } else {
-        LSP_WITH_VALUE(to_type, convert_to, to, from_type, from, begin, end);
+        convert_index(LSP_I64, to, LSP_I32, from, begin, end);
     }
 }
 
@@ -43,6 +30,7 @@ typedef struct array { /* n items of one type in one place */
     void *items;
     lsp_type type;
     lsp_where where;
+    bool values; /* not indices */
 } array;
 
 typedef struct conversion {
@@ -58,15 +46,15 @@ static void convert_items(void *data, int64_t begin, int64_t end) {
 
 /* Both arrays lie in one place. */
 static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
+    if (to.values && to.type != from.type) {
+        return lsp_convert_values(ctx, to.where, to.type, to.items, from.type, from.items, n);
+    }
     if (to.where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, convert_items, &(conversion){.to = to, .from = from});
         return LSP_OK;
     }
     if (to.type == from.type) {
         return lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, n * (int64_t)lsp_type_bytes(to.type));
-    }
-    if (to.type == LSP_C64) {
-        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "a pattern on the GPU does not become LSP_C64 there");
     }
     return lsp_cuda_convert(ctx, to.items, to.type, from.items, from.type, n);
 }
@@ -79,7 +67,7 @@ static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {
         goto done;
     }
     if (to.where != from.where && to.type != from.type) {
-        array near = {.type = to.type, .where = from.where};
+        array near = {.type = to.type, .where = from.where, .values = to.values};
         LSP_TRY(lsp_scratch_at(ctx, near.where, bytes, 1, &near.items));
         LSP_TRY(convert(ctx, near, from, n));
         from = near;
@@ -109,6 +97,22 @@ done:
     return status;
 }
 
+/* Can the values of A become values of `type`? */
+static lsp_status check_values(lsp_ctx *ctx, const lsp_csr *A, lsp_type type) {
+    lsp_status status = LSP_OK;
+    const lsp_type from = A->val_type;
+    if (type == from || type == LSP_NONE || from == LSP_NONE) {
+        return LSP_OK;
+    }
+    LSP_REQUIRE(type != LSP_C64 && from != LSP_C64, LSP_ERR_UNSUPPORTED,
+                "real values do not become complex, nor complex values real");
+    LSP_REQUIRE(!lsp_is_integer(type) || lsp_is_integer(from), LSP_ERR_UNSUPPORTED,
+                "values of type %s do not become integers of type %s", lsp_type_name(from), lsp_type_name(type));
+    LSP_TRY(from == LSP_I64 ? lsp_csr_check_fits(ctx, "A", A, type) : LSP_OK);
+done:
+    return status;
+}
+
 lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr_types fit;
@@ -122,16 +126,14 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
                     "A lies on the GPU, and this context is on the host");
     }
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
-    LSP_REQUIRE(fit.val_type == A->val_type || fit.val_type == LSP_NONE || A->val_type == LSP_NONE ||
-                    (fit.val_type != LSP_C64 && A->val_type != LSP_C64),
-                LSP_ERR_UNSUPPORTED, "real values do not become complex, nor complex values real");
+    LSP_TRY(check_values(ctx, A, fit.val_type));
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
-    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, fit.where},
-                       (array){A->rowptr, A->rowptr_type, A->where}, A->rows + 1));
-    LSP_TRY(
-        copy_array(ctx, (array){made.col, fit.col_type, fit.where}, (array){A->col, A->col_type, A->where}, A->nnz));
-    LSP_TRY(
-        copy_array(ctx, (array){made.val, fit.val_type, fit.where}, (array){A->val, A->val_type, A->where}, A->nnz));
+    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, fit.where, false},
+                       (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
+    LSP_TRY(copy_array(ctx, (array){made.col, fit.col_type, fit.where, false},
+                       (array){A->col, A->col_type, A->where, false}, A->nnz));
+    LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, fit.where, true},
+                       (array){A->val, A->val_type, A->where, true}, A->nnz));
     lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK && ctx) {

@@ -1,5 +1,6 @@
 /* Sums entries of the same row and column in place. Each thread moves the entries of its rows to the left; then the
  * gaps between the threads' pieces are closed. */
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -76,7 +77,35 @@ static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
     return to;
 }
 
+/* The same for integers narrower than LSP_I64: sums are made in that, and must fit. */
+static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
+    lsp_status status = LSP_OK;
+    const lsp_type type = A->val_type;
+    const int64_t before = A->nnz;
+    lsp_csr wide = *A;
+    void *narrow = A->val;
+    int64_t row;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
+    if (row < A->rows) {
+        LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide.val));
+        wide.val_type = LSP_I64;
+        status = lsp_convert_values(ctx, A->where, LSP_I64, wide.val, type, narrow, A->nnz);
+        status = status == LSP_OK ? lsp_csr_sum_duplicates(ctx, &wide, NULL) : status;
+        *A = wide; /* its arrays may be new ones */
+        status = status == LSP_OK ? lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A) : status;
+        lsp_free(ctx, narrow);
+    }
+    if (status == LSP_OK && merged) {
+        *merged = before - A->nnz;
+    }
+done:
+    return status;
+}
+
 lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
+    if (lsp_wide_type(A->val_type) != A->val_type) {
+        return sum_narrow(ctx, A, merged);
+    }
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t before = A->nnz;

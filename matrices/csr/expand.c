@@ -10,8 +10,12 @@ typedef struct expansion {
     int64_t *starts; /* of B's rows */
 } expansion;
 
+LSP_INLINE int64_t negated(int64_t x) { return (int64_t)(0 - (uint64_t)x); }
+
 LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
-    return symmetry == LSP_SKEW ? (lsp_value){-v.re, -v.im} : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im} : v;
+    return symmetry == LSP_SKEW        ? (lsp_value){-v.re, -v.im, negated(v.whole)}
+           : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im, v.whole}
+                                       : v;
 }
 
 /* Writes row i of B from entry `to` on, or with count_only only counts its entries; returns the entry after its last.
@@ -35,7 +39,8 @@ LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion
                                          : mirrored(lsp_value_of(val_type, e->T->val, t), e->symmetry);
             if (!first) {
                 lsp_value sum = lsp_value_of(val_type, e->B->val, to - 1);
-                v = (lsp_value){lsp_settled(sum.re + v.re), lsp_settled(sum.im + v.im)};
+                v = (lsp_value){lsp_settled(sum.re + v.re), lsp_settled(sum.im + v.im),
+                                (int64_t)((uint64_t)sum.whole + (uint64_t)v.whole)};
             }
             lsp_index_set(e->B->col, e->B->col_type, to - 1, column);
             lsp_value_set(val_type, e->B->val, to - 1, v);
@@ -99,6 +104,23 @@ done:
     return status;
 }
 
+/* Integers narrower than LSP_I64 are expanded in that: sums and opposites must fit. */
+static lsp_status expand_narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr wide, made = {0};
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
+    LSP_TRY(lsp_csr_expand(ctx, &wide, symmetry, &made));
+    LSP_TRY(lsp_csr_narrow(ctx, "the whole matrix", A->val_type, &made));
+    lsp_csr_put(ctx, B, &made, B == A);
+done:
+    lsp_scratch_release(ctx, mark);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
 lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr mirror = {0}, sorted = {0}, made = {0};
@@ -107,6 +129,9 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
     LSP_REQUIRE((unsigned)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
     LSP_REQUIRE(symmetry == LSP_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld rows and %lld columns has no mirror image", (long long)A->rows, (long long)A->cols);
+    if (lsp_wide_type(A->val_type) != A->val_type) {
+        return expand_narrow(ctx, A, symmetry, B);
+    }
     if (A->where == LSP_CUDA) {
         LSP_TRY(expand_there(ctx, A, symmetry, &made));
         lsp_csr_put(ctx, B, &made, B == A);

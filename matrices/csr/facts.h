@@ -47,6 +47,19 @@ LSP_BOTH_SIDES static inline double lsp_relative(double a_re, double a_im, doubl
     return lsp_length(ax - bx, ay - by) / fmax(lsp_length(ax, ay), lsp_length(bx, by));
 }
 
+/* The same of two integers, whose difference is exact. */
+LSP_BOTH_SIDES static inline uint64_t lsp_whole_size(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+LSP_BOTH_SIDES static inline double lsp_relative_whole(int64_t a, int64_t b) {
+    const uint64_t size_a = lsp_whole_size(a), size_b = lsp_whole_size(b);
+    const uint64_t apart = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+    return apart == 0 ? 0 : (double)apart / (double)(size_a > size_b ? size_a : size_b);
+}
+
+/* Is |x| at most this tolerance, which is 0 or more? No rounding on the way. */
+LSP_BOTH_SIDES static inline bool lsp_whole_within(int64_t x, double tolerance) {
+    return tolerance >= 9223372036854775808.0 /* 2^63 */ || lsp_whole_size(x) <= (uint64_t)tolerance;
+}
+
 /* ---- checks ---- */
 
 /* The first of 0 .. n-1, rows or entries of A, that `find` finds; n if none. find(A, begin, end) is the first of a

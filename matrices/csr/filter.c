@@ -1,5 +1,6 @@
 /* B = the entries of A that a filter keeps: entries within a mask, above a tolerance, and among the largest of their
  * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 #include "matrices/values/number.h"
@@ -14,11 +15,21 @@ static double magnitude(const lsp_csr *A, int64_t k) {
     return A->val_type == LSP_C64 ? lsp_modulus(value.re, value.im) : fabs(value.re);
 }
 
+/* Is |value| at most the tolerance? A NaN is not. */
+static bool is_small(const lsp_csr *A, int64_t k, double tolerance) {
+    return lsp_is_integer(A->val_type) ? lsp_whole_within(lsp_value_at(A, k).whole, tolerance)
+                                       : magnitude(A, k) <= tolerance;
+}
+
 /* An integer that orders values as |value| does; all NaN are equal, above infinity. */
-static uint64_t rank_of(double value) {
+static uint64_t rank_at(const lsp_csr *A, int64_t k) {
+    if (lsp_is_integer(A->val_type)) {
+        return lsp_whole_size(lsp_value_at(A, k).whole);
+    }
+    const double size = magnitude(A, k);
     uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return isnan(value) ? UINT64_MAX : bits;
+    memcpy(&bits, &size, sizeof bits);
+    return isnan(size) ? UINT64_MAX : bits;
 }
 
 /* Does M have an entry in row i and this column? A binary search; the rows of M are sorted. */
@@ -51,7 +62,7 @@ static void mark_rows(void *data, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t count = 0;
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            const bool small = filter->drop && magnitude(A, k) <= filter->tolerance; /* NaN is not small */
+            const bool small = filter->drop && is_small(A, k, filter->tolerance);
             const bool masked = filter->mask && has_entry(filter->mask, i, lsp_csr_col(A, k)) == filter->complement;
             stays[k] = !small && !masked;
             count += stays[k];
@@ -81,7 +92,7 @@ static void take_keys(void *data, int64_t begin, int64_t end) {
         int64_t at = l->offsets[s];
         for (int64_t k = lsp_csr_rowptr(l->A, l->rows[s]); k < lsp_csr_rowptr(l->A, l->rows[s] + 1); k++) {
             if (l->stays[k]) {
-                l->key[at] = rank_of(magnitude(l->A, k));
+                l->key[at] = rank_at(l->A, k);
                 l->entry[at++] = k;
             }
         }

@@ -15,6 +15,11 @@ LSP_INLINE symmetry mirror_rows(lsp_type rowptr_type, lsp_type col_type, lsp_typ
         for (int64_t k = start; k < stop && is.pattern; k++) {
             lsp_value a = lsp_value_of(val_type, A->val, k), t = lsp_value_of(val_type, T->val, k);
             is.pattern = lsp_index_at(A->col, col_type, k) == lsp_index_at(T->col, col_type, k);
+            if (lsp_is_integer(val_type)) {
+                is.symmetric = is.hermitian = is.symmetric && a.whole == t.whole;
+                is.skew = is.skew && (uint64_t)a.whole + (uint64_t)t.whole == 0;
+                continue;
+            }
             is.symmetric = is.symmetric && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, t.im);
             is.skew = is.skew && lsp_same_number(a.re, -t.re) && lsp_same_number(a.im, -t.im);
             is.hermitian = is.hermitian && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, -t.im);

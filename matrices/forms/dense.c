@@ -16,7 +16,8 @@ lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit) {
     LSP_REQUIRE(D->rows <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld rows: more than can be addressed",
                 (long long)D->rows);
     LSP_REQUIRE(D->val_type != LSP_NONE && lsp_is_value(D->val_type), LSP_ERR_ARGUMENT,
-                "D has elements of type %s: LSP_F32, LSP_F64 or LSP_C64 is needed", lsp_type_name(D->val_type));
+                "D has elements of type %s: one of " LSP_VALUE_TYPE_NAMES " but the first is needed",
+                lsp_type_name(D->val_type));
     LSP_REQUIRE(D->where == LSP_HOST || D->where == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "D lies at place %d: LSP_HOST or LSP_CUDA is needed", (int)D->where);
     LSP_TRY(D->where == LSP_CUDA ? lsp_csr_check_device(ctx, "D") : LSP_OK);

@@ -48,7 +48,7 @@ static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
     LSP_TRY(same_size(ctx, "row", "rows", r, block->rows, &g->row_at[r + 1]));
     LSP_TRY(same_size(ctx, "column", "columns", c, block->cols, &g->col_at[c + 1]));
     LSP_REQUIRE(lsp_add(g->nnz, block->nnz, &g->nnz), LSP_ERR_OVERFLOW, "the blocks have 2^63 entries or more");
-    g->val_type = block->val_type > g->val_type ? block->val_type : g->val_type; /* the enumerators ascend in width */
+    g->val_type = lsp_common_type(g->val_type, block->val_type);
 done:
     return status;
 }

@@ -35,7 +35,11 @@ void lsp_mtx_array_entries(const lsp_mtx_header *header, lsp_mtx_cursor *cursor,
             batch->row[kept] = cursor->row;
             batch->col[kept] = cursor->col;
             batch->re[kept] = re;
-            batch->im[kept++] = im;
+            if (header->whole) {
+                batch->whole[kept++] = batch->whole[k];
+            } else {
+                batch->im[kept++] = im;
+            }
         }
         if (++cursor->row == header->rows) {
             cursor->row = first_row(header, ++cursor->col);

@@ -39,8 +39,11 @@ LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_bat
 }
 
 LSP_INLINE void store_typed(lsp_type val_type, const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
-    for (int64_t k = 0; val_type != LSP_NONE && k < batch->count; k++) {
-        lsp_value_set(val_type, A->val, batch->slot[k], (lsp_value){batch->re[k], complex ? batch->im[k] : 0});
+    for (int64_t k = 0; lsp_is_integer(val_type) && k < batch->count; k++) {
+        lsp_value_set(val_type, A->val, batch->slot[k], (lsp_value){0, 0, batch->whole[k]});
+    }
+    for (int64_t k = 0; val_type != LSP_NONE && !lsp_is_integer(val_type) && k < batch->count; k++) {
+        lsp_value_set(val_type, A->val, batch->slot[k], lsp_value_from(batch->re[k], complex ? batch->im[k] : 0));
     }
 }
 static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
@@ -78,6 +81,10 @@ static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *bat
             batch->col[kept] = row;
             if (values) {
                 batch->re[kept] = header->symmetry == LSP_SKEW ? -batch->re[k] : batch->re[k];
+            }
+            if (values && header->whole) {
+                const uint64_t x = (uint64_t)batch->whole[k];
+                batch->whole[kept] = (int64_t)(header->symmetry == LSP_SKEW ? 0 - x : x);
             }
             if (complex) {
                 batch->im[kept] = header->symmetry == LSP_SYMMETRIC ? batch->im[k] : -batch->im[k];

@@ -193,8 +193,8 @@ static int64_t matrix_least(const lsp_mtx_reader *reader) {
     const bool known = header->format == LSP_MTX_COORDINATE && header->entries <= reader->source.bytes / 2;
     const int64_t value_bytes = types->drop_values || header->field == LSP_MTX_PATTERN ? 0
                                 : header->field == LSP_MTX_COMPLEX                     ? 16
-                                : types->val_type == LSP_F32                           ? 4
-                                                                                       : 8;
+                                : types->val_type != LSP_NONE ? (int64_t)lsp_type_bytes(types->val_type)
+                                                              : 8;
     return known ? header->entries * (4 + value_bytes) : 0;
 }
 

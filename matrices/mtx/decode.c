@@ -122,10 +122,10 @@ LSP_INLINE const char *parse_indices(const char *p, uint64_t *row, uint64_t *col
 }
 #endif
 
-/* *value = the 64-bit integer at p; NULL if there is none. */
-LSP_INLINE const char *parse_integer(const char *p, double *value) {
-    bool negative = *p == '-';
-    p += negative | (*p == '+');
+/* *size = the magnitude of the 64-bit integer at p; NULL if there is none. */
+LSP_INLINE const char *parse_magnitude(const char *p, bool *negative, uint64_t *size) {
+    *negative = *p == '-';
+    p += *negative | (*p == '+');
     uint64_t magnitude = 0;
     const char *end = parse_index(p, &magnitude);
     if (__builtin_expect(end - p > 18, 0)) {
@@ -136,12 +136,43 @@ LSP_INLINE const char *parse_integer(const char *p, double *value) {
                 return NULL;
             }
         }
-        if (negative && magnitude > UINT64_C(1) << 63) {
+        if (*negative && magnitude > UINT64_C(1) << 63) {
             return NULL;
         }
     }
-    *value = negative ? -(double)magnitude : (double)magnitude;
+    *size = magnitude;
     return end == p ? NULL : end;
+}
+
+LSP_INLINE const char *parse_integer(const char *p, double *value) {
+    bool negative;
+    uint64_t magnitude = 0;
+    const char *end = parse_magnitude(p, &negative, &magnitude);
+    *value = negative ? -(double)magnitude : (double)magnitude;
+    return end;
+}
+
+/* Does an integer, and its opposite in a skew-symmetric file, fit the type? */
+LSP_INLINE bool fits(const lsp_mtx_header *header, bool negative, uint64_t magnitude) {
+    const uint64_t most = header->whole == LSP_I32 ? INT32_MAX : INT64_MAX;
+    return magnitude <= most + (negative && header->symmetry != LSP_SKEW);
+}
+
+/* Number k of the batch = the integer at p, exactly. A fault if there is none, or if it does not fit. */
+LSP_INLINE lsp_mtx_fault take_whole(const lsp_mtx_header *header, const char **p, lsp_mtx_batch *batch, int64_t k) {
+    bool negative;
+    uint64_t magnitude = 0;
+    const char *end = parse_magnitude(*p, &negative, &magnitude);
+    if (!end) {
+        return LSP_MTX_VALUE;
+    }
+    if (header->whole != LSP_BOOL && !fits(header, negative, magnitude)) {
+        return LSP_MTX_RANGE;
+    }
+    batch->whole[k] = (int64_t)(negative ? 0 - magnitude : magnitude);
+    batch->re[k] = (double)magnitude; /* whether it is 0 */
+    *p = end;
+    return LSP_MTX_FINE;
 }
 
 LSP_INLINE const char *parse_value(const char *p, lsp_mtx_field field, double *value) {
@@ -159,6 +190,9 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
         if (values && header->symmetry == LSP_SKEW) {
             batch->re[k] = -batch->re[k];
         }
+        if (values && header->symmetry == LSP_SKEW && header->whole) {
+            batch->whole[k] = (int64_t)(0 - (uint64_t)batch->whole[k]);
+        }
         if (complex && header->symmetry != LSP_SYMMETRIC) {
             batch->im[k] = -batch->im[k];
         }
@@ -173,6 +207,7 @@ typedef struct line_kind { /* the contents of a line, and the part that is read:
     bool array;
     lsp_mtx_field field;
     lsp_mtx_depth depth;
+    bool whole; /* exact integers */
 } line_kind;
 
 /* Reads the entry on the line at p, which is not blank and ends at `end`, as number k of the batch. */
@@ -212,7 +247,12 @@ LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, line_kind kin
     } else if (depth != LSP_MTX_ALL) {
         return LSP_MTX_FINE;
     }
-    if (field != LSP_MTX_PATTERN) {
+    if (kind.whole) {
+        const lsp_mtx_fault fault = take_whole(header, &p, batch, k);
+        if (fault != LSP_MTX_FINE) {
+            return fault;
+        }
+    } else if (field != LSP_MTX_PATTERN) {
         const char *stop = parse_value(p, field, &batch->re[k]);
         if (!stop) {
             return LSP_MTX_VALUE;
@@ -278,7 +318,12 @@ const char *LSP_ISA_NAME(lsp_mtx_decode)(const lsp_mtx_header *header, bool leni
             return text;
         }
     }
-#define DECODE(array, field, depth) decode(header, lenient, (line_kind){array, field, depth}, text, lines, batch)
+#define DECODE(array, field, depth) decode(header, lenient, (line_kind){array, field, depth, false}, text, lines, batch)
+#define DECODE_WHOLE(array)                                                                                            \
+    decode(header, lenient, (line_kind){array, LSP_MTX_INTEGER, LSP_MTX_ALL, true}, text, lines, batch)
+    if (depth == LSP_MTX_ALL && header->whole) {
+        return header->format == LSP_MTX_ARRAY ? DECODE_WHOLE(true) : DECODE_WHOLE(false);
+    }
     if (header->format == LSP_MTX_ARRAY) {
         return depth != LSP_MTX_ALL               ? DECODE(true, LSP_MTX_REAL, LSP_MTX_ROWS)
                : header->field == LSP_MTX_COMPLEX ? DECODE(true, LSP_MTX_COMPLEX, LSP_MTX_ALL)

@@ -29,6 +29,8 @@ LSP_INLINE char *put_value(char *text, lsp_type type, const void *val, int64_t k
         text = lsp_print_double(text, ((const double *)val)[2 * k]);
         *text++ = ' ';
         text = lsp_print_double(text, ((const double *)val)[2 * k + 1]);
+    } else {
+        text = lsp_print_int(text, lsp_value_of(type, val, k).whole);
     }
     *text = '\n';
     return text + 1;

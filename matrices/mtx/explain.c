@@ -116,6 +116,9 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
         return explain_index(ctx, name, line, "row", word_at(text, 0), header->rows);
     case LSP_MTX_COL:
         return explain_index(ctx, name, line, "column", word_at(text, 1), header->cols);
+    case LSP_MTX_RANGE:
+        return lsp_fail(ctx, LSP_ERR_OVERFLOW, "%s:%lld: the value %s does not fit %s", name, line,
+                        word(text, words - 1).text, lsp_type_name(header->whole));
     case LSP_MTX_UPPER:
         return lsp_fail(ctx, LSP_ERR_FORMAT,
                         "%s:%lld: the entry at row %s, column %s is above the diagonal of a symmetric matrix, which "

@@ -46,7 +46,7 @@ lsp_status lsp_mtx_check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field fi
     LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,
                 "the field of a file is %d: 0 (the field that fits the values) or LSP_MTX_INTEGER is needed",
                 (int)field);
-    LSP_REQUIRE(field == LSP_MTX_REAL || val_type == LSP_F32 || val_type == LSP_F64, LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(field == LSP_MTX_REAL || (val_type != LSP_NONE && val_type != LSP_C64), LSP_ERR_ARGUMENT,
                 "a %s cannot be written as integers", val_type == LSP_C64 ? "complex matrix" : "pattern");
 done:
     return status;

@@ -82,6 +82,7 @@ typedef enum lsp_mtx_fault {
     LSP_MTX_UPPER,    /* above the diagonal of a symmetric file */
     LSP_MTX_DIAGONAL, /* a diagonal entry that a skew or hermitian file cannot have */
     LSP_MTX_EXTRA,    /* more entries than announced */
+    LSP_MTX_RANGE,    /* the integer does not fit the type asked for */
     LSP_MTX_CHANGED,  /* the second pass found other entries than the first */
 } lsp_mtx_fault;
 
@@ -119,6 +120,7 @@ typedef struct lsp_mtx_header {
     int64_t entries; /* lines to follow: as announced, or all numbers of an array */
     int64_t body;    /* offset of the text after the size line */
     int64_t line;    /* number of the size line, from 1 */
+    lsp_type whole;  /* the integer type that values are read as; LSP_NONE: they are read as doubles */
 } lsp_mtx_header;
 
 /* Reads the banner, comments and the size line. */
@@ -137,7 +139,11 @@ typedef struct lsp_mtx_batch {
     const char *where; /* the line at fault */
     uint32_t newlines[lsp_mtx_window + 64];
     int64_t row[lsp_mtx_batch_most], col[lsp_mtx_batch_most]; /* from 0 */
-    double re[lsp_mtx_batch_most], im[lsp_mtx_batch_most];
+    double re[lsp_mtx_batch_most];
+    union {
+        double im[lsp_mtx_batch_most];
+        int64_t whole[lsp_mtx_batch_most]; /* if header->whole is set: the integers; re[] holds them rounded */
+    };
     int64_t slot[lsp_mtx_batch_most];
 } lsp_mtx_batch;
 

@@ -21,6 +21,11 @@ static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, 
         LSP_REQUIRE(header->field != LSP_MTX_COMPLEX || !real || types->drop_values, LSP_ERR_UNSUPPORTED,
                     "%s: its values are complex: they can be read as such or not at all, but not as real numbers",
                     source->name);
+        const bool integers = lsp_is_integer(types->val_type) && !types->drop_values;
+        LSP_REQUIRE(!integers || header->field == LSP_MTX_INTEGER || header->field == LSP_MTX_PATTERN,
+                    LSP_ERR_UNSUPPORTED, "%s: its values are %s: they cannot be read as integers of type %s",
+                    source->name, header->field == LSP_MTX_REAL ? "real" : "complex", lsp_type_name(types->val_type));
+        reader->header.whole = integers && header->field == LSP_MTX_INTEGER ? types->val_type : LSP_NONE;
         LSP_TRY(lsp_mtx_read_body(ctx, reader));
         LSP_TRY(lsp_csr_retype(ctx, types, &reader->A)); /* ones for a pattern, another place */
         *A = reader->A;

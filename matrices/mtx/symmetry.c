@@ -2,7 +2,10 @@
 #include "matrices/matrices.h"
 #include "write.h"
 
-static bool mirrors(lsp_symmetry symmetry, lsp_value a, lsp_value b) {
+static bool mirrors(lsp_symmetry symmetry, bool integers, lsp_value a, lsp_value b) {
+    if (integers) {
+        return symmetry == LSP_SKEW ? (uint64_t)a.whole + (uint64_t)b.whole == 0 : a.whole == b.whole;
+    }
     double re = symmetry == LSP_SKEW ? -b.re : b.re, im = symmetry == LSP_SYMMETRIC ? b.im : -b.im;
     return lsp_same_number(a.re, re) && lsp_same_number(a.im, im);
 }
@@ -19,7 +22,8 @@ static lsp_status compare_mirrors(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr 
             LSP_REQUIRE(a == b, LSP_ERR_ARGUMENT,
                         "the matrix is not %s: the entry at row %lld, column %lld has no mirror", names[symmetry],
                         (long long)(a < b ? i : b) + 1, (long long)(a < b ? a : i) + 1);
-            LSP_REQUIRE(S->val_type == LSP_NONE || mirrors(symmetry, lsp_value_at(S, s), lsp_value_at(T, t)),
+            LSP_REQUIRE(S->val_type == LSP_NONE ||
+                            mirrors(symmetry, lsp_is_integer(S->val_type), lsp_value_at(S, s), lsp_value_at(T, t)),
                         LSP_ERR_ARGUMENT, "the matrix is not %s: the entry at row %lld, column %lld disagrees with %s",
                         names[symmetry], (long long)i + 1, (long long)a + 1, a == i ? "itself" : "its mirror");
         }

@@ -29,10 +29,10 @@ static lsp_status write_header(const lsp_csr *A, const lsp_mtx_write_options *op
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     char line[128];
     snprintf(line, sizeof line, "%%%%MatrixMarket matrix coordinate %s %s\n",
-             A->val_type == LSP_NONE             ? "pattern"
-             : A->val_type == LSP_C64            ? "complex"
-             : options->field == LSP_MTX_INTEGER ? "integer"
-                                                 : "real",
+             A->val_type == LSP_NONE                                            ? "pattern"
+             : A->val_type == LSP_C64                                           ? "complex"
+             : options->field == LSP_MTX_INTEGER || lsp_is_integer(A->val_type) ? "integer"
+                                                                                : "real",
              symmetries[options->symmetry]);
     int error = put_text(sink, line);
     error = error ? error : put_comment(sink, options->comment);
@@ -75,8 +75,10 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     }
     here = copy.rowptr ? copy : *A;
     LSP_TRY(bring_rows(ctx, &here));
-    lsp_mtx_writing work = {
-        .A = &here, .symmetry = symmetry, .entries = here.nnz, .integers = how.field == LSP_MTX_INTEGER};
+    lsp_mtx_writing work = {.A = &here,
+                            .symmetry = symmetry,
+                            .entries = here.nnz,
+                            .integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(A->val_type)};
     if (symmetry != LSP_GENERAL) {
         LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
     }
@@ -124,8 +126,11 @@ lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr here = *rows;
     LSP_TRY(bring_rows(ctx, &here));
-    lsp_mtx_writing work = {
-        .A = &here, .first_row = first_row, .symmetry = LSP_GENERAL, .entries = here.nnz, .integers = sink->integers};
+    lsp_mtx_writing work = {.A = &here,
+                            .first_row = first_row,
+                            .symmetry = LSP_GENERAL,
+                            .entries = here.nnz,
+                            .integers = sink->integers && !lsp_is_integer(here.val_type)};
     LSP_TRY(lsp_mtx_write_entries(ctx, &work, sink));
 done:
     lsp_scratch_release(ctx, mark);

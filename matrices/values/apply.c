@@ -23,8 +23,14 @@ typedef struct scaling {
 
 LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
-        const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : (lsp_value){1, 0};
+        const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : lsp_value_from(1, 0);
         for (int64_t k = lsp_csr_rowptr(s->A, i); k < lsp_csr_rowptr(s->A, i + 1); k++) {
+            if (type == LSP_I64) {
+                const int64_t j = s->cols ? lsp_index_at(s->A->col, col_type, k) : 0;
+                const uint64_t col = s->cols ? ((const uint64_t *)s->cols)[j] : 1;
+                ((uint64_t *)s->A->val)[k] *= (s->rows ? (uint64_t)row.whole : 1) * col;
+                continue;
+            }
             const lsp_value value = lsp_value_of(type, s->A->val, k);
             double x[2] = {value.re, value.im};
             if (s->rows) {
@@ -34,7 +40,7 @@ LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, i
                 const lsp_value col = lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k));
                 lsp_scale_number(type, x, (const double[]){col.re, col.im});
             }
-            lsp_value_set(type, s->A->val, k, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
+            lsp_value_set(type, s->A->val, k, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
         }
     }
 }
@@ -66,6 +72,48 @@ done:
     return status;
 }
 
+static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_scale_cuda(ctx, A, rows, cols);
+    }
+    lsp_csr_for_rows(ctx, A, scale_share, &(scaling){.A = A, .rows = rows, .cols = cols});
+    return LSP_OK;
+}
+
+/* Puts back the values of a widened matrix, if they fit. */
+static lsp_status put_back(lsp_ctx *ctx, const lsp_csr *wide, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_fits(ctx, "A", wide, A->val_type));
+    LSP_TRY(lsp_convert_values(ctx, A->where, A->val_type, A->val, LSP_I64, wide->val, A->nnz));
+done:
+    return status;
+}
+
+/* *factors = n of them as LSP_I64. */
+static lsp_status widen_factors(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
+    lsp_status status = LSP_OK;
+    void *wide;
+    if (*factors != NULL) {
+        LSP_TRY(lsp_scratch_at(ctx, A->where, n, sizeof(int64_t), &wide));
+        LSP_TRY(lsp_convert_values(ctx, A->where, LSP_I64, wide, A->val_type, *factors, n));
+        *factors = wide;
+    }
+done:
+    return status;
+}
+
+static lsp_status scale_narrow(lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols) {
+    lsp_status status = LSP_OK;
+    lsp_csr wide;
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
+    LSP_TRY(widen_factors(ctx, A, A->rows, &rows));
+    LSP_TRY(widen_factors(ctx, A, A->cols, &cols));
+    LSP_TRY(scale(ctx, &wide, rows, cols));
+    LSP_TRY(put_back(ctx, &wide, A));
+done:
+    return status;
+}
+
 lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
     lsp_status status = LSP_OK;
     size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
@@ -75,11 +123,7 @@ lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void 
                 lsp_type_name(A->val_type));
     LSP_TRY(set_apart(ctx, A, A->rows, &rows));
     LSP_TRY(set_apart(ctx, A, A->cols, &cols));
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_scale_cuda(ctx, A, rows, cols));
-    } else {
-        lsp_csr_for_rows(ctx, A, scale_share, &(scaling){.A = A, .rows = rows, .cols = cols});
-    }
+    LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? scale_narrow(ctx, A, rows, cols) : scale(ctx, A, rows, cols));
 done:
     if (ctx != NULL) {
         lsp_scratch_release(ctx, mark);
@@ -98,9 +142,13 @@ typedef struct mapping {
 LSP_INLINE void map_values(lsp_type type, lsp_function function, const mapping *m, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) {
         const lsp_value value = lsp_value_of(type, m->A->val, k);
+        if (type == LSP_I64) {
+            ((int64_t *)m->A->val)[k] = lsp_map_whole(function, m->parameter, value.whole);
+            continue;
+        }
         double x[2] = {value.re, value.im};
         lsp_map(function, m->parameter, x, type == LSP_C64);
-        lsp_value_set(type, m->A->val, k, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
+        lsp_value_set(type, m->A->val, k, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
     }
 }
 /* Every function gets a loop of its own. */
@@ -127,18 +175,51 @@ static void map_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(m->A->val_type, map_typed, m, begin, end);
 }
 
+static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_apply_cuda(ctx, A, function, parameter);
+    }
+    lsp_for_shares(ctx, A->nnz, least_share, map_share,
+                   &(mapping){.A = A, .function = function, .parameter = parameter});
+    return LSP_OK;
+}
+
+static lsp_status apply_narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter) {
+    lsp_status status = LSP_OK;
+    lsp_csr wide;
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
+    LSP_TRY(apply(ctx, &wide, function, parameter));
+    LSP_TRY(put_back(ctx, &wide, A));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* Has the function integer results for integers? */
+static lsp_status check_whole(lsp_ctx *ctx, lsp_function function, double parameter) {
+    lsp_status status = LSP_OK;
+    const bool takes =
+        function == LSP_MULTIPLY || function == LSP_ADD || function == LSP_POWER || function == LSP_CONSTANT;
+    LSP_REQUIRE(function != LSP_RECIPROCAL && function != LSP_SQRT, LSP_ERR_UNSUPPORTED,
+                "reciprocals and square roots of integers are not integers: copy them to LSP_F64 first");
+    LSP_REQUIRE(
+        !takes || (lsp_is_whole(parameter) && (function != LSP_POWER || parameter >= 0)), LSP_ERR_ARGUMENT,
+        "a parameter of %.17g for integers: a whole number below 2^63 is needed, and for LSP_POWER none below 0",
+        parameter);
+done:
+    return status;
+}
+
 lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
     lsp_status status = LSP_OK;
     LSP_TRY(check(ctx, A, "mapped"));
     LSP_REQUIRE((unsigned)function < LSP_FUNCTIONS, LSP_ERR_ARGUMENT, "there is no function %d", (int)function);
     LSP_REQUIRE(A->val_type != LSP_C64 || (function != LSP_SQRT && function != LSP_SIGN && function != LSP_POWER),
                 LSP_ERR_UNSUPPORTED, "square roots, signs and powers of complex values are not offered");
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_apply_cuda(ctx, A, function, parameter));
-    } else {
-        lsp_for_shares(ctx, A->nnz, least_share, map_share,
-                       &(mapping){.A = A, .function = function, .parameter = parameter});
-    }
+    LSP_TRY(lsp_is_integer(A->val_type) ? check_whole(ctx, function, parameter) : LSP_OK);
+    LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? apply_narrow(ctx, A, function, parameter)
+                                                      : apply(ctx, A, function, parameter));
 done:
     return status;
 }

@@ -15,15 +15,17 @@ LSP_INLINE void take_rows(lsp_type col_type, lsp_type type, const diagonal_of *d
     const lsp_type result = type == LSP_NONE ? LSP_F64 : type;
     for (int64_t i = begin; i < lsp_min(end, d->A->cols); i++) {
         double sum[2] = {0, 0};
+        uint64_t whole = 0;
         bool first = true;
         for (int64_t k = lsp_csr_rowptr(d->A, i); k < lsp_csr_rowptr(d->A, i + 1); k++) {
             if (lsp_index_at(d->A->col, col_type, k) == i) {
                 const lsp_value value = lsp_value_of(type, d->A->val, k);
                 lsp_add_number(result, first, sum, (const double[]){value.re, value.im});
+                whole += (uint64_t)value.whole;
                 first = false;
             }
         }
-        lsp_value_set(result, d->diagonal, i, (lsp_value){sum[0], sum[1]});
+        lsp_value_set(result, d->diagonal, i, (lsp_value){sum[0], sum[1], (int64_t)whole});
     }
 }
 LSP_INLINE void take_typed(lsp_type type, const diagonal_of *d, int64_t begin, int64_t end) {
@@ -34,24 +36,6 @@ static void take_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(d->A->val_type, take_typed, d, begin, end);
 }
 
-lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
-    lsp_status status = LSP_OK;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
-                "the place for the diagonal is NULL");
-    LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
-                "the place for the diagonal is not aligned to its type");
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_diagonal_cuda(ctx, A, diagonal));
-    } else {
-        lsp_csr_for_rows(ctx, A, take_share, &(diagonal_of){.A = A, .diagonal = diagonal});
-    }
-done:
-    return status;
-}
-
-/* ---- to a matrix ---- */
-
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const diagonal_of *d = data;
     const lsp_csr *B = d->A;
@@ -59,9 +43,53 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
         lsp_index_set(B->rowptr, B->rowptr_type, i + 1, i + 1);
         lsp_index_set(B->col, B->col_type, i, i);
         lsp_value_set(B->val_type, B->val, i,
-                      d->diagonal ? lsp_value_of(B->val_type, d->diagonal, i) : (lsp_value){1, 0});
+                      d->diagonal ? lsp_value_of(B->val_type, d->diagonal, i) : (lsp_value){1, 0, 1});
     }
 }
+
+static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_diagonal_cuda(ctx, A, diagonal);
+    }
+    lsp_csr_for_rows(ctx, A, take_share, &(diagonal_of){.A = A, .diagonal = diagonal});
+    return LSP_OK;
+}
+
+/* Integers narrower than LSP_I64 are summed in that: a diagonal matrix tells which sum does not fit. */
+static lsp_status take_narrow(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t n = lsp_min(A->rows, A->cols);
+    lsp_csr wide, D = {0};
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .where = A->where}, &D));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_fill_diagonal_cuda(ctx, NULL, &D) : LSP_OK);
+    if (A->where == LSP_HOST) {
+        lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &D});
+    }
+    LSP_TRY(take_diagonal(ctx, &wide, D.val));
+    LSP_TRY(lsp_csr_check_fits(ctx, "the diagonal", &D, A->val_type));
+    LSP_TRY(lsp_convert_values(ctx, A->where, A->val_type, diagonal, LSP_I64, D.val, n));
+done:
+    lsp_csr_free(ctx, &D);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
+                "the place for the diagonal is NULL");
+    LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
+                "the place for the diagonal is not aligned to its type");
+    LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? take_narrow(ctx, A, diagonal)
+                                                      : take_diagonal(ctx, A, diagonal));
+done:
+    return status;
+}
+
+/* ---- to a matrix ---- */
 
 lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, lsp_type val_type, lsp_where where,
                                  lsp_csr *B) {

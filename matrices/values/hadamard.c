@@ -19,11 +19,14 @@ LSP_INLINE void multiply_values(lsp_type type, const multiplying *m, int64_t to,
     } else if (type == LSP_F32) {
         const double x = (double)((const float *)m->A->val)[a], y = (double)((const float *)m->B->val)[b];
         ((float *)m->C->val)[to] = (float)lsp_settled(x * y);
+    } else if (m->C->val_type == LSP_I64) {
+        const uint64_t y = m->B->val_type == LSP_NONE ? 1 : ((const uint64_t *)m->B->val)[b];
+        ((uint64_t *)m->C->val)[to] = ((const uint64_t *)m->A->val)[a] * y;
     } else if (m->C->val_type != LSP_NONE) {
         const lsp_value u = lsp_value_at(m->A, a), v = lsp_value_at(m->B, b);
         double x[2] = {u.re, u.im};
         lsp_multiply(x, m->A->val_type == LSP_C64, (const double[]){v.re, v.im}, m->B->val_type == LSP_C64);
-        lsp_value_set(m->C->val_type, m->C->val, to, (lsp_value){lsp_settled(x[0]), lsp_settled(x[1])});
+        lsp_value_set(m->C->val_type, m->C->val, to, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
     }
 }
 
@@ -94,15 +97,12 @@ done:
     return status;
 }
 
-/* Types of values, the wider the later. */
-static int width(lsp_type type) { return type == LSP_NONE ? 0 : type == LSP_F32 ? 1 : type == LSP_F64 ? 2 : 3; }
-
-/* The product of matrices that were checked. Rows of both ascend strictly; where they do not on a GPU, *done is
- * false. */
+/* The product of matrices that were checked; integers are of LSP_I64, and beside reals there are none. Rows of both
+ * ascend strictly; where they do not on a GPU, *done is false. */
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    const bool swap = width(A->val_type) < width(B->val_type);
+    const bool swap = lsp_common_type(A->val_type, B->val_type) != A->val_type;
     multiplying m = {.A = swap ? B : A, .B = swap ? A : B, .C = C};
     const lsp_csr_types types = {m.A->rowptr_type, m.A->col_type, m.A->val_type, m.A->val_type == LSP_NONE, A->where};
     *done = true;
@@ -119,11 +119,30 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+/* The same for rows in any order. */
+static lsp_status multiply_any(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
-    lsp_csr sorted_a = {0}, sorted_b = {0}, made = {0};
+    lsp_csr sorted_a = {0}, sorted_b = {0};
     const lsp_csr *a, *b;
     bool done = false;
+    if (A->where == LSP_CUDA) { /* finds out about the rows on its way */
+        LSP_TRY(multiply(ctx, A, B, C, &done));
+    }
+    if (!done) {
+        LSP_TRY(order(ctx, A, &sorted_a, &a));
+        LSP_TRY(order(ctx, B, &sorted_b, &b));
+        LSP_TRY(multiply(ctx, a, b, C, &done));
+    }
+done:
+    lsp_csr_free(ctx, &sorted_a);
+    lsp_csr_free(ctx, &sorted_b);
+    return status;
+}
+
+lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
+    lsp_csr made = {0}, a, b;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_TRY(lsp_csr_check_there(ctx, "B", B));
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
@@ -131,20 +150,17 @@ lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, ls
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "A is %lld x %lld and B %lld x %lld: entries are multiplied in matrices of one shape",
                 (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
-    if (A->where == LSP_CUDA) { /* finds out about the rows on its way */
-        LSP_TRY(multiply(ctx, A, B, &made, &done));
-    }
-    if (!done) {
-        LSP_TRY(order(ctx, A, &sorted_a, &a));
-        LSP_TRY(order(ctx, B, &sorted_b, &b));
-        LSP_TRY(multiply(ctx, a, b, &made, &done));
-    }
+    const lsp_type type = lsp_common_type(A->val_type, B->val_type);
+    const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type); /* the other may be complex */
+    LSP_TRY(lsp_csr_widen(ctx, A, lsp_is_integer(A->val_type) ? wide : A->val_type, &a));
+    LSP_TRY(lsp_csr_widen(ctx, B, lsp_is_integer(B->val_type) ? wide : B->val_type, &b));
+    LSP_TRY(multiply_any(ctx, &a, &b, &made));
+    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the product", type, &made) : LSP_OK);
     lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     if (ctx != NULL) {
-        lsp_csr_free(ctx, &sorted_a);
-        lsp_csr_free(ctx, &sorted_b);
         lsp_csr_free(ctx, status == LSP_OK ? NULL : &made);
+        lsp_scratch_release(ctx, mark);
     }
     return status;
 }

@@ -104,6 +104,50 @@ LSP_NUMBER void lsp_map(lsp_function function, double parameter, double x[2], bo
     }
 }
 
+/* ---- integers: all of it modulo 2^64 ---- */
+
+/* a raised to a whole number that is 0 or more. */
+LSP_NUMBER int64_t lsp_whole_power(int64_t a, uint64_t exponent) {
+    uint64_t result = 1, square = (uint64_t)a;
+    for (; exponent > 0; exponent /= 2) {
+        result = exponent % 2 != 0 ? result * square : result;
+        square *= square;
+    }
+    return (int64_t)result;
+}
+
+/* function(x), of those that integers have. The parameter is whole. */
+LSP_NUMBER int64_t lsp_map_whole(lsp_function function, double parameter, int64_t x) {
+    switch (function) {
+    case LSP_ABS:
+        return (int64_t)lsp_whole_size(x);
+    case LSP_NEGATE:
+        return (int64_t)(0 - (uint64_t)x);
+    case LSP_SIGN:
+        return (x > 0) - (x < 0);
+    case LSP_MULTIPLY:
+        return (int64_t)((uint64_t)(int64_t)parameter * (uint64_t)x);
+    case LSP_ADD:
+        return (int64_t)((uint64_t)x + (uint64_t)(int64_t)parameter);
+    case LSP_POWER:
+        return lsp_whole_power(x, (uint64_t)parameter);
+    case LSP_CONSTANT:
+        return (int64_t)parameter;
+    default: /* LSP_CONJUGATE */
+        return x;
+    }
+}
+
+/* a and b joined, and what changes neither, for LSP_REDUCE_SUM, LSP_REDUCE_MIN and LSP_REDUCE_MAX. */
+LSP_NUMBER int64_t lsp_join_whole(lsp_reduction reduction, int64_t a, int64_t b) {
+    return reduction == LSP_REDUCE_MIN   ? (a < b ? a : b)
+           : reduction == LSP_REDUCE_MAX ? (a > b ? a : b)
+                                         : (int64_t)((uint64_t)a + (uint64_t)b);
+}
+LSP_NUMBER int64_t lsp_none_whole(lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_MIN ? INT64_MAX : reduction == LSP_REDUCE_MAX ? INT64_MIN : 0;
+}
+
 /* ---- lsp_csr_reduce: a term of each entry, terms joined to one number, the result made of that ---- */
 
 LSP_NUMBER bool lsp_takes_largest(lsp_reduction reduction) {

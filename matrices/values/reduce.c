@@ -139,9 +139,9 @@ LSP_INLINE void reduce_lists(lsp_type type, lsp_reduction reduction, reducing *r
         }
         const double re = join(type, reduction, 0, r->A->val, begin, n);
         const double im = to == LSP_C64 ? join(type, reduction, 1, r->A->val, begin, n) : 0;
-        lsp_value_set(
-            to, r->results, i,
-            (lsp_value){lsp_reduce_result(reduction, n, re), to == LSP_C64 ? lsp_reduce_result(reduction, n, im) : 0});
+        lsp_value_set(to, r->results, i,
+                      lsp_value_from(lsp_reduce_result(reduction, n, re),
+                                     to == LSP_C64 ? lsp_reduce_result(reduction, n, im) : 0));
     }
 }
 LSP_INLINE void reduce_typed(lsp_type type, reducing *r, int64_t first, int64_t last) {
@@ -162,6 +162,46 @@ static void count_share(void *data, int64_t first, int64_t last) {
         } else {
             ((double *)r->results)[i] = lsp_reduce_ones(r->reduction, n);
         }
+    }
+}
+
+/* ---- integers: their order does not matter ---- */
+
+LSP_INLINE int64_t join_entries(lsp_type type, lsp_reduction reduction, const lsp_csr *A, int64_t begin, int64_t end) {
+    int64_t joined = lsp_none_whole(reduction);
+    for (int64_t k = begin; k < end; k++) {
+        joined = lsp_join_whole(reduction, joined, lsp_value_of(type, A->val, k).whole);
+    }
+    return joined;
+}
+static int64_t join_whole(const reducing *r, int64_t begin, int64_t end) {
+    return LSP_WITH_VALUE(r->A->val_type, join_entries, r->reduction, r->A, begin, end);
+}
+
+static void join_whole_rows(void *data, int64_t first, int64_t last) {
+    const reducing *r = data;
+    for (int64_t i = first; i < last; i++) {
+        ((int64_t *)r->results)[i] = join_whole(r, begin_of(r, i), end_of(r, i));
+    }
+}
+
+/* A share of all entries; the shares are joined in whatever order they end. */
+static void join_whole_share(void *data, int64_t begin, int64_t end) {
+    const reducing *r = data;
+    const int64_t mine = join_whole(r, begin, end);
+    int64_t *result = r->results, seen = __atomic_load_n(result, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(result, &seen, lsp_join_whole(r->reduction, seen, mine), true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+static void reduce_whole(const lsp_ctx *ctx, reducing *r) {
+    enum { least_entries = 1 << 15 };
+    if (r->all) {
+        *(int64_t *)r->results = lsp_none_whole(r->reduction);
+        lsp_for_shares(ctx, r->A->nnz, least_entries, join_whole_share, r);
+    } else {
+        lsp_for_shares(ctx, r->A->rows, least_rows, join_whole_rows, r);
     }
 }
 
@@ -207,12 +247,16 @@ static lsp_status reduce_on_host(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction r
     const lsp_type to = lsp_reduce_type(A->val_type, reduction);
     const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
     reducing r = {.A = A, .reduction = reduction, .all = all, .results = results, .longer = count};
+    if (lsp_reduces_whole(A->val_type, reduction)) {
+        reduce_whole(ctx, &r);
+        return LSP_OK;
+    }
     LSP_TRY(LSP_SCRATCH(ctx, lsp_ceil_div(A->nnz, LSP_LIST_PIECE), &r.joined));
     lsp_for_shares(ctx, count, least_rows, by_count ? count_share : reduce_share, &r);
     for (int64_t i = r.longer; i < count; i++) {
         if (end_of(&r, i) - begin_of(&r, i) > LSP_LIST_PIECE) {
             const double re = join_long(ctx, &r, i, 0);
-            lsp_value_set(to, results, i, (lsp_value){re, to == LSP_C64 ? join_long(ctx, &r, i, 1) : 0});
+            lsp_value_set(to, results, i, lsp_value_from(re, to == LSP_C64 ? join_long(ctx, &r, i, 1) : 0));
         }
     }
 done:

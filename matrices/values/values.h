@@ -21,10 +21,16 @@ lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_cs
 lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types,
                                  lsp_csr *C, bool *done);
 
+/* Is the result of a reduction of integers an integer? Norms are doubles. */
+static inline bool lsp_reduces_whole(lsp_type val_type, lsp_reduction reduction) {
+    return lsp_is_integer(val_type) && reduction <= LSP_REDUCE_MAX;
+}
+
 /* The type of the results of lsp_csr_reduce. */
 static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction) {
-    return reduction == LSP_REDUCE_COUNT                        ? LSP_I64
-           : val_type == LSP_NONE                               ? LSP_F64
+    return reduction == LSP_REDUCE_COUNT ? LSP_I64
+           : lsp_is_integer(val_type)    ? (lsp_reduces_whole(val_type, reduction) ? LSP_I64 : LSP_F64)
+           : val_type == LSP_NONE        ? LSP_F64
            : val_type == LSP_C64 && reduction != LSP_REDUCE_SUM ? LSP_F64
                                                                 : val_type;
 }

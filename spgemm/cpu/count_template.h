@@ -366,6 +366,22 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 #include "fill_template.h"
 #undef A_VALUE
 
+#define A_VALUE(A, e) ((const int64_t *)(A)->val)[e] /* they were converted */
+#define VALUE int64_t
+#define VALUE_SUFFIX _i64
+#define HAS_VALUES 1
+#define FMA integer_fma
+#define NOTHING 0
+#include "fill_template.h"
+
+#define VALUE int64_t
+#define VALUE_SUFFIX _any_i64
+#define HAS_VALUES 1
+#define FMA(a, b, sum) join_i64(f->semiring, a, b, sum)
+#define NOTHING lsp_semiring_empty_i64(job->semiring)
+#include "fill_template.h"
+#undef A_VALUE
+
 #undef b_row_of
 #undef entries_of
 #undef COL_NAME

@@ -56,7 +56,7 @@ typedef struct lsp_spgemm_kernels {
     /* Marks, in pass->ways, the rows of a block whose ranks are kept. Returns the bytes of the ranks. */
     int64_t (*mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last);
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
-    lsp_spgemm_rows fill[6]; /* no values, f32, f64; f32 and f64 in any semiring; complex */
+    lsp_spgemm_rows fill[8]; /* no values, f32, f64; f32 and f64 in any semiring; complex; i64; i64 in any semiring */
 } lsp_spgemm_kernels;
 
 /* The kernels for the index types of A and B. */

@@ -41,8 +41,9 @@ static lsp_hash_job job_of(const product *p, int thread, int64_t first, int64_t 
         .A = p->A, .B = p->B, .table = p->tables + thread, .far = p->far, .next = first, .last = last};
 }
 static int64_t make_rows(const product *p, lsp_hash_job *job) {
-    return p->A->val_type == LSP_C64 ? LSP_ISA_PICK(p->isa, lsp_spgemm_hash_complex_rows)(job)
-                                     : LSP_ISA_PICK(p->isa, lsp_spgemm_hash_rows)(job);
+    return p->A->val_type == LSP_C64   ? LSP_ISA_PICK(p->isa, lsp_spgemm_hash_complex_rows)(job)
+           : p->A->val_type == LSP_I64 ? LSP_ISA_PICK(p->isa, lsp_spgemm_hash_integer_rows)(job)
+                                       : LSP_ISA_PICK(p->isa, lsp_spgemm_hash_rows)(job);
 }
 static int64_t entry_bytes(const lsp_csr *A) { return (int64_t)(sizeof(int32_t) + lsp_type_bytes(A->val_type)); }
 

@@ -23,7 +23,8 @@ typedef struct lsp_hash_table {
     uint64_t keys[LSP_HASH_SLOTS];      /* stamp of a row, and column; those of earlier rows count as empty */
     uint16_t numbers[LSP_HASH_SLOTS];   /* of the columns in keys[] */
     uint64_t columns[LSP_HASH_COLUMNS]; /* column and number */
-    double sums[2 * LSP_HASH_COLUMNS];  /* by number; floats for LSP_F32, pairs for LSP_C64 */
+    double sums[2 * LSP_HASH_COLUMNS];  /* by number; floats for LSP_F32, pairs for LSP_C64, integers for
+                                           LSP_I64 */
 } lsp_hash_table;
 
 /* Rows next .. last-1, to be made in arrays with a place for `capacity` entries. */
@@ -48,5 +49,8 @@ int64_t lsp_spgemm_hash_rows_avx512(lsp_hash_job *job);
 int64_t lsp_spgemm_hash_complex_rows_portable(lsp_hash_job *job);
 int64_t lsp_spgemm_hash_complex_rows_avx2(lsp_hash_job *job);
 int64_t lsp_spgemm_hash_complex_rows_avx512(lsp_hash_job *job);
+int64_t lsp_spgemm_hash_integer_rows_portable(lsp_hash_job *job);
+int64_t lsp_spgemm_hash_integer_rows_avx2(lsp_hash_job *job);
+int64_t lsp_spgemm_hash_integer_rows_avx512(lsp_hash_job *job);
 
 #endif

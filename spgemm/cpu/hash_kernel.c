@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "core/vector.h"
 #include "hash.h"
+#include "integer.h"
 #include <math.h>
 
 /* What is known of the row at hand. */
@@ -63,8 +64,17 @@ static void sort_columns(uint64_t *columns, uint32_t n) {
 #define SETTLED complex_settled
 #include "hash_rows_template.h"
 
+#define VALUE int64_t
+#define VALUE_SUFFIX _i64
+#define FMA integer_fma
+#define TIMES(a, b) integer_fma(a, b, 0)
+#define SETTLED(sum) (sum)
+#include "hash_rows_template.h"
+
 int64_t LSP_ISA_NAME(lsp_spgemm_hash_rows)(lsp_hash_job *job) {
     return job->A->val_type == LSP_F64 ? rows_f64(job) : rows_f32(job);
 }
 
 int64_t LSP_ISA_NAME(lsp_spgemm_hash_complex_rows)(lsp_hash_job *job) { return rows_complex(job); }
+
+int64_t LSP_ISA_NAME(lsp_spgemm_hash_integer_rows)(lsp_hash_job *job) { return rows_i64(job); }

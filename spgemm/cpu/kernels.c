@@ -4,6 +4,7 @@
 #include "core/isa.h"
 #include "core/vector.h"
 #include "cpu.h"
+#include "integer.h"
 #include "touched.h"
 #include <math.h>
 #include <string.h>
@@ -186,6 +187,21 @@ SEMIRING(double, f64)
 ALWAYS void clear_complex(const lsp_spgemm_job *job, int64_t at, int64_t n) { clear_f64(job, 2 * at, 2 * n); }
 static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64(C, 2 * at, 2 * n); }
 
+/* Every integer is a number. */
+ALWAYS void clear_i64(const lsp_spgemm_job *job, int64_t at, int64_t n) {
+    for (int64_t k = at; k < at + n; k++) {
+        ((int64_t *)job->C->val)[k] = 0;
+    }
+}
+static void clear_any_i64(const lsp_spgemm_job *job, int64_t at, int64_t n) {
+    const int64_t nothing = lsp_semiring_empty_i64(job->semiring);
+    for (int64_t k = at; k < at + n; k++) {
+        ((int64_t *)job->C->val)[k] = nothing;
+    }
+}
+static void settle_i64(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
+static void settle_any_i64(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
+
 /* Three versions: all indices of 32 bits; columns of B of 32 bits, other indices of either size; columns of B of 64. */
 #define COL int32_t
 #define COL_SUFFIX _all32
@@ -204,7 +220,7 @@ static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64
     {                                                                                                                  \
         find_repeats##columns, count_products##columns, mark##columns, count##columns, {                               \
             fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
-                fill##columns##_any_f64, fill##columns##_complex                                                       \
+                fill##columns##_any_f64, fill##columns##_complex, fill##columns##_i64, fill##columns##_any_i64         \
         }                                                                                                              \
     }
 

@@ -5,6 +5,7 @@
 #include "complex.h"
 #include "core/isa.h"
 #include "cpu.h"
+#include "integer.h"
 #include "masked.h"
 #include <string.h>
 
@@ -19,10 +20,11 @@ typedef struct mask_row {
     int shift; /* a column is in the first free slot from (column * factor) >> shift on */
 } mask_row;
 
-/* An entry of A: its value, or its number if values are complex, so that both take 8 bytes. */
+/* An entry of A: its value, as a double if it is real; or its number if values are complex, so that all take 8 bytes.
+ */
 typedef union left_factor {
-    double value;
-    int64_t entry;
+    double real;
+    int64_t whole, entry;
 } left_factor;
 
 /* An entry of A, the values of both factors, and the sums that products are added to. */
@@ -47,11 +49,15 @@ ALWAYS void join(lsp_type type, bool plus_times, const joining *j, int64_t t, in
     if (type == LSP_F64) {
         double *sum = (double *)j->sums + t;
         const double b = ((const double *)j->val)[p];
-        *sum = plus_times ? fma(j->a.value, b, *sum) : join_f64(j->semiring, j->a.value, b, *sum);
+        *sum = plus_times ? fma(j->a.real, b, *sum) : join_f64(j->semiring, j->a.real, b, *sum);
     } else if (type == LSP_F32) {
         float *sum = (float *)j->sums + t;
-        const float a = (float)j->a.value, b = ((const float *)j->val)[p];
+        const float a = (float)j->a.real, b = ((const float *)j->val)[p];
         *sum = plus_times ? fmaf(a, b, *sum) : join_f32(j->semiring, a, b, *sum);
+    } else if (type == LSP_I64) {
+        int64_t *sum = (int64_t *)j->sums + t;
+        const int64_t b = ((const int64_t *)j->val)[p];
+        *sum = plus_times ? integer_fma(j->a.whole, b, *sum) : join_i64(j->semiring, j->a.whole, b, *sum);
     } else if (type == LSP_C64) {
         complex_value *sum = (complex_value *)j->sums + t;
         *sum = complex_fma(((const complex_value *)j->a_val)[j->a.entry], ((const complex_value *)j->val)[p], *sum);
@@ -185,6 +191,9 @@ ALWAYS void begin_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t
     for (int64_t t = 0; t < n && type == LSP_C64; t++) {
         ((complex_value *)sums)[t] = COMPLEX_NOTHING;
     }
+    for (int64_t t = 0; t < n && type == LSP_I64; t++) {
+        ((int64_t *)sums)[t] = lsp_semiring_empty_i64(semiring);
+    }
 }
 
 /* Every NaN becomes the same. */
@@ -232,7 +241,9 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
         const int64_t k = lsp_index_at(A->col, A->col_type, e);
         int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, k);
         const int64_t end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
-        const left_factor a = type == LSP_C64 ? (left_factor){.entry = e} : (left_factor){lsp_spgemm_value_at(A, e)};
+        const left_factor a = type == LSP_C64   ? (left_factor){.entry = e}
+                              : type == LSP_I64 ? (left_factor){.whole = ((const int64_t *)A->val)[e]}
+                                                : (left_factor){.real = lsp_spgemm_value_at(A, e)};
         fetch_ahead(col_type, pass, e);
         if (pass->job->ascending && is_short(row->entries, end - p)) {
             add_candidates(col_type, type, plus_times, pass, row, &j, &c);
@@ -277,6 +288,7 @@ static void do_row_none(const lsp_masked_pass *pass, const mask_row *row, int64_
 DO_ROW(LSP_F32, f32)
 DO_ROW(LSP_F64, f64)
 DO_ROW(LSP_C64, c64)
+DO_ROW(LSP_I64, i64)
 
 void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first,
                                           int64_t last) {
@@ -298,6 +310,8 @@ void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_
             do_row_f32(pass, &row, i);
         } else if (type == LSP_C64) {
             do_row_c64(pass, &row, i);
+        } else if (type == LSP_I64) {
+            do_row_i64(pass, &row, i);
         } else {
             do_row_f64(pass, &row, i);
         }

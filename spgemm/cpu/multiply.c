@@ -37,44 +37,14 @@ done:
     return status;
 }
 
-typedef struct conversion {
-    const lsp_csr *A;
-    lsp_type type;
-    void *val;
-} conversion;
-
-static void convert_share(void *data, int64_t begin, int64_t end) {
-    const conversion *c = data;
-    for (int64_t i = begin; i < end && c->type == LSP_C64; i++) {
-        lsp_value_set(LSP_C64, c->val, i, lsp_value_at(c->A, i));
-    }
-    for (int64_t i = begin; i < end && c->type != LSP_C64; i++) {
-        double value = lsp_spgemm_value_at(c->A, i);
-        if (c->type == LSP_F32) {
-            ((float *)c->val)[i] = (float)value;
-        } else {
-            ((double *)c->val)[i] = value;
-        }
-    }
-}
-
-void lsp_spgemm_cpu_convert(const lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val) {
-    lsp_for_shares(ctx, A->nnz, 1 << 16, convert_share, &(conversion){.A = A, .type = type, .val = val});
+lsp_status lsp_spgemm_cpu_convert(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val) {
+    return lsp_convert_values(ctx, LSP_HOST, type, val, A->val_type, A->val, A->nnz);
 }
 
 /* Copies values to scratch in the type of the arithmetic, unless they have it already. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
-    lsp_status status = LSP_OK;
-    void *val;
-    if (type == LSP_NONE || B->val_type == type) {
-        return LSP_OK;
-    }
-    LSP_TRY(lsp_scratch_bytes(ctx, B->nnz, lsp_type_bytes(type), false, &val));
-    lsp_spgemm_cpu_convert(ctx, B, type, val);
-    B->val = val;
-    B->val_type = type;
-done:
-    return status;
+    const lsp_csr from = *B;
+    return type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &from, type, B);
 }
 
 /* ---- the two passes ---- */
@@ -103,11 +73,12 @@ done:
     return status;
 }
 
-/* The kernels read B's values in the type of the arithmetic, and A's real values in any type. */
+/* The kernels read B's values in the type of the arithmetic. A's they read in any type of reals, if they sum reals. */
 static lsp_status convert_factors(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     lsp_status status = LSP_OK;
+    const bool any = (plan->type == LSP_F32 || plan->type == LSP_F64) && !lsp_is_integer(job->A.val_type);
     LSP_TRY(convert_values(plan->ctx, &job->B, plan->type));
-    LSP_TRY(plan->type == LSP_C64 ? convert_values(plan->ctx, &job->A, plan->type) : LSP_OK);
+    LSP_TRY(any ? LSP_OK : convert_values(plan->ctx, &job->A, plan->type));
 done:
     return status;
 }

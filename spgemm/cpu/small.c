@@ -2,6 +2,7 @@
  * For plans, it computes the values of a known C again. */
 #include "small.h"
 #include "core/isa.h"
+#include "matrices/matrices.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static bool count(const lsp_csr *A, const lsp_csr *B, int64_t most, product *p) 
 }
 
 static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    const lsp_type type = lsp_wide_type(lsp_spgemm_result_type(A, B, options));
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && options->types.rowptr_type != LSP_I64 &&
                         options->types.col_type != LSP_I64;
@@ -106,6 +107,9 @@ static void clear_window(const lsp_small_job *job, int64_t columns) {
     }
     for (int64_t j = 0; j < columns && job->A.val_type == LSP_F32; j++) {
         ((float *)job->window)[j] = -0.0F;
+    }
+    if (job->A.val_type == LSP_I64) {
+        memset(job->window, 0, (size_t)columns * sizeof(int64_t));
     }
     for (int64_t j = 0; j < 2 * columns && job->A.val_type == LSP_C64; j++) {
         ((double *)job->window)[j] = -0.0;
@@ -181,9 +185,10 @@ static void multiply(void *data, int64_t part, int thread) {
     (void)thread;
     clear_window(&p->jobs[part], columns);
     memset(p->jobs[part].touched, 0, (size_t)columns);
-    p->nnz[part] = p->jobs[part].A.val_type == LSP_C64
-                       ? LSP_ISA_PICK(p->isa, lsp_spgemm_small_complex_rows)(&p->jobs[part])
-                       : LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
+    const lsp_type type = p->jobs[part].A.val_type;
+    p->nnz[part] = type == LSP_C64   ? LSP_ISA_PICK(p->isa, lsp_spgemm_small_complex_rows)(&p->jobs[part])
+                   : type == LSP_I64 ? LSP_ISA_PICK(p->isa, lsp_spgemm_small_integer_rows)(&p->jobs[part])
+                                     : LSP_ISA_PICK(p->isa, lsp_spgemm_small_rows)(&p->jobs[part]);
 }
 
 /* Copies the parts to C, one after the other. */
@@ -285,6 +290,8 @@ static void values_of_block(void *data, int64_t block, int thread) {
     }
     if (job.A.val_type == LSP_C64) {
         LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_complex_values)(&job);
+    } else if (job.A.val_type == LSP_I64) {
+        LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_integer_values)(&job);
     } else {
         LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_values)(&job);
     }

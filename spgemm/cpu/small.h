@@ -38,7 +38,7 @@ typedef struct lsp_small_job {
     const int64_t *known; /* for values alone: C's row pointers; `col` is then C's */
     int32_t *col;         /* col and val have a place for every entry that the rows can have */
     void *val;
-    void *window;         /* a sum for each column, -0.0 between rows */
+    void *window;         /* a sum for each column, -0.0 between rows (integers: 0) */
     uint8_t *touched;     /* a mark for each column, rounded up to 64; 0 between rows */
     const uint64_t *bits; /* B's columns as bits, `words` words a row; NULL: `touched` is used instead */
     int64_t words;        /* a multiple of 8 */
@@ -51,6 +51,9 @@ int64_t lsp_spgemm_small_rows_avx512(const lsp_small_job *job);
 int64_t lsp_spgemm_small_complex_rows_portable(const lsp_small_job *job);
 int64_t lsp_spgemm_small_complex_rows_avx2(const lsp_small_job *job);
 int64_t lsp_spgemm_small_complex_rows_avx512(const lsp_small_job *job);
+int64_t lsp_spgemm_small_integer_rows_portable(const lsp_small_job *job);
+int64_t lsp_spgemm_small_integer_rows_avx2(const lsp_small_job *job);
+int64_t lsp_spgemm_small_integer_rows_avx512(const lsp_small_job *job);
 
 /* Computes the values of a C whose structure is known. Does not use `touched`. */
 void lsp_spgemm_small_values_portable(const lsp_small_job *job);
@@ -59,5 +62,8 @@ void lsp_spgemm_small_values_avx512(const lsp_small_job *job);
 void lsp_spgemm_small_complex_values_portable(const lsp_small_job *job);
 void lsp_spgemm_small_complex_values_avx2(const lsp_small_job *job);
 void lsp_spgemm_small_complex_values_avx512(const lsp_small_job *job);
+void lsp_spgemm_small_integer_values_portable(const lsp_small_job *job);
+void lsp_spgemm_small_integer_values_avx2(const lsp_small_job *job);
+void lsp_spgemm_small_integer_values_avx512(const lsp_small_job *job);
 
 #endif

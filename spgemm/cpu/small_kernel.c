@@ -2,6 +2,7 @@
  * of all columns, which stays in the first-level cache. A plan would take longer than the product itself. */
 #include "complex.h"
 #include "core/isa.h"
+#include "integer.h"
 #include "small.h"
 #include "touched.h"
 #include <math.h>
@@ -106,6 +107,7 @@ static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, 
 TYPED(f32, float, fmaf, SETTLED_F32, -0.0F)
 TYPED(f64, double, fma, SETTLED_F64, -0.0)
 TYPED(complex, complex_value, complex_fma, complex_settled, COMPLEX_NOTHING)
+TYPED(i64, int64_t, integer_fma, , 0)
 
 int64_t LSP_ISA_NAME(lsp_spgemm_small_rows)(const lsp_small_job *job) {
     if (job->bits != NULL) {
@@ -127,3 +129,9 @@ void LSP_ISA_NAME(lsp_spgemm_small_values)(const lsp_small_job *job) {
 }
 
 void LSP_ISA_NAME(lsp_spgemm_small_complex_values)(const lsp_small_job *job) { values_complex(job); }
+
+int64_t LSP_ISA_NAME(lsp_spgemm_small_integer_rows)(const lsp_small_job *job) {
+    return job->bits != NULL ? dense_rows_i64(job) : rows_i64(job);
+}
+
+void LSP_ISA_NAME(lsp_spgemm_small_integer_values)(const lsp_small_job *job) { values_i64(job); }

@@ -123,7 +123,8 @@ static char *take(char **at, size_t bytes) {
 }
 
 /* Lays out the scratch of a thread, and brings the window into its state between rows. */
-static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, double empty, char *memory) {
+static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, lsp_semiring semiring, char *memory) {
+    const double empty = lsp_semiring_empty(semiring);
     lsp_spgemm_work work;
     lsp_spgemm_work *place = (void *)take(&memory, sizeof work);
     size_t slots = (size_t)(capacity->sort_products + LSP_WORD_PAD), columns = (size_t)capacity->window_columns;
@@ -138,6 +139,8 @@ static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, dou
             ((float *)work.window)[j] = (float)empty;
         } else if (type == LSP_F64) {
             ((double *)work.window)[j] = empty;
+        } else if (type == LSP_I64) {
+            ((int64_t *)work.window)[j] = lsp_semiring_empty_i64(semiring);
         } else {
             ((double *)work.window)[2 * j] = ((double *)work.window)[2 * j + 1] = empty;
         }
@@ -172,7 +175,7 @@ static void do_block(void *data, int64_t block, int thread) {
     char *memory = p->memory + thread * p->thread_bytes;
     const lsp_spgemm_work *work = (const void *)memory;
     if (work->words == NULL) {
-        prepare_work(&p->pass.capacity, p->type, lsp_semiring_empty(p->pass.job->semiring), memory);
+        prepare_work(&p->pass.capacity, p->type, p->pass.job->semiring, memory);
     }
     if (thread == 0) {
         double done = (double)block / (double)plan->info.blocks;
@@ -225,7 +228,10 @@ lsp_status lsp_spgemm_cpu(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
     lsp_spgemm_choice choice;
     passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
     const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
-    const int way = p.type == LSP_C64 ? 5 : values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2 : values;
+    const int way = p.type == LSP_I64                               ? (job->semiring == LSP_PLUS_TIMES ? 6 : 7)
+                    : p.type == LSP_C64                             ? 5
+                    : values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2
+                                                                    : values;
     p.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(&job->A, &job->B);
     p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
     LSP_REQUIRE(lsp_spgemm_choose(&plan->facts, LSP_SPGEMM_SORT, p.type, ctx->options.threads, available, &choice),

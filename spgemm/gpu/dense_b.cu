@@ -1,5 +1,6 @@
 /* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_dense_b.cuh. */
 #include "core/scan.h"
+#include "integer.cuh"
 #include "kernel_dense_b.cuh"
 #include "launch.cuh"
 
@@ -66,6 +67,8 @@ lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands
     job.wide_col = C->col_type == LSP_I64;
     return plan->type == LSP_NONE  ? start_fill<no_value>(plan, &job, update, C)
            : plan->type == LSP_C64 ? start_fill<complex_value>(plan, &job, update, C)
+           : plan->type == LSP_I64 ? (is_minmax(plan) ? start_fill<minmax_integer>(plan, &job, update, C)
+                                                      : start_fill<integer_value>(plan, &job, update, C))
            : is_minmax(plan)       ? (wide ? start_fill<minmax<double>>(plan, &job, update, C)
                                            : start_fill<minmax<float>>(plan, &job, update, C))
            : wide                  ? start_fill<double>(plan, &job, update, C)

@@ -150,6 +150,7 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
         LSP_TRY(start_rowptr(plan, job, C));
     }
     LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)
+            : plan->type == LSP_I64 ? spg_fill_integer(plan, &work, C)
             : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
             : plan->type == LSP_C64 ? spg_fill_complex(plan, &work, C)
             : plan->type == LSP_F64 ? fill<double>(plan, &work, C)

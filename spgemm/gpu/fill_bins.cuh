@@ -1,6 +1,6 @@
 /* C = A*B on a GPU, the second pass for one type of values: starts the kernel of each bin of rows. A type has about
- * fifteen kernels. They are compiled in three files to save time: fill.cu for sums of real values, fill_complex.cu for
- * those of complex ones, fill_minmax.cu for the other semirings. */
+ * fifteen kernels. They are compiled in four files to save time: fill.cu for sums of real values, fill_complex.cu for
+ * those of complex ones, fill_minmax.cu for the other semirings, fill_integer.cu for integers in all semirings. */
 #ifndef LSP_SPGEMM_GPU_FILL_BINS_CUH
 #define LSP_SPGEMM_GPU_FILL_BINS_CUH
 
@@ -24,6 +24,8 @@ typedef struct spg_fill {
 
 /* Fills C where the semiring chooses the least or the largest product. */
 lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
+/* Fills C with integers. */
+lsp_status spg_fill_integer(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 /* Fills C with complex values. */
 lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 

@@ -1,6 +1,7 @@
 /* C<M> = A*B on a GPU: sums products beside the mask's entries, then leaves out entries that got no product. The host
  * waits for nnz(C). */
 #include "core/scan.h"
+#include "integer.cuh"
 #include "kernel_masked.cuh"
 #include "launch.cuh"
 #include "matrices/csr/gpu/gpu.h"
@@ -56,6 +57,8 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
     (wide ? multiply<int64_t, V>(plan, &job, &sums, touched, counts)                                                   \
           : multiply<uint32_t, V>(plan, &job, &sums, touched, counts))
         LSP_TRY(plan->type == LSP_NONE                     ? MULTIPLY(no_value)
+                : plan->type == LSP_I64 && is_minmax(plan) ? MULTIPLY(minmax_integer)
+                : plan->type == LSP_I64                    ? MULTIPLY(integer_value)
                 : plan->type == LSP_F64 && is_minmax(plan) ? MULTIPLY(minmax<double>)
                 : plan->type == LSP_F64                    ? MULTIPLY(double)
                 : plan->type == LSP_C64                    ? MULTIPLY(complex_value)

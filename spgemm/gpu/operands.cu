@@ -37,7 +37,7 @@ static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
         goto done;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(type), &val));
-    LSP_TRY(lsp_cuda_convert(ctx, val, type, A->val, A->val_type, A->nnz));
+    LSP_TRY(lsp_cuda_convert_values(ctx, val, type, A->val, A->val_type, A->nnz));
     A->val = val;
     A->val_type = type;
 done:
@@ -52,6 +52,9 @@ static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     if (A->nnz > 0 && A->val_type == LSP_F64) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(ctx, A->nnz), NT, 0, (double *)val, (double *)A->val,
                            A->nnz));
+    } else if (A->nnz > 0 && A->val_type == LSP_I64) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<int64_t>, blocks_for(ctx, A->nnz), NT, 0, (int64_t *)val,
+                           (int64_t *)A->val, A->nnz));
     } else if (A->nnz > 0) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(ctx, A->nnz), NT, 0, (float *)val, (float *)A->val,
                            A->nnz));

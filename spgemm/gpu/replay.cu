@@ -2,6 +2,7 @@
  * by one kernel that reads, multiplies and adds. */
 #include "core/items.h"
 #include "core/scan.h"
+#include "integer.cuh"
 #include "kernel_replay.cuh"
 #include "launch.cuh"
 
@@ -156,6 +157,7 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp
     (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, operands, C, structure)                                     \
                             : start_fill<V, int32_t>(plan, operands, C, structure))
     LSP_TRY(plan->type == LSP_C64   ? FILL(complex_value)
+            : plan->type == LSP_I64 ? (is_minmax(plan) ? FILL(minmax_integer) : FILL(integer_value))
             : !is_minmax(plan)      ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
             : plan->type == LSP_F64 ? FILL(minmax<double>)
                                     : FILL(minmax<float>));

@@ -11,9 +11,9 @@ mkdir folder
 offers "--threads --transpose-a --transpose-b" spgemm-cli --t
 offers "--transpose-a --transpose-b" spgemm-cli A.mtx --tr
 offers "--semiring" spgemm-cli --sem
-offers "f32 f64" spgemm-cli --precision ""
+offers "bool f32 f64 i32 i64" spgemm-cli --precision ""
 offers "f64" spgemm-cli --precision = f6
-offers "f32 f64" spgemm-cli --precision =
+offers "bool f32 f64 i32 i64" spgemm-cli --precision =
 offers "cpu cuda cuda:" spgemm-cli --device c
 offers "max-times min-plus" spgemm-cli --semiring m
 offers "or-and" spgemm-cli --semiring = o

@@ -100,6 +100,34 @@ product "1 1 0.010000001/" --precision f32 tenth.mtx
 expect 0 cli --precision f32 --check --json tenth.mtx
 is "$(json precision) $(json check.ok)" '"f32" true'
 
+# ---- integers ----
+integers square.mtx 3037000499 1
+product "1 1 9223372030926249001/1 2 3037000499/" --precision i64 square.mtx
+head -1 C.out | grep -q "coordinate integer general"
+integers least.mtx -9223372036854775808 9223372036854775807
+product "1 1 -9223372036854775808/1 2 9223372036854775807/" --precision i64 one.mtx least.mtx
+product "1 1 0/1 2 -9223372036854775808/" --precision i64 least.mtx # modulo 2^64
+product "1 1 9/1 2 -12/" --precision i32 I.mtx
+product "1 1 1/1 2 1/" --precision bool I.mtx
+product "1 1 1/1 2 1/" --precision bool --check --semiring or-and I.mtx
+field integer I.mtx --precision i64 --semiring min-plus --keep 1
+expect 0 cli I.mtx --precision i32 --check --json --semiring plus-pair
+is "$(json precision) $(json check.ok) $(json sum)" '"i32" true 2'
+expect 0 cli I.mtx --precision i64 --info
+integers root.mtx 65536 1
+expect 2 cli --precision i32 root.mtx -q -o never.mtx
+told "row 0: the value at column 0 is 4294967296, which does not fit LSP_I32"
+[ ! -e never.mtx ]
+product "1 1 4294967296/1 2 65536/" --precision i64 root.mtx
+expect 2 cli --precision i32 square.mtx
+told "square.mtx:3: the value 3037000499 does not fit LSP_I32"
+expect 2 cli --precision i64 tenth.mtx
+told "its values are real: they cannot be read as integers of type LSP_I64"
+expect 0 cli many.mtx --precision i64 -q -o whole.mtx
+expect 0 cli many.mtx --precision i64 --max-memory 4M -q -o C.out --json
+is "$(json ms.multiply)" null # in blocks
+same C.out whole.mtx
+
 # ---- pipes and compression ----
 input=A.mtx
 expect 0 cli - -q -o C.out

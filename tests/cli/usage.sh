@@ -52,7 +52,9 @@ refused "unknown option '--frobnicate'" -- --frobnicate A.mtx
 not_told "mean"
 refused "unknown option '-x'" -- -x A.mtx
 refused "unknown option '-vq'" -- -vq A.mtx
-refused "f64|f32" "'f62'" "did you mean 'f64'?" -- --precision f62 A.mtx
+refused "f64|f32|i64|i32|bool" "'f62'" "did you mean 'f64'?" -- --precision f62 A.mtx
+refused "--precision i64, i32 or bool and --generate" -- --precision i32 --generate perm:3
+refused "--precision i64, i32 or bool and --compare" -- --precision bool --compare cusparse A.mtx
 refused "'double'" "did you mean 'f64'?" -- --precision=double A.mtx
 refused "'gpu'" "did you mean 'cuda'?" -- --device gpu A.mtx
 refused "'cpuu'" "did you mean 'cpu'?" -- --device cpuu A.mtx

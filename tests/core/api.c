@@ -3,7 +3,7 @@
 #include "tests/matrices.h"
 #include "tests/pairs.h"
 
-static const int strange[] = {-1, 8, 99, INT32_MAX, INT32_MIN};
+static const int strange[] = {-1, 9, 99, INT32_MAX, INT32_MIN};
 enum { STRANGE = sizeof strange / sizeof *strange };
 
 static lsp_status ignore_rows(void *user, int64_t first_row, const lsp_csr *rows) {
@@ -12,9 +12,9 @@ static lsp_status ignore_rows(void *user, int64_t first_row, const lsp_csr *rows
 }
 
 Test(api, types_have_names) {
-    const char *const names[] = {"LSP_NONE", "LSP_I32", "LSP_I64", "LSP_U32",
-                                 "LSP_U64",  "LSP_F32", "LSP_F64", "LSP_C64"};
-    for (int t = LSP_NONE; t <= LSP_C64; t++) {
+    const char *const names[] = {"LSP_NONE", "LSP_I32", "LSP_I64", "LSP_U32", "LSP_U64",
+                                 "LSP_F32",  "LSP_F64", "LSP_C64", "LSP_BOOL"};
+    for (int t = LSP_NONE; t <= LSP_BOOL; t++) {
         cr_assert_str_eq(lsp_type_name((lsp_type)t), names[t]);
     }
     for (int i = 0; i < STRANGE; i++) {

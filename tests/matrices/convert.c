@@ -265,7 +265,7 @@ Test(convert, triples_that_are_wrong_are_refused) {
     REFUSED(LSP_ERR_ARGUMENT, "-3 triples", A.nnz = -3);
     REFUSED(LSP_ERR_ARGUMENT, "indices of type LSP_F64", A.index_type = LSP_F64);
     REFUSED(LSP_ERR_ARGUMENT, "indices of type LSP_NONE", A.index_type = LSP_NONE);
-    REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_I64", A.val_type = LSP_I64);
+    REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_U64", A.val_type = LSP_U64);
     REFUSED(LSP_ERR_ARGUMENT, "val is not NULL", A.val_type = LSP_NONE);
     REFUSED(LSP_ERR_ARGUMENT, "val is NULL", A.val = NULL);
     REFUSED(LSP_ERR_ARGUMENT, "row or col is NULL", A.row = NULL);

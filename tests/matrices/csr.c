@@ -2,11 +2,11 @@
 #include "tests/matrices.h"
 
 Test(csr, the_bytes_of_a_type) {
-    const size_t bytes[] = {0, 4, 8, 4, 8, 4, 8, 16};
-    for (int type = 0; type < 8; type++) {
+    const size_t bytes[] = {0, 4, 8, 4, 8, 4, 8, 16, 1};
+    for (int type = 0; type < 9; type++) {
         cr_assert(lsp_type_bytes((lsp_type)type) == bytes[type], "type %d", type);
     }
-    cr_assert(lsp_type_bytes((lsp_type)8) == 0 && lsp_type_bytes((lsp_type)-1) == 0);
+    cr_assert(lsp_type_bytes((lsp_type)9) == 0 && lsp_type_bytes((lsp_type)-1) == 0);
 }
 
 /* Bytes, alignment, loads, stores and sums of one line of the table. */
@@ -16,8 +16,8 @@ static void check_value(lsp_type type) {
     const bool complex = type == LSP_C64;
     cr_assert(lsp_is_value(type) && lsp_value_bytes(type) == bytes && 3 * bytes <= sizeof val, "type %d", (int)type);
     cr_assert(lsp_aligned(val, type) && (bytes == 0 || !lsp_aligned(val + 1, type)));
-    lsp_value_set(type, val, 0, (lsp_value){1.5, -2});
-    lsp_value_set(type, val, 1, (lsp_value){4, 8});
+    lsp_value_set(type, val, 0, lsp_value_from(1.5, -2));
+    lsp_value_set(type, val, 1, lsp_value_from(4, 8));
     lsp_value_add(type, val, 1, 0);
     const lsp_value first = lsp_value_of(type, val, 0), sum = lsp_value_of(type, val, 1);
     const lsp_value next = lsp_value_of(type, val, 2);
@@ -26,11 +26,33 @@ static void check_value(lsp_type type) {
     cr_assert(first.im == (complex ? -2 : 0) && sum.im == (complex ? 6 : 0), "type %d", (int)type);
 }
 
+static void check_integer(lsp_type type, size_t bytes) {
+    _Alignas(16) char val[64] = {0};
+    const int64_t least = type == LSP_BOOL ? 1 : type == LSP_I32 ? INT32_MIN : INT64_MIN;
+    cr_assert(lsp_is_value(type) && lsp_is_integer(type) && lsp_value_bytes(type) == bytes);
+    cr_assert(lsp_type_bytes(type) == bytes && lsp_aligned(val, type) && lsp_aligned(val + 1, type) == (bytes == 1));
+    lsp_value_set(type, val, 1, (lsp_value){0, 0, least});
+    const lsp_value zero = lsp_value_of(type, val, 0), x = lsp_value_of(type, val, 1),
+                    next = lsp_value_of(type, val, 2);
+    cr_assert(x.whole == least && x.re == (double)least && x.im == 0, "type %d", (int)type);
+    cr_assert(zero.whole == 0 && zero.re == 0 && next.whole == 0, "type %d", (int)type);
+    memset(val, 2, sizeof val);
+    cr_assert(type != LSP_BOOL || lsp_value_of(type, val, 3).whole == 1, "every byte but 0 is read as 1");
+}
+
+Test(csr, two_integers_of_64_bits_are_added_modulo_2_to_the_64) {
+    int64_t val[] = {INT64_MAX, 1};
+    lsp_value_add(LSP_I64, val, 0, 1);
+    cr_assert(val[0] == INT64_MIN && val[1] == 1);
+}
+
 Test(csr, each_line_of_the_table_of_value_types_is_right) {
 #define CHECK_VALUE(name, real, reals, unused) check_value(name);
-    LSP_VALUE_TYPES(CHECK_VALUE, )
+    LSP_FLOAT_TYPES(CHECK_VALUE, )
     check_value(LSP_NONE);
-    cr_assert(!lsp_is_value(LSP_I32) && !lsp_is_value(LSP_U64) && !lsp_is_value((lsp_type)99));
+#define CHECK_INTEGER(name, integer, one, unused) check_integer(name, sizeof(integer));
+    LSP_INTEGER_TYPES(CHECK_INTEGER, )
+    cr_assert(!lsp_is_value(LSP_U32) && !lsp_is_value(LSP_U64) && !lsp_is_value((lsp_type)99));
     cr_assert(lsp_aligned((void *)8, LSP_I64) && !lsp_aligned((void *)4, LSP_I64) && lsp_aligned((void *)4, LSP_I32));
 }
 
@@ -73,8 +95,8 @@ Test(csr, create_refuses_with_a_sentence) {
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.col_type = LSP_F32}, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_TYPE_?",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.rowptr_type = (lsp_type)99}, &A));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "values of type LSP_I32",
-              lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.val_type = LSP_I32}, &A));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "values of type LSP_U32",
+              lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.val_type = LSP_U32}, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "place 7",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = (lsp_where)7}, &A));
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = LSP_CUDA}, &A));

@@ -34,10 +34,10 @@ static void must_scale_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
     void *rows = calloc((size_t)A->rows + 1, 16), *cols = calloc((size_t)A->cols + 1, 16);
     for (int64_t i = 0; i < lsp_max(A->rows, A->cols); i++) {
         if (i < A->rows) {
-            lsp_value_set(A->val_type, rows, i, (lsp_value){1 / (double)(i + 3), (double)i});
+            lsp_value_set(A->val_type, rows, i, lsp_value_from(1 / (double)(i + 3), (double)i));
         }
         if (i < A->cols) {
-            lsp_value_set(A->val_type, cols, i, (lsp_value){(double)(i % 7) - 3, -1});
+            lsp_value_set(A->val_type, cols, i, lsp_value_from((double)(i % 7) - 3, -1));
         }
     }
     void *rows_there = array_there(ctx, rows, A->rows * bytes), *cols_there = array_there(ctx, cols, A->cols * bytes);

@@ -133,7 +133,7 @@ Test(forms, dense_arrays_that_are_none_are_refused) {
                {{3, 4, 3, val, LSP_F64, false, LSP_HOST}, LSP_ERR_ARGUMENT, "stride of 3: 0, or 4 and more", false},
                {{3, 4, -1, val, LSP_F64, true, LSP_HOST}, LSP_ERR_ARGUMENT, "stride of -1: 0, or 3", false},
                {{3, 4, 0, val, LSP_NONE, false, LSP_HOST}, LSP_ERR_ARGUMENT, "elements of type LSP_NONE", false},
-               {{3, 4, 0, val, LSP_I32, false, LSP_HOST}, LSP_ERR_ARGUMENT, "elements of type LSP_I32", false},
+               {{3, 4, 0, val, LSP_U32, false, LSP_HOST}, LSP_ERR_ARGUMENT, "elements of type LSP_U32", false},
                {{3, 4, 0, val, LSP_F64, false, (lsp_where)7}, LSP_ERR_ARGUMENT, "D lies at place 7", false},
                {{3, 4, 0, val, LSP_F64, false, LSP_CUDA}, LSP_ERR_DEVICE, "D lies on the GPU", false},
                {{3, 4, 0, NULL, LSP_F64, false, LSP_HOST}, LSP_ERR_ARGUMENT, "val is NULL", false},

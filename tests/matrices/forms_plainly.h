@@ -182,7 +182,7 @@ static inline void to_dense_plainly(const lsp_csr *A, const lsp_dense *D) {
                 lsp_value_add(D->val_type, pair, 0, 1);
                 memcpy((char *)D->val + (size_t)at * bytes, pair, bytes);
             } else if (A->val_type == LSP_NONE) {
-                lsp_value_set(D->val_type, D->val, at, (lsp_value){1, 0});
+                lsp_value_set(D->val_type, D->val, at, lsp_value_from(1, 0));
             } else {
                 lsp_move_value(D->val, at, A->val, k, bytes);
             }

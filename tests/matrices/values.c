@@ -25,7 +25,7 @@ static double rounded(lsp_type type, double x) { return type == LSP_F32 ? (doubl
 static void *vector(int64_t n, lsp_type type, uint64_t seed) {
     void *values = malloc((size_t)n * 16 + 1);
     for (int64_t i = 0; i < n; i++) {
-        lsp_value_set(type, values, i, (lsp_value){(double)test_below(&seed, 9) - 4, (double)test_below(&seed, 5) - 2});
+        lsp_value_set(type, values, i, lsp_value_from((double)test_below(&seed, 9) - 4, (double)test_below(&seed, 5) - 2));
     }
     return values;
 }
@@ -52,8 +52,8 @@ Test(values, a_matrix_is_scaled_by_rows_and_columns) {
                     if (t >> side & 1) {
                         const lsp_value f = side == 0 ? lsp_value_of(A.val_type, rows, lsp_csr_row_of(&A, k))
                                                       : lsp_value_of(A.val_type, cols, lsp_csr_col(&A, k));
-                        x = A.val_type == LSP_C64 ? (lsp_value){x.re * f.re - x.im * f.im, x.re * f.im + x.im * f.re}
-                                                  : (lsp_value){rounded(A.val_type, x.re * f.re), 0};
+                        x = A.val_type == LSP_C64 ? lsp_value_from(x.re * f.re - x.im * f.im, x.re * f.im + x.im * f.re)
+                                                  : lsp_value_from(rounded(A.val_type, x.re * f.re), 0);
                     }
                 }
                 cr_assert(same_number(b.re, x.re) && same_number(b.im, x.im), "%g, not %g", b.re, x.re);
@@ -186,7 +186,7 @@ Test(values, a_diagonal_is_taken_and_made) {
             void *diagonal = vector(n, type, 1);
             must(ctx, lsp_csr_diagonal(ctx, &A, diagonal));
             for (int64_t i = 0; i < n; i++) {
-                lsp_value sum = {0, 0};
+                lsp_value sum = lsp_value_from(0, 0);
                 for (int64_t k = lsp_csr_rowptr(&A, i); k < lsp_csr_rowptr(&A, i + 1); k++) {
                     if (lsp_csr_col(&A, k) == i) {
                         sum.re = rounded(type, sum.re + lsp_value_at(&A, k).re);
@@ -224,7 +224,7 @@ Test(values, entries_are_multiplied_where_both_matrices_have_one) {
                 cr_assert(C.rows == m && C.cols == n);
                 for (int64_t i = 0, at = 0; i < m; i++) {
                     for (int64_t j = 0; j < n; j++) {
-                        lsp_value sum[2] = {{0, 0}, {0, 0}};
+                        lsp_value sum[2] = {lsp_value_from(0, 0), lsp_value_from(0, 0)};
                         bool there[2] = {false, false};
                         const lsp_csr *factor[2] = {&A, &B};
                         for (int f = 0; f < 2; f++) {

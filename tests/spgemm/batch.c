@@ -117,7 +117,7 @@ TEST_ON_BOTH(spgemm_batch, complex_matrices) {
 /* Other values in the same places. */
 static void change(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a, uint64_t seed) {
     for (int64_t k = 0; k < A->nnz; k++) {
-        lsp_value_set(A->val_type, A->val, k, (lsp_value){test_value(false, &seed), 0});
+        lsp_value_set(A->val_type, A->val, k, lsp_value_from(test_value(false, &seed), 0));
     }
     if (there(ctx) && A->nnz > 0 && A->val_type != LSP_NONE) {
         must(ctx,

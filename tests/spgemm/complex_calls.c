@@ -140,13 +140,13 @@ static void check_sum(const lsp_csr *sum, double alpha, const lsp_csr *A, double
     int64_t found = 0;
     for (int64_t i = 0; i < sum->rows; i++) {
         for (int64_t k = lsp_csr_rowptr(sum, i); k < lsp_csr_rowptr(sum, i + 1); k++) {
-            lsp_value expected = {-0.0, -0.0}, is = lsp_value_at(sum, k);
+            lsp_value expected = lsp_value_from(-0.0, -0.0), is = lsp_value_at(sum, k);
             for (int x = 0; x < 2; x++) {
                 for (int64_t e = lsp_csr_rowptr(addends[x], i); e < lsp_csr_rowptr(addends[x], i + 1); e++) {
                     if (lsp_csr_col(addends[x], e) == lsp_csr_col(sum, k)) {
                         const lsp_value value = lsp_value_at(addends[x], e);
                         expected =
-                            (lsp_value){expected.re + factors[x] * value.re, expected.im + factors[x] * value.im};
+                            lsp_value_from(expected.re + factors[x] * value.re, expected.im + factors[x] * value.im);
                         found++;
                     }
                 }
@@ -185,7 +185,7 @@ TEST_ON_BOTH(spgemm_complex, equal_patterns_are_added_in_place_by_a_plan) {
     lsp_csr A = make(&r, 1), B = make(&r, 1), right = {0}, a, b;
     uint64_t seed = 9;
     for (int64_t k = 0; k < B.nnz; k++) {
-        lsp_value_set(LSP_C64, B.val, k, (lsp_value){test_value(false, &seed), test_value(false, &seed)});
+        lsp_value_set(LSP_C64, B.val, k, lsp_value_from(test_value(false, &seed), test_value(false, &seed)));
     }
     lsp_csr_add_plan *plan = NULL;
     must(ctx, lsp_csr_add(ctx, 2, &A, -0.7, &B, &right));

@@ -7,7 +7,7 @@
 static void make_whole(const lsp_csr *A, uint64_t seed) {
     for (int64_t k = 0; k < A->nnz && A->val_type != LSP_NONE; k++) {
         lsp_value_set(A->val_type, A->val, k,
-                      (lsp_value){(double)test_below(&seed, 11) - 5, (double)test_below(&seed, 11) - 5});
+                      lsp_value_from((double)test_below(&seed, 11) - 5, (double)test_below(&seed, 11) - 5));
     }
 }
 

@@ -21,7 +21,7 @@ static void drop_operands(operands *o) { drop(&o->R), drop(&o->A), drop(&o->P), 
 /* Other values in the same places. */
 static void change(const lsp_csr *A, uint64_t seed) {
     for (int64_t k = 0; k < A->nnz; k++) {
-        lsp_value_set(A->val_type, A->val, k, (lsp_value){test_value(false, &seed), 0});
+        lsp_value_set(A->val_type, A->val, k, lsp_value_from(test_value(false, &seed), 0));
     }
 }
 

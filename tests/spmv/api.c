@@ -129,7 +129,7 @@ TEST_ON_BOTH(spmv_api, semirings_refuse_factors_that_they_do_not_have) {
     free_case(ctx, &c);
 }
 
-TEST_ON_BOTH(spmv_api, a_matrix_in_another_place_or_of_complex_numbers_is_refused) {
+TEST_ON_BOTH(spmv_api, a_matrix_in_another_place_or_of_complex_numbers_or_integers_is_refused) {
     const request r = usual;
     spmv_case c = make_case(ctx, &r);
     lsp_csr A = c.A;
@@ -139,6 +139,12 @@ TEST_ON_BOTH(spmv_api, a_matrix_in_another_place_or_of_complex_numbers_is_refuse
     }
     A = c.A, A.val_type = LSP_C64;
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_spmv(ctx, &A, NULL, &c.vectors));
+    for (int t = 0; t < 3; t++) {
+        const lsp_spmv_options options = {.type = LSP_F64};
+        A.val_type = (const lsp_type[]){LSP_I32, LSP_I64, LSP_BOOL}[t];
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, "integers", lsp_spmv(ctx, &A, NULL, &c.vectors));
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, "integers", lsp_spmv(ctx, &A, &options, &c.vectors));
+    }
     A = c.A, A.rowptr = NULL;
     must_fail(ctx, LSP_ERR_ARGUMENT, "rowptr", lsp_spmv(ctx, &A, NULL, &c.vectors));
     free_case(ctx, &c);

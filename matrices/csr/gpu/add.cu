@@ -25,6 +25,10 @@ typedef struct gpu_sum {
                 const double y = b >= 0 ? __dmul_rn(beta, part_at(B, b, part)) : 0;
                 ((double *)val)[2 * to + part] = lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
             }
+        } else if (type == LSP_I64) {
+            const ull x = a >= 0 ? (ull)(int64_t)alpha * ((const ull *)A.val)[a] : 0;
+            const ull y = b >= 0 ? (ull)(int64_t)beta * ((const ull *)B.val)[b] : 0;
+            ((ull *)val)[to] = x + y;
         }
     }
 } gpu_sum;
@@ -58,6 +62,8 @@ static __device__ void pile_up(const gpu_pile &pile, const gpu_csr &A, double fa
         } else if (pile.val_type == LSP_C64) {
             ((double *)pile.val)[2 * at] = __dmul_rn(factor, part_at(A, k, 0));
             ((double *)pile.val)[2 * at + 1] = __dmul_rn(factor, part_at(A, k, 1));
+        } else if (pile.val_type == LSP_I64) {
+            ((ull *)pile.val)[at] = (ull)(int64_t)factor * ((const ull *)A.val)[k];
         }
     }
 }
@@ -99,6 +105,12 @@ static __global__ void kernel_sum(gpu_pile pile, const void *heads, const int64_
             } else if (pile.val_type == LSP_C64) {
                 ((double *)val)[2 * to] = sum_of((const double *)pile.val, from, end, 2);
                 ((double *)val)[2 * to + 1] = sum_of((const double *)pile.val + 1, from, end, 2);
+            } else if (pile.val_type == LSP_I64) {
+                ull sum = 0;
+                for (int64_t k = from; k < end; k++) {
+                    sum += ((const ull *)pile.val)[k];
+                }
+                ((ull *)val)[to] = sum;
             }
         }
     }
@@ -129,7 +141,7 @@ static lsp_status add_piled(lsp_ctx *ctx, double alpha, const lsp_csr *A, double
     void *heads = NULL, *counts = NULL;
     int64_t *rowptr = NULL, nnz = 0;
     lsp_csr_types types = {};
-    types.val_type = A->val_type > B->val_type ? A->val_type : B->val_type;
+    types.val_type = lsp_common_type(A->val_type, B->val_type);
     gpu_pile pile = {};
     pile.A = view(A), pile.B = view(B);
     pile.alpha = alpha, pile.beta = beta;
@@ -171,7 +183,7 @@ extern "C" lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr
                                        lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_csr_types types = {};
-    types.val_type = A->val_type > B->val_type ? A->val_type : B->val_type;
+    types.val_type = lsp_common_type(A->val_type, B->val_type);
     types.where = LSP_CUDA;
     bool merged = false;
     LSP_TRY(

@@ -64,7 +64,7 @@ extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const char *name, const ls
     const int value = value_bytes(A);
     *done = false;
     job.A = view(A), job.B = view(B);
-    if (!plan_bins(ctx, A, &job, &capacity)) {
+    if (value == 1 || !plan_bins(ctx, A, &job, &capacity)) {
         return name ? lsp_csr_check_cuda(ctx, name, A) : LSP_OK;
     }
     LSP_TRY(count_bins(ctx, &job, &facts));

@@ -83,6 +83,11 @@ static __device__ int64_t partner(const gpu_csr &A, const gpu_csr &B, int64_t i,
 
 static __device__ bool same_bits(const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) {
     const ull *x = (const ull *)A.val, *y = (const ull *)B.val;
+    if (A.val_type == B.val_type && is_integer(A.val_type)) {
+        return A.val_type == LSP_I64   ? x[a] == y[b]
+               : A.val_type == LSP_I32 ? ((const uint32_t *)x)[a] == ((const uint32_t *)y)[b]
+                                       : ((const uint8_t *)x)[a] == ((const uint8_t *)y)[b];
+    }
     return A.val_type == B.val_type && (A.val_type == LSP_NONE  ? true
                                         : A.val_type == LSP_F32 ? ((const uint32_t *)x)[a] == ((const uint32_t *)y)[b]
                                         : A.val_type == LSP_F64 ? x[a] == y[b]
@@ -102,7 +107,10 @@ static __device__ void take_pair(const gpu_csr &A, const gpu_csr &B, int64_t a, 
         return;
     }
     const gpu_value x = complex_at(A, a), y = complex_at(B, b);
-    const ull apart = (ull)__double_as_longlong(lsp_relative(x.re, x.im, y.re, y.im));
+    const bool integers = is_integer(A.val_type) && is_integer(B.val_type);
+    const double rel = integers ? lsp_relative_whole(whole_at(A.val_type, A.val, a), whole_at(B.val_type, B.val, b))
+                                : lsp_relative(x.re, x.im, y.re, y.im);
+    const ull apart = (ull)__double_as_longlong(rel);
     if (!locate) {
         raise_to(&found->differ, 1);
         raise_to(&found->most, apart);
@@ -153,10 +161,16 @@ static __global__ void kernel_symmetry(gpu_csr A, gpu_csr T, unsigned *lost) {
     unsigned mine = 0;
     EACH_ITEM(i, A.rows) { mine |= rowptr_at(A, i + 1) != rowptr_at(T, i + 1) ? LOST_PATTERN : 0; }
     EACH_ITEM(k, A.nnz) {
+        mine |= col_at(A, k) != col_at(T, k) ? LOST_PATTERN : 0;
+        if (is_integer(A.val_type)) {
+            const ull x = (ull)whole_at(A.val_type, A.val, k), y = (ull)whole_at(T.val_type, T.val, k);
+            mine |= x == y ? 0 : LOST_SYMMETRIC | LOST_HERMITIAN;
+            mine |= x + y == 0 ? 0 : LOST_SKEW;
+            continue;
+        }
         const gpu_value a = complex_at(A, k), t = complex_at(T, k);
         const bool re = same_number(a.re, t.re), im = same_number(a.im, t.im);
         const bool minus_re = same_number(a.re, -t.re), minus_im = same_number(a.im, -t.im);
-        mine |= col_at(A, k) != col_at(T, k) ? LOST_PATTERN : 0;
         mine |= re && im ? 0 : LOST_SYMMETRIC;
         mine |= minus_re && minus_im ? 0 : LOST_SKEW;
         mine |= re && minus_im ? 0 : LOST_HERMITIAN;

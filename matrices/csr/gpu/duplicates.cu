@@ -64,6 +64,12 @@ static __global__ void kernel_sum_runs(gpu_csr A, const int64_t *rowptr, void *c
             } else if (head && A.val_type == LSP_C64) {
                 sum_run<double>(val, 2 * at, A.val, 2 * k, 2 * stop, 2);
                 sum_run<double>(val, 2 * at + 1, A.val, 2 * k + 1, 2 * stop, 2);
+            } else if (head && A.val_type == LSP_I64) {
+                ull sum = 0;
+                for (int64_t next = k; next < stop; next++) {
+                    sum += ((const ull *)A.val)[next];
+                }
+                ((ull *)val)[at] = sum;
             }
             to += __popc(all);
         }

@@ -32,7 +32,9 @@ static __global__ void kernel_count(mirroring m, int64_t *counts) {
 /* Negates the parts of a value that its mirror has negated, bit by bit: a NaN changes its sign too, as on the host. */
 static __device__ void mirror_value(const mirroring &m, void *val, int64_t at) {
     const bool skew = m.symmetry == LSP_SKEW;
-    if (skew && m.value_bytes == 4) {
+    if (skew && m.A.val_type == LSP_I64) {
+        ((ull *)val)[at] = 0 - ((ull *)val)[at];
+    } else if (skew && m.value_bytes == 4) {
         ((uint32_t *)val)[at] ^= 1u << 31;
     } else if (skew && m.value_bytes == 8) {
         ((ull *)val)[at] ^= 1ull << 63;

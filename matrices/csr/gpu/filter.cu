@@ -4,6 +4,7 @@
 #include "core/scan.h"
 #include "gpu.h"
 #include "kernel_create.cuh"
+#include "matrices/csr/facts.h"
 #include "matrices/values/number.h"
 
 typedef struct gpu_filter {
@@ -31,6 +32,20 @@ static __device__ bool has_entry(const gpu_csr &M, int64_t i, int64_t column) {
     return low < end && col_at(M, low) == column;
 }
 
+static __device__ bool is_small(const gpu_csr &A, int64_t k, double tolerance) { /* a NaN is not */
+    return is_integer(A.val_type) ? lsp_whole_within(whole_at(A.val_type, A.val, k), tolerance)
+                                  : magnitude(A, k) <= tolerance;
+}
+
+/* Orders entries by |value|, above 0. */
+static __device__ ull size_of(const gpu_csr &A, int64_t k) {
+    if (is_integer(A.val_type)) {
+        return lsp_whole_size(whole_at(A.val_type, A.val, k)) + 1;
+    }
+    const double size = magnitude(A, k);
+    return isnan(size) ? ~0ull : (ull)__double_as_longlong(size) | 1ull << 63;
+}
+
 /* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
 static __global__ void kernel_inspect(gpu_csr A, gpu_filter filter, uint8_t *stays, int64_t *counts) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -39,7 +54,7 @@ static __global__ void kernel_inspect(gpu_csr A, gpu_filter filter, uint8_t *sta
     EACH_ROW(i, A.rows) {
         int count = 0; /* of one lane: an int holds it, for a row has fewer than 2^36 entries */
         for (int64_t k = rowptr_at(A, i) + lane_of(); k < rowptr_at(A, i + 1); k += 32) {
-            const bool small = filter.drop && magnitude(A, k) <= filter.tolerance; /* a NaN is not */
+            const bool small = filter.drop && is_small(A, k, filter.tolerance);
             const bool masked = filter.mask.rowptr && has_entry(filter.mask, i, col_at(A, k)) == filter.complement;
             stays[k] = !small && !masked;
             count += !small && !masked;
@@ -63,9 +78,7 @@ static __global__ void kernel_sizes(gpu_csr A, int64_t largest, const uint8_t *s
             ends[i] = many ? end : begin;
         }
         for (int64_t k = begin + lane_of(); many && k < end; k += 32) {
-            const double size = magnitude(A, k);
-            const ull bits = isnan(size) ? ~0ull : (ull)__double_as_longlong(size);
-            sizes[k] = stays[k] ? bits | 1ull << 63 : 0;
+            sizes[k] = stays[k] ? size_of(A, k) : 0;
         }
     }
 }

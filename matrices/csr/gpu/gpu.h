@@ -47,6 +47,9 @@ lsp_status lsp_csr_mirror_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T,
 /* lsp_csr_sum_duplicates; the arrays of A are replaced if there are any. Waits. */
 lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A);
 
+/* The first value of A, of LSP_I64, that does not fit LSP_I32, or nnz. Waits. */
+lsp_status lsp_csr_find_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry);
+
 /* The first triple outside the matrix, or nnz; at[] are its row and column. Waits. */
 lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]);
 

@@ -24,6 +24,7 @@ LSP_NO_CUDA(lsp_csr_reorder_cuda,
             ctx)
 LSP_NO_CUDA(lsp_csr_mirror_cuda,
             (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_symmetry symmetry, lsp_csr *B), ctx)
+LSP_NO_CUDA(lsp_csr_find_wide_cuda, (lsp_ctx *ctx, const lsp_csr *A, int64_t *entry), ctx)
 LSP_NO_CUDA(lsp_csr_sum_cuda, (lsp_ctx *ctx, lsp_csr *A), ctx)
 LSP_NO_CUDA(lsp_coo_outside_cuda, (lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]), ctx)
 LSP_NO_CUDA(lsp_csr_find_unsorted_cuda, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row), ctx)

@@ -25,6 +25,7 @@ extern "C" lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, c
     const int64_t blocks = blocks_for_items(A->nnz);
     const int bytes = value_bytes(A);
     return A->nnz == 0 || bytes == 0 ? LSP_OK
+           : bytes == 1 ? LSP_LAUNCH(ctx, kernel_take_values<1>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
            : bytes == 4 ? LSP_LAUNCH(ctx, kernel_take_values<4>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
            : bytes == 8 ? LSP_LAUNCH(ctx, kernel_take_values<8>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
                         : LSP_LAUNCH(ctx, kernel_take_values<16>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz);
@@ -179,6 +180,28 @@ static lsp_status sum_complex(lsp_ctx *ctx, const lsp_csr_sum *u) {
                       u->beta, u->from ? *u->from : equal, (double *)u->C->val, n);
 }
 
+/* Integers, modulo 2^64. from.starts NULL: equal patterns. */
+static __global__ void kernel_sum_integers(const ull *a, ull alpha, const ull *b, ull beta, lsp_csr_sources from,
+                                           ull *to, int64_t n) {
+    EACH_ITEM(c, n) {
+        ull sum = from.starts ? 0 : alpha * a[c] + beta * b[c];
+        const int64_t end = from.starts ? lsp_place_at(from.starts, from.wide, c + 1) : 0;
+        for (int64_t k = from.starts ? lsp_place_at(from.starts, from.wide, c) : 0; k < end; k++) {
+            const int64_t p = lsp_place_at(from.sources, from.wide, k);
+            sum += p < from.nnz_a ? alpha * a[p] : beta * b[p - from.nnz_a];
+        }
+        to[c] = sum;
+    }
+}
+
+static lsp_status sum_integers(lsp_ctx *ctx, const lsp_csr_sum *u) {
+    const int64_t n = u->C->nnz;
+    const lsp_csr_sources equal = {};
+    return LSP_LAUNCH(ctx, kernel_sum_integers, blocks_for_items(n), NT, 0, (const ull *)u->A->val,
+                      (ull)(int64_t)u->alpha, (const ull *)u->B->val, (ull)(int64_t)u->beta, u->from ? *u->from : equal,
+                      (ull *)u->C->val, n);
+}
+
 template <typename V> static lsp_status sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
     const int64_t n = u->C->nnz, blocks = blocks_for_items(n);
     const gpu_csr A = view(u->A), B = view(u->B);
@@ -190,6 +213,7 @@ template <typename V> static lsp_status sum_values(lsp_ctx *ctx, const lsp_csr_s
 
 extern "C" lsp_status lsp_csr_sum_values_cuda(lsp_ctx *ctx, const lsp_csr_sum *u) {
     return u->C->val_type == LSP_C64   ? sum_complex(ctx, u)
+           : u->C->val_type == LSP_I64 ? sum_integers(ctx, u)
            : u->C->val_type == LSP_F64 ? sum_values<double>(ctx, u)
                                        : sum_values<float>(ctx, u);
 }

@@ -1,7 +1,8 @@
 /* Rows sorted by column on the GPU: a segmented sort whose segments are the rows. */
 #include "gpu.h"
+#include "matrices/matrices.h"
 
-lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
+static lsp_status sort(lsp_ctx *ctx, const lsp_csr *A) {
     lsp_segsort_args args = {0};
     args.n = A->nnz;
     args.segments = A->rows;
@@ -13,4 +14,21 @@ lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
     args.values = args.values_out = A->val;
     args.where = LSP_CUDA;
     return A->nnz > 0 ? lsp_segsort(ctx, &args) : LSP_OK;
+}
+
+/* The sort moves values of 4 bytes and more. */
+static lsp_status sort_bytes(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr wide;
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I32, &wide));
+    LSP_TRY(sort(ctx, &wide));
+    LSP_TRY(lsp_convert_values(ctx, LSP_CUDA, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
+    return A->val_type == LSP_BOOL ? sort_bytes(ctx, A) : sort(ctx, A);
 }

@@ -6,20 +6,22 @@
 
 /* ---- filled ---- */
 
-/* Clears `length` words of 4 bytes of each line. */
-static __global__ void kernel_clear(uint32_t *val, int64_t lines, int64_t length, int64_t stride) {
+/* Clears `length` words of each line. */
+template <typename W> static __global__ void kernel_clear(W *val, int64_t lines, int64_t length, int64_t stride) {
     EACH_ITEM(e, lines * length) { val[e / length * stride + e % length] = 0; }
 }
 
 static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
     const int64_t lines = D->by_columns ? D->cols : D->rows, length = D->by_columns ? D->rows : D->cols;
-    const int64_t bytes = (int64_t)lsp_type_bytes(D->val_type), words = bytes / 4;
+    const int64_t bytes = (int64_t)lsp_type_bytes(D->val_type), words = bytes / 4; /* none: an LSP_BOOL */
     if (lines == 0 || length == 0) {
         return LSP_OK;
     }
     return length == D->stride ? lsp_cuda_clear(ctx, D->val, lines * length * bytes)
-                               : LSP_LAUNCH(ctx, kernel_clear, blocks_for_items(lines * length * words), NT, 0,
-                                            (uint32_t *)D->val, lines, length * words, D->stride * words);
+           : words == 0        ? LSP_LAUNCH(ctx, kernel_clear<uint8_t>, blocks_for_items(lines * length), NT, 0,
+                                            (uint8_t *)D->val, lines, length, D->stride)
+                        : LSP_LAUNCH(ctx, kernel_clear<uint32_t>, blocks_for_items(lines * length * words), NT, 0,
+                                     (uint32_t *)D->val, lines, length * words, D->stride * words);
 }
 
 static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
@@ -32,6 +34,12 @@ static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
                 const int64_t to = D.by_columns ? j * D.stride + i : i * D.stride + j;
                 if (A.val_type == D.val_type) {
                     move_value(D.val, to, A.val, k, bytes);
+                } else if (D.val_type == LSP_I32) {
+                    ((int32_t *)D.val)[to] = (int32_t)value_at(A, k);
+                } else if (D.val_type == LSP_I64) {
+                    ((int64_t *)D.val)[to] = (int64_t)value_at(A, k);
+                } else if (D.val_type == LSP_BOOL) {
+                    ((uint8_t *)D.val)[to] = value_at(A, k) != 0;
                 } else if (D.val_type == LSP_F32) { /* a pattern, or sums of its ones */
                     ((float *)D.val)[to] = (float)value_at(A, k);
                 } else if (D.val_type == LSP_F64) {
@@ -60,6 +68,9 @@ static __device__ int64_t element_at(const lsp_dense &D, int64_t e) {
     return D.stride == D.cols ? e : e / D.cols * D.stride + e % D.cols;
 }
 static __device__ bool is_entry(const lsp_dense &D, int64_t at) { /* a NaN is not 0 */
+    if (is_integer(D.val_type)) {
+        return whole_at(D.val_type, D.val, at) != 0;
+    }
     return D.val_type == LSP_F32   ? ((const float *)D.val)[at] != 0
            : D.val_type == LSP_F64 ? ((const double *)D.val)[at] != 0
                                    : ((const double *)D.val)[2 * at] != 0 || ((const double *)D.val)[2 * at + 1] != 0;

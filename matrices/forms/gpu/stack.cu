@@ -21,13 +21,26 @@ static __device__ double widen(float x) {
 
 /* to[at] = from.val[k] in a type that is wider; entries of a pattern are ones. */
 static __device__ void widen_value(void *to, lsp_type type, int64_t at, const gpu_csr &from, int64_t k) {
+    const int64_t whole = is_integer(from.val_type) ? whole_at(from.val_type, from.val, k) : 1;
+    if (type == LSP_I64) {
+        ((int64_t *)to)[at] = whole;
+        return;
+    }
+    if (type == LSP_I32) {
+        ((int32_t *)to)[at] = (int32_t)whole;
+        return;
+    }
+    if (type == LSP_BOOL) { /* from a pattern */
+        ((uint8_t *)to)[at] = 1;
+        return;
+    }
     if (type == LSP_F32) { /* from a pattern */
         ((float *)to)[at] = 1;
         return;
     }
     const double x = from.val_type == LSP_F32   ? widen(((const float *)from.val)[k])
                      : from.val_type == LSP_F64 ? ((const double *)from.val)[k]
-                                                : 1;
+                                                : (double)whole;
     if (type == LSP_F64) {
         ((double *)to)[at] = x;
     } else {

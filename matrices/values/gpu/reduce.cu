@@ -120,6 +120,43 @@ done:
     return status;
 }
 
+/* Integers: their order does not matter. A warp takes a list, or, of a single one, every so many entries. */
+static __global__ void kernel_join_whole(gpu_lists in, lsp_reduction reduction, bool single, int64_t *results) {
+    const int64_t warps = (int64_t)gridDim.x * WARPS, warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    for (int64_t i = single ? 0 : warp; i < in.count; i += single ? in.count : warps) {
+        const int64_t first = single ? warp * 32 : 0, step = single ? warps * 32 : 32;
+        long long joined = lsp_none_whole(reduction);
+        for (int64_t k = start_of(in, i) + first + lane_of(); k < start_of(in, i + 1); k += step) {
+            joined = lsp_join_whole(reduction, joined, whole_at(in.A.val_type, in.A.val, k));
+        }
+        for (int half = 16; half > 0; half /= 2) {
+            joined = lsp_join_whole(reduction, joined, __shfl_down_sync(~0u, joined, half));
+        }
+        if (lane_of() == 0 && !single) {
+            results[i] = joined;
+        } else if (lane_of() == 0) { /* results[0] was set before */
+            for (ull seen = *(volatile ull *)results, before = ~seen; seen != before;) {
+                before = seen;
+                seen = atomicCAS((ull *)results, before, (ull)lsp_join_whole(reduction, (int64_t)before, joined));
+            }
+        }
+    }
+}
+
+static __global__ void kernel_set(int64_t *results, int64_t x) { results[0] = x; }
+
+static lsp_status reduce_whole(lsp_ctx *ctx, const gpu_lists *in, lsp_reduction reduction, bool single,
+                               int64_t *results) {
+    lsp_status status = LSP_OK;
+    if (single) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_set, 1, 1, 0, results, lsp_none_whole(reduction)));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_join_whole, single ? blocks_for_items(in->A.nnz) : blocks_for_rows(in->count), NT, 0,
+                       *in, reduction, single, results));
+done:
+    return status;
+}
+
 static __global__ void kernel_results(gpu_lists in, lsp_reduction reduction, lsp_type type, bool by_count,
                                       const double *re, const double *im, void *results) {
     EACH_ITEM(i, in.count) {
@@ -155,6 +192,10 @@ extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_re
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *starts, &whole));
         LSP_TRY(lsp_cuda_copy(ctx, whole, LSP_CUDA, starts, LSP_HOST, sizeof starts));
         in.starts = whole, in.wide = true, in.count = 1;
+    }
+    if (lsp_reduces_whole(A->val_type, reduction)) {
+        LSP_TRY(reduce_whole(ctx, &in, reduction, all, (int64_t *)results));
+        goto done;
     }
     for (int part = 0; part < (type == LSP_C64 ? 2 : 1) && !by_count && in.count > 0; part++) {
         LSP_TRY(join(ctx, in, A->nnz, reduction, part, &parts[part]));

@@ -23,6 +23,11 @@ static __device__ void put(lsp_type type, void *val, int64_t k, const double x[2
     }
 }
 
+/* Value k of an array of LSP_I64, or 1 in a pattern. */
+static __device__ ull whole(lsp_type type, const void *val, int64_t k) {
+    return type == LSP_NONE ? 1 : ((const ull *)val)[k];
+}
+
 /* ---- in place ---- */
 
 static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, const void *cols) {
@@ -30,6 +35,11 @@ static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, cons
         const entry_tile tile = tile_at(A, at);
         for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
             double x[2], factor[2];
+            if (A.val_type == LSP_I64) {
+                const ull row = rows ? ((const ull *)rows)[row_of(A, k, tile.low, tile.high)] : 1;
+                ((ull *)val)[k] *= row * (cols ? ((const ull *)cols)[col_at(A, k)] : 1);
+                continue;
+            }
             get(A.val_type, val, k, x);
             if (rows) {
                 get(A.val_type, rows, row_of(A, k, tile.low, tile.high), factor);
@@ -53,6 +63,10 @@ extern "C" lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *r
 static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_function function, double parameter) {
     EACH_ITEM(k, n) {
         double x[2];
+        if (type == LSP_I64) {
+            ((int64_t *)val)[k] = lsp_map_whole(function, parameter, ((const int64_t *)val)[k]);
+            continue;
+        }
         get(type, val, k, x);
         lsp_map(function, parameter, x, type == LSP_C64);
         x[0] = lsp_settled(x[0]);
@@ -73,6 +87,10 @@ typedef struct gpu_product {
 
     __device__ void operator()(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
         double x[2], y[2];
+        if (type == LSP_I64) {
+            ((ull *)val)[to] = whole(A.val_type, A.val, a) * whole(B.val_type, B.val, b);
+            return;
+        }
         get(A.val_type, A.val, a, x);
         get(B.val_type, B.val, b, y);
         lsp_multiply(x, A.val_type == LSP_C64, y, B.val_type == LSP_C64);
@@ -91,36 +109,53 @@ extern "C" lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 
 enum { FEW = 8 }; /* entries a row, in the mean, up to which a lane takes a row; longer ones a warp */
 
+static __device__ void put_sum(lsp_type type, void *diagonal, int64_t i, const double sum[2], ull sum_whole) {
+    if (type == LSP_I64) {
+        ((ull *)diagonal)[i] = sum_whole;
+    } else {
+        put(type, diagonal, i, sum);
+    }
+}
+
 /* Adds the entries of row i in column i, in their order. */
 static __device__ void take_by_lane(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
     double sum[2] = {0, 0}, x[2];
+    ull sum_whole = 0;
     bool first = true;
     for (int64_t k = rowptr_at(A, i); k < rowptr_at(A, i + 1); k++) {
-        if (col_at(A, k) == i) {
+        if (col_at(A, k) == i && type == LSP_I64) {
+            sum_whole += whole(type, A.val, k);
+        } else if (col_at(A, k) == i) {
             get(A.val_type, A.val, k, x);
             lsp_add_number(type, first, sum, x);
             first = false;
         }
     }
-    put(type, diagonal, i, sum);
+    put_sum(type, diagonal, i, sum, sum_whole);
 }
 
 /* The same: a warp looks at 32 entries at a time. */
 static __device__ void take_by_warp(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
     const int64_t end = rowptr_at(A, i + 1);
     double sum[2] = {0, 0}, x[2];
+    ull sum_whole = 0;
     bool first = true;
     for (int64_t base = rowptr_at(A, i); base < end; base += 32) {
         const int64_t mine = base + lane_of();
         unsigned found = __ballot_sync(~0u, mine < end && col_at(A, mine) == i);
         for (; found != 0; found &= found - 1) {
-            get(A.val_type, A.val, base + __ffs((int)found) - 1, x);
+            const int64_t k = base + __ffs((int)found) - 1;
+            if (type == LSP_I64) {
+                sum_whole += whole(type, A.val, k);
+                continue;
+            }
+            get(A.val_type, A.val, k, x);
             lsp_add_number(type, first, sum, x);
             first = false;
         }
     }
     if (lane_of() == 0) {
-        put(type, diagonal, i, sum);
+        put_sum(type, diagonal, i, sum, sum_whole);
     }
 }
 
@@ -154,10 +189,18 @@ static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type,
         double x[2] = {1, 0};
         index_set(rowptr, wide_rowptr, i + 1, i + 1);
         index_set(col, wide_col, i, i);
-        if (diagonal) {
-            get(type, diagonal, i, x);
+        if (type == LSP_I64) {
+            ((int64_t *)val)[i] = diagonal ? ((const int64_t *)diagonal)[i] : 1;
+        } else if (type == LSP_I32) {
+            ((int32_t *)val)[i] = diagonal ? ((const int32_t *)diagonal)[i] : 1;
+        } else if (type == LSP_BOOL) {
+            ((uint8_t *)val)[i] = diagonal ? ((const uint8_t *)diagonal)[i] != 0 : 1;
+        } else {
+            if (diagonal) {
+                get(type, diagonal, i, x);
+            }
+            put(type, val, i, x);
         }
-        put(type, val, i, x);
     }
 }
 

@@ -1,0 +1,123 @@
+/* Integer values: sums and products are made in LSP_I64, and turned into narrower types at the end. So a matrix is
+ * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
+#include "core/cuda.h"
+#include "core/items.h"
+#include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
+#include "matrices/matrices.h"
+
+enum { least_share = 1 << 15 };
+
+/* ---- conversion ---- */
+
+typedef struct conversion {
+    lsp_type to_type, from_type;
+    void *to;
+    const void *from;
+} conversion;
+
+LSP_INLINE void convert(lsp_type from_type, lsp_type to_type, void *to, const void *from, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        lsp_value_set(to_type, to, i, lsp_value_of(from_type, from, i));
+    }
+}
+LSP_INLINE void convert_to(lsp_type to_type, const conversion *c, int64_t begin, int64_t end) {
+    LSP_WITH_VALUE(c->from_type, convert, to_type, c->to, c->from, begin, end);
+}
+static void convert_share(void *data, int64_t begin, int64_t end) {
+    const conversion *c = data;
+    LSP_WITH_VALUE(c->to_type, convert_to, c, begin, end);
+}
+
+lsp_status lsp_convert_values(lsp_ctx *ctx, lsp_where where, lsp_type to_type, void *to, lsp_type from_type,
+                              const void *from, int64_t n) {
+    if (n == 0) {
+        return LSP_OK;
+    }
+    if (where == LSP_CUDA) {
+        return lsp_cuda_convert_values(ctx, to, to_type, from, from_type, n);
+    }
+    lsp_for_shares(ctx, n, least_share, convert_share, &(conversion){to_type, from_type, to, from});
+    return LSP_OK;
+}
+
+lsp_status lsp_csr_widen(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_csr *view) {
+    lsp_status status = LSP_OK;
+    void *val;
+    *view = *A;
+    if (A->val_type != type) {
+        LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_type_bytes(type), &val));
+        LSP_TRY(lsp_convert_values(ctx, A->where, type, val, A->val_type, A->val, A->nnz));
+        view->val = val;
+        view->val_type = type;
+    }
+done:
+    return status;
+}
+
+/* ---- what fits ---- */
+
+static int64_t find_wide(const lsp_csr *A, int64_t begin, int64_t end) {
+    enum { block = 1024 };
+    const int64_t *val = A->val;
+    for (int64_t from = begin; from < end; from += block) {
+        const int64_t to = lsp_min(from + block, end);
+        int64_t wide = 0;
+        for (int64_t k = from; k < to; k++) { /* without a branch, so that it runs in vectors */
+            wide |= val[k] ^ (int32_t)val[k];
+        }
+        for (int64_t k = from; wide != 0 && k < to; k++) {
+            if (val[k] != (int32_t)val[k]) {
+                return k;
+            }
+        }
+    }
+    return end;
+}
+
+lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type) {
+    lsp_status status = LSP_OK;
+    const bool there = A->where == LSP_CUDA;
+    lsp_csr_spot spot;
+    int64_t k = A->nnz, value;
+    if (type != LSP_I32 || A->nnz == 0) {
+        return LSP_OK;
+    }
+    if (there) {
+        LSP_TRY(lsp_csr_find_wide_cuda(ctx, A, &k));
+    } else {
+        k = lsp_csr_first(ctx, A, A->nnz, find_wide);
+    }
+    if (k < A->nnz) {
+        if (there) {
+            LSP_TRY(lsp_csr_spot_cuda(ctx, A, k, &spot));
+            LSP_TRY(lsp_cuda_copy(ctx, &value, LSP_HOST, (const int64_t *)A->val + k, LSP_CUDA, sizeof value));
+        } else {
+            spot = (lsp_csr_spot){lsp_csr_row_of(A, k), lsp_csr_col(A, k)};
+            value = ((const int64_t *)A->val)[k];
+        }
+        LSP_REQUIRE(false, LSP_ERR_OVERFLOW,
+                    "%s, row %lld: the value at column %lld is %lld, which does not fit LSP_I32; LSP_I64 holds it",
+                    name, (long long)spot.row, (long long)spot.col, (long long)value);
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    void *val = NULL;
+    if (A->val_type == type) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_csr_check_fits(ctx, name, A, type));
+    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(type), &val));
+    LSP_TRY(lsp_convert_values(ctx, A->where, type, val, A->val_type, A->val, A->nnz));
+    lsp_free(ctx, A->val);
+    A->val = val;
+    A->val_type = type;
+    val = NULL;
+done:
+    lsp_free(ctx, val);
+    return status;
+}

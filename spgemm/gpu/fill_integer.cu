@@ -1,0 +1,7 @@
+/* C = A*B on a GPU with integers, in all semirings. */
+#include "fill_bins.cuh"
+#include "integer.cuh"
+
+lsp_status spg_fill_integer(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+    return is_minmax(plan) ? fill<minmax_integer>(plan, work, C) : fill<integer_value>(plan, work, C);
+}

@@ -1,0 +1,530 @@
+/* Functions of matrices on integers, on the CPU and on a GPU, against plain loops. */
+#include "tests/integers.h"
+
+/* A on the host as a dense array; entries at the same place are summed. */
+static plain plain_matrix(const lsp_csr *A) {
+    plain p = plain_of(A->rows, A->cols);
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            const int64_t at = i * A->cols + lsp_csr_col(A, k);
+            p.val[at] = (int64_t)((uint64_t)p.val[at] + (uint64_t)whole_at(A, k));
+            p.is[at] = true;
+        }
+    }
+    return p;
+}
+
+/* The values of an array of the device, n of `type`, must be these, or the call must say which does not fit. */
+static void must_hold(lsp_ctx *ctx, const void *array, int64_t n, lsp_type type, const int64_t *right,
+                      const char *what) {
+    void *here = get_back(ctx, array, n * (int64_t)lsp_type_bytes(type));
+    const lsp_csr view = {.val = here, .val_type = type};
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t is = type == LSP_BOOL ? ((uint8_t *)here)[k] : whole_at(&view, k);
+        cr_assert(is == (type == LSP_BOOL ? right[k] != 0 : right[k]), "%s: [%lld] is %lld, not %lld", what,
+                  (long long)k, (long long)is, (long long)right[k]);
+    }
+    free(here);
+}
+
+/* ---- other types and places ---- */
+
+TEST_ON_BOTH(csr_integers, a_copy_has_the_values_in_another_type) {
+    static const lsp_type to[] = {LSP_I32, LSP_I64, LSP_BOOL, LSP_NONE, LSP_F64, LSP_F32};
+    uint64_t state = 3;
+    for (int round = 0; round < 72; round++) {
+        const lsp_type from = integer_types[round % 3], type = to[round / 3 % 6];
+        lsp_csr A = make_whole(from, 20, 15, true, round & 1, &state), a = take(ctx, &A), C = {0};
+        const lsp_csr_types types = {.val_type = type, .drop_values = type == LSP_NONE, .where = a.where};
+        plain right = plain_matrix(&A);
+        const lsp_status status = lsp_csr_copy(ctx, &a, &types, &C);
+        if (lsp_is_integer(type)) {
+            must_be_made(ctx, status, &C, type, &right, "a copy");
+        } else {
+            must(ctx, status);
+            lsp_csr here = moved(ctx, &C, LSP_HOST);
+            for (int64_t k = 0; k < A.nnz; k++) {
+                const double x = (double)whole_at(&A, k);
+                cr_assert(type == LSP_NONE || lsp_value_at(&here, k).re == (type == LSP_F32 ? (double)(float)x : x));
+            }
+            cr_assert(here.val_type == type && here.nnz == A.nnz);
+            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C);
+        }
+        plain_free(&right), give_back(ctx, &a), drop(&A);
+    }
+    for (int t = 0; t < 3; t++) {
+        lsp_csr P = make_whole(LSP_NONE, 9, 9, true, false, &state), p = take(ctx, &P), C = {0};
+        plain right = plain_matrix(&P);
+        const lsp_csr_types types = {.val_type = integer_types[t], .where = p.where};
+        must_be_made(ctx, lsp_csr_copy(ctx, &p, &types, &C), &C, integer_types[t], &right, "ones");
+        plain_free(&right), give_back(ctx, &p), drop(&P);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, reals_do_not_become_integers_nor_integers_complex) {
+    uint64_t state = 3;
+    static const lsp_type reals[] = {LSP_F32, LSP_F64, LSP_C64};
+    for (int k = 0; k < 9; k++) {
+        lsp_csr A = make_whole(reals[k / 3], 5, 5, true, false, &state), a = take(ctx, &A), C = {.rows = 4711};
+        const lsp_csr_types types = {.val_type = integer_types[k % 3], .where = a.where};
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, "become", lsp_csr_copy(ctx, &a, &types, &C));
+        cr_assert(C.rows == 4711);
+        give_back(ctx, &a), drop(&A);
+    }
+    lsp_csr A = make_whole(LSP_I64, 5, 5, true, false, &state), a = take(ctx, &A), C = {0};
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "do not become complex",
+              lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_C64, .where = a.where}, &C));
+    give_back(ctx, &a), drop(&A);
+}
+
+/* ---- places moved: every byte of a value moves with its entry ---- */
+
+TEST_ON_BOTH(csr_integers, entries_move_with_their_values) {
+    uint64_t state = 9;
+    for (int round = 0; round < 36; round++) {
+        const lsp_type type = integer_types[round % 3];
+        const int64_t rows = 1 + test_below(&state, 40), cols = 1 + test_below(&state, 40);
+        lsp_csr A = make_whole(type, rows, cols, true, false, &state), a, C = {0}, D = {0};
+        if (type != LSP_BOOL) {
+            for (int64_t k = 0; k < A.nnz; k++) { /* values of all sizes, and no duplicates */
+                lsp_value_set(type, A.val, k,
+                              (lsp_value){0, 0, type == LSP_I32 ? k * -1000003 : (k - 7) * (1LL << 50)});
+            }
+        }
+        a = take(ctx, &A);
+        plain p = plain_matrix(&A), turned = plain_of(cols, rows), part = plain_of(rows, cols),
+              two = plain_of(2 * rows, cols);
+        for (int64_t at = 0; at < rows * cols; at++) {
+            const int64_t i = at / cols, j = at % cols, back = j * rows + i;
+            turned.val[back] = p.val[at], turned.is[back] = p.is[at];
+            part.val[at] = p.val[at], part.is[at] = p.is[at] && j >= i;
+            for (int half = 0; half < 2; half++) {
+                two.val[half * rows * cols + at] = p.val[at], two.is[half * rows * cols + at] = p.is[at];
+            }
+        }
+        must_be_made(ctx, lsp_csr_transpose(ctx, &a, &C), &C, type, &turned, "transposed");
+        must_be_made(ctx, lsp_csr_triangle(ctx, &a, LSP_UPPER, 0, &C), &C, type, &part, "a triangle");
+        must_be_made(ctx, lsp_csr_stack(ctx, (const lsp_csr *[]){&a, &a}, 2, 1, &C), &C, type, &two, "stacked");
+        must_be_made(ctx, lsp_csr_block(ctx, &a, 0, rows, 0, cols, &C), &C, type, &p, "a block");
+        lsp_csr_transpose_plan *plan = NULL;
+        must(ctx, lsp_csr_transpose_plan_create(ctx, &a, &plan));
+        must(ctx, lsp_csr_transpose_execute(plan, &a, &C));
+        must(ctx, lsp_csr_transpose_update(plan, &a, &C));
+        must_be_made(ctx, LSP_OK, &C, type, &turned, "transposed by a plan");
+        lsp_csr_transpose_plan_destroy(plan);
+        /* the order of rows and of columns turned round, and back */
+        int32_t order[80], *there;
+        for (int32_t k = 0; k < 80; k++) {
+            order[k] = k;
+        }
+        for (int32_t k = 0; k < rows; k++) {
+            order[k] = (int32_t)rows - 1 - k;
+        }
+        there = put_there(ctx, order, (int64_t)sizeof order);
+        must(ctx, lsp_csr_permute(ctx, &a, there, NULL, LSP_I32, &D));
+        must_be_made(ctx, lsp_csr_permute(ctx, &D, there, NULL, LSP_I32, &C), &C, type, &p, "permuted twice");
+        lsp_csr_free(ctx, &D);
+        for (int32_t k = 0; k < cols; k++) {
+            order[k] = (int32_t)cols - 1 - k;
+        }
+        lsp_free(ctx, there);
+        there = put_there(ctx, order, (int64_t)sizeof order);
+        const lsp_index_list list = {there, cols, LSP_I32};
+        must(ctx, lsp_csr_extract(ctx, &a, NULL, &list, &D));
+        must_be_made(ctx, lsp_csr_extract(ctx, &D, NULL, &list, &C), &C, type, &p, "columns turned round twice");
+        lsp_csr_free(ctx, &D);
+        lsp_free(ctx, there);
+        /* triples, columns, a dense array */
+        lsp_coo coo = {0};
+        must(ctx, lsp_csr_to_coo(ctx, &a, &coo));
+        const lsp_csr_types types = {.where = a.where};
+        must_be_made(ctx, lsp_coo_to_csr(ctx, &coo, &types, &C, NULL), &C, type, &p, "triples");
+        lsp_coo_free(ctx, &coo);
+        lsp_csc csc = {0};
+        must(ctx, lsp_csr_to_csc(ctx, &a, &csc));
+        must_be_made(ctx, lsp_csc_to_csr(ctx, &csc, &C), &C, type, &p, "columns");
+        lsp_csc_free(ctx, &csc);
+        for (int by_columns = 0; by_columns < 2; by_columns++) {
+            const int64_t stride = (by_columns ? rows : cols) + round % 2, lines = by_columns ? cols : rows;
+            void *elements = put_there(ctx, NULL, lines * stride * (int64_t)lsp_type_bytes(type));
+            const lsp_dense dense = {rows, cols, stride, elements, type, by_columns, a.where};
+            plain left = plain_of(rows, cols);
+            for (int64_t at = 0; at < rows * cols; at++) {
+                left.val[at] = p.val[at], left.is[at] = p.is[at] && p.val[at] != 0;
+            }
+            must(ctx, lsp_csr_to_dense(ctx, &a, &dense));
+            must_be_made(ctx, lsp_dense_to_csr(ctx, &dense, &C), &C, type, &left, "dense");
+            plain_free(&left), lsp_free(ctx, elements);
+        }
+        plain_free(&p), plain_free(&turned), plain_free(&part), plain_free(&two), give_back(ctx, &a), drop(&A);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, rows_are_sorted_and_duplicates_summed) {
+    uint64_t state = 12;
+    for (int round = 0; round < 60; round++) {
+        const lsp_type type = integer_types[round % 3];
+        lsp_csr A = make_whole(type, 30, 12, false, round & 4, &state), a = take(ctx, &A), C = {0};
+        plain p = plain_matrix(&A);
+        lsp_coo coo = {0};
+        const lsp_csr_types types = {.where = a.where};
+        must(ctx, lsp_csr_to_coo(ctx, &a, &coo));
+        must_be_made(ctx, lsp_coo_to_csr(ctx, &coo, &types, &C, NULL), &C, type, &p, "triples");
+        lsp_coo_free(ctx, &coo);
+        must(ctx, lsp_csr_copy(ctx, &a, &types, &C));
+        must(ctx, lsp_csr_sort(ctx, &C));
+        must(ctx, lsp_csr_check(ctx, &C, LSP_CHECK_SORTED | LSP_CHECK_FINITE));
+        lsp_csr here = moved(ctx, &C, LSP_HOST);
+        plain again = plain_matrix(&here);
+        cr_assert(memcmp(p.val, again.val, (size_t)(p.rows * p.cols) * sizeof *p.val) == 0);
+        plain_free(&again), plain_free(&p), lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C), give_back(ctx, &a),
+            drop(&A);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, a_triangle_is_expanded) {
+    uint64_t state = 2;
+    for (int round = 0; round < 60; round++) {
+        const lsp_type type = integer_types[round % 3];
+        const lsp_symmetry symmetry = (lsp_symmetry)(round / 3 % 3);
+        lsp_csr A = make_whole(type, 12, 12, round & 1, round & 4, &state), a = take(ctx, &A), C = {0};
+        plain p = plain_matrix(&A), right = plain_matrix(&A);
+        for (int64_t i = 0; i < 12; i++) {
+            for (int64_t j = 0; j < 12 && symmetry != LSP_GENERAL; j++) {
+                const int64_t at = i * 12 + j, back = j * 12 + i;
+                if (i != j && p.is[back]) {
+                    const uint64_t x = (uint64_t)p.val[back];
+                    right.val[at] = (int64_t)((uint64_t)right.val[at] + (symmetry == LSP_SKEW ? 0 - x : x));
+                    right.is[at] = true;
+                }
+            }
+        }
+        must_be_made(ctx, lsp_csr_expand(ctx, &a, symmetry, &C), &C, type, &right, "expanded");
+        plain_free(&p), plain_free(&right), give_back(ctx, &a), drop(&A);
+    }
+}
+
+/* ---- sums, products entry by entry ---- */
+
+static plain plain_sum(double alpha, const lsp_csr *A, double beta, const lsp_csr *B) {
+    plain a = plain_matrix(A), b = plain_matrix(B);
+    for (int64_t k = 0; k < a.rows * a.cols; k++) {
+        a.val[k] =
+            (int64_t)((uint64_t)(int64_t)alpha * (uint64_t)a.val[k] + (uint64_t)(int64_t)beta * (uint64_t)b.val[k]);
+        a.is[k] = a.is[k] || b.is[k];
+    }
+    plain_free(&b);
+    return a;
+}
+
+TEST_ON_BOTH(csr_integers, sums_and_entrywise_products_are_those_of_plain_loops) {
+    static const lsp_type types[] = {LSP_I32, LSP_I64, LSP_BOOL, LSP_NONE};
+    static const double factors[] = {1, -1, 3, 0, -0x1p62, 1000003};
+    uint64_t state = 5;
+    for (int round = 0; round < (reduced() ? 80 : 300); round++) {
+        const lsp_type type_a = types[test_below(&state, 4)], type_b = types[test_below(&state, 4)];
+        const lsp_type type = lsp_common_type(type_a, type_b);
+        const double alpha = factors[test_below(&state, 6)], beta = factors[test_below(&state, 6)];
+        lsp_csr A = make_whole(type_a, 25, 18, round & 1, round & 2, &state);
+        lsp_csr B = make_whole(type_b, 25, 18, round & 4, round & 2, &state), a = take(ctx, &A), b = take(ctx, &B),
+                C = {0};
+        lsp_csr_add_plan *plan = NULL;
+        if (type != LSP_NONE) {
+            plain right = plain_sum(alpha, &A, beta, &B);
+            must_be_made(ctx, lsp_csr_add(ctx, alpha, &a, beta, &b, &C), &C, type, &right, "a sum");
+            must(ctx, lsp_csr_add_plan_create(ctx, &a, &b, &plan));
+            lsp_status status = lsp_csr_add_execute(plan, 0, &a, 0, &b, &C);
+            must(ctx, status);
+            status = lsp_csr_add_update(plan, alpha, &a, beta, &b, &C);
+            if (status != LSP_OK) {
+                lsp_csr rest = {0};
+                lsp_csr_free(ctx, &C);
+                must_be_made(ctx, lsp_csr_add_execute(plan, alpha, &a, beta, &b, &rest), &rest, type, &right,
+                             "refused");
+            } else {
+                must_be_made(ctx, status, &C, type, &right, "a sum by a plan");
+            }
+            lsp_csr_add_plan_destroy(plan);
+            plain_free(&right);
+        }
+        plain p = plain_matrix(&A), q = plain_matrix(&B);
+        for (int64_t k = 0; k < p.rows * p.cols; k++) { /* entries of a pattern at one place are one */
+            const uint64_t x = type_a == LSP_NONE ? 1 : (uint64_t)p.val[k],
+                           y = type_b == LSP_NONE ? 1 : (uint64_t)q.val[k];
+            p.val[k] = (int64_t)(x * y);
+            p.is[k] = p.is[k] && q.is[k];
+        }
+        if (type != LSP_NONE) {
+            must_be_made(ctx, lsp_csr_hadamard(ctx, &a, &b, &C), &C, type, &p, "entry by entry");
+        }
+        plain_free(&p), plain_free(&q), give_back(ctx, &a), give_back(ctx, &b), drop(&A), drop(&B);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, equal_patterns_are_added_in_place_by_a_plan) {
+    for (int t = 0; t < 3; t++) {
+        const recipe r = {90, 70, 6, LSP_I32, LSP_I32, integer_types[t], true, false, -1, -1, 0};
+        lsp_csr A = make(&r, 1), B = make(&r, 1), a = take(ctx, &A), b = take(ctx, &B), C = {0};
+        plain right = plain_sum(2, &A, -7, &B);
+        lsp_csr_add_plan *plan = NULL;
+        must(ctx, lsp_csr_add_plan_create(ctx, &a, &b, &plan));
+        must(ctx, lsp_csr_add_execute(plan, 2, &a, -7, &b, &C));
+        must(ctx, lsp_csr_add_update(plan, 2, &a, -7, &b, &C));
+        must_be_made(ctx, LSP_OK, &C, integer_types[t], &right, "by a plan");
+        lsp_csr_add_plan_destroy(plan);
+        plain_free(&right), give_back(ctx, &a), give_back(ctx, &b), drop(&A), drop(&B);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, factors_of_integers_are_whole) {
+    uint64_t state = 5;
+    lsp_csr A = make_whole(LSP_I64, 9, 9, true, false, &state), a = take(ctx, &A), C = {.rows = 4711};
+    static const double wrong[] = {0.5, 0x1p63, -0x1.8p63, (double)NAN, (double)INFINITY};
+    for (int k = 0; k < 5; k++) {
+        must_fail(ctx, LSP_ERR_ARGUMENT, "alpha", lsp_csr_add(ctx, wrong[k], &a, 1, &a, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "beta", lsp_csr_add(ctx, 1, &a, wrong[k], &a, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_csr_apply(ctx, &a, LSP_MULTIPLY, wrong[k]));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_csr_apply(ctx, &a, LSP_ADD, wrong[k]));
+    }
+    must_fail(ctx, LSP_ERR_ARGUMENT, "LSP_POWER", lsp_csr_apply(ctx, &a, LSP_POWER, -1));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "not integers", lsp_csr_apply(ctx, &a, LSP_RECIPROCAL, 0));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "not integers", lsp_csr_apply(ctx, &a, LSP_SQRT, 0));
+    cr_assert(C.rows == 4711);
+    give_back(ctx, &a), drop(&A);
+}
+
+/* ---- values ---- */
+
+static int64_t mapped(lsp_function f, int64_t parameter, int64_t a) {
+    uint64_t x = (uint64_t)a, result = 1;
+    for (int64_t k = 0; f == LSP_POWER && k < parameter; k++) {
+        result *= x;
+    }
+    return (int64_t)(f == LSP_ABS        ? (a < 0 ? 0 - x : x)
+                     : f == LSP_NEGATE   ? 0 - x
+                     : f == LSP_SIGN     ? (uint64_t)((a > 0) - (a < 0))
+                     : f == LSP_MULTIPLY ? x * (uint64_t)parameter
+                     : f == LSP_ADD      ? x + (uint64_t)parameter
+                     : f == LSP_POWER    ? result
+                     : f == LSP_CONSTANT ? (uint64_t)parameter
+                                         : x);
+}
+
+TEST_ON_BOTH(csr_integers, functions_of_values_are_those_of_plain_loops) {
+    static const lsp_function functions[] = {LSP_ABS,      LSP_NEGATE, LSP_SIGN,  LSP_CONJUGATE,
+                                             LSP_MULTIPLY, LSP_ADD,    LSP_POWER, LSP_CONSTANT};
+    uint64_t state = 6;
+    for (int round = 0; round < 96; round++) {
+        const lsp_type type = integer_types[round % 3];
+        const lsp_function f = functions[round / 3 % 8];
+        const int64_t parameter = f == LSP_POWER ? round % 5 : (round % 7) - 3;
+        lsp_csr A = make_whole(type, 20, 20, true, round & 1, &state), a = take(ctx, &A), C = {0};
+        plain right = plain_matrix(&A);
+        for (int64_t k = 0; k < 400; k++) {
+            right.val[k] = right.is[k] ? mapped(f, parameter, right.val[k]) : 0;
+        }
+        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.where = a.where}, &C));
+        const lsp_status status = lsp_csr_apply(ctx, &C, f, (double)parameter);
+        if (status != LSP_OK) { /* the values are as they were */
+            lsp_csr here = moved(ctx, &C, LSP_HOST);
+            cr_assert(memcmp(here.val, A.val, (size_t)A.nnz * lsp_type_bytes(type)) == 0);
+            must_be_made(ctx, status, &C, type, &right, "mapped");
+            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C);
+        } else {
+            must_be_made(ctx, status, &C, type, &right, "mapped");
+        }
+        plain_free(&right), give_back(ctx, &a), drop(&A);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, rows_and_columns_are_scaled) {
+    uint64_t state = 16;
+    for (int round = 0; round < 60; round++) {
+        const lsp_type type = integer_types[round % 3];
+        const bool wild = round & 1, by_rows = round & 2, by_cols = round & 4;
+        lsp_csr A = make_whole(type, 15, 11, true, wild, &state), a = take(ctx, &A);
+        int64_t factors[26];
+        char narrow[26 * 8];
+        const lsp_csr view = {.val = narrow, .val_type = type};
+        for (int k = 0; k < 26; k++) {
+            set_whole(type, narrow, k, wild, &state);
+            factors[k] = whole_at(&view, k);
+        }
+        plain right = plain_matrix(&A);
+        for (int64_t at = 0; at < 15 * 11; at++) {
+            const uint64_t row = by_rows ? (uint64_t)factors[at / 11] : 1,
+                           col = by_cols ? (uint64_t)factors[15 + at % 11] : 1;
+            right.val[at] = (int64_t)((uint64_t)right.val[at] * row * col);
+        }
+        const int64_t bytes = (int64_t)lsp_type_bytes(type);
+        void *rows = put_there(ctx, narrow, 15 * bytes), *cols = put_there(ctx, narrow + 15 * bytes, 11 * bytes);
+        lsp_csr C = {0};
+        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.where = a.where}, &C));
+        const lsp_status status = lsp_csr_scale(ctx, &C, by_rows ? rows : NULL, by_cols ? cols : NULL);
+        must_be_made(ctx, status, &C, type, &right, "scaled");
+        lsp_csr_free(ctx, &C), lsp_free(ctx, rows), lsp_free(ctx, cols);
+        plain_free(&right), give_back(ctx, &a), drop(&A);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, reductions_are_those_of_plain_loops) {
+    uint64_t state = 26;
+    for (int round = 0; round < 60; round++) {
+        const lsp_type type = integer_types[round % 3];
+        const int64_t rows = round % 2 ? 1 + test_below(&state, 5) : 300, cols = round % 2 ? 9000 : 20;
+        recipe r = {rows, cols, round % 2 ? 3000 : 4, LSP_I32, LSP_I32, type, true, round & 4, -1, -1, 0};
+        lsp_csr A = make(&r, test_random(&state)), a = take(ctx, &A);
+        for (int axis = 0; axis < 3; axis++) {
+            const int64_t count = axis == LSP_EACH_ROW ? rows : axis == LSP_EACH_COL ? cols : 1;
+            int64_t *right[4];
+            double *norms = calloc((size_t)count, sizeof *norms);
+            for (int k = 0; k < 4; k++) {
+                right[k] = calloc((size_t)count, sizeof **right);
+                for (int64_t i = 0; i < count; i++) {
+                    right[k][i] = k == LSP_REDUCE_MIN ? INT64_MAX : k == LSP_REDUCE_MAX ? INT64_MIN : 0;
+                }
+            }
+            for (int64_t i = 0; i < rows; i++) {
+                for (int64_t k = lsp_csr_rowptr(&A, i); k < lsp_csr_rowptr(&A, i + 1); k++) {
+                    const int64_t x = whole_at(&A, k), at = axis == LSP_EACH_ROW   ? i
+                                                            : axis == LSP_EACH_COL ? lsp_csr_col(&A, k)
+                                                                                   : 0;
+                    right[0][at] = (int64_t)((uint64_t)right[0][at] + (uint64_t)x);
+                    right[1][at] = lsp_min(right[1][at], x);
+                    right[2][at] = lsp_max(right[2][at], x);
+                    right[3][at]++;
+                    norms[at] = fmax(norms[at], fabs((double)x));
+                }
+            }
+            void *results = put_there(ctx, NULL, 8 * count);
+            for (int k = 0; k < 4; k++) {
+                must(ctx, lsp_csr_reduce(ctx, &a, (lsp_reduction)k, (lsp_axis)axis, results));
+                must_hold(ctx, results, count, LSP_I64, right[k], "a reduction");
+                free(right[k]);
+            }
+            must(ctx, lsp_csr_reduce(ctx, &a, LSP_REDUCE_NORM_MAX, (lsp_axis)axis, results));
+            double *here = get_back(ctx, results, 8 * count);
+            cr_assert(memcmp(here, norms, (size_t)count * sizeof *norms) == 0);
+            free(here), free(norms), lsp_free(ctx, results);
+        }
+        give_back(ctx, &a), drop(&A);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, norms_are_those_of_the_values_as_doubles) {
+    uint64_t state = 36;
+    for (int t = 0; t < 3; t++) {
+        lsp_csr A = make_whole(integer_types[t], 50, 40, true, true, &state), a = take(ctx, &A), D = {0};
+        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_F64, .where = a.where}, &D));
+        for (int k = LSP_REDUCE_NORM1; k <= LSP_REDUCE_NORM_MAX; k++) {
+            void *mine = put_there(ctx, NULL, 8 * 50), *real = put_there(ctx, NULL, 8 * 50);
+            must(ctx, lsp_csr_reduce(ctx, &a, (lsp_reduction)k, LSP_EACH_ROW, mine));
+            must(ctx, lsp_csr_reduce(ctx, &D, (lsp_reduction)k, LSP_EACH_ROW, real));
+            void *x = get_back(ctx, mine, 8 * 50), *y = get_back(ctx, real, 8 * 50);
+            cr_assert(memcmp(x, y, 8 * 50) == 0);
+            free(x), free(y), lsp_free(ctx, mine), lsp_free(ctx, real);
+        }
+        lsp_csr_free(ctx, &D), give_back(ctx, &a), drop(&A);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, diagonals_are_taken_and_made) {
+    uint64_t state = 46;
+    for (int round = 0; round < 30; round++) {
+        const lsp_type type = integer_types[round % 3];
+        lsp_csr A = make_whole(type, 14, 10, round & 1, round & 2, &state), a = take(ctx, &A), C = {0};
+        plain p = plain_matrix(&A), right = plain_of(10, 10);
+        for (int64_t i = 0; i < 10; i++) {
+            right.val[11 * i] = p.val[10 * i + i], right.is[11 * i] = true;
+        }
+        void *diagonal = put_there(ctx, NULL, 80);
+        lsp_status status = lsp_csr_diagonal(ctx, &a, diagonal);
+        if (status == LSP_OK) {
+            status = lsp_csr_from_diagonal(ctx, 10, diagonal, type, a.where, &C);
+        }
+        must_be_made(ctx, status, &C, type, &right, "a diagonal");
+        for (int64_t i = 0; i < 10; i++) {
+            right.val[11 * i] = 1;
+        }
+        must_be_made(ctx, lsp_csr_from_diagonal(ctx, 10, NULL, type, a.where, &C), &C, type, &right, "the identity");
+        plain_free(&p), plain_free(&right), lsp_free(ctx, diagonal), give_back(ctx, &a), drop(&A);
+    }
+}
+
+/* ---- choices and facts: no rounding on the way ---- */
+
+TEST_ON_BOTH(csr_integers, a_filter_tells_neighbours_apart) {
+    int32_t rowptr[] = {0, 6}, col[] = {0, 1, 2, 3, 4, 5};
+    int64_t val[] = {(1LL << 53) + 1, 1LL << 53, -(1LL << 53) - 2, INT64_MIN, INT64_MAX, 0};
+    lsp_csr A = {1, 6, 6, rowptr, col, val, LSP_I32, LSP_I32, LSP_I64, LSP_HOST}, a = take(ctx, &A), C = {0};
+    static const struct {
+        lsp_filter filter;
+        const char *stay;
+    } cases[] = {{{.drop = true}, "111110"},
+                 {{.drop = true, .tolerance = 0x1p53}, "101110"},
+                 {{.drop = true, .tolerance = 0x1p53 + 2}, "000110"},
+                 {{.drop = true, .tolerance = 0x1.fffffffffffffp62}, "000110"},
+                 {{.drop = true, .tolerance = 0x1p63}, "000000"},
+                 {{.largest = 1}, "000100"},
+                 {{.largest = 2}, "000110"},
+                 {{.largest = 3}, "001110"},
+                 {{.largest = 4}, "101110"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        plain right = plain_matrix(&A);
+        for (int j = 0; j < 6; j++) {
+            right.is[j] = cases[k].stay[j] == '1';
+        }
+        must_be_made(ctx, lsp_csr_filter(ctx, &a, &cases[k].filter, &C), &C, LSP_I64, &right, cases[k].stay);
+        plain_free(&right);
+    }
+    give_back(ctx, &a);
+}
+
+TEST_ON_BOTH(csr_integers, facts_see_the_last_digit) {
+    int32_t rowptr[] = {0, 1, 2}, col[] = {1, 0};
+    int64_t val[] = {INT64_MAX, INT64_MAX - 1}, other[] = {INT64_MAX, INT64_MAX};
+    lsp_csr A = {2, 2, 2, rowptr, col, val, LSP_I32, LSP_I32, LSP_I64, LSP_HOST}, B = A, a, b;
+    B.val = other;
+    for (int round = 0; round < 3; round++) {
+        lsp_csr_difference d;
+        lsp_csr_stats stats;
+        val[1] = round == 0 ? INT64_MAX - 1 : round == 1 ? INT64_MAX : -INT64_MAX;
+        a = take(ctx, &A), b = take(ctx, &B);
+        must(ctx, lsp_csr_compare(ctx, &a, &b, &d));
+        cr_assert(d.same_bits == (round == 1) && (d.max_rel > 0) == (round != 1) && d.row == (round == 1 ? -1 : 1));
+        must(ctx, lsp_csr_get_stats(ctx, &a, &stats));
+        cr_assert(stats.symmetric == (round == 1) && stats.hermitian == (round == 1) && stats.skew == (round == 2));
+        cr_assert(stats.zeros == 0 && stats.not_finite == 0 && stats.pattern_symmetric);
+        give_back(ctx, &a), give_back(ctx, &b);
+    }
+}
+
+/* ---- memory ---- */
+
+static lsp_status use_all(lsp_ctx *ctx, void *data) {
+    const lsp_csr *A = data;
+    lsp_csr C = {.rows = 42}, D = {0};
+    lsp_status status = lsp_csr_add(ctx, 2, A, 3, A, &C);
+    cr_assert(status == LSP_OK || (C.rows == 42 && C.rowptr == NULL));
+    status = status == LSP_OK ? lsp_csr_hadamard(ctx, A, A, &D) : status;
+    lsp_csr_free(ctx, &D);
+    status = status == LSP_OK ? lsp_csr_expand(ctx, A, LSP_SYMMETRIC, &D) : status;
+    lsp_csr_free(ctx, &D);
+    status = status == LSP_OK ? lsp_csr_copy(ctx, A, &(lsp_csr_types){.val_type = LSP_I64}, &D) : status;
+    lsp_csr_free(ctx, &D);
+    status = status == LSP_OK ? lsp_csr_apply(ctx, &C, LSP_ADD, 1) : status;
+    char diagonal[8 * 60];
+    status = status == LSP_OK ? lsp_csr_diagonal(ctx, &C, diagonal) : status;
+    status = status == LSP_OK ? lsp_csr_scale(ctx, &C, diagonal, NULL) : status;
+    lsp_csr_free(ctx, &C);
+    return status;
+}
+
+Test(csr_integers, failing_memory_leaves_everything_as_it_was) {
+    uint64_t state = 77;
+    for (int t = 0; t < 3; t++) {
+        lsp_csr A = make_whole(integer_types[t], 40, 40, false, false, &state);
+        test_failing_memory(1, use_all, &A);
+        drop(&A);
+    }
+}
