@@ -220,12 +220,13 @@ done:
 
 /* Do the kernels read the values of A and B by position alone, never their row pointers and columns? Then a changed
  * structure may be found afterwards, and the GPU need not wait for the host. The second use is not blind: it may read
- * what the replay learns. Never true on the CPU, where the plan's `gpu` is all zero. */
+ * what the replay learns. Nor is a product that must fit LSP_I32: its check reads from the GPU too. Never true on the
+ * CPU, where the plan's `gpu` is all zero. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
     const bool by_number = plan->gpu.replay.pairs != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
-    return by_number && !plan->gpu.unsorted && !plan->options.transpose_a && !plan->options.transpose_b &&
-           plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 && plan->B.rowptr_type == LSP_I32 &&
-           plan->B.col_type == LSP_I32;
+    return by_number && plan->val_type != LSP_I32 && !plan->gpu.unsorted && !plan->options.transpose_a &&
+           !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
+           plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {

@@ -58,6 +58,23 @@ TEST_ON_BOTH(solve_plans, new_values_are_taken) {
     }
 }
 
+Test(solve_plans, systems_of_integers_are_refused) {
+    lsp_ctx *ctx = test_ctx(1);
+    int32_t rowptr[] = {0, 1}, col[] = {0};
+    int64_t val[] = {3};
+    double b = 1, x = 0;
+    lsp_csr A = {1, 1, 1, rowptr, col, val, LSP_I32, LSP_I32, LSP_I64, LSP_HOST};
+    static const lsp_type types[] = {LSP_I32, LSP_I64, LSP_BOOL};
+    for (int t = 0; t < 3; t++) {
+        A.val_type = types[t];
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, "systems of integers", lsp_cg(ctx, &A, &b, &x, NULL, NULL));
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, "systems of integers",
+                  lsp_bicgstab(ctx, &A, &b, &x, &(lsp_solve_options){.type = LSP_F64}, NULL));
+    }
+    cr_assert(x == 0);
+    lsp_ctx_destroy(ctx);
+}
+
 TEST_ON_BOTH(solve_plans, a_refused_update_leaves_the_plan_as_it_was) {
     problem s = named_system(ctx, "poisson2d:20", LSP_F64);
     problem t = named_system(ctx, "poisson2d:20", LSP_F64), other = named_system(ctx, "poisson2d:21", LSP_F64);
