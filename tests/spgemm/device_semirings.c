@@ -100,6 +100,8 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const shape shapes[] = {{LSP_BIN_SORT_1, 1, 1, 9, 1}, /* one product a row */
                                    {LSP_BIN_SORT_1, 2, 3, 4, 1},
+                                   {LSP_BIN_SORT_2, 4, 4, 12, 1},
+                                   {LSP_BIN_SORT_2, 8, 2, 4, 1}, /* most products share their column */
                                    {LSP_BIN_SORT_4, 4, 5, 9, 1},
                                    {LSP_BIN_SORT_8, 5, 10, 20, 7},
                                    {LSP_BIN_SORT_16, 10, 10, 30, 1},
@@ -130,10 +132,37 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         lsp_csr B = make_rows(2 * s.a_entries, s.b_entries, s.distinct, s.step, &state);
         snprintf(what, sizeof what, "shape %zu", k);
         check_products(ctx, &A, &B, s.bin, what);
-        if (s.bin >= LSP_BIN_SORT_512) { /* with a column twice in a row of B */
+        if (s.bin == LSP_BIN_SORT_2 || s.bin >= LSP_BIN_SORT_512) { /* with a column twice in a row of B */
             ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0];
             check_products(ctx, &A, &B, LSP_BIN_NONE, what);
         }
+        drop(&A), drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Row i has i % kinds entries, in ascending columns below 3 * kinds. */
+static lsp_csr make_short_rows(int64_t rows, int64_t kinds, uint64_t *state) {
+    int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * kinds) * 4), at = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t k = 0; k < i % kinds; k++) {
+            col[at++] = (int32_t)(3 * k + test_below(state, 3));
+        }
+        rowptr[i + 1] = at;
+    }
+    return (lsp_csr){rows, 3 * kinds, at, rowptr, col, malloc((size_t)at * 8), LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
+}
+
+/* Enough rows for this chip that a warp takes 32 of them. Lanes merge rows of up to 8 entries; others are sorted. */
+Test(device_semirings, very_short_rows_of_few_columns_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int64_t kinds = 9; kinds <= 11; kinds += 2) {
+        uint64_t state = (uint64_t)kinds;
+        lsp_csr A = make_short_rows(1288 * lsp_cuda_get_chip(ctx)->sms, kinds, &state);
+        lsp_csr B = make_rows(A.cols, 2, 5, 1, &state);
+        check_products(ctx, &A, &B, LSP_BIN_SORT_2, "rows of few columns");
+        ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0];
+        check_products(ctx, &A, &B, LSP_BIN_SORT_2, "rows of few columns, one of them twice");
         drop(&A), drop(&B);
     }
     lsp_ctx_destroy(ctx);

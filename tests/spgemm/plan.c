@@ -220,10 +220,11 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     static const struct {
         uint32_t products;
         lsp_spgemm_bin bin;
-    } sorted[] = {{1, LSP_BIN_SORT_1},      {8, LSP_BIN_SORT_1},      {9, LSP_BIN_SORT_4},
-                  {33, LSP_BIN_SORT_8},     {65, LSP_BIN_SORT_16},    {256, LSP_BIN_SORT_32},
-                  {257, LSP_BIN_SORT_64},   {1024, LSP_BIN_SORT_128}, {2048, LSP_BIN_SORT_256},
-                  {2049, LSP_BIN_SORT_512}, {4096, LSP_BIN_SORT_512}, {4097, LSP_BIN_LONG}};
+    } sorted[] = {{1, LSP_BIN_SORT_1},      {8, LSP_BIN_SORT_1},      {9, LSP_BIN_SORT_2},
+                  {16, LSP_BIN_SORT_2},     {17, LSP_BIN_SORT_4},     {33, LSP_BIN_SORT_8},
+                  {65, LSP_BIN_SORT_16},    {256, LSP_BIN_SORT_32},   {257, LSP_BIN_SORT_64},
+                  {1024, LSP_BIN_SORT_128}, {2048, LSP_BIN_SORT_256}, {2049, LSP_BIN_SORT_512},
+                  {4096, LSP_BIN_SORT_512}, {4097, LSP_BIN_LONG}};
     for (size_t k = 0; k < sizeof sorted / sizeof *sorted; k++) {
         uint32_t products = sorted[k].products;
         cr_assert(lsp_fill_bin(products, 1, products, 0, 1 << 19) == sorted[k].bin, "%u products", products);
