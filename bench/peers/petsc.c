@@ -1,4 +1,4 @@
-/* PETSc 3 (petsc-dev): MatMatMult of sequential AIJ matrices, rows sorted, and MatMult, on one thread. */
+/* PETSc 3 (petsc-dev): MatMatMult and, for R*A*P, MatPtAP of sequential AIJ matrices, and MatMult, on one thread. */
 #include "peers.h"
 #include <petscmat.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 enum { LEFT, FIRST, SECOND, FACTORS }; /* R, A, B */
 
 typedef struct petsc {
-    Mat factors[FACTORS], C; /* R*(A*B), or A*B where R is NULL; A alone for products with vectors */
+    Mat factors[FACTORS], C; /* B^T*A*B where R, which is B^T, is there; else A*B; A alone for products with vectors */
     lsp_csr copies[FACTORS]; /* of the factors, in arrays that PETSc may keep */
 } petsc;
 
@@ -71,13 +71,9 @@ static void *prepare(const peer_factors *from, int threads) {
 
 static bool multiply(void *self) {
     petsc *p = self;
-    Mat *m = p->factors, inner = NULL;
-    bool made = MatMatMult(m[FIRST], m[SECOND], MAT_INITIAL_MATRIX, PETSC_DEFAULT, m[LEFT] ? &inner : &p->C) == 0;
-    if (m[LEFT]) {
-        made = made && MatMatMult(m[LEFT], inner, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C) == 0;
-        (void)MatDestroy(&inner);
-    }
-    return made;
+    Mat *m = p->factors;
+    return (m[LEFT] ? MatPtAP(m[FIRST], m[SECOND], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C)
+                    : MatMatMult(m[FIRST], m[SECOND], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p->C)) == 0;
 }
 
 static void view(void *self, lsp_csr *C) {
