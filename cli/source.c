@@ -26,7 +26,8 @@ static int generate(cli_run *run, const cli_source *from, cli_matrix *matrix) {
 static int read_failed(cli_run *run, const char *path, lsp_status status) {
     const char *sentence = lsp_last_error(run->ctx);
     size_t length = strlen(path);
-    if ((status == LSP_ERR_FORMAT || status == LSP_ERR_OVERFLOW) && strncmp(sentence, path, length) == 0 && sentence[length] == ':') {
+    if ((status == LSP_ERR_FORMAT || status == LSP_ERR_OVERFLOW) && strncmp(sentence, path, length) == 0 &&
+        sentence[length] == ':') {
         cli_print(stderr, sentence);
         fputc('\n', stderr);
         return CLI_INPUT;

@@ -25,7 +25,8 @@ static double rounded(lsp_type type, double x) { return type == LSP_F32 ? (doubl
 static void *vector(int64_t n, lsp_type type, uint64_t seed) {
     void *values = malloc((size_t)n * 16 + 1);
     for (int64_t i = 0; i < n; i++) {
-        lsp_value_set(type, values, i, lsp_value_from((double)test_below(&seed, 9) - 4, (double)test_below(&seed, 5) - 2));
+        lsp_value_set(type, values, i,
+                      lsp_value_from((double)test_below(&seed, 9) - 4, (double)test_below(&seed, 5) - 2));
     }
     return values;
 }
