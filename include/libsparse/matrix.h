@@ -151,7 +151,7 @@ LSP_API lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, con
 /* Computes the values of a result again, for other values of its operands. The result comes from an execution of
  * this plan and keeps its structure. Its values may be those of an operand only in sums of one pattern whose rows
  * ascend strictly. Waits for nothing; on a GPU it allocates nothing, and can be captured in a CUDA graph, unless
- * integers of a sum are not of LSP_I64 all. */
+ * A, B or the sum has integers of another type than LSP_I64. */
 LSP_API lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
 LSP_API lsp_status lsp_csr_add_update(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
                                       const lsp_csr *B, lsp_csr *C);

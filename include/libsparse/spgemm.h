@@ -79,11 +79,7 @@ LSP_API lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const 
 LSP_API void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan);
 LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info);
 
-/* Integers (a C of LSP_I32, LSP_I64 or LSP_BOOL): factors are widened to LSP_I64, and all semirings compute modulo
- * 2^64: INT64_MAX is no infinity for LSP_MIN_PLUS. C of LSP_I32 that does not fit gives LSP_ERR_OVERFLOW; ask for
- * LSP_I64.
- *
- * C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored: the first
+/* C = op(A)*op(B), rows sorted, no column twice. Each entry is summed in the order of A's columns as stored: the first
  * product is rounded, the others (LSP_PLUS_TIMES) are added by fused multiply-add. So every method gives the same bits.
  * A sum that happens to be zero stays; a sum that is NaN becomes the quiet NaN without sign. Values are first converted
  * to the type of C's values; a pattern counts as ones. Complex values (LSP_C64) are multiplied plainly, without
@@ -93,7 +89,11 @@ LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spg
  * So infinities give NaN where these formulas do; each part that is NaN becomes the quiet NaN without sign. nnz(C) is
  * counted before C is allocated: if C does not fit the budget, LSP_ERR_MEMORY names the bytes it needs, and nothing was
  * multiplied. On a GPU the call waits for a check of the structure and, the first time, for nnz(C); when it returns,
- * the stream may still fill C, unless C is of LSP_I32. The caller frees C. */
+ * the stream may still fill C, unless C is of LSP_I32. The caller frees C.
+ *
+ * Integers (a C of LSP_I32, LSP_I64 or LSP_BOOL): factors are widened to LSP_I64, and all semirings compute modulo
+ * 2^64: INT64_MAX is no infinity for LSP_MIN_PLUS. C of LSP_I32 that does not fit gives LSP_ERR_OVERFLOW; ask for
+ * LSP_I64. */
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps
