@@ -219,7 +219,7 @@ static lsp_status join(blocks *p, lsp_csr *C) {
                     (long long)p->nnz, (long long)bytes, lsp_size(bytes).text, (long long)count, (long long)available,
                     lsp_size(available).text);
     }
-    LSP_TRY(LSP_SCRATCH(ctx, count, &list));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_HOST, count, sizeof(void *), (void **)&list));
     for (int64_t b = 0; b < count; b++) {
         list[b] = &p->C[b];
     }

@@ -83,7 +83,7 @@ LSP_INLINE double join_few(lsp_type type, lsp_reduction reduction, int part, con
 LSP_INLINE double join_many(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin,
                             int64_t n) {
     const bool largest = lsp_takes_largest(reduction);
-    double lanes[LSP_LIST_LANES];
+    double lanes[LSP_LIST_LANES] = {0};
     int left = (int)lsp_min(n, LSP_LIST_LANES), half = LSP_LIST_LANES / 2;
     int64_t k = begin + LSP_LIST_LANES;
     for (int l = 0; l < left; l++) {
