@@ -159,6 +159,9 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
  * is unchanged. */
 lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A);
 
+/* Sorts the rows of a matrix of LSP_BOOL by `sort`, which moves values of 4 bytes and more. */
+lsp_status lsp_csr_sort_bytes(lsp_ctx *ctx, const lsp_csr *A, lsp_status (*sort)(lsp_ctx *ctx, const lsp_csr *A));
+
 /* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 

@@ -1,4 +1,4 @@
-/* An allocator for the host and the GPU, of which one call fails. */
+/* An allocator for the host and the GPU. One of its calls fails. */
 #ifndef LSP_TESTS_FAILING_H
 #define LSP_TESTS_FAILING_H
 

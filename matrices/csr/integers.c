@@ -121,3 +121,15 @@ done:
     lsp_free(ctx, val);
     return status;
 }
+
+lsp_status lsp_csr_sort_bytes(lsp_ctx *ctx, const lsp_csr *A, lsp_status (*sort)(lsp_ctx *ctx, const lsp_csr *A)) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_csr wide;
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I32, &wide));
+    LSP_TRY(sort(ctx, &wide));
+    LSP_TRY(lsp_convert_values(ctx, A->where, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -7,7 +7,7 @@
 enum {
     least_rows = 1 << 12,  /* rows that are worth another thread */
     least_pieces = 1 << 2, /* pieces of a long list that are */
-    few = 8                /* terms: lists of up to so many are joined without loops */
+    few = 8                /* terms: a list of up to 8 is joined without loops */
 };
 
 /* The lists to be reduced: the rows of A, or all entries. */

@@ -32,7 +32,7 @@ static lsp_csr make_tall(lsp_ctx *ctx, int64_t rows) {
     return A;
 }
 
-/* How many rows: such that the factor has a little more than 2^31 entries, or few. */
+/* The number of rows. The factor has a little more than 2^31 entries in a slow test, else few. */
 static int64_t take_size(lsp_ctx *ctx) {
     const char *slow = getenv("LSP_SLOW_TESTS");
     const bool large = slow && *slow && !LSP_EMULATED && lsp_available_bytes(ctx, LSP_CUDA) >= (int64_t)48 << 30;

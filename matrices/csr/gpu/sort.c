@@ -16,19 +16,6 @@ static lsp_status sort(lsp_ctx *ctx, const lsp_csr *A) {
     return A->nnz > 0 ? lsp_segsort(ctx, &args) : LSP_OK;
 }
 
-/* The sort moves values of 4 bytes and more. */
-static lsp_status sort_bytes(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr wide;
-    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I32, &wide));
-    LSP_TRY(sort(ctx, &wide));
-    LSP_TRY(lsp_convert_values(ctx, LSP_CUDA, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
-}
-
 lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
-    return A->val_type == LSP_BOOL ? sort_bytes(ctx, A) : sort(ctx, A);
+    return A->val_type == LSP_BOOL ? lsp_csr_sort_bytes(ctx, A, sort) : sort(ctx, A);
 }

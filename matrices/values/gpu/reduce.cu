@@ -120,7 +120,7 @@ done:
     return status;
 }
 
-/* Integers: their order does not matter. A warp takes a list, or, of a single one, every so many entries. */
+/* Integers, in any order. A warp joins one list; if there is a single list, all warps share its entries. */
 static __global__ void kernel_join_whole(gpu_lists in, lsp_reduction reduction, bool single, int64_t *results) {
     const int64_t warps = (int64_t)gridDim.x * WARPS, warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
     for (int64_t i = single ? 0 : warp; i < in.count; i += single ? in.count : warps) {
