@@ -1,6 +1,7 @@
 /* The cache model of "Efficient Gather and Scatter Operations on Graphics Processors" (He, Govindaraju, Luo, Smith,
  * SC 2007) as it is printed, so that it can be compared with model.c. Names are the paper's: l, l' (here `unit`), N, k,
  * E, D, m, h, B_seq. Sums over Stirling numbers are replaced where their closed form is the same number. */
+#include "libsparse/unstable.h"
 #include "model.h"
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* The cache model: its formulas beside brute force, its limits, the paper's own formulas beside numbers computed by
  * hand, samples of known patterns, and what is refused. */
+#include "libsparse/unstable.h"
 #include "model_cases.h"
 
 /* ---- formulas ---- */
