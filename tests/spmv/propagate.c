@@ -162,7 +162,7 @@ static lsp_status plan_and_multiply(lsp_ctx *ctx, void *data) {
     lsp_spmv_plan *plan = NULL;
     lsp_status status = lsp_spmv_plan_create(ctx, &c->A, &options, &plan);
     if (status == LSP_OK) {
-        status = resize(ctx, plan, &sizes_of[0]);
+        status = resize(plan, &sizes_of[0]);
     }
     if (status == LSP_OK) {
         status = lsp_spmv_execute(plan, &c->vectors);
