@@ -111,7 +111,7 @@ static lsp_status sort(lsp_ctx *ctx, const race *r) {
                                                                  .values = a->values,
                                                                  .values_out = a->values_out,
                                                                  .where = a->where})
-                    : lsp_segsort(ctx, a);
+                    : lsp_segsort(ctx, a, NULL);
 }
 
 static bool run_ours(bench_contender *c) {

@@ -90,7 +90,7 @@ static lsp_status partition_by_bits(lsp_ctx *ctx, const lsp_partition_args *args
     const lsp_segsort_args sort = sort_of(args);
     LSP_REQUIRE(args->n == 0 || args->keys_out != NULL, LSP_ERR_ARGUMENT, "the sorted keys, %lld items, are NULL",
                 (long long)args->n);
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     search.sorted = args->keys_out;
     search.wide = sort.key_type == LSP_U64;
     search.shift = args->begin_bit;
@@ -146,7 +146,7 @@ static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *a
         sort.values = args->keys;
         sort.values_out = args->keys_out;
     }
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     if (both && args->n > 0) {
         LSP_TRY(move_both(ctx, args, position, width == 4 ? LSP_I32 : LSP_I64));
     }

@@ -76,7 +76,7 @@ lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args) {
     const size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
     if (args->where == LSP_HOST) {
-        return lsp_segsort(ctx, &segment);
+        return lsp_segsort(ctx, &segment, NULL);
     }
     LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: only a plan made before can sort there");
@@ -173,7 +173,7 @@ lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sor
     LSP_TRY(check_shape(ctx, &plan->shape, args));
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
     if (args->where == LSP_HOST) {
-        return lsp_segsort(ctx, &segment);
+        return lsp_segsort(ctx, &segment, NULL);
     }
     LSP_REQUIRE(bytes <= plan->sort_bytes, LSP_ERR_ARGUMENT,
                 "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the plan "

@@ -62,19 +62,21 @@ done:
 
 /* Sorts P's rows. heads[] = where runs of equal columns begin, counts[i] of them from the begin of row i on. */
 static lsp_status sort_stack(lsp_ctx *ctx, const lsp_csr *P, void *heads, void *counts) {
-    return lsp_segsort(ctx, &(lsp_segsort_args){.n = P->nnz,
-                                                .segments = P->rows,
-                                                .offsets = P->rowptr,
-                                                .offset_type = P->rowptr_type,
-                                                .key_type = P->col_type == LSP_I64 ? LSP_U64 : LSP_U32,
-                                                .value_bytes = lsp_type_bytes(P->val_type),
-                                                .keys = P->col,
-                                                .keys_out = P->col,
-                                                .values = P->val,
-                                                .values_out = P->val,
-                                                .change_at = heads,
-                                                .change_count = counts,
-                                                .where = P->where});
+    return lsp_segsort(ctx,
+                       &(lsp_segsort_args){.n = P->nnz,
+                                           .segments = P->rows,
+                                           .offsets = P->rowptr,
+                                           .offset_type = P->rowptr_type,
+                                           .key_type = P->col_type == LSP_I64 ? LSP_U64 : LSP_U32,
+                                           .value_bytes = lsp_type_bytes(P->val_type),
+                                           .keys = P->col,
+                                           .keys_out = P->col,
+                                           .values = P->val,
+                                           .values_out = P->val,
+                                           .change_at = heads,
+                                           .change_count = counts,
+                                           .where = P->where},
+                       NULL);
 }
 
 typedef struct taking {

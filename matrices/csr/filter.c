@@ -136,17 +136,19 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
     long_rows l = {A, largest, stays, counts, offsets, entry, rows, key};
     const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments per thread */
     lsp_for_shares(ctx, segments, least, take_keys, &l);
-    LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
-                                                 .segments = segments,
-                                                 .offsets = offsets,
-                                                 .offset_type = LSP_I64,
-                                                 .key_type = LSP_U64,
-                                                 .value_bytes = sizeof *entry,
-                                                 .keys = key,
-                                                 .keys_out = key,
-                                                 .values = entry,
-                                                 .values_out = entry,
-                                                 .flags = LSP_SORT_DESCENDING}));
+    LSP_TRY(lsp_segsort(ctx,
+                        &(lsp_segsort_args){.n = items,
+                                            .segments = segments,
+                                            .offsets = offsets,
+                                            .offset_type = LSP_I64,
+                                            .key_type = LSP_U64,
+                                            .value_bytes = sizeof *entry,
+                                            .keys = key,
+                                            .keys_out = key,
+                                            .values = entry,
+                                            .values_out = entry,
+                                            .flags = LSP_SORT_DESCENDING},
+                        NULL));
     lsp_for_shares(ctx, segments, least, drop_smallest, &l);
 done:
     lsp_scratch_release(ctx, mark);

@@ -6,16 +6,18 @@
 static lsp_status sort_on_host(lsp_ctx *ctx, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
-        LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = A->nnz,
-                                                     .segments = A->rows,
-                                                     .offsets = A->rowptr,
-                                                     .offset_type = A->rowptr_type,
-                                                     .key_type = A->col_type,
-                                                     .value_bytes = lsp_type_bytes(A->val_type),
-                                                     .keys = A->col,
-                                                     .keys_out = A->col,
-                                                     .values = A->val,
-                                                     .values_out = A->val}));
+        LSP_TRY(lsp_segsort(ctx,
+                            &(lsp_segsort_args){.n = A->nnz,
+                                                .segments = A->rows,
+                                                .offsets = A->rowptr,
+                                                .offset_type = A->rowptr_type,
+                                                .key_type = A->col_type,
+                                                .value_bytes = lsp_type_bytes(A->val_type),
+                                                .keys = A->col,
+                                                .keys_out = A->col,
+                                                .values = A->val,
+                                                .values_out = A->val},
+                            NULL));
     }
 done:
     return status;

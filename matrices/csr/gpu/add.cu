@@ -130,7 +130,7 @@ static lsp_status sort_pile(lsp_ctx *ctx, const gpu_pile *pile, int64_t n, void 
     args.change_at = heads;
     args.change_count = counts;
     args.where = LSP_CUDA;
-    return lsp_segsort(ctx, &args);
+    return lsp_segsort(ctx, &args, NULL);
 }
 
 static lsp_status add_piled(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {

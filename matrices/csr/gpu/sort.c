@@ -13,7 +13,7 @@ static lsp_status sort(lsp_ctx *ctx, const lsp_csr *A) {
     args.keys = args.keys_out = A->col;
     args.values = args.values_out = A->val;
     args.where = LSP_CUDA;
-    return A->nnz > 0 ? lsp_segsort(ctx, &args) : LSP_OK;
+    return A->nnz > 0 ? lsp_segsort(ctx, &args, NULL) : LSP_OK;
 }
 
 lsp_status lsp_csr_sort_cuda(lsp_ctx *ctx, lsp_csr *A) {
