@@ -1,0 +1,103 @@
+/* Inside the cache model: figures of a device, curves of random rates, and what a pattern of indices asks of a cache.
+ * cache_model.c adds them up; docs/cache-model.md derives the formulas. */
+#ifndef LSP_CACHE_MODEL_CACHE_MODEL_H
+#define LSP_CACHE_MODEL_CACHE_MODEL_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- figures ---- */
+
+/* figures.c: the figures that the context uses. Fails only if there is no memory. */
+lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures);
+/* check.c: refuses figures that no device has, with a sentence. */
+lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
+/* check.c: the device's name and place alone; everything else is zero. */
+lsp_status lsp_cache_name_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
+/* builtin.c: the figures without a calibration. */
+lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
+/* store.c: reads the stored figures of the device that `figures` names. false: there are none that can be trusted;
+ * the log says why if there is a file. */
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
+
+/* cpu/ and gpu/: measure everything but the names. */
+lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
+lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
+/* builtin.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
+void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
+
+/* ---- formulas ---- */
+
+/* The expected number of distinct ones among `blocks` blocks after `draws` random draws: E = k (1 - (1 - 1/k)^n), the
+ * closed form of equations 4 and 5. */
+double lsp_cache_distinct(double blocks, double draws);
+
+/* A rate at a footprint: interpolated linearly in the logarithms of both. */
+double lsp_cache_rate(const lsp_cache_figures *figures, const double *rates, double footprint);
+
+/* How a stream of indexed accesses meets the last cache. */
+typedef struct lsp_access {
+    bool write;
+    double n;          /* accesses */
+    double bytes;      /* of one of them */
+    double sectors;    /* sectors that the cache looks up, an access: 1 unless neighbours share one */
+    double lines;      /* lines that were not touched shortly before, an access */
+    double touched;    /* bytes of all lines that are touched at all */
+    double stationary; /* bytes among which the accesses come back at any time; 0: they move on */
+    double again;      /* bytes among which a line is met again after the first time; infinite: it misses */
+    double pages;      /* bytes of the pages among which moving accesses jump */
+    double all_bytes;  /* of the three arrays of the call */
+    double dense;      /* 0: of each line one element is used; 1: neighbours use all of it */
+} lsp_access;
+
+/* access.c: the accesses of one pass. The case is carried out in `parts` passes; each covers one part of the indexed
+ * array. */
+lsp_access lsp_access_of(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
+/* access.c: the share of `bytes` bytes, read or written at random over and over, that is not in the cache. */
+double lsp_access_miss(const lsp_cache_figures *figures, bool write, double bytes);
+/* access.c: lines (of writes: sectors) that come from memory. */
+double lsp_access_misses(const lsp_cache_figures *figures, const lsp_access *access);
+/* access.c: the seconds of the accesses alone, without indices and the other array. */
+double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *access);
+
+/* access.c: the seconds of one pass over n indices: `times` times the accesses, and the streams. On a GPU
+ * - misses at random add to everything; if lines are used whole, the memory works beside the lookups: the root of the
+ * sum of squares;
+ * - a block of threads waits for its indices before it can move. That overlaps with the moves of other blocks in part:
+ *   again the root of the sum of squares. */
+double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_access *access, double times,
+                        double streams);
+
+/* access.c: the seconds for bytes that are read or written in order. */
+double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
+
+/* sample.c: as lsp_cache_model_sample with fewer or more windows of 16384 indices; the arguments are checked. */
+lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
+                            lsp_cache_pattern *pattern);
+
+/* phases.c: strategies that move the elements more than once, through shared memory or a cache; 0: not offered. They
+ * set the seconds of a call and of its plan. */
+typedef struct lsp_phases {
+    double seconds, plan_seconds;
+} lsp_phases;
+/* Seconds to move the array in order in P parts; each part takes about every P-th element. Memory sends the whole line
+ * for one element that is read, and fills a sector before a part of it is written. */
+double lsp_phases_in_parts(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
+/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
+double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);
+lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
+lsp_phases lsp_phases_partition(const lsp_cache_figures *figures, const lsp_cache_case *what);
+lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);
+
+/* cache_model.c: refuses a case that makes no sense. */
+lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_case *what);
+/* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
+void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+/* Hash search on a GPU: starts the kernels on the context's stream. */
+#include "core/launch.cuh"
+#include "core/scan.h"
+#include "kernel_build.cuh"
+#include "kernel_find.cuh"
+
+enum { SM_BLOCKS = 64 }; /* ten times what is resident, so that the last blocks to end are a small part */
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t probes) { return lsp_blocks_for(ctx, probes, HASH_NT, SM_BLOCKS); }
+
+/* ---- building ---- */
+
+static lsp_status mix(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed) {
+    const int64_t tiles = lsp_hash_tiles(args->n);
+    return lsp_type_bytes(args->key_type) == 8
+               ? LSP_LAUNCH(ctx, kernel_hash_mix<uint64_t>, tiles, HASH_NT, 0, (const uint64_t *)args->keys,
+                            (uint64_t *)mixed, args->n, args->seed)
+               : LSP_LAUNCH(ctx, kernel_hash_mix<uint32_t>, tiles, HASH_NT, 0, (const uint32_t *)args->keys,
+                            (uint32_t *)mixed, args->n, args->seed);
+}
+
+static lsp_status count_distinct(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
+                                 int64_t *distinct) {
+    lsp_status status = LSP_OK;
+    const int64_t tiles = lsp_hash_tiles(t->n);
+    LSP_TRY(
+        t->wide_keys
+            ? LSP_LAUNCH(ctx, kernel_hash_count<uint64_t>, tiles, HASH_NT, 0, (const uint64_t *)sorted, t->n, counts)
+            : LSP_LAUNCH(ctx, kernel_hash_count<uint32_t>, tiles, HASH_NT, 0, (const uint32_t *)sorted, t->n, counts));
+    LSP_TRY(lsp_cuda_scan(ctx, counts, tiles, distinct));
+done:
+    return status;
+}
+
+static lsp_status compact(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
+                          int64_t *heads) {
+    const int64_t tiles = lsp_hash_tiles(t->n);
+    return t->wide_keys ? LSP_LAUNCH(ctx, kernel_hash_compact<uint64_t>, tiles, HASH_NT, 0, (const uint64_t *)sorted,
+                                     t->n, counts, (uint64_t *)keys, heads)
+                        : LSP_LAUNCH(ctx, kernel_hash_compact<uint32_t>, tiles, HASH_NT, 0, (const uint32_t *)sorted,
+                                     t->n, counts, (uint32_t *)keys, heads);
+}
+
+static lsp_status fill(lsp_ctx *ctx, const lsp_hash_view *t, void *lines) {
+    const int64_t blocks = lsp_ceil_div(t->buckets, HASH_LINES);
+    return t->wide_keys ? LSP_LAUNCH(ctx, kernel_hash_fill<uint64_t>, blocks, HASH_NT, 0, *t, (uint4 *)lines)
+                        : LSP_LAUNCH(ctx, kernel_hash_fill<uint32_t>, blocks, HASH_NT, 0, *t, (uint4 *)lines);
+}
+
+/* ---- searching ---- */
+
+/* Each search starts the instance for the table's keys, kind of slots and values: X(key, kind, value). */
+#define LSP_HASH_PICK(t, X)                                                                                            \
+    switch ((t)->kind) {                                                                                               \
+    case LSP_HASH_NARROW:                                                                                              \
+        return (t)->value_bytes == 4 ? X(uint32_t, LSP_HASH_NARROW, uint32_t)                                          \
+                                     : X(uint32_t, LSP_HASH_NARROW, hash_nothing);                                     \
+    case LSP_HASH_WIDE:                                                                                                \
+        LSP_HASH_PICK_KEY(t, X, LSP_HASH_WIDE)                                                                         \
+    default:                                                                                                           \
+        LSP_HASH_PICK_KEY(t, X, LSP_HASH_RUNS)                                                                         \
+    }
+#define LSP_HASH_PICK_KEY(t, X, kind)                                                                                  \
+    if ((t)->wide_keys) {                                                                                              \
+        LSP_HASH_PICK_VALUE(t, X, uint64_t, kind)                                                                      \
+    } else {                                                                                                           \
+        LSP_HASH_PICK_VALUE(t, X, uint32_t, kind)                                                                      \
+    }
+#define LSP_HASH_PICK_VALUE(t, X, key, kind)                                                                           \
+    switch ((t)->value_bytes) {                                                                                        \
+    case 0:                                                                                                            \
+        return X(key, kind, hash_nothing);                                                                             \
+    case 4:                                                                                                            \
+        return X(key, kind, uint32_t);                                                                                 \
+    case 8:                                                                                                            \
+        return X(key, kind, unsigned long long);                                                                       \
+    default:                                                                                                           \
+        return X(key, LSP_HASH_RUNS, ulonglong2);                                                                      \
+    }
+
+static lsp_status find(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
+#define START(K, kind, V)                                                                                              \
+    LSP_LAUNCH(ctx, (kernel_hash_find<K, kind, V>), blocks_for(ctx, probes->n), HASH_NT, 0, *t, *probes)
+    LSP_HASH_PICK(t, START)
+#undef START
+}
+
+static lsp_status start_matches(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
+                                uint64_t *at) {
+#define START(K, kind)                                                                                                 \
+    LSP_LAUNCH(ctx, (kernel_hash_matches<K, kind>), blocks_for(ctx, probes->n), HASH_NT, 0, *t, *probes, offsets, at)
+    if (t->kind == LSP_HASH_NARROW) {
+        return START(uint32_t, LSP_HASH_NARROW);
+    }
+    if (t->kind == LSP_HASH_WIDE) {
+        return t->wide_keys ? START(uint64_t, LSP_HASH_WIDE) : START(uint32_t, LSP_HASH_WIDE);
+    }
+    return t->wide_keys ? START(uint64_t, LSP_HASH_RUNS) : START(uint32_t, LSP_HASH_RUNS);
+#undef START
+}
+
+static lsp_status count(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
+                        uint64_t *at) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(start_matches(ctx, t, probes, offsets, at));
+    LSP_TRY(lsp_cuda_scan_there(ctx, offsets + 1, probes->n, NULL));
+done:
+    return status;
+}
+
+static lsp_status gather(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
+                         const uint64_t *at, int64_t total) {
+#define START(kind, V)                                                                                                 \
+    LSP_LAUNCH(ctx, (kernel_hash_gather<kind, V>), lsp_ceil_div(total, HASH_GATHER), HASH_NT, 0, *t, probes->n,        \
+               offsets, at, total, (V *)probes->values)
+    if (t->kind != LSP_HASH_RUNS) { /* a slot's value: at most one a probe */
+        return t->value_bytes == 4 ? START(LSP_HASH_WIDE, uint32_t) : START(LSP_HASH_WIDE, unsigned long long);
+    }
+    return t->value_bytes == 4   ? START(LSP_HASH_RUNS, uint32_t)
+           : t->value_bytes == 8 ? START(LSP_HASH_RUNS, unsigned long long)
+                                 : START(LSP_HASH_RUNS, ulonglong2);
+#undef START
+}
+
+static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
+    if (probes->left) {
+        const lsp_status status = LSP_CUDA_CALL(
+            ctx, cudaMemsetAsync(probes->left, 0, sizeof *probes->left, (cudaStream_t)lsp_cuda_stream(ctx)));
+        if (status != LSP_OK) {
+            return status;
+        }
+    }
+    if (probes->n == 0) {
+        return LSP_OK;
+    }
+#define START(K, kind, V)                                                                                              \
+    LSP_LAUNCH(ctx, (kernel_hash_some<K, kind, V>), blocks_for(ctx, probes->n), HASH_NT, 0, *t, *probes)
+    LSP_HASH_PICK(t, START)
+#undef START
+}
+
+const lsp_hash_backend lsp_hash_cuda = {mix, count_distinct, compact, fill, find, count, gather, some};

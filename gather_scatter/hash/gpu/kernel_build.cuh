@@ -1,0 +1,153 @@
+/* Kernels that build a table: keys are mixed; after the sort, distinct keys are counted and listed, tile by tile; then
+ * each block writes neighbouring buckets, which it puts together in shared memory. */
+#ifndef LSP_GATHER_SCATTER_HASH_GPU_KERNEL_BUILD_CUH
+#define LSP_GATHER_SCATTER_HASH_GPU_KERNEL_BUILD_CUH
+
+#include "core/block.cuh"
+#include "gather_scatter/hash/hash.h"
+
+enum {
+    HASH_NT = 256,
+    HASH_WARPS = HASH_NT / WARP,
+    HASH_VT = LSP_HASH_TILE / HASH_NT, /* keys of a thread in a tile */
+    HASH_LINES = 128                   /* buckets that a block puts together */
+};
+
+/* The length of the prefix of 0 .. n-1 for which `before` holds: a search by all lanes of a warp, 32 places a step. */
+template <typename F> __device__ inline int64_t warp_prefix(int64_t n, F before) {
+    int64_t low = 0, high = n;
+    while (low < high) {
+        const int64_t step = (high - low + WARP - 1) / WARP, i = low + (threadIdx.x % WARP + 1) * step - 1;
+        const unsigned votes = __ballot_sync(~0u, i < high && before(min(i, high - 1)));
+        low += __popc(votes) * step;
+        high = min(high, low + step - 1);
+    }
+    return low;
+}
+
+template <typename K> __device__ inline K hash_mix(K key, uint64_t seed) {
+    return sizeof(K) == 8 ? (K)lsp_hash_mix64(key, seed) : (K)lsp_hash_mix32((uint32_t)key, seed);
+}
+
+template <typename K>
+__global__ void __launch_bounds__(HASH_NT) kernel_hash_mix(const K *keys, K *mixed, int64_t n, uint64_t seed) {
+    const int64_t first = (int64_t)blockIdx.x * LSP_HASH_TILE + threadIdx.x;
+    K key[HASH_VT];
+#pragma unroll
+    for (int j = 0; j < HASH_VT; j++) {
+        key[j] = first + j * HASH_NT < n ? __ldcs(keys + first + j * HASH_NT) : (K)0;
+    }
+#pragma unroll
+    for (int j = 0; j < HASH_VT; j++) {
+        if (first + j * HASH_NT < n) {
+            mixed[first + j * HASH_NT] = hash_mix(key[j], seed);
+        }
+    }
+}
+
+/* Does a run of equal keys begin at i? */
+template <typename K> __device__ inline bool hash_is_head(const K *sorted, int64_t i, int64_t n) {
+    return i < n && (i == 0 || sorted[i] != sorted[i - 1]);
+}
+
+/* counts[b] = the runs that begin in tile b. */
+template <typename K>
+__global__ void __launch_bounds__(HASH_NT) kernel_hash_count(const K *sorted, int64_t n, int64_t *counts) {
+    __shared__ int sums[HASH_WARPS];
+    const int64_t first = (int64_t)blockIdx.x * LSP_HASH_TILE + threadIdx.x;
+    int heads = 0, total;
+#pragma unroll
+    for (int j = 0; j < HASH_VT; j++) {
+        heads += hash_is_head(sorted, first + j * HASH_NT, n);
+    }
+    block_scan(heads, sums, &total);
+    if (threadIdx.x == 0) {
+        counts[blockIdx.x] = total;
+    }
+}
+
+/* Lists the distinct keys, and where their runs begin. counts[b]: the runs of all tiles up to b. */
+template <typename K>
+__global__ void __launch_bounds__(HASH_NT)
+    kernel_hash_compact(const K *sorted, int64_t n, const int64_t *counts, K *keys, int64_t *heads) {
+    __shared__ int sums[HASH_WARPS];
+    int64_t before = blockIdx.x > 0 ? counts[blockIdx.x - 1] : 0;
+#pragma unroll 1
+    for (int j = 0; j < HASH_VT; j++) {
+        const int64_t i = (int64_t)blockIdx.x * LSP_HASH_TILE + j * HASH_NT + threadIdx.x;
+        const bool head = hash_is_head(sorted, i, n);
+        int total;
+        const int64_t u = before + block_scan((int)head, sums, &total);
+        if (head) {
+            keys[u] = sorted[i];
+            heads[u] = i;
+        }
+        before += total;
+    }
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+        heads[before] = n;
+    }
+}
+
+/* ---- buckets ---- */
+
+typedef struct hash_fill_shared {
+    uint4 lines[HASH_LINES * LSP_HASH_LINE / 16];
+    int64_t first[HASH_LINES]; /* the first distinct key of a bucket */
+    int64_t bound[2];          /* the keys of all buckets of the block */
+} hash_fill_shared;
+
+__device__ inline void hash_set_slot(void *lines, int kind, int slot, uint64_t key, uint64_t value) {
+    if (kind == LSP_HASH_NARROW) {
+        ((uint2 *)lines)[slot] = make_uint2((unsigned)key, (unsigned)value);
+    } else {
+        ((ulonglong2 *)lines)[slot] = make_ulonglong2(key, value);
+    }
+}
+
+/* Writes the buckets blockIdx.x * HASH_LINES and following. */
+template <typename K> __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(lsp_hash_view t, uint4 *lines) {
+    __shared__ hash_fill_shared sh;
+    const bool wide = sizeof(K) == 8;
+    const K *keys = (const K *)t.keys;
+    const int slots = t.kind == LSP_HASH_NARROW ? 8 : 4, warp = (int)threadIdx.x / WARP;
+    const int64_t begin = (int64_t)blockIdx.x * HASH_LINES, end = min(begin + HASH_LINES, (int64_t)t.buckets);
+    if (warp < 2) {
+        const int64_t from = warp == 0 ? begin : end;
+        const int64_t u = warp_prefix(
+            t.distinct, [&](int64_t i) { return (int64_t)lsp_hash_bucket(keys[i], wide, t.buckets) < from; });
+        if (threadIdx.x % WARP == 0) {
+            sh.bound[warp] = u;
+        }
+    }
+    for (int s = (int)threadIdx.x; s < (int)(end - begin) * slots; s += HASH_NT) {
+        hash_set_slot(sh.lines, t.kind, s, lsp_hash_filler((uint32_t)(begin + s / slots), t.buckets), UINT64_MAX);
+    }
+    __syncthreads();
+    const int64_t last = sh.bound[1];
+    for (int64_t u = sh.bound[0] + threadIdx.x; u < last; u += HASH_NT) {
+        const uint32_t bucket = lsp_hash_bucket(keys[u], wide, t.buckets);
+        if (u == sh.bound[0] || lsp_hash_bucket(keys[u - 1], wide, t.buckets) != bucket) {
+            sh.first[bucket - begin] = u;
+        }
+    }
+    __syncthreads();
+    for (int64_t u = sh.bound[0] + threadIdx.x; u < last; u += HASH_NT) {
+        const K key = keys[u];
+        const uint32_t bucket = lsp_hash_bucket(key, wide, t.buckets);
+        const int64_t rank = u - sh.first[bucket - begin];
+        if (rank < slots) {
+            const bool link =
+                rank == slots - 1 && u + 1 < last && lsp_hash_bucket(keys[u + 1], wide, t.buckets) == bucket;
+            hash_set_slot(sh.lines, t.kind, (int)((bucket - begin) * slots + rank),
+                          link ? lsp_hash_filler(bucket, t.buckets) : (uint64_t)key,
+                          link ? (uint64_t)u : lsp_hash_slot_of(&t, u));
+        }
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < (int)(end - begin) * (LSP_HASH_LINE / 16); i += HASH_NT) {
+        lines[begin * (LSP_HASH_LINE / 16) + i] = sh.lines[i];
+    }
+}
+
+#endif
