@@ -22,14 +22,6 @@ static int64_t find_not_finite(const void *data, int64_t begin, int64_t end) {
     return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
 }
 
-lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_spot_cuda(ctx, A, entry, spot);
-    }
-    *spot = (lsp_csr_spot){lsp_csr_row_of(A, entry), lsp_csr_col(A, entry), lsp_value_at(A, entry).whole};
-    return LSP_OK;
-}
-
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
     if (A->where == LSP_CUDA) {
         return lsp_csr_find_unsorted_cuda(ctx, A, strictly, row);

@@ -127,3 +127,11 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
     lsp_for_shares(ctx, n, least_share, find_in_share, &search);
     return search.first;
 }
+
+lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_spot_cuda(ctx, A, entry, spot);
+    }
+    *spot = (lsp_csr_spot){lsp_csr_row_of(A, entry), lsp_csr_col(A, entry), lsp_value_at(A, entry).whole};
+    return LSP_OK;
+}
