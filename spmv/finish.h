@@ -13,6 +13,8 @@
             *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;                                                    \
         } else if (beta == 0) {                                                                                        \
             *y = sum;                                                                                                  \
+        } else if (lsp_semiring_product(semiring) == LSP_PRODUCT_BOTH) {                                               \
+            *y = *y != 0 || sum != 0;                                                                                  \
         } else if (lsp_semiring_join(semiring) == LSP_JOIN_LEAST) {                                                    \
             *y = LSP_DO_LEAST(*y, sum);                                                                                \
         } else if (lsp_semiring_join(semiring) == LSP_JOIN_LARGEST) {                                                  \

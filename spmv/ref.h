@@ -4,16 +4,11 @@
 
 #include "spmv.h"
 
-/* The lowest row whose pointers are wrong, and the lowest entry whose column is; INT64_MAX: none. */
-typedef struct lsp_spmv_faults {
-    int64_t row, entry;
-} lsp_spmv_faults;
+/* The rows begin .. end-1 of y. An entry whose column is outside the matrix is left out, and *outside is lowered to its
+ * number, atomically. */
+void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t *outside);
 
-/* The rows begin .. end-1 of y, or those before the first row whose pointers are wrong. Faults are lowered atomically.
- * */
-void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, lsp_spmv_faults *faults);
-
-/* LSP_OK, or LSP_ERR_FORMAT and a sentence. */
-lsp_status lsp_spmv_tell_faults(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_faults *faults);
+/* LSP_OK if `outside` is the number of no entry, else LSP_ERR_FORMAT and a sentence. */
+lsp_status lsp_spmv_tell_outside(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t outside);
 
 #endif

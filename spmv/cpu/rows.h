@@ -14,11 +14,11 @@ int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight);
 
 typedef struct lsp_spmv_rows {
     const lsp_spmv_job *job;
-    bool prefetch; /* lsp_spmv_reads_at_random */
-    lsp_spmv_faults *faults;
+    bool prefetch;    /* lsp_spmv_reads_at_random */
+    int64_t *outside; /* the lowest entry whose column is outside the matrix */
 } lsp_spmv_rows;
 
-/* y of the rows begin .. end-1. Stops at a row whose pointers are wrong. */
+/* y of the rows begin .. end-1. */
 void lsp_spmv_rows_avx512(const lsp_spmv_rows *r, int64_t begin, int64_t end);
 void lsp_spmv_rows_avx2(const lsp_spmv_rows *r, int64_t begin, int64_t end);
 void lsp_spmv_rows_portable(const lsp_spmv_rows *r, int64_t begin, int64_t end);

@@ -174,7 +174,8 @@ __device__ inline void spmv_write(const spmv_job &job, T *y, typename spmv_sum<T
         const T scaled = alpha * (is_empty ? (T)0 : sum);
         *y = beta == 0 ? scaled : fma(beta, *y, scaled);
     } else {
-        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)*y));
+        const double old = beta == 0 ? 0 : (double)*y;
+        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, job.semiring == LSP_OR_AND ? old != 0 : old));
     }
 }
 template <typename T, bool PLUS>

@@ -193,6 +193,7 @@ static inline void plain_spmv(const request *r, const lsp_csr *A, const block *x
         double *to = &y->at[at_index(r, y, i / vectors, i % vectors)];
         *to = r->semiring == LSP_PLUS_TIMES ? (r->beta == 0 ? r->alpha * sums[i] : r->alpha * sums[i] + r->beta * *to)
               : r->beta == 0                ? sums[i]
+              : r->semiring == LSP_OR_AND   ? *to != 0 || sums[i] != 0
                                             : plain_join(r->semiring, *to, sums[i]);
     }
     free(sums);

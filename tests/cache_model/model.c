@@ -1,7 +1,7 @@
 /* The cache model: its formulas beside brute force, its limits, the paper's own formulas beside numbers computed by
  * hand, samples of known patterns, and what is refused. */
+#include "cases.h"
 #include "libsparse/unstable.h"
-#include "model_cases.h"
 
 /* ---- formulas ---- */
 
