@@ -119,8 +119,21 @@ done:
     return status;
 }
 
-static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab, const void *b,
-                        void *x, lsp_solve_info *info) {
+lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *info) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    if (info == NULL) {
+        return lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's information is NULL");
+    }
+    *info = (lsp_solve_info){.solver = plan->resident != NULL ? "resident" : plan->backend->solver,
+                             .spmv = plan->spmv_info,
+                             .plan_seconds = plan->plan_seconds};
+    return LSP_OK;
+}
+
+static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
+                        bool bicgstab, lsp_solve_info *info) {
     lsp_status status = LSP_OK;
     lsp_solve_plan *plan = NULL;
     LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
@@ -130,14 +143,14 @@ done:
     return status;
 }
 
-lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                   lsp_solve_info *info) {
-    return solve(ctx, A, options, false, b, x, info);
+    return solve(ctx, A, b, options, x, false, info);
 }
 
-lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                         lsp_solve_info *info) {
-    return solve(ctx, A, options, true, b, x, info);
+    return solve(ctx, A, b, options, x, true, info);
 }
 
 lsp_status lsp_cg_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan **plan) {

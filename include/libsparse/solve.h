@@ -83,11 +83,12 @@ typedef struct lsp_solve_info {
  * (lsp_bicgstab: flexible BiCGStab). A, b and x lie in one place. LSP_ERR_CONVERGENCE if it ends by anything but
  * convergence, a stop or `fixed`; x then holds the last iterate, and the sentence names the iteration. After any other
  * failure, also of a function of the caller, x is as it was. `options` and `info` may be NULL. Waits for a GPU at the
- * end, and now and then for the news of an earlier iteration. lsp_cg(ctx, &A, b, x, NULL, NULL); */
-LSP_API lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+ * end, and now and then for the news of an earlier iteration.
+ *     lsp_cg(ctx, &A, b, NULL, x, NULL); */
+LSP_API lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                           lsp_solve_info *info);
-LSP_API lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x,
-                                const lsp_solve_options *options, lsp_solve_info *info);
+LSP_API lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options,
+                                void *x, lsp_solve_info *info);
 
 /* ---- plans: several right-hand sides, or several matrices of one structure --------------------------------------- */
 
@@ -99,6 +100,8 @@ LSP_API lsp_status lsp_cg_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_
 LSP_API lsp_status lsp_bicgstab_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options,
                                             lsp_solve_plan **plan);
 LSP_API void lsp_solve_plan_destroy(lsp_solve_plan *plan);
+/* What is known before a solution: solver, spmv and plan_seconds. All else is 0. */
+LSP_API lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *info);
 LSP_API lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_info *info);
 /* New values in the same structure, as lsp_spmv_update. With Jacobi it waits for a GPU: a diagonal entry of 0 is
  * refused, and the plan stays as it was. */
