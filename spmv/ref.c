@@ -1,5 +1,4 @@
 /* The specification: one thread on the host, each row summed in its order, product by product. */
-#include "ref.h"
 #include "finish.h"
 
 static double value_at(const lsp_csr *A, int64_t k) {

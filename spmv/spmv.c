@@ -1,7 +1,7 @@
 /* Y = alpha*op(A)*X + beta*Y in one call, without a plan. */
 #include "spmv.h"
+#include "core/cuda.h"
 #include "matrices/matrices.h"
-#include "transpose.h"
 
 lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, const lsp_spmv_vectors *vectors) {
     lsp_status status = LSP_OK;
@@ -13,7 +13,10 @@ lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *opti
     LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
     LSP_TRY(lsp_spmv_check_vectors(ctx, vectors, &job));
     if (options != NULL && options->transpose) {
-        LSP_TRY(lsp_spmv_transpose(ctx, A, &transposed));
+        LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                    "work on the stream is being recorded into a graph: a matrix cannot be transposed there, because "
+                    "that waits");
+        LSP_TRY(lsp_csr_transpose(ctx, A, &transposed));
         job.A = transposed;
         job.planned = true;
     } else if (A->where == LSP_HOST) { /* before y is written; columns are looked at by the engines */
@@ -21,7 +24,7 @@ lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *opti
     }
     LSP_TRY(lsp_spmv_choose(ctx, &job, NULL));
     if (job.A.rows > 0) {
-        LSP_TRY(lsp_spmv_engine_of(&job, job.choice.method)->run(ctx, &job, NULL));
+        LSP_TRY(job.engine->run(ctx, &job, NULL));
     }
 done:
     lsp_csr_free(ctx, &transposed);

@@ -1,7 +1,5 @@
 /* The paper's two steps on the CPU: the x that the entries need are gathered, in some passes over the columns, each of
  * which follows those of one part of x; then rows are summed with contiguous reads. */
-#include "cpu.h"
-#include "spmv/finish.h"
 #include "walk.h"
 
 enum { parts_per_thread = 8, least_share = 1 << 14 };
@@ -125,7 +123,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     work w = {.job = job};
     (void)parts;
     if (!job->planned && !columns_are_inside(&job->A, 0, job->A.nnz)) {
-        return lsp_spmv_ref.run(ctx, job, NULL); /* which tells what is wrong */
+        return lsp_spmv_ref.run(ctx, job, NULL); /* which leaves entries out */
     }
     w.parts = parts_per_thread * lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share);
     LSP_TRY(lsp_scratch_bytes(ctx, job->A.nnz, item, false, &w.gathered));

@@ -1,6 +1,5 @@
 /* CSR as it is, on the CPU. Threads own consecutive rows, cut so that each has equally many rows and entries together.
  * A long row at a cut is shared: its pieces are summed by whoever is free, and added in order afterwards. */
-#include "cpu.h"
 #include "walk.h"
 
 enum { least_share = 1 << 15, long_row = 2 * LSP_SPMV_PIECE };
@@ -158,7 +157,8 @@ static double missed(const lsp_csr *A, int64_t line) {
     return (double)misses / (double)reads;
 }
 
-bool lsp_spmv_reads_at_random(const lsp_csr *A, size_t item_bytes) {
+/* Do the columns look random, and is a vector of such items larger than 4 MB? Then x is prefetched. */
+static bool reads_at_random(const lsp_csr *A, size_t item_bytes) {
     const int64_t item = (int64_t)item_bytes, large = 4 << 20; /* bytes: a smaller x comes soon enough */
     return A->nnz >= 1 << 16 && A->cols > large / item && missed(A, 64 / item) > 0.4;
 }
@@ -172,7 +172,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     work w = {.ctx = ctx, .rows = {.job = job}, .outside = INT64_MAX};
     (void)parts;
     w.rows.outside = &w.outside;
-    w.rows.prefetch = lsp_spmv_reads_at_random(A, lsp_type_bytes(job->options.type));
+    w.rows.prefetch = reads_at_random(A, lsp_type_bytes(job->options.type));
     w.threads = lsp_threads_for(ctx, (A->rows + A->nnz) * lsp_min(job->options.vectors, 16), least_share);
     LSP_TRY(cut(&w));
     lsp_for_parts(ctx, w.threads + w.pieces, w.threads, do_part, &w);

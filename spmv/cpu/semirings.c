@@ -1,6 +1,5 @@
 /* CSR as it is in a semiring other than plus-times: a row joins its products in their order. And the pieces of long
  * rows, in any semiring. */
-#include "spmv/finish.h"
 #include "walk.h"
 
 /* The sum of the entries begin .. end-1; `semiring` and `val_type` are constants. */

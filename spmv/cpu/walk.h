@@ -4,7 +4,7 @@
 #define LSP_SPMV_CPU_WALK_H
 
 #include "core/vector.h"
-#include "rows.h"
+#include "cpu.h"
 
 typedef struct row_walk {
     int64_t begin, end; /* of the row */
