@@ -14,13 +14,13 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
     LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL &&
                           args->group_at == NULL),
-                LSP_ERR_ARGUMENT, "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
+                LSP_ERR_ARGUMENT, "offset_type is %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
     LSP_REQUIRE(args->length >= 0 && args->max_length >= 0, LSP_ERR_ARGUMENT,
-                "segments of %lld items, or of at most %lld: a length cannot be negative", (long long)args->length,
+                "length is %lld and max_length %lld: neither can be negative", (long long)args->length,
                 (long long)args->max_length);
     if (args->offsets != NULL) {
         LSP_REQUIRE(args->length == 0, LSP_ERR_ARGUMENT,
-                    "offsets and a length of %lld items are given: only one may be", (long long)args->length);
+                    "offsets and a length of %lld items are given: only one of them may be", (long long)args->length);
         return LSP_OK;
     }
     LSP_REQUIRE(args->ends == NULL, LSP_ERR_ARGUMENT, "the ends of %lld segments are given, but their begins are NULL",
@@ -31,7 +31,7 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->length > 0, LSP_ERR_ARGUMENT,
                 "the offsets of %lld segments are NULL, and no common length is given", (long long)args->segments);
     LSP_REQUIRE(args->segments == lsp_ceil_div(args->n, args->length), LSP_ERR_ARGUMENT,
-                "%lld items in segments of %lld make %lld segments, not %lld", (long long)args->n,
+                "%lld items in segments of %lld: the number of segments is %lld, not %lld", (long long)args->n,
                 (long long)args->length, (long long)lsp_ceil_div(args->n, args->length), (long long)args->segments);
     LSP_REQUIRE(args->max_length == 0 || lsp_min(args->length, args->n) <= args->max_length, LSP_ERR_ARGUMENT,
                 "segments of %lld items, but none may be longer than %lld", (long long)lsp_min(args->length, args->n),
@@ -68,9 +68,11 @@ static lsp_status check_gaps(lsp_ctx *ctx, const lsp_segsort_args *args) {
         lsp_segsort_bounds(args, 0, &begin, &other);
         lsp_segsort_bounds(args, args->segments - 1, &other, &end);
     }
-    LSP_REQUIRE(begin == 0 && end == args->n, LSP_ERR_ARGUMENT,
-                "groups are asked for, but the segments hold the items %lld to %lld only: they must hold all %lld",
-                (long long)begin, (long long)end, (long long)args->n);
+    LSP_REQUIRE(
+        begin == 0 && end == args->n, LSP_ERR_ARGUMENT,
+        "groups are asked for, but the segments begin at item %lld and end before item %lld: they must hold all "
+        "%lld items",
+        (long long)begin, (long long)end, (long long)args->n);
 done:
     return status;
 }
@@ -136,11 +138,11 @@ static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
         return LSP_OK;
     }
     lsp_segsort_bounds(args, bad, &begin, &end);
-    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at %lld and ends before that, at %lld",
+    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at item %lld, but its end %lld is smaller",
                 (long long)bad, (long long)begin, (long long)end);
     LSP_REQUIRE(begin >= 0 && end <= args->n, LSP_ERR_ARGUMENT,
-                "segment %lld holds the items %lld to %lld, but there are only the items 0 to %lld", (long long)bad,
-                (long long)begin, (long long)end, (long long)args->n);
+                "segment %lld begins at item %lld and ends before item %lld, but the number of items is %lld",
+                (long long)bad, (long long)begin, (long long)end, (long long)args->n);
     status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld",
                       (long long)bad, (long long)(end - begin), (long long)longest);
 done:
@@ -166,7 +168,7 @@ static void check_order(void *data, int64_t first, int64_t last) {
 }
 
 /* Does each segment begin at or after the end of the previous one? Then no two overlap. */
-static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static bool are_in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
     order_check check = {.args = args, .bad = args->segments};
     lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
     return check.bad == args->segments;
@@ -174,11 +176,11 @@ static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
 
 /* Refuses segments that overlap, because threads would sort them at the same time. Costs one pass over the segments
  * and, if they are not in order, a sort of their begins and ends. */
-static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_no_overlap(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t *begins, *ends, count = 0;
-    if (args->ends == NULL || in_order(ctx, args)) {
+    if (args->ends == NULL || are_in_order(ctx, args)) {
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH(ctx, args->segments, &begins));
@@ -188,20 +190,22 @@ static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
         count += begins[count] < ends[count];
     }
     const int64_t whole[] = {0, count};
-    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = count,
-                                                     .segments = 1,
-                                                     .offsets = whole,
-                                                     .offset_type = LSP_I64,
-                                                     .key_type = LSP_I64,
-                                                     .value_bytes = 8,
-                                                     .keys = begins,
-                                                     .keys_out = begins,
-                                                     .values = ends,
-                                                     .values_out = ends}));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = count,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = LSP_I64,
+                                                    .value_bytes = 8,
+                                                    .keys = begins,
+                                                    .keys_out = begins,
+                                                    .values = ends,
+                                                    .values_out = ends},
+                                count, NULL, 0));
     for (int64_t s = 1; s < count; s++) {
         LSP_REQUIRE(ends[s - 1] <= begins[s], LSP_ERR_ARGUMENT,
                     "segments overlap: one holds the items %lld to %lld, another one the items %lld to %lld",
-                    (long long)begins[s - 1], (long long)ends[s - 1], (long long)begins[s], (long long)ends[s]);
+                    (long long)begins[s - 1], (long long)ends[s - 1] - 1, (long long)begins[s], (long long)ends[s] - 1);
     }
 done:
     lsp_scratch_release(ctx, mark);
@@ -210,25 +214,25 @@ done:
 
 /* ---- arrays ---- */
 
-typedef struct array {
+typedef struct used_array {
     const char *name;
     const void *memory;
     int64_t items;
     size_t item_bytes;
     bool written;
     int pair; /* equal and not 0: an input and the output that may replace it in place */
-} array;
+} used_array;
 
 enum { ARRAYS = 11, MOST_ALIGNMENT = 8 };
 
 /* Lists the arrays that are used, and returns their number: fewer arrays are fewer pairs to compare. */
-static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
+static int list_arrays(const lsp_segsort_args *args, used_array list[ARRAYS]) {
     int count = 0;
     size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
     size_t value = args->value_bytes;
     const int64_t sorted = args->keys_out == NULL && wants_positions(args) ? 0 : args->n;
     int64_t n = args->n, outs = value > 0 ? n : 0, ins = wants_positions(args) ? 0 : outs, segments = args->segments;
-    const array all[ARRAYS] = {
+    const used_array all[ARRAYS] = {
         {"keys", args->keys, n, key, false, 1},
         {"sorted keys", args->keys_out, sorted, key, true, 1},
         {"values", args->values, ins, value, false, 2},
@@ -250,28 +254,28 @@ static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
 }
 
 /* Do two arrays share a byte? */
-static bool overlap(const array *a, const array *b) {
+static bool share_a_byte(const used_array *a, const used_array *b) {
     uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
     uintptr_t bytes = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
     return (x < y ? y - x : x - y) < bytes;
 }
 
 /* Refuses arrays that are missing, misaligned or overlap. */
-static lsp_status check_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_used_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
-    array list[ARRAYS];
+    used_array list[ARRAYS];
     const int count = list_arrays(args, list);
     for (int i = 0; i < count; i++) {
-        const array *a = &list[i];
+        const used_array *a = &list[i];
         size_t alignment = a->item_bytes < MOST_ALIGNMENT ? a->item_bytes : MOST_ALIGNMENT;
         LSP_REQUIRE(a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL", a->name, (long long)a->items);
         LSP_REQUIRE((uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
                     "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
                     alignment);
         for (int j = 0; j < i; j++) {
-            const array *b = &list[j];
+            const used_array *b = &list[j];
             bool in_place = a->pair > 0 && a->pair == b->pair && a->memory == b->memory;
-            LSP_REQUIRE((!a->written && !b->written) || !overlap(a, b) || in_place, LSP_ERR_ARGUMENT,
+            LSP_REQUIRE((!a->written && !b->written) || !share_a_byte(a, b) || in_place, LSP_ERR_ARGUMENT,
                         "the %s and the %s overlap", b->name, a->name);
         }
     }
@@ -282,7 +286,7 @@ done:
 /* ---- everything ---- */
 
 /* Checks types, sizes, flags and the range of bits. */
-static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_sort_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     enum { ALL_POSITIONS = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS };
     const int64_t narrow = (int64_t)1 << 32;
@@ -290,21 +294,26 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64, positions = wants_positions(args);
     LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
                 LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
-    LSP_REQUIRE((args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS)) == 0,
-                LSP_ERR_ARGUMENT, "unknown flags: 0x%x", args->flags);
+    const unsigned unknown = args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS);
+    LSP_REQUIRE(unknown == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x", unknown);
     LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
-                "positions in the segment and in the array are both asked for: only one kind is offered");
+                "positions in the segment and in the used_array are both asked for: only one kind is offered");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
                 "positions of %zu bytes: 4 or 8 are offered", args->value_bytes);
     int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_longest_bound(args);
     LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
                 "positions among %lld items do not fit 4 bytes", (long long)counted);
-    LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
-                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot be compared: integers of %d bits%s",
-                begin, end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
+    LSP_REQUIRE((begin == 0 && end == 0) || !is_float, LSP_ERR_ARGUMENT,
+                "begin_bit is %d and end_bit %d: keys of type %s have no ranges of bits, only integers have", begin,
+                end, lsp_type_name(args->key_type));
+    LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits), LSP_ERR_ARGUMENT,
+                "begin_bit is %d and end_bit %d: keys of type %s have bits from 0 to %d, and end_bit is one more than "
+                "the last bit compared",
+                begin, end, lsp_type_name(args->key_type), key_bits - 1);
     LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL && args->group_at == NULL) ||
                     args->offset_type != LSP_I32 || args->n <= INT32_MAX,
-                LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
+                LSP_ERR_ARGUMENT, "the places and counts of changes among %lld items do not fit LSP_I32",
+                (long long)args->n);
 done:
     return status;
 }
@@ -314,9 +323,11 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int64_t most_on_gpu = (int64_t)1 << 45;
     int64_t bytes;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the segmented sort are NULL");
-    LSP_REQUIRE(args->n >= 0 && args->segments >= 0 && args->segments < INT64_MAX / 16, LSP_ERR_ARGUMENT,
-                "%lld items in %lld segments: that cannot be sorted", (long long)args->n, (long long)args->segments);
-    LSP_REQUIRE(lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT, "%lld items cannot be in memory", (long long)args->n);
+    LSP_REQUIRE(args->n >= 0 && lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT,
+                "the number of items is %lld: 0 to %lld are offered", (long long)args->n, (long long)INT64_MAX / 16);
+    LSP_REQUIRE(args->segments >= 0 && args->segments < INT64_MAX / 16, LSP_ERR_ARGUMENT,
+                "the number of segments is %lld: 0 to %lld are offered", (long long)args->segments,
+                (long long)INT64_MAX / 16 - 1);
     LSP_REQUIRE(args->key_type >= LSP_I32 && args->key_type <= LSP_F64, LSP_ERR_ARGUMENT,
                 "keys of type %s cannot be sorted", lsp_type_name(args->key_type));
     LSP_REQUIRE(args->where == LSP_HOST || args->where == LSP_CUDA, LSP_ERR_ARGUMENT,
@@ -328,13 +339,13 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 (long long)args->segments, (long long)most_on_gpu);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_segsort_args", args->reserved));
     LSP_TRY(check_form(ctx, args));
-    LSP_TRY(check_kinds(ctx, args));
+    LSP_TRY(check_sort_kinds(ctx, args));
     LSP_TRY(check_extras(ctx, args));
-    LSP_TRY(check_arrays(ctx, args));
+    LSP_TRY(check_used_arrays(ctx, args));
     if (args->where == LSP_HOST) {
         LSP_TRY(check_bounds(ctx, args));
         LSP_TRY(check_gaps(ctx, args));
-        LSP_TRY(check_apart(ctx, args));
+        LSP_TRY(check_no_overlap(ctx, args));
     }
 done:
     return status;
