@@ -47,15 +47,6 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
         {.share = 1.3, .entry = 0.3, .row = 1, .vector = 4, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_BLOCKS] =
         {.share = 1.4, .entry = 0.3, .row = 1, .vector = 1.8, .row_vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_LENGTHS] = {.share = 1.3,
-                          .x = 1,
-                          .hidden = 0.5,
-                          .entry = 0.4,
-                          .row = 1,
-                          .vector = 0.5,
-                          .row_vector = 0.5,
-                          .launches = 1,
-                          .plan = 200},
     [LSP_SPMV_PROPAGATE] = {
         .share = 1, .entry = 1.5, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300}};
 

@@ -54,21 +54,16 @@ static lsp_status gather(lsp_ctx *ctx, work *w) {
 
 /* The sum of the entries begin .. end-1: four chains of fused multiply-adds, or joined in order. */
 #define SUM_ROW(type, suffix, fused)                                                                                   \
-    ALWAYS type value_##suffix(lsp_type val_type, const lsp_csr *A, int64_t k) {                                       \
-        return val_type == LSP_NONE  ? 1                                                                               \
-               : val_type == LSP_F32 ? (type)((const float *)A->val)[k]                                                \
-                                     : (type)((const double *)A->val)[k];                                              \
-    }                                                                                                                  \
     ALWAYS type plus_##suffix(lsp_type val_type, const lsp_csr *A, const type *x, int64_t begin, int64_t end) {        \
         type s[4] = {0};                                                                                               \
         int64_t k = begin;                                                                                             \
         for (; k + 4 <= end; k += 4) {                                                                                 \
             for (int j = 0; j < 4; j++) {                                                                              \
-                s[j] = fused(value_##suffix(val_type, A, k + j), x[k + j], s[j]);                                      \
+                s[j] = fused(lsp_spmv_value_##suffix(val_type, A->val, k + j), x[k + j], s[j]);                        \
             }                                                                                                          \
         }                                                                                                              \
         for (; k < end; k++) {                                                                                         \
-            s[0] = fused(value_##suffix(val_type, A, k), x[k], s[0]);                                                  \
+            s[0] = fused(lsp_spmv_value_##suffix(val_type, A->val, k), x[k], s[0]);                                    \
         }                                                                                                              \
         return (s[0] + s[2]) + (s[1] + s[3]);                                                                          \
     }                                                                                                                  \
@@ -83,16 +78,15 @@ static lsp_status gather(lsp_ctx *ctx, work *w) {
             return (type)(end - begin);                                                                                \
         }                                                                                                              \
         for (int64_t k = begin; k < end; k++) {                                                                        \
-            sum = join_##suffix(semiring, value_##suffix(A->val_type, A, k), x[k], sum);                               \
+            sum = join_##suffix(semiring, lsp_spmv_value_##suffix(A->val_type, A->val, k), x[k], sum);                 \
         }                                                                                                              \
         return sum;                                                                                                    \
     }                                                                                                                  \
     static void finish_row_##suffix(const work *w, int64_t i, int64_t begin, int64_t end) {                            \
         const lsp_spmv_vectors *v = &w->job->vectors;                                                                  \
-        const int64_t at = w->job->options.by_columns ? w->vector * v->y_stride + i : i * v->y_stride + w->vector;     \
         const lsp_semiring semiring = w->job->options.semiring;                                                        \
         const type sum = sum_##suffix(semiring, &w->job->A, (const type *)w->gathered, begin, end);                    \
-        finish_##suffix(semiring, (type)v->alpha, (type)v->beta, sum, (type *)v->y + at);                              \
+        finish_##suffix(semiring, (type)v->alpha, (type)v->beta, sum, lsp_spmv_y_##suffix(w->job, i, w->vector));      \
     }
 SUM_ROW(float, f32, __builtin_fmaf)
 SUM_ROW(double, f64, __builtin_fma)

@@ -37,7 +37,7 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define T_SUFFIX f64
 #define VAL double
 #define LOAD_VALUES load_f64
-#define FMA __builtin_fma
+#define FUSED __builtin_fma
 #define SUFFIX f64
 #include "rows_template.h"
 
@@ -46,7 +46,7 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define EIGHT_LANES
 #define VAL float
 #define LOAD_VALUES load_f32
-#define FMA __builtin_fmaf
+#define FUSED __builtin_fmaf
 #define SUFFIX f32
 #include "rows_template.h"
 
@@ -54,14 +54,14 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define T_SUFFIX f64
 #define VAL float
 #define LOAD_VALUES from_f32
-#define FMA __builtin_fma
+#define FUSED __builtin_fma
 #define SUFFIX mixed
 #include "rows_template.h"
 
 #define T double
 #define T_SUFFIX f64
 #define VAL char
-#define FMA __builtin_fma
+#define FUSED __builtin_fma
 #define SUFFIX ones_f64
 #define PATTERN
 #include "rows_template.h"
@@ -70,7 +70,7 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define T_SUFFIX f32
 #define EIGHT_LANES
 #define VAL char
-#define FMA __builtin_fmaf
+#define FUSED __builtin_fmaf
 #define SUFFIX ones_f32
 #define PATTERN
 #include "rows_template.h"

@@ -8,16 +8,16 @@
 #define NAME(f) NAME__(f, SUFFIX)
 #define TYPED(f) NAME__(f, T_SUFFIX)
 #ifdef PATTERN
-#define VALUE(k) ((T)1)
+#define VALUE_AT(k) ((T)1)
 #define VALUES(k) TYPED(all)(1)
 #else
-#define VALUE(k) ((T)val[k])
+#define VALUE_AT(k) ((T)val[k])
 #define VALUES(k) LOAD_VALUES(val + (k))
 #endif
 
 /* One product more, then the next case. */
 #define ONE_MORE                                                                                                       \
-    rest = FMA(VALUE(k), x[lsp_index_at(col, col_type, k)], rest);                                                     \
+    rest = FUSED(VALUE_AT(k), x[lsp_index_at(col, col_type, k)], rest);                                                \
     k++;                                                                                                               \
     __attribute__((fallthrough))
 
@@ -130,7 +130,7 @@ ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t be
     UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(all)(0); }
     for (int64_t k = begin; k < end; k++) {
         const T *at = x + lsp_index_at(col, col_type, k) * stride;
-        const TYPED(vec) value = TYPED(all)(VALUE(k));
+        const TYPED(vec) value = TYPED(all)(VALUE_AT(k));
         UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(times_add)(value, TYPED(load)(at + j * lanes), s[j]); }
     }
     UNROLLED for (int j = 0; j < vecs; j++) { TYPED(save)(sums + j * lanes, s[j]); }
@@ -146,8 +146,8 @@ ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, lsp_type col_type, boo
     T s[4] = {0};
     (void)val;
     for (int64_t k = begin; k < end; k++) {
-        const T *at = x + lsp_index_at(col, col_type, k) * row, value = VALUE(k);
-        UNROLLED for (int j = 0; j < width; j++) { s[j] = FMA(value, at[j * next], s[j]); }
+        const T *at = x + lsp_index_at(col, col_type, k) * row, value = VALUE_AT(k);
+        UNROLLED for (int j = 0; j < width; j++) { s[j] = FUSED(value, at[j * next], s[j]); }
     }
     UNROLLED for (int j = 0; j < width; j++) { sums[j] = s[j]; }
 }
@@ -217,7 +217,7 @@ ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x
     UNROLLED for (int j = 0; j < width / lanes; j++) {
         s->vecs[j] = TYPED(times_add)(TYPED(all)(value), TYPED(load)(x + j * lanes), s->vecs[j]);
     }
-    UNROLLED for (int j = wide; j < width; j++) { s->rest[j] = FMA(value, x[j], s->rest[j]); }
+    UNROLLED for (int j = wide; j < width; j++) { s->rest[j] = FUSED(value, x[j], s->rest[j]); }
 }
 
 /* `width` vectors in registers: the even entries of a row, then the odd ones. Rows of X are contiguous; int32 columns.
@@ -245,11 +245,11 @@ ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_
             next = lsp_min(k + 8, walk.end);
             fetch_streams(&from, k, sizeof(VAL));
             for (; k + 2 <= next; k += 2) {
-                NAME(usual_add)(width, &even, VALUE(k), x + col[k] * stride);
-                NAME(usual_add)(width, &odd, VALUE(k + 1), x + col[k + 1] * stride);
+                NAME(usual_add)(width, &even, VALUE_AT(k), x + col[k] * stride);
+                NAME(usual_add)(width, &odd, VALUE_AT(k + 1), x + col[k + 1] * stride);
             }
             if (k < next) {
-                NAME(usual_add)(width, &even, VALUE(k), x + col[k] * stride);
+                NAME(usual_add)(width, &even, VALUE_AT(k), x + col[k] * stride);
             }
         }
         UNROLLED for (int j = 0; j < width / lanes; j++) {
@@ -331,7 +331,7 @@ static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void
 #undef NAME__
 #undef NAME
 #undef TYPED
-#undef VALUE
+#undef VALUE_AT
 #undef VALUES
 #undef ONE_MORE
 #undef LOAD_VALUES
@@ -339,6 +339,6 @@ static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void
 #undef T
 #undef T_SUFFIX
 #undef VAL
-#undef FMA
+#undef FUSED
 #undef SUFFIX
 #undef PATTERN

@@ -211,8 +211,11 @@ template <typename V, typename K> __device__ inline tile_room<V, K> tile_in(char
     return {(const V *)(shared + 16 + room * (int)sizeof(int32_t)), (const int32_t *)(shared + 16), begin & ~(K)3};
 }
 
-template <typename V> __device__ inline unsigned value_bytes() { return (unsigned)sizeof(V); }
-template <> __device__ inline unsigned value_bytes<spmv_one>() { return 0; }
+/* Of a value, and with its column. */
+template <typename V> __host__ __device__ inline unsigned value_bytes() {
+    return std::is_same<V, spmv_one>::value ? 0 : (unsigned)sizeof(V);
+}
+template <typename V> static inline size_t tile_entry_bytes() { return sizeof(int32_t) + value_bytes<V>(); }
 
 /* Starts the copies of the entries begin .. end-1: thread 0 the bulk, and others the last ones, for which a bulk copy
  * would read beyond the arrays. The caller's barrier follows. */

@@ -7,8 +7,7 @@ enum { MANY_ROWS = 32 }; /* of a tile, or fewer */
 template <typename V, typename T, int E>
 static lsp_status start_parts(lsp_ctx *ctx, const many_launch *m, int threads, bool *beside) {
     lsp_status status = LSP_OK;
-    const size_t bytes = sizeof(int32_t) + (std::is_same<V, spmv_one>::value ? 0 : sizeof(V));
-    const size_t shared = m->rows.room > 0 ? 16 + (size_t)m->rows.room * bytes : 0;
+    const size_t shared = m->rows.room > 0 ? 16 + (size_t)m->rows.room * tile_entry_bytes<V>() : 0;
     LSP_TRY(lsp_allow_shared(ctx, kernel_many<V, T, E>, shared));
     LSP_TRY(
         LSP_LAUNCH_BESIDE(ctx, beside, (kernel_many<V, T, E>), lsp_min(m->rows.tiles, INT32_MAX), threads, shared, *m));
