@@ -35,6 +35,13 @@ LSP_SPMV_ROWS_ISA(avx512)
 LSP_SPMV_ROWS_ISA(avx2)
 LSP_SPMV_ROWS_ISA(portable)
 
+/* f_V_T(...) for the types of values and of vectors; ones: a pattern. */
+#define LSP_SPMV_WITH_TYPES(val_type, type, f, ...)                                                                    \
+    ((type) == LSP_F32       ? ((val_type) == LSP_F32 ? f##_f32_f32(__VA_ARGS__) : f##_ones_f32(__VA_ARGS__))          \
+     : (val_type) == LSP_F64 ? f##_f64_f64(__VA_ARGS__)                                                                \
+     : (val_type) == LSP_F32 ? f##_f32_f64(__VA_ARGS__)                                                                \
+                             : f##_ones_f64(__VA_ARGS__))
+
 /* The same in a semiring other than plus-times: cpu/semirings.c. */
 void lsp_spmv_rows_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end);
 void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums);

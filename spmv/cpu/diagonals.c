@@ -49,7 +49,7 @@ static lsp_status count(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *fou
 typedef struct shared {
     const lsp_diagonals *D;
     int parts;
-    build_slices do_slices; /* or, if NULL: */
+    build_slices build; /* or, if NULL: */
     void (*multiply)(const lsp_diagonals_product *product, int64_t begin, int64_t end);
     void *data; /* the first argument of either */
 } shared;
@@ -75,8 +75,8 @@ static void do_share(void *data, int64_t part, int thread) {
     const int64_t begin = first_slice(s->D, (int)part, s->parts);
     const int64_t end = part + 1 == s->parts ? s->D->slices : first_slice(s->D, (int)part + 1, s->parts);
     (void)thread;
-    if (s->do_slices) {
-        s->do_slices(s->data, begin, end);
+    if (s->build) {
+        s->build(s->data, begin, end);
     } else {
         s->multiply(s->data, begin, end);
     }
@@ -92,12 +92,12 @@ static void share_slices(lsp_ctx *ctx, shared *s) {
 
 static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places) {
     lsp_diagonals_build build = {.A = A, .D = D, .block = D->block};
-    shared s = {.D = D, .do_slices = PICK(ctx, place), .data = &build};
+    shared s = {.D = D, .build = PICK(ctx, place), .data = &build};
     if (places) {
         share_slices(ctx, &s);
     }
     if (A->val_type != LSP_NONE) {
-        s.do_slices = PICK(ctx, fill);
+        s.build = PICK(ctx, fill);
         share_slices(ctx, &s);
     }
     return LSP_OK;

@@ -131,18 +131,5 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #undef PATTERN
 
 void LSP_ISA_NAME(lsp_diagonals_product)(const lsp_diagonals_product *p, int64_t begin, int64_t end) {
-    const lsp_type val = p->A->val_type;
-    if (p->type == LSP_F32) {
-        if (val == LSP_NONE) {
-            product_ones_f32(p, begin, end);
-        } else {
-            product_f32_f32(p, begin, end);
-        }
-    } else if (val == LSP_NONE) {
-        product_ones_f64(p, begin, end);
-    } else if (val == LSP_F32) {
-        product_f32_f64(p, begin, end);
-    } else {
-        product_f64_f64(p, begin, end);
-    }
+    LSP_SPMV_WITH_TYPES(p->A->val_type, p->type, product, p, begin, end);
 }

@@ -31,7 +31,7 @@ ALWAYS vec_f64 from_f32(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)
 ALWAYS void save_f64(double *p, vec_f64 x) { _mm256_storeu_pd(p, x); }
 ALWAYS void save_f32(float *p, vec_f32 x) { _mm256_storeu_ps(p, x); }
 ALWAYS vec_f64 plus_f64(vec_f64 a, vec_f64 b) { return _mm256_add_pd(a, b); }
-ALWAYS vec_f64 times_plus_f64(vec_f64 a, vec_f64 b, vec_f64 c) { return _mm256_fmadd_pd(a, b, c); }
+ALWAYS vec_f64 times_add_f64(vec_f64 a, vec_f64 b, vec_f64 c) { return _mm256_fmadd_pd(a, b, c); }
 ALWAYS vec_f32 times_add_f32(vec_f32 a, vec_f32 b, vec_f32 c) { return _mm256_fmadd_ps(a, b, c); }
 /* (x0 + x2) + (x1 + x3) */
 ALWAYS double across_f64(vec_f64 x) {

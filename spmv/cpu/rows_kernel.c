@@ -38,7 +38,7 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define VAL double
 #define LOAD_VALUES load_f64
 #define FUSED __builtin_fma
-#define SUFFIX f64
+#define SUFFIX f64_f64
 #include "rows_template.h"
 
 #define T float
@@ -47,7 +47,7 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define VAL float
 #define LOAD_VALUES load_f32
 #define FUSED __builtin_fmaf
-#define SUFFIX f32
+#define SUFFIX f32_f32
 #include "rows_template.h"
 
 #define T double
@@ -55,7 +55,7 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define VAL float
 #define LOAD_VALUES from_f32
 #define FUSED __builtin_fma
-#define SUFFIX mixed
+#define SUFFIX f32_f64
 #include "rows_template.h"
 
 #define T double
@@ -75,18 +75,10 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
 #define PATTERN
 #include "rows_template.h"
 
-/* f_SUFFIX for the types of the job. */
-#define WITH_TYPES(job, f, ...)                                                                                        \
-    ((job)->options.type == LSP_F32                                                                                    \
-         ? ((job)->A.val_type == LSP_F32 ? f##_f32(__VA_ARGS__) : f##_ones_f32(__VA_ARGS__))                           \
-     : (job)->A.val_type == LSP_F64 ? f##_f64(__VA_ARGS__)                                                             \
-     : (job)->A.val_type == LSP_F32 ? f##_mixed(__VA_ARGS__)                                                           \
-                                    : f##_ones_f64(__VA_ARGS__))
-
 void LSP_ISA_NAME(lsp_spmv_rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
-    WITH_TYPES(r->job, rows, r, begin, end);
+    LSP_SPMV_WITH_TYPES(r->job->A.val_type, r->job->options.type, rows, r, begin, end);
 }
 
 void LSP_ISA_NAME(lsp_spmv_piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums) {
-    WITH_TYPES(r->job, piece, r, begin, end, sums);
+    LSP_SPMV_WITH_TYPES(r->job->A.val_type, r->job->options.type, piece, r, begin, end, sums);
 }

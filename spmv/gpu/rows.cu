@@ -58,7 +58,7 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.heavy = shape->heavy;
     l.gated = gated;
     const int64_t filled = l.tiles / ((int64_t)gated_sm_blocks * lsp_cuda_get_chip(ctx)->sms);
-    const int64_t each = gated ? lsp_max(lsp_min(filled, gated_tiles), 1) : shape->block_tiles;
+    const int64_t each = gated ? lsp_max(lsp_min(filled, gated_tiles), 1) : 1;
     const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, each), INT32_MAX);
     if (gated) {
         const int64_t heavy = (int64_t)(SAMPLE_TIMES * lsp_spmv_mean(given) * shape->tile_rows) + SAMPLE_MORE;
