@@ -57,17 +57,9 @@ typedef struct shared {
 /* The first slice of a share: that in which its first diagonal lies. Diagonals and slices count alike, so that empty
  * slices cost something. */
 static int64_t first_slice(const lsp_diagonals *D, int part, int parts) {
-    int64_t low = 0, high = D->slices, begin, end;
+    int64_t begin, end;
     lsp_share(D->count + D->slices, part, parts, &begin, &end);
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (D->first[middle] + middle < begin) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return lsp_spmv_first_at(D->first, LSP_I64, D->slices, begin);
 }
 
 static void do_share(void *data, int64_t part, int thread) {

@@ -16,28 +16,33 @@ typedef struct work {
 /* dense[i] = the element i of the vector. */
 static void pack(void *data, int64_t begin, int64_t end) {
     const work *w = data;
-    const lsp_spmv_vectors *v = &w->job->vectors;
-    for (int64_t i = begin; i < end; i++) {
-        if (w->job->options.type == LSP_F32) {
-            ((float *)w->dense)[i] = ((const float *)v->x)[i * v->x_stride + w->vector];
-        } else {
-            ((double *)w->dense)[i] = ((const double *)v->x)[i * v->x_stride + w->vector];
+    const int64_t step = w->job->vectors.x_stride;
+    if (w->job->options.type == LSP_F32) {
+        for (int64_t i = begin; i < end; i++) {
+            ((float *)w->dense)[i] = lsp_spmv_x_f32(w->job, w->vector)[i * step];
+        }
+    } else {
+        for (int64_t i = begin; i < end; i++) {
+            ((double *)w->dense)[i] = lsp_spmv_x_f64(w->job, w->vector)[i * step];
         }
     }
 }
 
-static lsp_status gather(lsp_ctx *ctx, work *w) {
-    const lsp_csr *A = &w->job->A;
-    const lsp_spmv_vectors *v = &w->job->vectors;
-    const size_t item = lsp_type_bytes(w->job->options.type);
-    const int passes = w->job->choice.passes;
-    lsp_column column = {.to = w->gathered, .bytes = item};
-    if (w->dense != NULL) {
-        lsp_for_shares(ctx, A->cols, least_share, pack, w);
-        column.from = w->dense;
-    } else {
-        column.from = (const char *)v->x + (size_t)(w->vector * v->x_stride) * item;
+const void *lsp_spmv_dense_x(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t v, void *dense) {
+    work w = {.job = job, .dense = dense, .vector = v};
+    if (lsp_spmv_x_step(job) != 1) {
+        lsp_for_shares(ctx, job->A.cols, least_share, pack, &w);
+        return dense;
     }
+    return job->options.type == LSP_F32 ? (const void *)lsp_spmv_x_f32(job, v) : lsp_spmv_x_f64(job, v);
+}
+
+static lsp_status gather(lsp_ctx *ctx, const work *w) {
+    const lsp_csr *A = &w->job->A;
+    const int passes = w->job->choice.passes;
+    const lsp_column column = {.from = lsp_spmv_dense_x(ctx, w->job, w->vector, w->dense),
+                               .to = w->gathered,
+                               .bytes = lsp_type_bytes(w->job->options.type)};
     return A->nnz == 0
                ? LSP_OK
                : lsp_gather(ctx, &(lsp_gather_args){.n = A->nnz,
@@ -91,14 +96,18 @@ static lsp_status gather(lsp_ctx *ctx, work *w) {
 SUM_ROW(float, f32, __builtin_fmaf)
 SUM_ROW(double, f64, __builtin_fma)
 
+static int64_t row_at(const lsp_csr *A, int64_t weight) {
+    return lsp_spmv_first_at(A->rowptr, A->rowptr_type, A->rows, weight);
+}
+
 static void sum_rows(void *data, int64_t part, int thread) {
     const work *w = data;
     const lsp_csr *A = &w->job->A;
     int64_t from, to;
     (void)thread;
     lsp_share(A->rows + A->nnz, (int)part, (int)w->parts, &from, &to);
-    const int64_t last = part + 1 == w->parts ? A->rows : lsp_spmv_row_at(A, to);
-    for (int64_t i = part == 0 ? 0 : lsp_spmv_row_at(A, from); i < last; i++) {
+    const int64_t last = part + 1 == w->parts ? A->rows : row_at(A, to);
+    for (int64_t i = part == 0 ? 0 : row_at(A, from); i < last; i++) {
         const int64_t begin = lsp_index_at(A->rowptr, A->rowptr_type, i);
         const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
         if (w->job->options.type == LSP_F32) {
@@ -121,7 +130,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     }
     w.parts = parts_per_thread * lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share);
     LSP_TRY(lsp_scratch_bytes(ctx, job->A.nnz, item, false, &w.gathered));
-    if (!job->options.by_columns && job->vectors.x_stride > 1) {
+    if (lsp_spmv_x_step(job) != 1) {
         LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, item, false, &w.dense));
     }
     for (; w.vector < job->options.vectors; w.vector++) {

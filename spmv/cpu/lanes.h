@@ -75,6 +75,17 @@ ALWAYS float across_f32(vec_f32 x) {
 }
 #endif
 
+/* load_V_T: values from entry k on, as T; ones: a pattern. fused_T: one product more. */
+#define VALUES_OF(v, V, t, load)                                                                                       \
+    ALWAYS vec_##t load_##v##_##t(const V *val, int64_t k) { return load(val + k); }
+VALUES_OF(f64, double, f64, load_f64)
+VALUES_OF(f32, float, f64, from_f32)
+VALUES_OF(f32, float, f32, load_f32)
+#define load_ones_f64(val, k) ((void)(val), all_f64(1))
+#define load_ones_f32(val, k) ((void)(val), all_f32(1))
+#define fused_f64 __builtin_fma
+#define fused_f32 __builtin_fmaf
+
 /* x at the columns k, k + 1, ... */
 #define X_OF(i) x[lsp_index_at(col, type, k + (i))]
 #if defined(__AVX2__)
@@ -103,6 +114,9 @@ typedef struct chains_f32 {
     vec_f32 all;
 } chains_f32;
 
+/* f(part of the chains, its first lane), for each part. */
+#define EACH_CHAIN_f64(f) f(low, 0) f(high, 4)
+#define EACH_CHAIN_f32(f) f(all, 0)
 ALWAYS chains_f64 no_chains_f64(void) { return (chains_f64){all_f64(0), all_f64(0)}; }
 ALWAYS chains_f32 no_chains_f32(void) { return (chains_f32){all_f32(0)}; }
 ALWAYS double total_f64(chains_f64 s) { return across_f64(plus_f64(s.low, s.high)); }

@@ -214,31 +214,17 @@ static void do_bin(void *data, int64_t bin, int thread) {
     }
 }
 
-/* x without gaps. */
-static lsp_status close_up(lsp_ctx *ctx, const lsp_spmv_job *job, const void **x) {
-    lsp_status status = LSP_OK;
-    const size_t bytes = lsp_type_bytes(job->options.type);
-    const int64_t step = lsp_spmv_x_step(job);
-    char *dense;
-    *x = job->vectors.x;
-    if (step != 1) {
-        LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, bytes, false, (void **)&dense));
-        for (int64_t i = 0; i < job->A.cols; i++) {
-            memcpy(dense + (size_t)i * bytes, (const char *)job->vectors.x + (size_t)(i * step) * bytes, bytes);
-        }
-        *x = dense;
-    }
-done:
-    return status;
-}
-
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const propagation *p = parts;
     lsp_column column = {.bytes = lsp_type_bytes(job->options.type)};
     const running r = {.parts = p, .job = job, .column = &column};
-    LSP_TRY(close_up(ctx, job, &column.from));
+    void *dense = NULL;
+    if (lsp_spmv_x_step(job) != 1) {
+        LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, column.bytes, false, &dense));
+    }
+    column.from = lsp_spmv_dense_x(ctx, job, 0, dense);
     if (p->nnz > 0) {
         lsp_gather_stage_read(ctx, &p->gather, &p->stage, &column);
     }

@@ -19,7 +19,7 @@ typedef struct spmv_job {
     bool chooses; /* the semiring chooses one product, and not only ones and zeros */
     double empty; /* an empty sum of the semiring */
     double alpha, beta;
-    const void *alpha_at, *beta_at; /* not NULL: read instead, of the type of x */
+    const void *alpha_at, *beta_at; /* unless NULL: read instead. In the type of x */
     const void *x;
     void *y;
     int64_t vectors;

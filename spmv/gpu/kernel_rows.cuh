@@ -10,7 +10,7 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* registers for so many blocks */
+enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* blocks per multiprocessor that registers allow */
 enum { DENSE_AHEAD = 5 };                          /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
@@ -195,7 +195,7 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
 
 /* ---- bulk copies ---- */
 
-enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* most threads; registers for so many such blocks */
+enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* threads at most; blocks that registers allow */
 enum { TILES_AHEAD = 6 };                      /* entries that a lane loads before it adds the first */
 
 /* A part of the entries in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it.
