@@ -169,7 +169,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     int64_t *lengths = NULL, count = 0;
     lsp_spmv_why why;
     LSP_REQUIRE(cut(ctx, &plan->job, &plan->sizes, plan->facts.longest_row, &sized, &why), LSP_ERR_UNSUPPORTED,
-                "the method %s %s", lsp_spmv_method_name(LSP_SPMV_PROPAGATE), why.text);
+                "the method propagate %s", why.text);
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
     p = (propagation *)plan->parts;
     *p = sized;
