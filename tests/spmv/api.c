@@ -9,7 +9,7 @@ Test(spmv_api, methods_have_names) {
     for (int m = 0; m < LSP_SPMV_METHODS; m++) {
         cr_assert(strlen(lsp_spmv_method_name((lsp_spmv_method)m)) > 1);
     }
-    cr_assert(strcmp(lsp_spmv_method_name(LSP_SPMV_METHODS), "?") == 0);
+    cr_assert(strcmp(lsp_spmv_method_name((lsp_spmv_method)LSP_SPMV_METHODS), "?") == 0);
     cr_assert(strcmp(lsp_spmv_method_name(LSP_SPMV_AUTO), "auto") == 0);
     cr_assert(strcmp(lsp_spmv_method_name(LSP_SPMV_PROPAGATE), "propagate") == 0);
     cr_assert(strcmp(lsp_spmv_method_name((lsp_spmv_method)-1), "?") == 0);
