@@ -176,7 +176,7 @@ static void offer_slices(const model *m, lsp_spmv_method method, int64_t slots, 
 
 static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
     const double stored = (double)m->facts->length_slots;
-    if (stored > 0) {
+    if (stored > 0 && m->factors[LSP_SPMV_LENGTHS].share > 0) { /* a CPU has no such engine */
         const work w = {
             .stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored, .popular = popular};
         offer(m, LSP_SPMV_LENGTHS, &w, choice);
