@@ -58,7 +58,8 @@ LSP_API lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_fig
 LSP_API lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures);
 
 /* Stores figures for later contexts of that device: in the file `path`, or with path NULL in
- * $XDG_CACHE_HOME/libsparse or ~/.cache/libsparse, in a file named after the device. */
+ * $XDG_CACHE_HOME/libsparse or ~/.cache/libsparse, in a file named after the device. The file appears complete or not at all; a link
+ * is followed, a device or a pipe is written in place. */
 LSP_API lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
 
 /* ---- patterns of indices ----------------------------------------------------------------------------------------- */
