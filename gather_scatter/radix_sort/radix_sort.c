@@ -40,6 +40,8 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_seg
     lsp_status status = LSP_OK;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the radix sort are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_radix_sort_args", args->reserved));
+    LSP_REQUIRE(args->value_bytes > 0 || (args->values == NULL && args->values_out == NULL), LSP_ERR_ARGUMENT,
+                "values are given, but value_bytes is 0");
     *segment = as_segment(args);
     LSP_TRY(lsp_segsort_check(ctx, segment));
     *bytes = 0;

@@ -61,8 +61,8 @@ enum { LSP_PARTITION_MOST = 1 << 16 }; /* buckets */
 /* Which items go to which bucket, and what is moved. */
 typedef struct lsp_partition_args {
     int64_t n;
-    const void *numbers;    /* NULL, or n bucket numbers of 4 bytes, taken as unsigned */
-    int64_t buckets;        /* with numbers: 1 .. LSP_PARTITION_MOST */
+    const void *numbers;    /* NULL, or n bucket numbers of 4 bytes, taken as unsigned; NULL too if n is 0 */
+    int64_t buckets;        /* with numbers: 1 .. LSP_PARTITION_MOST; else 0 */
     int begin_bit, end_bit; /* without numbers: an item's bucket is the bits begin_bit .. end_bit-1 of its key, 1 to 16
                                of them: 2^(end_bit - begin_bit) buckets */
     lsp_type key_type;      /* LSP_I32, LSP_U32, LSP_I64 or LSP_U64, taken as unsigned; not read without keys */

@@ -51,6 +51,8 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
     REFUSED("elements of 3 bytes", column.bytes = 3);
     REFUSED("elements of 128 bytes", column.bytes = 128);
     REFUSED("at position 1 is 4, but the elements are 0 to 3", args.flags = LSP_GATHER_CHECK, index[1] = 4);
+    REFUSED("at position 0 is 2, but there are no elements", args.flags = LSP_GATHER_CHECK, args.extent = 0,
+            index[1] = 0);
     REFUSED("at position 1 is -1", args.flags = LSP_GATHER_CHECK, index[1] = -1);
     index[1] = 0;
     REFUSED_BY_CALLS("`from` of column 0 is NULL", column.from = NULL);
