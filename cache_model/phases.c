@@ -16,15 +16,13 @@ typedef struct terms {
     double ranked;       /* one that ranks items by bin, and waits for each rank */
     double block_items;  /* items among which a partition makes its runs */
     double one_level;    /* bins that a partition tells apart at once */
-    double block_bytes;  /* strategy partition: a block, as a share of the last cache */
     double item_seconds; /* of one thread, an element and phase: instructions that no memory hides; 0 on a GPU */
-    double sort_bytes;   /* moved to sort the positions by block, an element */
     double stage_bytes;  /* moved to make a stage plan, an element */
     double plan_starts;  /* kernels of a plan */
 } terms;
 static const terms device_terms[] = {
-    [LSP_HOST] = {0.5, 1 << 16, 0.8, 0.8, 0.6, 1 << 20, 1 << 12, 0.125, 1.0e-9, 150, 150, 4},
-    [LSP_CUDA] = {0.99, 1 << 16, 0.88, 0.80, 0.75, 4096, 256, 0.25, 0, 134, 60, 12},
+    [LSP_HOST] = {0.5, 1 << 16, 0.8, 0.8, 0.6, 1 << 20, 1 << 12, 1.0e-9, 150, 4},
+    [LSP_CUDA] = {0.99, 1 << 16, 0.88, 0.80, 0.75, 4096, 256, 0, 60, 12},
 };
 
 static const terms *terms_of(const lsp_cache_figures *f) { return &device_terms[f->where]; }
@@ -142,29 +140,6 @@ lsp_phases lsp_phases_stage(const lsp_cache_figures *f, const lsp_cache_case *wh
         return (lsp_phases){staged(f, what), plan};
     }
     return (lsp_phases){what->scatter ? binned(f, what) : 0, 0};
-}
-
-/* ---- partition ---- */
-
-/* In the order of blocks that fit the cache: accesses of a block hit; the array in order is visited once for each
- * block, and so in parts. An order costs one index and one position an element. */
-lsp_phases lsp_phases_partition(const lsp_cache_figures *f, const lsp_cache_case *what) {
-    const terms *t = terms_of(f);
-    if (!what->planned && what->scatter && f->where == LSP_HOST) {
-        return (lsp_phases){binned(f, what), 0};
-    }
-    const double n = (double)what->n, bytes = (double)what->element_bytes, index = (double)what->index_bytes;
-    const double indexed = fmax((double)what->extent, 1) * bytes;
-    const double block = fmin(f->where == LSP_HOST ? 4 << 20 : t->block_bytes * f->cache_bytes, indexed);
-    const double blocks = ceil(indexed / block), parts = parts_touched(what, blocks, window);
-    const double streams = lsp_phases_in_parts(f, what, parts) + lsp_stream_seconds(f, what, 2 * n * index);
-    const double random = n / lsp_cache_rate(f, what->scatter ? f->writes : f->reads, indexed / blocks);
-    const lsp_access a = lsp_access_of(f, what, blocks); /* on a GPU as those of so many passes */
-    const double call = (f->where == LSP_HOST ? random + lsp_stream_seconds(f, what, indexed) + streams
-                                              : lsp_pass_seconds(f, n, &a, blocks, streams)) +
-                        work(f, parts > 1 ? 6 * n : n) + f->start_seconds;
-    const double sort = n * t->sort_bytes / f->copy_rate + work(f, 8 * n) + t->plan_starts * f->start_seconds;
-    return what->planned ? (lsp_phases){call, sort} : (lsp_phases){call + sort, 0};
 }
 
 /* ---- invert ---- */

@@ -1,5 +1,5 @@
 /* Figures in a file: lines "name = number", all numbers whole, so that no locale changes them. A file is trusted only
- * if it is of this device, has every name and passes the checks of check.c. */
+ * if it is of this device, has every name and passes the check. */
 #include "cache_model.h"
 #include "core/outfile.h"
 #include <errno.h>
@@ -150,7 +150,7 @@ static bool read_file(FILE *file, const lsp_cache_figures *wanted, lsp_cache_fig
     return seen == (4u << NUMBERS) - 1;
 }
 
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *check, lsp_cache_figures *figures) {
     char folder[path_bytes], path[path_bytes];
     lsp_cache_figures found;
     if (!folder_of(folder, sizeof folder) || !path_of(figures, folder, path, sizeof path)) {
@@ -168,7 +168,7 @@ bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
     if (sound) { /* the check stores a sentence, which is no failure of the caller's */
         char before[sizeof ctx->error];
         memcpy(before, ctx->error, sizeof before);
-        sound = lsp_cache_check_figures(ctx, &found) == LSP_OK;
+        sound = check(ctx, &found) == LSP_OK;
         memcpy(ctx->error, before, sizeof before);
     }
     if (!sound) {
@@ -207,14 +207,10 @@ static void make_folders(const char *folder) {
     (void)mkdir(folder, 0700);
 }
 
-lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
+lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
     lsp_status status = LSP_OK;
     char folder[path_bytes], place[path_bytes];
     lsp_outfile file = {.fd = -1};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_TRY(lsp_cache_check_figures(ctx, figures));
     LSP_REQUIRE(!strchr(figures->device, '\n'), LSP_ERR_ARGUMENT, "the device's name has more than one line");
     if (path == NULL) {
         LSP_REQUIRE(folder_of(folder, sizeof folder), LSP_ERR_IO,

@@ -34,17 +34,15 @@ static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
     }
 }
 
-/* May AUTO take it? One call on a GPU never partitions: the sort costs more than it saves, and far more if the indices,
- * which the host does not see, are in order. Sums have one way there, which `direct` names, and cannot be inverted,
- * because several elements go to one place. */
+/* May AUTO take it? Sums have one way in a call on a GPU, which `direct` names, and cannot be inverted, because several
+ * elements go to one place. */
 static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
     const bool adds = job->scatter && job->args.rule == LSP_SCATTER_ADD;
     const bool blind = !job->planned && job->args.where == LSP_CUDA;
     if (strategy == LSP_STRATEGY_DIRECT) {
         return true;
     }
-    return is_offered(job, strategy) && !(blind && (adds || strategy == LSP_STRATEGY_PARTITION)) &&
-           !(strategy == LSP_STRATEGY_INVERT && adds);
+    return is_offered(job, strategy) && !(adds && (blind || strategy == LSP_STRATEGY_INVERT));
 }
 
 static lsp_cache_case case_of(const lsp_gather_job *job) {
@@ -53,7 +51,6 @@ static lsp_cache_case case_of(const lsp_gather_job *job) {
                             .element_bytes = job->most_bytes,
                             .index_bytes = lsp_type_bytes(job->args.index_type),
                             .scatter = job->scatter,
-                            .ordered = job->scatter && job->args.rule != LSP_SCATTER_DISTINCT,
                             .planned = job->planned,
                             .calls = job->args.expected_calls};
 }

@@ -56,15 +56,15 @@ lsp_status lsp_gather_cpu_scan(lsp_ctx *ctx, const lsp_gather_job *job, int pass
 /* A scatter that cuts (place, element) into bins, then writes bin by bin. */
 lsp_status lsp_gather_cpu_bins(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad);
 
-/* Pairs of destination and source of a map whose indices are inside, ordered by block of the indexed array; inside a
- * block by position, or sorted by destination and without elements that a later one replaces. */
+/* The inverted map of a scatter whose indices are inside: pairs of destination and source, sorted by destination, in
+ * blocks of destinations; without elements that a later one replaces, unless they are added. */
 typedef struct lsp_pairs {
     int place;                  /* LSP_PLACE_I32 or LSP_PLACE_I64 */
     void *dst, *src;            /* dst NULL: destination k is k */
     int64_t count, blocks, *at; /* block b has the pairs at[b] .. at[b+1]-1 */
 } lsp_pairs;
 
-lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool sorted, lsp_pairs *pairs);
+lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs);
 int64_t lsp_gather_pairs_bytes(const lsp_pairs *pairs);
 void lsp_gather_pairs_free(lsp_ctx *ctx, lsp_pairs *pairs);
 void lsp_gather_pairs_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_pairs *pairs);

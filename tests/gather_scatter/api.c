@@ -96,7 +96,7 @@ TEST_ON_BOTH(gather_scatter_api, many_columns_move_by_one_map_and_may_not_overla
         request r = {.scatter = kind & 1,
                      .planned = kind >> 1 & 1,
                      .rule = LSP_SCATTER_LAST,
-                     .strategy = LSP_STRATEGY_PARTITION,
+                     .strategy = kind & 1 ? LSP_STRATEGY_STAGE : LSP_STRATEGY_DIRECT,
                      .index_type = LSP_I32,
                      .pattern = RANDOM,
                      .n = 700,
