@@ -61,18 +61,18 @@ static lsp_status check_partition(lsp_ctx *ctx, const lsp_partition_args *args, 
     LSP_REQUIRE(!numbered || (args->buckets >= 1 && args->buckets <= LSP_PARTITION_MOST), LSP_ERR_ARGUMENT,
                 "%lld buckets: 1 to %d are offered", (long long)args->buckets, (int)LSP_PARTITION_MOST);
     LSP_REQUIRE(!numbered || (args->begin_bit == 0 && args->end_bit == 0), LSP_ERR_ARGUMENT,
-                "bucket numbers are given, and bits of keys from %d on and before %d: buckets have either",
-                args->begin_bit, args->end_bit);
+                "bucket numbers are given, begin_bit is %d and end_bit %d: buckets have either", args->begin_bit,
+                args->end_bit);
     LSP_REQUIRE(numbered ||
                     (args->begin_bit >= 0 && args->end_bit > args->begin_bit && args->end_bit - args->begin_bit <= 16),
-                LSP_ERR_ARGUMENT, "the bits of keys from %d on and before %d make no buckets: 1 to 16 bits are needed",
+                LSP_ERR_ARGUMENT, "begin_bit is %d and end_bit %d: that makes no buckets, 1 to 16 bits are needed",
                 args->begin_bit, args->end_bit);
     LSP_REQUIRE(numbered || args->buckets == 0, LSP_ERR_ARGUMENT, "%lld buckets, but no bucket numbers are given",
                 (long long)args->buckets);
     LSP_REQUIRE(!has_keys(args) || (args->key_type >= LSP_I32 && args->key_type <= LSP_U64), LSP_ERR_ARGUMENT,
                 "keys of type %s cannot be partitioned: integers are needed", lsp_type_name(args->key_type));
     LSP_REQUIRE(numbered || args->end_bit <= 8 * (int)lsp_type_bytes(args->key_type), LSP_ERR_ARGUMENT,
-                "the bits from %d on and before %d: keys of type %s have %d", args->begin_bit, args->end_bit,
+                "begin_bit is %d and end_bit %d: keys of type %s have %d bits", args->begin_bit, args->end_bit,
                 lsp_type_name(args->key_type), 8 * (int)lsp_type_bytes(args->key_type));
     LSP_REQUIRE(args->where == LSP_HOST || (args->where == LSP_CUDA && ctx->options.device == LSP_CUDA),
                 LSP_ERR_ARGUMENT, "arrays at place %d: the context does not work there", (int)args->where);

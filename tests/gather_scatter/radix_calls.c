@@ -20,13 +20,13 @@ Test(radix_sort, wrong_arguments_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort(ctx, &args));                                                \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort_plan_create(ctx, &args, &plan))
     REFUSED("reserved", args.reserved[2] = 1);
-    REFUSED("-1 items", args.n = -1);
+    REFUSED("the number of items is -1:", args.n = -1);
     REFUSED("LSP_C64", args.key_type = LSP_C64);
     REFUSED("12 bytes", args.value_bytes = 12);
     REFUSED("keys, 3 items, are NULL", args.keys = NULL);
     REFUSED("overlap", args.keys_out = keys + 1);
     REFUSED("flags", args.flags = 64);
-    REFUSED("bits 3 to 2", args.begin_bit = 3, args.end_bit = 2);
+    REFUSED("begin_bit is 3 and end_bit 2:", args.begin_bit = 3, args.end_bit = 2);
     REFUSED("value_bytes is 0", args.values = values, args.values_out = values_out);
     REFUSED("value_bytes is 0", args.values_out = values_out);
     REFUSED("GPU", args.where = LSP_CUDA);
@@ -87,13 +87,13 @@ Test(partition, wrong_arguments_are_refused) {
     REFUSED("in place", args.keys = keys, args.keys_out = keys, args.key_type = LSP_U32);
     REFUSED("type LSP_F32", args.keys = keys, args.keys_out = out, args.key_type = LSP_F32);
     REFUSED("place 1", args.where = LSP_CUDA);
-    REFUSED("make no buckets", args.numbers = NULL, args.buckets = 0);
-    REFUSED("make no buckets", args.numbers = NULL, args.buckets = 0, args.end_bit = 17);
+    REFUSED("makes no buckets", args.numbers = NULL, args.buckets = 0);
+    REFUSED("makes no buckets", args.numbers = NULL, args.buckets = 0, args.end_bit = 17);
     REFUSED("no bucket numbers", args.numbers = NULL, args.end_bit = 1);
     REFUSED("moved keys, 3 items, are NULL", args.numbers = NULL, args.buckets = 0, args.key_type = LSP_U32,
             args.keys = keys, args.end_bit = 8);
-    REFUSED("the bits from 30 on and before 40", args.numbers = NULL, args.buckets = 0, args.key_type = LSP_U32,
-            args.keys = keys, args.keys_out = out, args.begin_bit = 30, args.end_bit = 40);
+    REFUSED("begin_bit is 30 and end_bit 40: keys of type LSP_U32 have 32", args.numbers = NULL, args.buckets = 0,
+            args.key_type = LSP_U32, args.keys = keys, args.keys_out = out, args.begin_bit = 30, args.end_bit = 40);
     REFUSED("the keys, 3 items, are NULL", args.keys_out = out, args.key_type = LSP_U32, args.value_bytes = 0,
             args.values = NULL, args.values_out = NULL);
     REFUSED("the bucket numbers and the moved keys overlap", args.keys = keys, args.keys_out = numbers,
