@@ -74,8 +74,8 @@ done:
 static double rescan_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, int passes) {
     const double n = (double)what->n, indices = n * (double)what->index_bytes;
     const lsp_access a = lsp_access_of(f, what, passes);
-    const double streams = lsp_stream_seconds(f, what, indices) + lsp_phases_in_parts(f, what, passes) / passes;
-    return passes * (f->start_seconds + lsp_pass_seconds(f, n, &a, 1, streams)) + lsp_phases_scan(f, n, passes);
+    const double streams = lsp_stream_seconds(f, what, indices) + lsp_parts_seconds(f, what, passes) / passes;
+    return passes * (f->start_seconds + lsp_pass_seconds(f, n, &a, 1, streams)) + lsp_parts_scan(f, n, passes);
 }
 
 /* ---- the choice ---- */

@@ -75,6 +75,17 @@ double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_ac
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
 
+/* access.c: seconds of instructions for `count` items that no memory hides, shared by the threads of a CPU; 0 on a GPU.
+ */
+double lsp_pass_work(const lsp_cache_figures *figures, double count);
+/* access.c: how many of `parts` parts of the indexed array `items` neighbours touch. */
+double lsp_parts_touched(const lsp_cache_case *what, double parts, double items);
+/* access.c: seconds to move the array in order in P parts; each part takes about every P-th element. Memory sends the
+ * whole line for one element that is read, and fills a sector before a part of it is written. */
+double lsp_parts_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
+/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
+double lsp_parts_scan(const lsp_cache_figures *figures, double n, int passes);
+
 /* sample.c: as lsp_cache_model_sample with fewer or more windows of 16384 indices; the arguments are checked. */
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern);
@@ -84,11 +95,6 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
 typedef struct lsp_phases {
     double seconds, plan_seconds;
 } lsp_phases;
-/* Seconds to move the array in order in P parts; each part takes about every P-th element. Memory sends the whole line
- * for one element that is read, and fills a sector before a part of it is written. */
-double lsp_phases_in_parts(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
-/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
-double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);
 
