@@ -4,7 +4,7 @@
 #ifndef LSP_GATHER_SCATTER_CPU_CPU_H
 #define LSP_GATHER_SCATTER_CPU_CPU_H
 
-#include "gather_scatter/gather_scatter.h"
+#include "gather_scatter/job.h"
 
 /* ---- loops ---- */
 
@@ -48,6 +48,12 @@ const lsp_mover *lsp_gather_mover(const lsp_gather_job *job, const lsp_column *c
 /* Copies past the caches, for arrays that are too large for them. A thread calls _end before others read `to`. */
 void lsp_gather_stream(void *to, const void *from, size_t bytes);
 void lsp_gather_stream_end(void);
+
+/* ---- the table ---- */
+
+/* run.c: members of lsp_gather_cpu, which is in plan.c. */
+lsp_status lsp_gather_cpu_run(lsp_ctx *ctx, const lsp_gather_job *job);
+lsp_status lsp_gather_cpu_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index);
 
 /* ---- strategies ---- */
 

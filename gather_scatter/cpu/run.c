@@ -11,7 +11,7 @@ static void search_share(void *data, int64_t begin, int64_t end) {
     lsp_lower(&s->bad, lsp_gather_first_outside(s->args, begin, end));
 }
 
-lsp_status lsp_gather_find_bad_cpu(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+lsp_status lsp_gather_cpu_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
     search s = {.args = &job->args, .bad = INT64_MAX};
     lsp_for_shares(ctx, job->args.n, LSP_GATHER_WORTH_A_THREAD, search_share, &s);
     *bad = s.bad == INT64_MAX ? -1 : s.bad;
@@ -19,7 +19,7 @@ lsp_status lsp_gather_find_bad_cpu(lsp_ctx *ctx, const lsp_gather_job *job, int6
     return LSP_OK;
 }
 
-lsp_status lsp_gather_run_cpu(lsp_ctx *ctx, const lsp_gather_job *job) {
+lsp_status lsp_gather_cpu_run(lsp_ctx *ctx, const lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
     int64_t bad = args->extent > 0 ? INT64_MAX : 0;

@@ -5,7 +5,7 @@
 #define LSP_GATHER_SCATTER_GPU_GPU_H
 
 #include "core/launch.cuh"
-#include "gather_scatter/gather_scatter.h"
+#include "gather_scatter/job.h"
 
 /* Kernels of two ways may be launched and only one of them do its work: a kernel ends at once unless count is NULL, or
  * (*count >= limit) == above. */
@@ -29,6 +29,11 @@ static inline size_t gather_unit(const lsp_column *column) {
     const uintptr_t bits = (uintptr_t)column->from | (uintptr_t)column->to | column->bytes | 16;
     return (size_t)(bits & (~bits + 1));
 }
+
+/* ---- the table: lsp_gather_cuda, in plan.cu ---- */
+
+lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job);                                    /* launch.cu */
+lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index); /* order.cu */
 
 /* ---- move.cu ---- */
 

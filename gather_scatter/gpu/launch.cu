@@ -180,7 +180,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_gather_run_cuda(lsp_ctx *ctx, const lsp_gather_job *job) {
+lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const gather_list index = {job->args.index, job->args.index_type};

@@ -119,7 +119,7 @@ done:
 
 /* ---- the first index outside ---- */
 
-extern "C" lsp_status lsp_gather_find_bad_cuda(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_gather_args *args = &job->args;

@@ -170,7 +170,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_gather_prepare_cuda(lsp_gather_plan *plan) {
+static lsp_status prepare(lsp_gather_plan *plan) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &plan->job.args;
     if (args->n == 0) {
@@ -212,7 +212,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_gather_execute_cuda(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
+static lsp_status execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
     lsp_status status = LSP_OK;
     for (int64_t c = 0; plan->parts && c < count; c++) {
         LSP_TRY(execute_column(plan, &columns[c]));
@@ -221,7 +221,7 @@ done:
     return status;
 }
 
-extern "C" void lsp_gather_release_cuda(lsp_gather_plan *plan) {
+static void release(lsp_gather_plan *plan) {
     plan_parts *parts = parts_of(plan);
     if (parts) {
         lsp_gather_stage_free(plan->ctx, &parts->stage);
@@ -233,3 +233,5 @@ extern "C" void lsp_gather_release_cuda(lsp_gather_plan *plan) {
         plan->parts = NULL;
     }
 }
+
+const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, prepare, execute, release};

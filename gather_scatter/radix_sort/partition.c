@@ -125,13 +125,15 @@ static lsp_status move_both(lsp_ctx *ctx, const lsp_partition_args *args, const 
         {.from = args->keys, .to = args->keys_out, .bytes = lsp_type_bytes(args->key_type)},
         {.from = args->values, .to = args->values_out, .bytes = args->value_bytes},
     };
-    return lsp_gather(ctx, &(lsp_gather_args){.n = args->n,
-                                              .extent = args->n,
-                                              .index = position,
-                                              .index_type = type,
-                                              .columns = columns,
-                                              .column_count = values ? 2 : 1,
-                                              .where = args->where});
+    return lsp_gather(ctx,
+                      &(lsp_gather_args){.n = args->n,
+                                         .extent = args->n,
+                                         .index = position,
+                                         .index_type = type,
+                                         .columns = columns,
+                                         .column_count = values ? 2 : 1,
+                                         .where = args->where},
+                      NULL);
 }
 
 /* Sorts the bucket numbers, with the keys, the values or positions as their values. Keys and values together move by

@@ -14,15 +14,15 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
         .n = 3, .extent = 4, .index = index, .index_type = LSP_I32, .columns = &column, .column_count = 1};
     lsp_gather_args args;
     lsp_gather_plan *plan = NULL;
-    cr_assert(lsp_gather(NULL, &good) == LSP_ERR_ARGUMENT && lsp_scatter(NULL, &good) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_gather(NULL, &good, NULL) == LSP_ERR_ARGUMENT && lsp_scatter(NULL, &good, NULL) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_gather_plan_create(NULL, &good, &plan) == LSP_ERR_ARGUMENT);
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather(ctx, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_scatter_plan_create(ctx, NULL, &plan));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather_plan_create(ctx, &good, NULL));
 #define REFUSED_BY_CALLS(part, ...)                                                                                    \
     column = good_column, args = good, __VA_ARGS__;                                                                    \
-    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_gather(ctx, &args));                                                    \
-    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_scatter(ctx, &args))
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_gather(ctx, &args, NULL));                                              \
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_scatter(ctx, &args, NULL))
 #define REFUSED(part, ...)                                                                                             \
     REFUSED_BY_CALLS(part, __VA_ARGS__);                                                                               \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_gather_plan_create(ctx, &args, &plan));                                 \
@@ -66,7 +66,7 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
 #undef REFUSED_BY_CALLS
 #define REFUSED_SCATTER(code, part, ...)                                                                               \
     column = good_column, args = good, __VA_ARGS__;                                                                    \
-    must_fail(ctx, code, part, lsp_scatter(ctx, &args));                                                               \
+    must_fail(ctx, code, part, lsp_scatter(ctx, &args, NULL));                                                         \
     must_fail(ctx, code, part, lsp_scatter_plan_create(ctx, &args, &plan))
     REFUSED_SCATTER(LSP_ERR_ARGUMENT, "3 is no rule", args.rule = (lsp_scatter_rule)3);
     REFUSED_SCATTER(LSP_ERR_ARGUMENT, "-1 is no rule", args.rule = (lsp_scatter_rule)-1);
@@ -76,17 +76,26 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
 #undef REFUSED_SCATTER
     column = good_column, args = good;
     args.strategy = LSP_STRATEGY_STAGE;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "stage", lsp_gather(ctx, &args));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "stage", lsp_gather(ctx, &args, NULL));
     args.strategy = LSP_STRATEGY_INVERT;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_gather(ctx, &args));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_scatter(ctx, &args));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_gather(ctx, &args, NULL));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_scatter(ctx, &args, NULL));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_gather_plan_create(ctx, &args, &plan));
     cr_assert(plan == NULL && to[0] == 9 && to[1] == 9 && to[2] == 9 && to[3] == 9);
-    must(ctx, lsp_gather(ctx, &good));
+    lsp_gather_info info = {.passes = 77}, none = info;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather(ctx, NULL, &info));
+    cr_assert(memcmp(&info, &none, sizeof info) == 0, "a call that failed told of itself");
+    must(ctx, lsp_gather(ctx, &good, &info));
     cr_assert(to[0] == 3 && to[1] == 1 && to[2] == 2 && to[3] == 9);
-    must(ctx, lsp_gather(ctx, &(lsp_gather_args){.index_type = LSP_I64, /* nothing to move: no arrays needed */
-                                                 .columns = &(lsp_column){.bytes = 64},
-                                                 .column_count = 1}));
+    cr_assert(info.strategy == LSP_STRATEGY_DIRECT && info.passes == 1 && info.plan_bytes == 0 && info.reason[0]);
+    args = good, args.strategy = LSP_STRATEGY_RESCAN, args.passes = 3;
+    must(ctx, lsp_scatter(ctx, &args, &info));
+    cr_assert(info.strategy == LSP_STRATEGY_RESCAN && info.passes == 3 && strstr(info.reason, "asked for it"));
+    must(ctx, lsp_gather(ctx,
+                         &(lsp_gather_args){.index_type = LSP_I64, /* nothing to move: no arrays needed */
+                                            .columns = &(lsp_column){.bytes = 64},
+                                            .column_count = 1},
+                         NULL));
     lsp_ctx_destroy(ctx);
 }
 

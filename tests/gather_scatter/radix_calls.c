@@ -9,15 +9,15 @@ Test(radix_sort, wrong_arguments_are_refused) {
     lsp_radix_sort_info info;
     const lsp_radix_sort_args good = {.n = 3, .key_type = LSP_U32, .keys = keys, .keys_out = out};
     lsp_radix_sort_args args;
-    cr_assert_eq(lsp_radix_sort(NULL, &good), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_radix_sort(NULL, &good, NULL), LSP_ERR_ARGUMENT);
     cr_assert_eq(lsp_radix_sort_plan_create(NULL, &good, &plan), LSP_ERR_ARGUMENT);
     cr_assert_eq(lsp_radix_sort_execute(NULL, &good), LSP_ERR_ARGUMENT);
     cr_assert_eq(lsp_radix_sort_plan_get_info(NULL, &info), LSP_ERR_ARGUMENT);
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_radix_sort(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_radix_sort(ctx, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_radix_sort_plan_create(ctx, &good, NULL));
 #define REFUSED(part, ...)                                                                                             \
     args = good, __VA_ARGS__;                                                                                          \
-    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort(ctx, &args));                                                \
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort(ctx, &args, NULL));                                          \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort_plan_create(ctx, &args, &plan))
     REFUSED("reserved", args.reserved[2] = 1);
     REFUSED("the number of items is -1:", args.n = -1);
@@ -31,6 +31,11 @@ Test(radix_sort, wrong_arguments_are_refused) {
     REFUSED("value_bytes is 0", args.values_out = values_out);
     REFUSED("GPU", args.where = LSP_CUDA);
 #undef REFUSED
+    info.phases = 77;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_radix_sort(ctx, NULL, &info));
+    cr_assert_eq(info.phases, 77);
+    must(ctx, lsp_radix_sort(ctx, &good, &info));
+    cr_assert(info.phases == 0 && info.reason[0] != 0 && info.scratch_bytes == 0);
     must(ctx, lsp_radix_sort_plan_create(ctx, &good, &plan));
     must(ctx, lsp_radix_sort_plan_get_info(plan, &info));
     cr_assert(info.phases == 0 && info.reason[0] != 0 && info.scratch_bytes == 0);

@@ -190,7 +190,7 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
 /* Moves `from` to `to` by a pseudo-random map, once or by a plan. */
 static lsp_status move(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, bool planned) {
     if (!planned) {
-        return scatter ? lsp_scatter(ctx, args) : lsp_gather(ctx, args);
+        return scatter ? lsp_scatter(ctx, args, NULL) : lsp_gather(ctx, args, NULL);
     }
     lsp_gather_plan *plan = NULL;
     lsp_status status = scatter ? lsp_scatter_plan_create(ctx, args, &plan) : lsp_gather_plan_create(ctx, args, &plan);
