@@ -139,12 +139,12 @@ TEST_ON_BOTH(gather_scatter_api, many_columns_move_by_one_map_and_may_not_overla
 TEST_ON_BOTH(gather_scatter_api, an_index_outside_is_named_and_never_followed) {
     enum { N = 9000, EXTENT = 5000 };
     static const int64_t outside[] = {-1, EXTENT, INT64_MIN, INT64_MAX};
-    for (int number = 0; number < 96; number++) {
+    for (int number = 0; number < 16 * LSP_STRATEGIES; number++) {
         request r = {.scatter = number % 4 > 0,
                      .rule = (lsp_scatter_rule)(number % 4 > 0 ? number % 4 - 1 : 0),
-                     .strategy = (lsp_strategy)(number / 4 % 6),
+                     .strategy = (lsp_strategy)(number / 4 % LSP_STRATEGIES),
                      .passes = 3,
-                     .flags = number / 24 % 2 ? LSP_GATHER_CHECK : 0,
+                     .flags = number / (4 * LSP_STRATEGIES) % 2 ? LSP_GATHER_CHECK : 0,
                      .index_type = LSP_I64,
                      .pattern = RANDOM,
                      .n = N,
@@ -160,7 +160,7 @@ TEST_ON_BOTH(gather_scatter_api, an_index_outside_is_named_and_never_followed) {
         }
         arrays right = make_arrays(&r);
         const int64_t first = number * 37 % 4000;
-        ((int64_t *)right.index)[first] = outside[number / 24];
+        ((int64_t *)right.index)[first] = outside[number / (4 * LSP_STRATEGIES)];
         ((int64_t *)right.index)[first + 900] = -7; /* a later one, of another thread's share */
         arrays ours = copy_arrays(ctx, &right, &r, ctx->options.device);
         const lsp_gather_args args = arguments(&r, &ours);
@@ -318,7 +318,7 @@ static lsp_status move_failing(lsp_where device, const request *r, long fail_at)
 }
 
 TEST_ON_BOTH(gather_scatter_api, a_failing_allocation_leaves_everything_as_it_was) {
-    for (int number = 0; number < 48; number++) {
+    for (int number = 0; number < 8 * LSP_STRATEGIES; number++) {
         request r = {.scatter = number % 4 > 0,
                      .planned = number / 4 % 2,
                      .rule = (lsp_scatter_rule)(number % 4 > 0 ? number % 4 - 1 : 0),
