@@ -169,7 +169,7 @@ static void check_order(void *data, int64_t first, int64_t last) {
 }
 
 /* Does each segment begin at or after the end of the previous one? Then no two overlap. */
-static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static bool are_in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
     order_check check = {.args = args, .bad = args->segments};
     lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
     return check.bad == args->segments;
@@ -177,11 +177,11 @@ static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
 
 /* Refuses segments that overlap, because threads would sort them at the same time. Costs one pass over the segments
  * and, if they are not in order, a sort of their begins and ends. */
-static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_no_overlap(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t *begins, *ends, count = 0;
-    if (args->ends == NULL || in_order(ctx, args)) {
+    if (args->ends == NULL || are_in_order(ctx, args)) {
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH(ctx, args->segments, &begins));
@@ -191,16 +191,18 @@ static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
         count += begins[count] < ends[count];
     }
     const int64_t whole[] = {0, count};
-    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = count,
-                                                     .segments = 1,
-                                                     .offsets = whole,
-                                                     .offset_type = LSP_I64,
-                                                     .key_type = LSP_I64,
-                                                     .value_bytes = 8,
-                                                     .keys = begins,
-                                                     .keys_out = begins,
-                                                     .values = ends,
-                                                     .values_out = ends}));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = count,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = LSP_I64,
+                                                    .value_bytes = 8,
+                                                    .keys = begins,
+                                                    .keys_out = begins,
+                                                    .values = ends,
+                                                    .values_out = ends},
+                                count, NULL, 0));
     for (int64_t s = 1; s < count; s++) {
         LSP_REQUIRE(ends[s - 1] <= begins[s], LSP_ERR_ARGUMENT,
                     "segments overlap: one holds the items %lld to %lld, another one the items %lld to %lld",
@@ -246,7 +248,7 @@ static int list_arrays(const lsp_segsort_args *args, lsp_named_array list[ARRAYS
 /* ---- everything ---- */
 
 /* Checks types, sizes, flags and the range of bits. */
-static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_sort_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     enum { ALL_POSITIONS = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS };
     const int64_t narrow = (int64_t)1 << 32;
@@ -257,7 +259,7 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const unsigned unknown = args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS);
     LSP_REQUIRE(unknown == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x", unknown);
     LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
-                "positions in the segment and in the array are both asked for: only one kind is offered");
+                "positions in the segment and in the used_array are both asked for: only one kind is offered");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
                 "positions of %zu bytes: 4 or 8 are offered", args->value_bytes);
     int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_longest_bound(args);
@@ -300,13 +302,13 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 (long long)args->segments, (long long)most_on_gpu);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_segsort_args", args->reserved));
     LSP_TRY(check_form(ctx, args));
-    LSP_TRY(check_kinds(ctx, args));
+    LSP_TRY(check_sort_kinds(ctx, args));
     LSP_TRY(check_extras(ctx, args));
     LSP_TRY(lsp_check_arrays(ctx, arrays, list_arrays(args, arrays)));
     if (args->where == LSP_HOST) {
         LSP_TRY(check_bounds(ctx, args));
         LSP_TRY(check_gaps(ctx, args));
-        LSP_TRY(check_apart(ctx, args));
+        LSP_TRY(check_no_overlap(ctx, args));
     }
 done:
     return status;

@@ -74,17 +74,19 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
         }
         keys = pairs->dst;
     }
-    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = args->n,
-                                                     .segments = 1,
-                                                     .offsets = whole,
-                                                     .offset_type = LSP_I64,
-                                                     .key_type = type,
-                                                     .value_bytes = bytes,
-                                                     .flags = LSP_SORT_POSITIONS,
-                                                     .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
-                                                     .keys = keys,
-                                                     .keys_out = pairs->dst,
-                                                     .values_out = pairs->src}));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = args->n,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = type,
+                                                    .value_bytes = bytes,
+                                                    .flags = LSP_SORT_POSITIONS,
+                                                    .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
+                                                    .keys = keys,
+                                                    .keys_out = pairs->dst,
+                                                    .values_out = pairs->src},
+                                args->n, NULL, 0));
     if (args->rule != LSP_SCATTER_ADD) {
         pairs->count = keep_last(pairs->dst, pairs->src, type, args->n);
     }
