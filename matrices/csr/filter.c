@@ -248,7 +248,7 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
     lsp_csr_types of_b = *types;
     of_b.val_type = A->val_type;
     of_b.where = A->where;
-    return A->where == LSP_CUDA ? lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B)
+    return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_take(ctx, A, stays, counts, &of_b, B)
                                 : take_on_host(ctx, A, stays, counts, &of_b, B);
 }
 
@@ -271,7 +271,7 @@ done:
 }
 
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    return A->where == LSP_CUDA ? lsp_filter_rows_cuda(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
+    return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_rows(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
 }
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
