@@ -1,7 +1,6 @@
 /* C[i] = op(A[i])*op(B[i]) for many i by one product of two stacks (batch.h). The C[i] are slices of its result: only
  * their row pointers are made anew, because those of every matrix begin at 0. */
 #include "batch.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 struct lsp_spgemm_batch_plan {
@@ -129,10 +128,10 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     const size_t mark = lsp_scratch_mark(ctx);
     lsp_batch_result r = {.spans = b->C, .count = b->count, .W = W};
     lsp_csr_types types = {b->rowptr_type, W->col_type, W->val_type, W->val_type == LSP_NONE, W->where};
-    const bool there = W->where == LSP_CUDA;
+    const lsp_spgemm_device *device = lsp_spgemm_device_at(W->where);
     int64_t *ends, most = 0;
     LSP_TRY(LSP_SCRATCH(ctx, b->count + 1, &ends));
-    LSP_TRY(there ? lsp_batch_ends_cuda(ctx, &r, ends) : lsp_batch_ends_cpu(ctx, &r, ends));
+    LSP_TRY(device->ends(ctx, &r, ends));
     for (int64_t i = 0; i <= b->count; i++) {
         b->C[i].entry_at = ends[i];
         most = lsp_max(most, i > 0 ? ends[i] - ends[i - 1] : 0);
@@ -140,8 +139,7 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     LSP_TRY(lsp_csr_resolve(ctx, W->cols, most, W->val_type, &types, &types));
     b->rowptr_type = types.rowptr_type;
     LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(b->rowptr_type), pointers));
-    LSP_TRY(there ? lsp_batch_rebase_cuda(ctx, &r, b->rowptr_type, *pointers)
-                  : lsp_batch_rebase_cpu(ctx, &r, b->rowptr_type, *pointers));
+    LSP_TRY(device->rebase(ctx, &r, b->rowptr_type, *pointers));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

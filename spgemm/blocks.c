@@ -1,7 +1,6 @@
 /* C = op(A)*op(B) on a GPU, whose kernels count entries and rows of a factor in 32 bits. Larger factors are cut: op(A)
  * into blocks of rows, op(B) into blocks of columns. Each entry of C lies in one block, and is the sum of the same
  * products in the same order, so its bits are those of the whole product. The blocks of C are then put together. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 #include <stdio.h>
@@ -296,13 +295,9 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                              lsp_csr *C, lsp_spgemm_info *info) {
-    if (A != NULL && B != NULL && A->where == LSP_CUDA) {
-        const cut a = cut_of_a(ctx, A, options), b = cut_of_b(ctx, B, options);
-        if (is_too_large(ctx, &a) || is_too_large(ctx, &b)) {
-            return multiply(ctx, A, B, options, C, info);
-        }
-    }
-    return lsp_spgemm_uncut(ctx, A, B, options, C, info);
+lsp_status lsp_spgemm_in_blocks(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                lsp_csr *C, lsp_spgemm_info *info) {
+    const cut a = cut_of_a(ctx, A, options), b = cut_of_b(ctx, B, options);
+    return is_too_large(ctx, &a) || is_too_large(ctx, &b) ? multiply(ctx, A, B, options, C, info)
+                                                          : lsp_spgemm_uncut(ctx, A, B, options, C, info);
 }

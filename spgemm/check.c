@@ -1,5 +1,4 @@
 /* Checks the arguments of products: options, operands, and the matrices that a plan is used with. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }

@@ -1,6 +1,4 @@
 /* Products combined with other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
-#include "core/semiring.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val) {
@@ -51,34 +49,6 @@ done:
 
 /* ---- R*A*P ---- */
 
-typedef struct counting {
-    const lsp_csr *A, *B;
-    int64_t products; /* atomic */
-} counting;
-
-static void count_share(void *data, int64_t begin, int64_t end) {
-    counting *c = data;
-    uint64_t products = 0; /* unsigned, because a malformed B may overflow it */
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t k = lsp_csr_col(c->A, e);
-        if (k >= 0 && k < c->B->rows) {
-            products += (uint64_t)lsp_csr_rowptr(c->B, k + 1) - (uint64_t)lsp_csr_rowptr(c->B, k);
-        }
-    }
-    __atomic_add_fetch(&c->products, (int64_t)products, __ATOMIC_RELAXED);
-}
-
-/* Counts the multiplications of A*B. The arrays may be malformed: then the number means nothing. */
-static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products) {
-    counting c = {.A = A, .B = B};
-    if (A->where == LSP_CUDA) {
-        return lsp_spgemm_gpu_count_products(ctx, A, B, products);
-    }
-    lsp_for_shares(ctx, A->nnz, 1 << 15, count_share, &c);
-    *products = c.products;
-    return LSP_OK;
-}
-
 /* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
  * negative, are not. */
 static bool associates(lsp_semiring semiring) {
@@ -110,8 +80,8 @@ lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, co
     if (!associates(options->semiring)) {
         return LSP_OK;
     }
-    LSP_TRY(count_products(ctx, R, A, &left));
-    LSP_TRY(count_products(ctx, A, P, &right));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, R, A, &left));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, A, P, &right));
     order->left_first = left < right;
 done:
     return status;

@@ -1,5 +1,4 @@
 /* Plans of R*A*P and of alpha*A*B + beta*D: the plans of their two steps, and what lies between the steps. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 /* ---- R*A*P ---- */

@@ -1,7 +1,6 @@
 /* C = op(A)*op(B) with a filter, which can make C much smaller than the whole product. If a mask bounds the product, it
  * is made at once. Otherwise it is made in blocks of rows, and each block is filtered before the next one is made. */
 #include "core/cuda.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
  * C need not fit the memory. */
 #include "core/cuda.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef LSP_SPGEMM_CPU_HASH_H
 #define LSP_SPGEMM_CPU_HASH_H
 
-#include "spgemm/spgemm.h"
+#include "cpu.h"
 
 enum {
     LSP_HASH_SLOTS = 1 << 10, /* 8 KiB of keys and 2 KiB of places */

@@ -3,7 +3,7 @@
 #ifndef LSP_SPGEMM_CPU_SMALL_H
 #define LSP_SPGEMM_CPU_SMALL_H
 
-#include "spgemm/spgemm.h"
+#include "cpu.h"
 
 enum {
     LSP_SMALL_PRODUCTS = 1 << 15,       /* always small */
@@ -24,7 +24,7 @@ lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
 lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C);
 static inline bool lsp_spgemm_small_knows_columns(const lsp_spgemm_plan *plan) {
-    return plan->uses > 0 && plan->route.c_col != NULL;
+    return plan->uses > 0 && plan->cpu->c_col != NULL;
 }
 /* C has its row pointers. Its columns are written too, unless `update`. */
 lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,

@@ -1,7 +1,7 @@
 /* Counts the multiplications of A*B on a GPU: the choice between (R*A)*P and R*(A*P). */
 #include "core/block.cuh"
 #include "core/launch.cuh"
-#include "spgemm/spgemm.h"
+#include "gpu.h"
 
 typedef unsigned long long ull;
 enum { NT = 256, VT = 8, SM_BLOCKS = 8 };

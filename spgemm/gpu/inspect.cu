@@ -102,7 +102,7 @@ done:
 
 /* ---- facts ---- */
 
-lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &operands->A;
@@ -116,7 +116,7 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *ope
         log_lanes++;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(ctx, A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
-                       plan->gpu.products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+                       plan->gpu->products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
     return status;
@@ -138,7 +138,7 @@ done:
 static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_gpu *gpu = &plan->gpu;
+    lsp_spgemm_gpu *gpu = plan->gpu;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
@@ -161,13 +161,13 @@ static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     if (check_failed(*b)) {
         return explain_check(plan->ctx, plan->names[1], B, b);
     }
-    plan->gpu.unsorted = b->descents != 0;
-    plan->gpu.duplicates = b->descents != 0 || b->duplicates != 0;
+    plan->gpu->unsorted = b->descents != 0;
+    plan->gpu->duplicates = b->descents != 0 || b->duplicates != 0;
     return status;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                             lsp_spgemm_gpu_operands *operands) {
+                                             lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
@@ -191,7 +191,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     }
     if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
                     it waits once */
-        const lsp_spgemm_gpu_operands views = {*A, *B, NULL};
+        const lsp_spgemm_operands views = {*A, *B, false, false, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {
         LSP_TRY(start_check(ctx, A, &report->check[0]));
@@ -208,21 +208,21 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.products = (int64_t)here.products;
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
-    plan->gpu.shared_from = lsp_shared_from(here.bins, here.many);
+    plan->gpu->shared_from = lsp_shared_from(here.bins, here.many);
     for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_LONG; bin++) {
-        if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
+        if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu->shared_from) != bin) {
             here.bins[LSP_BIN_LONG] += here.bins[bin];
             here.bins[bin] = 0;
         }
     }
-    memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
-    plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
-    plan->gpu.nnz = (int64_t)here.nnz;
-    plan->gpu.short_repeats = here.repeats;
-    if (!plan->gpu.all_short && !plan->gpu.duplicates && operands->names == NULL &&
+    memcpy(plan->gpu->count_bins, here.bins, sizeof here.bins);
+    plan->gpu->all_short = list_rows(here.bins) == 0 && here.unfit == 0;
+    plan->gpu->nnz = (int64_t)here.nnz;
+    plan->gpu->short_repeats = here.repeats;
+    if (!plan->gpu->all_short && !plan->gpu->duplicates && operands->names == NULL &&
         lsp_is_dense_b((lsp_dense_b_facts){plan->facts.products, plan->facts.nnz_bound, operands->A.nnz,
                                            operands->B.nnz, rows, operands->B.rows, operands->B.cols})) {
-        lsp_spgemm_dense_b *dense_b = &plan->gpu.dense_b;
+        lsp_spgemm_dense_b *dense_b = &plan->gpu->dense_b;
         dense_b->strips = (uint32_t)lsp_ceil_div(operands->B.cols, WARP);
         dense_b->bytes = (rows + operands->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
     }

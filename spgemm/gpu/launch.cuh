@@ -7,7 +7,7 @@
 #include "core/semiring.h"
 #include "lists.cuh"
 #include "report.cuh"
-#include "spgemm/spgemm.h"
+#include "gpu.h"
 #include "stages.cuh"
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
@@ -19,7 +19,7 @@ static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sm
 
 /* ---- the report ---- */
 
-static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu.report; }
+static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }
 
 static inline lsp_status clear(lsp_ctx *ctx, void *memory, size_t bytes) {
     return LSP_CUDA_CALL(ctx, cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
@@ -42,17 +42,17 @@ static inline spg_matrix matrix_of(const lsp_csr *A) {
     return (spg_matrix){(const uint32_t *)A->rowptr, (const uint32_t *)A->col, A->val, A->rows, A->cols, A->nnz};
 }
 
-static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
+static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     spg_job job = {};
     job.A = matrix_of(&operands->A);
     job.B = matrix_of(&operands->B);
-    job.duplicates = plan->gpu.duplicates;
-    job.shared_from = plan->gpu.shared_from;
+    job.duplicates = plan->gpu->duplicates;
+    job.shared_from = plan->gpu->shared_from;
     job.cols = (uint32_t)operands->B.cols;
-    job.products = plan->gpu.products;
-    job.rowptr = plan->gpu.rowptr;
-    job.groups = plan->gpu.groups;
-    job.repeats = plan->gpu.repeats;
+    job.products = plan->gpu->products;
+    job.rowptr = plan->gpu->rowptr;
+    job.groups = plan->gpu->groups;
+    job.repeats = plan->gpu->repeats;
     job.names = operands->names;
     job.min_plus = lsp_semiring_product(plan->options.semiring) == LSP_PRODUCT_PLUS;
     return job;

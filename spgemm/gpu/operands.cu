@@ -205,7 +205,7 @@ done:
 /* ---- all steps ---- */
 
 extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                                   lsp_spgemm_gpu_operands *operands) {
+                                                   lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t most_cols = (int64_t)INT32_MAX + 1;
@@ -213,7 +213,7 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *operands = (lsp_spgemm_gpu_operands){*A, *B, NULL};
+    *operands = (lsp_spgemm_operands){*A, *B, false, false, NULL};
     LSP_TRY(narrow(ctx, &operands->A));
     LSP_TRY(take_values(ctx, &operands->A, plan->type, options->semiring));
     if (same) {
@@ -233,7 +233,7 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
     } else if (options->transpose_b) {
         LSP_TRY(transpose(ctx, &operands->B));
     }
-    if (plan->gpu.unsorted && !options->transpose_b) {
+    if (plan->gpu->unsorted && !options->transpose_b) {
         LSP_TRY(sort_rows(ctx, &operands->B));
     }
 done:
