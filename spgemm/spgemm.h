@@ -76,7 +76,7 @@ typedef struct lsp_spgemm_receiver {
     lsp_spgemm_sink sink;
     void *user;
     int64_t block_bytes; /* most bytes of a block; 0: chosen */
-    bool stays_there;    /* the sink gets blocks that were made on a GPU in GPU memory, wherever A and B lie */
+    bool stays_cuda;     /* the sink gets blocks that were made on a GPU in GPU memory, wherever A and B lie */
 } lsp_spgemm_receiver;
 
 /* lsp_spgemm_stream, and its checks. */
