@@ -168,10 +168,11 @@ done:
 }
 
 lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                            const lsp_spgemm_options *options, lsp_csr *C) {
+                            const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     lsp_csr W = {0};
+    lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -181,8 +182,11 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     LSP_TRY(check_places(ctx, count, A, B, C));
     LSP_TRY(open_batch(&batch, A, B, options, false));
     if (count > 0) {
-        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, NULL));
+        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
         LSP_TRY(hand_out(&batch, &W, C));
+    }
+    if (info != NULL) {
+        *info = here;
     }
 done:
     close_batch(&batch);
@@ -228,6 +232,14 @@ void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
         close_batch(plan);
         lsp_plan_free(&plan->life);
     }
+}
+
+lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info) {
+    if (plan == NULL || plan->ctx == NULL || plan->count > 0 || info == NULL) {
+        return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
+    }
+    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,

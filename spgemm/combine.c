@@ -1,6 +1,8 @@
 /* Products combined with other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
 #include "spgemm.h"
 
+#include <stdio.h>
+
 lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val) {
     return M->val_type != LSP_NONE && M->nnz > 0
                ? lsp_spgemm_device_at(M->where)->truth(ctx, M->val_type, val, M->val, M->nnz)
@@ -19,16 +21,17 @@ done:
 }
 
 lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
-                          const lsp_spgemm_options *options, lsp_csr *C) {
+                          const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_csr product = {0}, sum = {0}, addend;
+    lsp_spgemm_info here;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     const size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, NULL));
+    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, &here));
     addend = *D;
     if (lsp_spgemm_is_or(options)) {
         LSP_TRY(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
@@ -37,6 +40,9 @@ lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const ls
     }
     LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
     LSP_TRY(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
+    if (info != NULL) {
+        *info = here;
+    }
     lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
 done:
     lsp_csr_free(ctx, &product);
@@ -116,9 +122,10 @@ static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, 
 }
 
 lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                             const lsp_spgemm_options *options, lsp_csr *C) {
+                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_info first, last;
     lsp_csr restriction = {0}, inner = {0}, made = {0};
     lsp_triple_order order;
     if (ctx == NULL) {
@@ -132,12 +139,17 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         R = &restriction;
     }
     LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
-    status = order.left_first ? lsp_spgemm(ctx, R, A, &order.inner, &inner, NULL)
-                              : lsp_spgemm(ctx, A, P, &order.inner, &inner, NULL);
+    status = order.left_first ? lsp_spgemm(ctx, R, A, &order.inner, &inner, &first)
+                              : lsp_spgemm(ctx, A, P, &order.inner, &inner, &first);
     LSP_TRY(name_fault(ctx, status, R, A, P));
-    status = order.left_first ? lsp_spgemm(ctx, &inner, P, &order.outer, &made, NULL)
-                              : lsp_spgemm(ctx, R, &inner, &order.outer, &made, NULL);
+    status = order.left_first ? lsp_spgemm(ctx, &inner, P, &order.outer, &made, &last)
+                              : lsp_spgemm(ctx, R, &inner, &order.outer, &made, &last);
     LSP_TRY(name_fault(ctx, status, R, A, P));
+    if (info != NULL) {
+        *info = last;
+        info->products += first.products;
+        snprintf(info->reason, sizeof info->reason, "%s first; %.140s", order.left_first ? "R*A" : "A*P", last.reason);
+    }
     lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:
     lsp_csr_free(ctx, &inner);

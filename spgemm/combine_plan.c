@@ -27,6 +27,15 @@ void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) {
     lsp_plan_free(&plan->life);
 }
 
+lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
+                                           lsp_spgemm_info *outer) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const lsp_status status = inner != NULL ? lsp_spgemm_plan_get_info(plan->first, inner) : LSP_OK;
+    return status == LSP_OK && outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : status;
+}
+
 /* Plans and makes the inner product, whose structure the last one needs. */
 static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                 const lsp_spgemm_options *options) {
@@ -137,6 +146,10 @@ void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
         lsp_csr_free(plan->ctx, &plan->inner);
     }
     lsp_plan_free(&plan->life);
+}
+
+lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
+    return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
 }
 
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,

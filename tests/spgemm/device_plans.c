@@ -284,7 +284,7 @@ static void must_repeat_three(lsp_ctx *ctx, lsp_csr *R, lsp_csr *A, lsp_csr *P) 
     for (int round = 0; round < 4; round++) {
         must(ctx, round & 1 ? lsp_spgemm_triple_update(plan, R ? &r : NULL, &a, &p, &C)
                             : lsp_spgemm_triple_execute(plan, R ? &r : NULL, &a, &p, &C));
-        must(ctx, lsp_spgemm_triple(ctx, R, A, P, NULL, &right));
+        must(ctx, lsp_spgemm_triple(ctx, R, A, P, NULL, &right, NULL));
         here = download(ctx, &C);
         same(ctx, &here, &right, "three factors");
         lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &right);
@@ -306,7 +306,7 @@ static void must_repeat_sum(lsp_ctx *ctx, lsp_csr *A, lsp_csr *P, lsp_csr *D) {
     for (int round = 0; round < 4; round++) {
         must(ctx, round & 1 ? lsp_spgemm_add_update(plan, 2, &a, &p, round, &d, &C)
                             : lsp_spgemm_add_execute(plan, 2, &a, &p, round, &d, &C));
-        must(ctx, lsp_spgemm_add(ctx, 2, A, P, round, D, NULL, &right));
+        must(ctx, lsp_spgemm_add(ctx, 2, A, P, round, D, NULL, &right, NULL));
         here = download(ctx, &C);
         same(ctx, &here, &right, "a product and a sum");
         lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &right);

@@ -301,10 +301,10 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
         const lsp_spgemm_options options = {.semiring = semirings[k]};
         lsp_csr right, C, here;
         for (int three = 0; three < 2; three++) {
-            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &A, &P, &options, &right)
-                            : lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, &options, &right));
-            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &a, &p, &options, &C)
-                            : lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, &options, &C));
+            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &A, &P, &options, &right, NULL)
+                            : lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, &options, &right, NULL));
+            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &a, &p, &options, &C, NULL)
+                            : lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, &options, &C, NULL));
             here = download(ctx, &C);
             same(ctx, &here, &right, three ? "three" : "sum");
             lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);
