@@ -21,7 +21,7 @@ static bool overlap(const lsp_csr *A, const lsp_csr *C, int64_t count) {
     return (uintptr_t)C < (uintptr_t)(A + count) && (uintptr_t)A < (uintptr_t)(C + count);
 }
 
-static lsp_status check_places(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
+static lsp_status check_arrays(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(count == 0 || (A != NULL && B != NULL && C != NULL), LSP_ERR_ARGUMENT,
                 "the matrices of a batch of %lld, or the place for the products, are NULL", (long long)count);
@@ -179,7 +179,7 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     options = options != NULL ? options : &defaults;
     lsp_spgemm_batch_plan batch = {.ctx = ctx, .count = count};
     LSP_TRY(check_batch(ctx, count, A, B, options));
-    LSP_TRY(check_places(ctx, count, A, B, C));
+    LSP_TRY(check_arrays(ctx, count, A, B, C));
     LSP_TRY(open_batch(&batch, A, B, options, false));
     if (count > 0) {
         LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
@@ -303,7 +303,7 @@ static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_c
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(check_places(ctx, plan->count, A, B, C));
+    LSP_TRY(check_arrays(ctx, plan->count, A, B, C));
     if (plan->count == 0) {
         goto done;
     }

@@ -125,18 +125,6 @@ done:
     return status;
 }
 
-static void add_info(blocks *p, int64_t r, const lsp_spgemm_info *block) {
-    lsp_spgemm_info *all = &p->info;
-    all->method = block->method;
-    all->method_name = block->method_name;
-    all->products += block->products;
-    all->nnz_bound += block->nnz_bound;
-    all->blocks++;
-    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
-    p->products[r] += block->max_row_products;
-    all->max_row_products = lsp_max(all->max_row_products, p->products[r]);
-}
-
 /* Multiplies block r of op(A) by `right`, block c of op(B). */
 static lsp_status make_block(blocks *p, int64_t r, int64_t c, const lsp_csr *right) {
     lsp_status status = LSP_OK;
@@ -156,7 +144,9 @@ static lsp_status make_block(blocks *p, int64_t r, int64_t c, const lsp_csr *rig
     LSP_TRY(lsp_spgemm_uncut(ctx, &left, right, &options, C, &info));
     p->nnz += C->nnz;
     p->done++;
-    add_info(p, r, &info);
+    lsp_spgemm_add_info(&p->info, &info);
+    p->products[r] += info.max_row_products;
+    p->info.max_row_products = lsp_max(p->info.max_row_products, p->products[r]);
     lsp_progress(ctx, "multiply", (double)p->done / (double)(p->A.count * p->B.count));
 done:
     if (made_left) {

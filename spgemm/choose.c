@@ -30,10 +30,9 @@ static int64_t capacity_bytes(const lsp_spgemm_capacity *capacity) {
 /* Bytes of scratch of the reference: a place for each column, and three words for each entry of C's longest row, which
  * sorting takes. */
 static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
-    int64_t places, words, bytes;
-    bool fits = lsp_mul(facts->cols, 8, &places) &&
-                lsp_mul(lsp_min(facts->max_row_products, facts->cols), 32, &words) && lsp_add(places, words, &bytes) &&
-                lsp_add(bytes, ALIGNED_PARTS, &bytes);
+    int64_t slots, words, bytes;
+    bool fits = lsp_mul(facts->cols, 8, &slots) && lsp_mul(lsp_min(facts->max_row_products, facts->cols), 32, &words) &&
+                lsp_add(slots, words, &bytes) && lsp_add(bytes, ALIGNED_PARTS, &bytes);
     return fits ? bytes : INT64_MAX;
 }
 

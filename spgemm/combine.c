@@ -139,11 +139,10 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         R = &restriction;
     }
     LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
-    status = order.left_first ? lsp_spgemm(ctx, R, A, &order.inner, &inner, &first)
-                              : lsp_spgemm(ctx, A, P, &order.inner, &inner, &first);
+    status = lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first);
     LSP_TRY(name_fault(ctx, status, R, A, P));
-    status = order.left_first ? lsp_spgemm(ctx, &inner, P, &order.outer, &made, &last)
-                              : lsp_spgemm(ctx, R, &inner, &order.outer, &made, &last);
+    const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
+    status = lsp_spgemm(ctx, left, right, &order.outer, &made, &last);
     LSP_TRY(name_fault(ctx, status, R, A, P));
     if (info != NULL) {
         *info = last;

@@ -214,6 +214,9 @@ int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const l
 /* Bytes of C while it is made: its values before rounding count too. */
 int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan);
 
+/* Adds a block of C to the info of all: method and reason of the last one, products and bounds of all together. */
+void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block);
+
 /* Frees what take_operands has made. */
 void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops);
 

@@ -47,6 +47,16 @@ void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops) {
     *ops = (lsp_spgemm_operands){0};
 }
 
+void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
+    all->method = block->method;
+    all->method_name = block->method_name;
+    memcpy(all->reason, block->reason, sizeof all->reason);
+    all->products += block->products;
+    all->nnz_bound += block->nnz_bound;
+    all->blocks++;
+    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
+}
+
 /* ---- limits: tests lower them, so that small factors are cut too ---- */
 
 int64_t lsp_spgemm_most(const lsp_ctx *ctx) {

@@ -2,7 +2,6 @@
  * C need not fit the memory. */
 #include "core/cuda.h"
 #include "spgemm.h"
-#include <string.h>
 
 enum { ROWS_KNOWN = 4096, ROWS_PART = 128 };
 
@@ -73,19 +72,6 @@ static int64_t block_end(streaming *s, int64_t first) {
     return end;
 }
 
-static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t nnz) {
-    all->method = block->method;
-    all->method_name = block->method_name;
-    memcpy(all->reason, block->reason, sizeof all->reason);
-    all->products += block->products;
-    all->nnz_bound += block->nnz_bound;
-    all->nnz += nnz;
-    all->max_row_products = lsp_max(all->max_row_products, block->max_row_products);
-    all->blocks++;
-    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
-    all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
-}
-
 /* Makes rows first .. end-1 of C, filtered, in the place where they are handed over. */
 static lsp_status make_block(streaming *s, int64_t first, int64_t end, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
@@ -118,7 +104,10 @@ static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
     lsp_csr C = {0};
     lsp_spgemm_info info;
     LSP_TRY(make_block(s, first, end, &C, &info));
-    add_info(&s->info, &info, C.nnz);
+    lsp_spgemm_add_info(&s->info, &info);
+    s->info.nnz += C.nnz;
+    s->info.max_row_products = lsp_max(s->info.max_row_products, info.max_row_products);
+    s->info.bound_bytes = lsp_max(s->info.bound_bytes, info.bound_bytes);
     ctx->error[0] = 0;
     status = s->to.sink(s->to.user, first, &C);
     if (status != LSP_OK && ctx->error[0] == 0) {

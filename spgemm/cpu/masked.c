@@ -39,7 +39,7 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
     uint32_t *slots;
     own_table *tables;
     lsp_masked_pass pass = {.job = job, .mask = mask, .products = plan->cpu->rowptr, .far = lsp_is_far(&job->B)};
-    lsp_csr places = *mask; /* the mask, with the sums as its values */
+    lsp_csr sums = *mask; /* its values are the sums */
     LSP_REQUIRE(c.longest < UINT32_MAX, LSP_ERR_UNSUPPORTED, "a row of the mask has 2^32 entries or more");
     LSP_REQUIRE(
         c.bytes <= c.available, LSP_ERR_MEMORY,
@@ -56,9 +56,9 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
     }
     lsp_for_parts(ctx, plan->info.blocks, c.threads, do_block,
                   &(masking){.plan = plan, .pass = &pass, .tables = tables});
-    places.val = pass.sums;
-    places.val_type = plan->type;
-    LSP_TRY(lsp_filter_take(ctx, &places, pass.touched, pass.counts, &plan->options.types, C));
+    sums.val = pass.sums;
+    sums.val_type = plan->type;
+    LSP_TRY(lsp_filter_take(ctx, &sums, pass.touched, pass.counts, &plan->options.types, C));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

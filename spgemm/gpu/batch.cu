@@ -179,15 +179,15 @@ done:
 
 extern "C" lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) {
     lsp_status status = LSP_OK;
-    int64_t *ends_there = NULL;
+    int64_t *ends_cuda = NULL;
     LSP_TRY(upload(ctx, r->spans, r->count, &r->spans_cuda));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_there));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_cuda));
     {
         const gpu_spans s = {r->spans_cuda, r->count, r->W->rows + r->count, true};
         LSP_TRY(LSP_LAUNCH(ctx, kernel_ends, lsp_blocks_for(ctx, r->count + 1, NT, SM_BLOCKS), NT, 0, s, r->W->rowptr,
-                           r->W->rowptr_type == LSP_I64, ends_there));
+                           r->W->rowptr_type == LSP_I64, ends_cuda));
     }
-    LSP_TRY(lsp_cuda_read(ctx, ends, ends_there, (r->count + 1) * (int64_t)sizeof *ends));
+    LSP_TRY(lsp_cuda_read(ctx, ends, ends_cuda, (r->count + 1) * (int64_t)sizeof *ends));
 done:
     return status;
 }

@@ -5,10 +5,9 @@
 
 #include "core/launch.cuh"
 #include "core/semiring.h"
+#include "gpu.h"
 #include "lists.cuh"
 #include "report.cuh"
-#include "gpu.h"
-#include "stages.cuh"
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
 enum { NT = LIST_NT };
@@ -16,6 +15,16 @@ enum { NT = LIST_NT };
 static inline int64_t blocks_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, NT * 4, 16); }
 /* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
 static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }
+
+/* ---- functions that one launcher calls in another ---- */
+
+/* Starts the kernel that fills spg_facts and counts the short rows. Does not wait. */
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
+
+/* Both passes where B is nearly dense. Counting writes nnz(C) to the plan and waits for it; if memory is short it
+ * clears plan->gpu->dense_b, and C is made in another way. Filling writes C, or (update) its values. */
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
+lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C);
 
 /* ---- the report ---- */
 
