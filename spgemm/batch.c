@@ -131,7 +131,7 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     const lsp_spgemm_device *device = lsp_spgemm_device_at(W->where);
     int64_t *ends, most = 0;
     LSP_TRY(LSP_SCRATCH(ctx, b->count + 1, &ends));
-    LSP_TRY(device->ends(ctx, &r, ends));
+    LSP_TRY(device->batch_ends(ctx, &r, ends));
     for (int64_t i = 0; i <= b->count; i++) {
         b->C[i].entry_at = ends[i];
         most = lsp_max(most, i > 0 ? ends[i] - ends[i - 1] : 0);
@@ -139,7 +139,7 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     LSP_TRY(lsp_csr_resolve(ctx, W->cols, most, W->val_type, &types, &types));
     b->rowptr_type = types.rowptr_type;
     LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(b->rowptr_type), pointers));
-    LSP_TRY(device->rebase(ctx, &r, b->rowptr_type, *pointers));
+    LSP_TRY(device->batch_rebase(ctx, &r, b->rowptr_type, *pointers));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -70,12 +70,11 @@ lsp_batch_name lsp_batch_name_of(const char *name, int64_t i);
 
 /* ---- what a device does ---- */
 
-/* gather: fills the stack: its values and, with `structure`, its rows and columns. Then *fault becomes the first matrix
- * whose arrays form no CSR matrix, or `count`. On a GPU only `structure` waits for the kernels.
- * shift: the columns of T, which were rows of the stack, become rows of their own matrix. Matrix i has the same entries
- * in T as in the stack, in another order.
- * ends: writes the entries of W before each product to ends[0 .. count], on the host.
- * rebase: rowptr[] = the row pointers of each product, each from 0 on. */
+/* batch_gather: fills the stack: its values and, with `structure`, its rows and columns. Then *fault becomes the first
+ * matrix whose arrays form no CSR matrix, or `count`. On a GPU only `structure` waits for the kernels. batch_shift: the
+ * columns of T, which were rows of the stack, become rows of their own matrix. Matrix i has the same entries in T as in
+ * the stack, in another order. batch_ends: writes the entries of W before each product to ends[0 .. count], on the
+ * host. batch_rebase: rowptr[] = the row pointers of each product, each from 0 on. */
 typedef struct lsp_batch_result {
     const lsp_batch_span *spans; /* the rows of the products */
     int64_t count;

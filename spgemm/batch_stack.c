@@ -97,7 +97,7 @@ static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrice
     int64_t fault = f->count;
     LSP_TRY(lsp_csr_create(ctx, f->stack.rows, f->stack.cols, f->stack.nnz, &types, &made));
     f->stack = made;
-    LSP_TRY(lsp_spgemm_device_at(f->like.where)->gather(ctx, f, true, &fault));
+    LSP_TRY(lsp_spgemm_device_at(f->like.where)->batch_gather(ctx, f, true, &fault));
     if (fault < f->count) {
         const lsp_batch_name name = lsp_batch_name_of(f->name, fault);
         LSP_TRY(lsp_csr_check_there(ctx, name.text, &matrices[fault]));
@@ -119,7 +119,7 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_batch_factor *f, bool kept) {
     } else {
         LSP_TRY(lsp_csr_transpose_as(ctx, f->name, &f->stack, &f->T));
     }
-    LSP_TRY(lsp_spgemm_device_at(f->like.where)->shift(ctx, f));
+    LSP_TRY(lsp_spgemm_device_at(f->like.where)->batch_shift(ctx, f));
     for (int64_t i = 0; i < f->count; i++) {
         tallest = lsp_max(tallest, f->spans[i + 1].row_at - f->spans[i].row_at);
     }
@@ -164,7 +164,8 @@ lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_cs
         LSP_TRY(check_planned(ctx, f, i, &matrices[i]));
         f->spans[i].val = matrices[i].val;
     }
-    LSP_TRY(f->stack.val_type != LSP_NONE ? lsp_spgemm_device_at(f->like.where)->gather(ctx, f, false, NULL) : LSP_OK);
+    LSP_TRY(f->stack.val_type != LSP_NONE ? lsp_spgemm_device_at(f->like.where)->batch_gather(ctx, f, false, NULL)
+                                          : LSP_OK);
     if (f->transposed) {
         T.cols = f->stack.rows; /* as the plan made it */
         LSP_TRY(lsp_csr_transpose_update(f->transpose, &f->stack, &T));

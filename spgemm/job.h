@@ -130,10 +130,10 @@ typedef struct lsp_spgemm_device {
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
     lsp_status (*count_products)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
     /* The stacks of a batch: see batch.h. */
-    lsp_status (*gather)(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
-    lsp_status (*shift)(lsp_ctx *ctx, const struct lsp_batch_factor *f);
-    lsp_status (*ends)(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
-    lsp_status (*rebase)(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
+    lsp_status (*batch_gather)(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
+    lsp_status (*batch_shift)(lsp_ctx *ctx, const struct lsp_batch_factor *f);
+    lsp_status (*batch_ends)(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
+    lsp_status (*batch_rebase)(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
 } lsp_spgemm_device;
 
 /* The tables of the devices. The GPU's is NULL in a build without CUDA, whose contexts have no GPU. */

@@ -94,10 +94,11 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     }
 }
 
-/* *choice = the plan's, if this much memory suffices; else the best that fits. False: none fits. */
+/* *choice = the plan's, if memory did not limit it and suffices for it now; else the best that fits. False: none fits.
+ */
 static bool fit(const lsp_spgemm_plan *plan, lsp_type type, int64_t available, lsp_spgemm_choice *choice) {
     *choice = plan->cpu->choice;
-    return scratch_of(choice) <= available ||
+    return (!choice->limited && scratch_of(choice) <= available) ||
            lsp_spgemm_choose(&plan->facts, plan->info.method, type, plan->ctx->options.threads, available, choice);
 }
 
@@ -254,7 +255,7 @@ const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_pla
                                              .release = release,
                                              .truth = truth,
                                              .count_products = count_products,
-                                             .gather = lsp_batch_gather_cpu,
-                                             .shift = lsp_batch_shift_cpu,
-                                             .ends = lsp_batch_ends_cpu,
-                                             .rebase = lsp_batch_rebase_cpu};
+                                             .batch_gather = lsp_batch_gather_cpu,
+                                             .batch_shift = lsp_batch_shift_cpu,
+                                             .batch_ends = lsp_batch_ends_cpu,
+                                             .batch_rebase = lsp_batch_rebase_cpu};

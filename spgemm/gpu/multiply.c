@@ -142,8 +142,8 @@ static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + 
                                         .release = release,
                                         .truth = lsp_spgemm_gpu_truth,
                                         .count_products = lsp_spgemm_gpu_count_products,
-                                        .gather = lsp_batch_gather_cuda,
-                                        .shift = lsp_batch_shift_cuda,
-                                        .ends = lsp_batch_ends_cuda,
-                                        .rebase = lsp_batch_rebase_cuda};
+                                        .batch_gather = lsp_batch_gather_cuda,
+                                        .batch_shift = lsp_batch_shift_cuda,
+                                        .batch_ends = lsp_batch_ends_cuda,
+                                        .batch_rebase = lsp_batch_rebase_cuda};
 const lsp_spgemm_device *const lsp_spgemm_on_gpu = &table;
