@@ -138,7 +138,7 @@ Test(spgemm_stream, a_product_written_in_blocks_is_the_file_of_the_whole) {
 
 /* ---- filters ---- */
 
-static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_spgemm_value_at(A, k)); }
+static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_value_at(A, k).re); }
 
 /* Does the mask hide entry k of row i? */
 static bool masked(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t k) {
@@ -255,7 +255,7 @@ Test(spgemm_stream, sums_are_those_of_the_dense_matrices) {
                 for (int64_t k = lsp_index_at(both[m]->rowptr, both[m]->rowptr_type, i);
                      k < lsp_index_at(both[m]->rowptr, both[m]->rowptr_type, i + 1); k++) {
                     const int64_t at = i * M + lsp_index_at(both[m]->col, both[m]->col_type, k);
-                    dense[at] += (m ? beta : alpha) * lsp_spgemm_value_at(both[m], k);
+                    dense[at] += (m ? beta : alpha) * lsp_value_at(both[m], k).re;
                     there[at] = true;
                 }
             }
@@ -271,8 +271,7 @@ Test(spgemm_stream, sums_are_those_of_the_dense_matrices) {
         for (int64_t i = 0; i < N; i++) {
             for (int64_t k = lsp_index_at(C.rowptr, C.rowptr_type, i); k < lsp_index_at(C.rowptr, C.rowptr_type, i + 1);
                  k++) {
-                const double right = dense[i * M + lsp_index_at(C.col, C.col_type, k)],
-                             ours = lsp_spgemm_value_at(&C, k);
+                const double right = dense[i * M + lsp_index_at(C.col, C.col_type, k)], ours = lsp_value_at(&C, k).re;
                 cr_assert(fabs(ours - right) <= 1e-5 * fabs(right) + 1e-2 * (C.val_type == LSP_F32), "%g, not %g", ours,
                           right);
             }
