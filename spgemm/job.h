@@ -218,7 +218,15 @@ int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan);
 void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block);
 
 /* Frees what take_operands has made. */
-void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops);
+static inline void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops) {
+    if (ops->made_a) {
+        lsp_csr_free(ctx, &ops->A);
+    }
+    if (ops->made_b) {
+        lsp_csr_free(ctx, &ops->B);
+    }
+    ops->made_a = ops->made_b = false;
+}
 
 /* The most entries, and the most rows and columns where it can be cut, of a factor that kernels take: 2^31 - 1, or what
  * a test has set for this context. A product has one row less. */

@@ -37,16 +37,6 @@ done:
     return status;
 }
 
-void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops) {
-    if (ops->made_a) {
-        lsp_csr_free(ctx, &ops->A);
-    }
-    if (ops->made_b) {
-        lsp_csr_free(ctx, &ops->B);
-    }
-    *ops = (lsp_spgemm_operands){0};
-}
-
 void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
     all->method = block->method;
     all->method_name = block->method_name;

@@ -17,9 +17,12 @@ typedef struct lsp_spgemm_cpu {
     int64_t *block_rows;     /* info.blocks + 1: pieces of about equal work */
     uint8_t *ways, *repeats; /* of A's rows, of B's rows */
     char *ranks;
-    int64_t *block_ranks;     /* where the ranks of each block begin */
-    int32_t *c_col;           /* C's columns, if small.h replays the product; else NULL */
-    lsp_spgemm_choice choice; /* made when the plan was, and taken by each pass that has the memory for it */
+    int64_t *block_ranks; /* where the ranks of each block begin */
+    int32_t *c_col;       /* C's columns, if small.h replays the product; else NULL */
+    /* Made when the plan was, and taken by each pass; the choice, if memory suffices for it. */
+    lsp_spgemm_choice choice;
+    const struct lsp_spgemm_kernels *kernels; /* for the index types of op(A) and op(B) */
+    const lsp_word_sort *sort;
 } lsp_spgemm_cpu;
 
 /* inspect.c: the facts, the ways of rows, and blocks of about equal work. */

@@ -148,7 +148,8 @@ static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     findings only, *many = NULL, b_rows;
     const int64_t half = A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2;
     const int threads = half <= LSP_ALONE ? 1 : lsp_threads_for(ctx, half, LSP_WORTH_A_THREAD / 2);
-    l.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
+    l.kernels = plan->cpu->kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
+    plan->cpu->sort = lsp_segsort_get_kernels(ctx)->sort;
     l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
     plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
     if (l.parts > 1) {

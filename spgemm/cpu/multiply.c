@@ -113,11 +113,10 @@ static lsp_spgemm_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_opera
                             .rowptr = plan->cpu->rowptr};
 }
 
-/* Counts rows, or fills C. */
-static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
+/* Counts rows, or fills C, with scratch of at most `available` bytes. */
+static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job, int64_t available) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const int64_t available = lsp_spgemm_available(ctx, &plan->facts);
     lsp_spgemm_choice choice;
     LSP_REQUIRE(fit(plan, job->counting ? LSP_NONE : job->type, available, &choice), LSP_ERR_MEMORY,
                 "multiplying needs %lld bytes of scratch at least, and %lld are available",
@@ -133,7 +132,7 @@ static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     lsp_status status = LSP_OK;
     if (!plan->counted) {
         job->counting = true;
-        LSP_TRY(run_pass(plan, job));
+        LSP_TRY(run_pass(plan, job, lsp_spgemm_available(plan->ctx, &plan->facts)));
         lsp_prefix_sum(plan->ctx, job->rowptr, plan->facts.rows);
         plan->info.nnz = job->rowptr[plan->facts.rows];
         plan->counted = true;
@@ -156,8 +155,8 @@ done:
     return status;
 }
 
-/* Allocates C, if it and the least scratch fit, and writes its row pointers. */
-static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
+/* Allocates C, if it and the least scratch fit, and writes its row pointers. *left = the bytes that remain. */
+static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_facts *facts = &plan->facts;
@@ -166,9 +165,10 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     const int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
     const int64_t bytes = lsp_spgemm_result_bytes(plan);
     lsp_spgemm_choice choice;
-    const bool fits = fit(plan, plan->type, lsp_max(available - bytes, 0), &choice);
+    *left = lsp_max(available - bytes, 0);
+    const bool fits = fit(plan, plan->type, *left, &choice);
     if (!fits && lsp_spgemm_cpu_drop_ranks(plan)) {
-        return make_result(plan, C);
+        return make_result(plan, C, left);
     }
     LSP_REQUIRE(fits, LSP_ERR_MEMORY,
                 "the product has %lld entries and needs %lld bytes (%s) and at least %lld of scratch; %lld (%s) are "
@@ -187,17 +187,21 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
     lsp_spgemm_job job = job_of(plan, ops);
+    int64_t available = 0;
     job.C = update ? C : &made;
     job.update = update;
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_factors(plan, &job));
-    LSP_TRY(update ? LSP_OK : make_result(plan, &made));
+    LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
     if (lsp_spgemm_small_knows_columns(plan)) {
         LSP_TRY(lsp_spgemm_small_replay(plan, &job.A, &job.B, update, job.C));
     } else {
-        LSP_TRY(lsp_spgemm_small_reserve(plan, &job.A, &job.B));
-        LSP_TRY(run_pass(plan, &job));
-        lsp_spgemm_small_keep_columns(plan, job.C);
+        LSP_TRY(plan->kept ? lsp_spgemm_small_reserve(plan, &job.A, &job.B) : LSP_OK);
+        const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
+        LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
+        if (plan->kept) {
+            lsp_spgemm_small_keep_columns(plan, job.C);
+        }
     }
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;

@@ -256,7 +256,7 @@ lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, con
     const int64_t products = plan->facts.products;
     const bool pays = products <= LSP_SMALL_PRODUCTS ||
                       (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->cpu->exact && products / 3 >= plan->info.nnz / 2);
-    const bool small = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
+    const bool small = pays && suits(plan->ctx, A, B, &plan->options);
     return !small || plan->cpu->c_col != NULL
                ? LSP_OK
                : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->cpu->c_col);

@@ -120,10 +120,10 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
                     : p.type == LSP_C64                             ? 5
                     : values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2
                                                                     : values;
-    p.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(&job->A, &job->B);
+    p.kernels = plan->cpu->kernels;
     p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
     p.pass = (lsp_spgemm_pass){.job = job,
-                               .sort = lsp_segsort_get_kernels(ctx)->sort,
+                               .sort = plan->cpu->sort,
                                .capacity = choice->capacity,
                                .ways = plan->cpu->ways,
                                .repeats = plan->cpu->repeats,
