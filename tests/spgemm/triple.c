@@ -183,7 +183,7 @@ TEST_ON_BOTH(spgemm_triple, infos_are_of_the_products) {
     const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
     for (int64_t cols = 1; cols <= 40; cols += 39) { /* R*(A*P), then (R*A)*P */
         lsp_csr R = full(cols == 1 ? 40 : 1, 2, LSP_F64, 1), A = full(2, 3, LSP_F64, 1);
-        lsp_csr P = full(3, cols, LSP_F64, 1), D = full(2, cols, LSP_F64, 1), C, batch[2];
+        lsp_csr P = full(3, cols, LSP_F64, 1), D = full(2, cols, LSP_F64, 1), C, products[2];
         lsp_csr r = moved(ctx, &R, where), a = moved(ctx, &A, where), p = moved(ctx, &P, where);
         lsp_csr d = moved(ctx, &D, where);
         lsp_spgemm_info info, inner, outer;
@@ -203,7 +203,7 @@ TEST_ON_BOTH(spgemm_triple, infos_are_of_the_products) {
         must(ctx, lsp_spgemm_add_plan_get_info(sum, &inner));
         cr_assert(info.products == 2 * 3 * cols && inner.products == info.products && info.nnz == 2 * cols);
         lsp_csr_free(ctx, &C);
-        must(ctx, lsp_spgemm_batch(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, batch, &info));
+        must(ctx, lsp_spgemm_batch(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, products, &info));
         must(ctx, lsp_spgemm_batch_plan_create(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, &many));
         must(ctx, lsp_spgemm_batch_plan_get_info(many, &inner));
         cr_assert(info.products == 2 * 2 * 3 * cols && inner.products == info.products && info.nnz == 4 * cols);
@@ -212,7 +212,7 @@ TEST_ON_BOTH(spgemm_triple, infos_are_of_the_products) {
         lsp_spgemm_triple_plan_destroy(triple), lsp_spgemm_add_plan_destroy(sum), lsp_spgemm_batch_plan_destroy(many);
         must(ctx, lsp_spgemm_batch(ctx, 0, NULL, NULL, NULL, NULL, &info));
         cr_assert(info.products == 0 && info.nnz == 0);
-        must(ctx, lsp_spgemm_batch_free(ctx, 2, batch));
+        must(ctx, lsp_spgemm_batch_free(ctx, 2, products));
         lsp_csr_free(ctx, &r), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &p), lsp_csr_free(ctx, &d);
         drop(&R), drop(&A), drop(&P), drop(&D);
     }
