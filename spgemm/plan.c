@@ -1,4 +1,5 @@
-/* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it. The device does the work. */
+/* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
+ * that is not kept. The device does the work. */
 #include "spgemm.h"
 
 static const char *method_name(lsp_spgemm_method method) {
@@ -40,8 +41,9 @@ static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, con
     return plan->device->typed_operands ? plan->device->take_operands(plan, A, B, ops) : LSP_OK;
 }
 
-lsp_status lsp_spgemm_plan_make(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
-                                const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
+/* Makes the plan of checked matrices. Leaves their operands in *ops for the first product. */
+static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
     lsp_spgemm_plan *made = NULL;
@@ -87,7 +89,7 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
-    LSP_TRY(lsp_spgemm_plan_make(ctx, names, A, B, options, &made, &ops));
+    LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
     LSP_TRY(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
     LSP_TRY(made->device->read_structures(ctx, A, B, structure));
     made->kept = true;
@@ -176,7 +178,7 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_plan_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
     return plan->type == plan->val_type ? multiply_exactly(plan, ops, update, C)
                                         : multiply_and_round(plan, ops, update, C);
 }
@@ -214,7 +216,7 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     LSP_TRY(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
     LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
     LSP_TRY(plan->device->take_operands(plan, A, B, &ops));
-    LSP_TRY(lsp_spgemm_plan_multiply(plan, &ops, update, update ? C : &made));
+    LSP_TRY(multiply(plan, &ops, update, update ? C : &made));
     if (!update) {
         lsp_csr_put(ctx, C, &made, C == A || C == B);
     }
@@ -231,4 +233,99 @@ lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
 
 lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     return execute(plan, A, B, true, C);
+}
+
+/* ---- a plan that is not kept ---- */
+
+static const char *const usual_names[] = {"A", "B"};
+
+/* Drops entries of a product, in place. */
+static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_csr left;
+    if (lsp_filter_drops_any(filter)) {
+        LSP_TRY(lsp_filter_rows(ctx, C, filter, &left));
+        lsp_csr_free(ctx, C);
+        *C = left;
+        info->nnz = C->nnz;
+    }
+done:
+    return status;
+}
+
+/* The product of checked matrices. */
+static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan *plan = NULL;
+    lsp_spgemm_operands ops = {0};
+    lsp_csr made = {0};
+    lsp_filter left = options->filter;
+    bool done = false;
+    const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
+    LSP_TRY(device->at_once ? device->at_once(ctx, A, B, options, &made, info, &done) : LSP_OK);
+    if (!done) {
+        LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
+        LSP_TRY(multiply(plan, &ops, false, &made));
+        left.mask = plan->masked ? NULL : left.mask;
+        *info = plan->info;
+    }
+    LSP_TRY(filter(ctx, &left, &made, info));
+    *C = made;
+done:
+    lsp_spgemm_release_operands(ctx, &ops);
+    lsp_spgemm_plan_destroy(plan);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+/* Has a factor integers, or the product, that are not of the type of the arithmetic? */
+static bool must_widen(const lsp_csr *A, const lsp_csr *B, lsp_type type) {
+    const lsp_type wide = lsp_wide_type(type);
+    const bool integers = lsp_is_integer(A->val_type) || lsp_is_integer(B->val_type) || lsp_is_integer(type);
+    return type != LSP_NONE && integers && (type != wide || A->val_type != wide || B->val_type != wide);
+}
+
+/* Widens the factors first, so that all ways of making a product take them, and narrows the product at the end. A mask
+ * bounds it before it is narrowed; the rest of the filter looks at its values as they will be. */
+static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                     const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_type type = lsp_spgemm_result_type(A, B, options), wide = lsp_wide_type(type);
+    lsp_spgemm_options inner = *options;
+    lsp_filter rest = options->filter;
+    lsp_csr a, b, made = {0};
+    inner.types.val_type = wide;
+    inner.filter = (lsp_filter){.mask = options->filter.mask, .complement = options->filter.complement};
+    rest.mask = NULL;
+    rest.complement = false;
+    LSP_TRY(lsp_csr_widen(ctx, A, wide, &a));
+    LSP_TRY(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
+    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, &made, info));
+    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
+    LSP_TRY(filter(ctx, &rest, &made, info));
+    *C = made;
+done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                            lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_info here;
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
+    LSP_TRY(must_widen(A, B, lsp_spgemm_result_type(A, B, options)) ? widen_and_multiply(ctx, A, B, options, C, &here)
+                                                                    : multiply_at_once(ctx, A, B, options, C, &here));
+    if (info != NULL) {
+        *info = here;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
 }

@@ -26,11 +26,6 @@ lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, con
 lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C);
 lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 
-/* Makes the plan of checked matrices. Leaves their operands in *ops for the first product. */
-lsp_status lsp_spgemm_plan_make(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
-                                const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops);
-/* Makes C or, if `update`, only its values. */
-lsp_status lsp_spgemm_plan_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
 /* lsp_spgemm_plan_create with other names for A and B in error messages. */
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
@@ -68,8 +63,11 @@ lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
                             lsp_csr *C, lsp_spgemm_info *info);
 lsp_status lsp_spgemm_in_blocks(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                 lsp_csr *C, lsp_spgemm_info *info);
-lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                              lsp_csr *C, lsp_spgemm_info *info);
+static inline lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                            const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
+    return A != NULL && B != NULL && A->where == LSP_CUDA ? lsp_spgemm_in_blocks(ctx, A, B, options, C, info)
+                                                          : lsp_spgemm_uncut(ctx, A, B, options, C, info);
+}
 
 /* Who takes the rows of a streamed product, and how. */
 typedef struct lsp_spgemm_receiver {
