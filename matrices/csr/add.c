@@ -2,6 +2,7 @@
  * 64-bit indices, two types of values. It merges each row by column, A first, and sums equal neighbours, once to count
  * and once to fill. Rows that ascend strictly take shorter ways (add_strict.c). */
 #include "add.h"
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 
 enum { UNSORTED = 1, OUTSIDE = 2 };
@@ -159,18 +160,6 @@ done:
     return status;
 }
 
-/* A itself, or a copy whose rows are sorted, stably: what it repeats stays in its order. */
-static lsp_status in_order(lsp_ctx *ctx, const lsp_csr **A, lsp_csr *sorted) {
-    lsp_status status = LSP_OK;
-    if (lsp_csr_first_unsorted(ctx, *A, false) < (*A)->rows) {
-        LSP_TRY(lsp_csr_copy(ctx, *A, NULL, sorted));
-        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
-        *A = sorted;
-    }
-done:
-    return status;
-}
-
 static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp_csr_types *types) {
     lsp_status status = LSP_OK;
     const lsp_csr *shared = s->A->nnz > s->B->nnz ? s->A : s->B; /* its rows are shared out evenly */
@@ -182,8 +171,8 @@ static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp
         LSP_TRY(lsp_csr_check_as(ctx, name_b, s->B, 0));
     }
     if (s->bad & UNSORTED) {
-        LSP_TRY(in_order(ctx, &s->A, &sorted_a));
-        LSP_TRY(in_order(ctx, &s->B, &sorted_b));
+        LSP_TRY(lsp_csr_order(ctx, &s->A, false, s->A->val_type, &sorted_a));
+        LSP_TRY(lsp_csr_order(ctx, &s->B, false, s->B->val_type, &sorted_b));
         lsp_csr_for_rows(ctx, shared, count_rows, s);
     }
     lsp_prefix_sum(ctx, s->starts, s->A->rows);
@@ -231,13 +220,9 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     LSP_TRY(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
     LSP_TRY(add(ctx, name_b, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
     LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
-    lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {

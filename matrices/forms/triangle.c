@@ -15,10 +15,6 @@ lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangl
                                          .cols = A->cols,
                                          .diagonal = true},
                            &made));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

@@ -29,7 +29,7 @@ static void count_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_INDEX(w->A->col_type, count_rows, w, begin, end);
 }
 
-LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const windowing *w, int64_t begin, int64_t end) {
+LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const windowing *w, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         const int64_t stop = lsp_csr_rowptr(w->A, i + 1), from = w->window->diagonal ? i : 0;
         int64_t to = w->starts[i];
@@ -42,12 +42,9 @@ LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const windowing 
         }
     }
 }
-LSP_INLINE void fill_typed(lsp_type val_type, const windowing *w, int64_t begin, int64_t end) {
-    LSP_WITH_INDEX(w->A->col_type, fill_rows, val_type, w, begin, end);
-}
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const windowing *w = data;
-    LSP_WITH_VALUE(w->A->val_type, fill_typed, w, begin, end);
+    LSP_WITH_BOTH(w->A->val_type, w->A->col_type, fill_rows, w, begin, end);
 }
 
 static lsp_status window_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {

@@ -127,10 +127,6 @@ lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp
     LSP_REQUIRE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
     LSP_TRY(generate(ctx, spec, seed, &made));
     LSP_TRY(lsp_csr_retype(ctx, types, &made));
-    *A = made;
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, A, &made, false);
 }
