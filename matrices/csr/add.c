@@ -89,25 +89,18 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
     const bool any = type == LSP_C64;
     const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
     int64_t to = s->starts[i], last = -1, column;
-    double sum = 0;
-    lsp_value pair_sum = lsp_value_from(0, 0);
+    lsp_value sum = {0};
     for (int64_t steps = entries_of(rows); steps > 0; steps--) {
         const int64_t a_k = rows.a.k, b_k = rows.b.k;
         const bool from_b = step(index, s, &rows, &column), again = column == last;
         to -= again;
         lsp_index_set(s->C->col, col_type, to, column);
-        if (of_c == LSP_C64 || of_c == LSP_I64) {
+        if (of_c != LSP_NONE) {
+            const lsp_csr *from = from_b ? s->B : s->A;
             const lsp_value next =
-                lsp_pair_term(of_c, from_b ? s->B : s->A, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
-            pair_sum = lsp_pair_settled(again ? lsp_pair_sum(pair_sum, next) : next);
-            lsp_value_set(of_c, s->C->val, to, pair_sum);
-        } else if (of_c != LSP_NONE) {
-            const double next =
-                lsp_sum_term(of_c, any ? (from_b ? s->B : s->A)->val_type : type, from_b ? s->B->val : s->A->val,
-                             from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
-            const double both = of_c == LSP_F32 ? (double)((float)sum + (float)next) : sum + next;
-            sum = lsp_settled(again ? both : next);
-            lsp_sum_set(of_c, s->C->val, to, sum);
+                lsp_term(of_c, any ? from->val_type : type, from->val, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            sum = again ? lsp_term_sum(of_c, sum, next) : next;
+            lsp_term_set(of_c, s->C->val, to, sum);
         }
         last = column;
         to++;

@@ -65,3 +65,20 @@ done:
 lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
     return A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_window(ctx, A, window, B) : window_here(ctx, A, window, B);
 }
+
+lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
+    LSP_REQUIRE(triangle == LSP_LOWER || triangle == LSP_UPPER, LSP_ERR_ARGUMENT,
+                "%d is neither LSP_LOWER nor LSP_UPPER", (int)triangle);
+    LSP_TRY(lsp_csr_window(ctx, A,
+                           &(lsp_window){.low = triangle == LSP_LOWER ? INT64_MIN : diagonal,
+                                         .high = triangle == LSP_LOWER ? diagonal : INT64_MAX,
+                                         .cols = A->cols,
+                                         .diagonal = true},
+                           &made));
+done:
+    return lsp_csr_give(ctx, status, B, &made, B == A);
+}

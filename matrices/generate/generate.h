@@ -10,15 +10,15 @@ typedef struct lsp_parameter { /* by the table: a letter, a number with decimals
     int64_t whole;
     double decimal;
     char letter;
+    int grid; /* of the first parameter: 0 square, 1 cube, 2 cube with three unknowns a node */
 } lsp_parameter;
 
 /* Makes A on the host, with the narrowest indices and f64 values. The parameters are within the limits of the table in
  * generate.c. */
 typedef lsp_status lsp_generator(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A);
 
-lsp_generator lsp_generate_poisson2d, lsp_generate_stencil27, lsp_generate_fem3;
-lsp_generator lsp_generate_er, lsp_generate_rmat, lsp_generate_web, lsp_generate_perm;
-lsp_generator lsp_generate_amg, lsp_generate_amg27, lsp_generate_amgfem3, lsp_generate_nas;
+lsp_generator lsp_generate_grid, lsp_generate_er, lsp_generate_rmat, lsp_generate_web, lsp_generate_perm;
+lsp_generator lsp_generate_amg, lsp_generate_nas;
 
 /* Refuses a matrix that does not fit the memory, before anything is allocated. `entries` includes those dropped later.
  */
