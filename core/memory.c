@@ -218,6 +218,46 @@ void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan) {
     (*ctx)->plans = life;
 }
 
+typedef struct plan_head { /* of every plan */
+    lsp_ctx *ctx;
+    lsp_plan_life life;
+} plan_head;
+
+lsp_status lsp_plan_new(lsp_ctx *ctx, size_t bytes, void **plan) {
+    lsp_status status = lsp_alloc(ctx, LSP_HOST, 1, bytes, plan);
+    if (status == LSP_OK) {
+        plan_head *head = memset(*plan, 0, bytes);
+        head->ctx = ctx;
+        lsp_plan_begin(&head->life, &head->ctx, head);
+    }
+    return status;
+}
+
+void lsp_plan_end(void *plan) {
+    if (plan) {
+        lsp_plan_free(&((plan_head *)plan)->life);
+    }
+}
+
+lsp_status lsp_plan_tell(const void *plan, size_t offset, size_t bytes, void *to) {
+    lsp_ctx *ctx = plan ? ((const plan_head *)plan)->ctx : NULL;
+    if (!ctx || !to) {
+        return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
+    }
+    memcpy(to, (const char *)plan + offset, bytes);
+    return LSP_OK;
+}
+
+lsp_status lsp_plan_check(lsp_ctx *ctx, const lsp_plan_fact *facts) {
+    for (; facts->name; facts++) {
+        if (facts->planned != facts->given) {
+            return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", facts->name,
+                            (long long)facts->given, (long long)facts->planned);
+        }
+    }
+    return LSP_OK;
+}
+
 void lsp_plan_free(lsp_plan_life *life) {
     lsp_ctx *ctx = *life->ctx;
     if (!ctx) {
@@ -334,7 +374,7 @@ lsp_block *lsp_block_find(const lsp_ctx *ctx, const void *memory) {
 bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return lsp_block_find(ctx, memory) != NULL; }
 
 void lsp_free(lsp_ctx *ctx, void *memory) {
-    const lsp_block *found = lsp_block_find(ctx, memory);
+    const lsp_block *found = ctx ? lsp_block_find(ctx, memory) : NULL;
     if (!found) {
         return;
     }
