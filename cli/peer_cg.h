@@ -4,6 +4,7 @@
 #define LSP_CLI_PEER_CG_H
 
 #include "libsparse.h"
+#include "libsparse/unstable.h"
 
 /* Both do the same work, without a wait inside: calls on a stream, or calls captured in a CUDA graph. */
 typedef enum peer_cg_way { PEER_CG_STREAMED, PEER_CG_GRAPH, PEER_CG_WAYS } peer_cg_way;

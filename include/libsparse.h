@@ -15,6 +15,8 @@
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
  *     libsparse/spmv.h      sparse matrix times vectors
  *     libsparse/solve.h     linear systems: conjugate gradients, BiCGStab
+ * One is not included, because any version may change it:
+ *     libsparse/unstable.h  tuning of the GPU's sort, the paper's cache model, the NAS benchmark
  *
  * Rules that hold for every function:
  * - It takes a context and returns a status. If the status is not LSP_OK, lsp_last_error() holds one full sentence with

@@ -5,6 +5,7 @@
 #define LSP_SEGSORT_SEGSORT_H
 
 #include "core/core.h"
+#include "libsparse/unstable.h"
 
 #ifdef __cplusplus
 extern "C" {

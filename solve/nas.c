@@ -2,6 +2,7 @@
  * A z = x by 25 steps, then zeta = shift + 1 / (x*z) and x = z / |z|. */
 #include "core/items.h"
 #include "gpu/resident.h"
+#include "libsparse/unstable.h"
 #include "rules.h"
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* Which method a product takes: the one that was asked for, else without a plan CSR as it is, else the one for which
  * the model predicts the least time of all expected calls with the making of the plan. */
+#include "cache_model/cache_model.h"
 #include "core/cuda.h"
-#include "gather_scatter/model.h"
 #include "spmv.h"
 #include <math.h>
 #include <stdio.h>

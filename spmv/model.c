@@ -1,8 +1,7 @@
 /* Predicts the seconds of every method. The matrix, y and whatever the method writes between its phases move in order,
- * at a share of the copy speed; x is read as the cache model tells from a sample of the columns (access.c of
- * gather_scatter); the instructions of an entry and of a row overlap with both. docs/cache-model.md has the terms of x.
- */
-#include "gather_scatter/model.h"
+ * at a share of the copy speed; x is read as the cache model tells from a sample of the columns (cache_model/access.c);
+ * the instructions of an entry and of a row overlap with both. docs/cache-model.md has the terms of x. */
+#include "cache_model/cache_model.h"
 #include "spmv.h"
 #include <math.h>
 

@@ -2,6 +2,7 @@
  * the table in segsort/gpu/table.c. It decides one limit at a time, by sorting pairs of 32 bits at the lengths
  * concerned. */
 #include "bench/harness.h"
+#include "libsparse/unstable.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A gather or scatter on a GPU in one call: combines the parts as the strategy says. Work goes to the context's stream,
  * and nothing waits. */
+#include "cache_model/gpu/kernel_sample.cuh"
 #include "gpu.h"
-#include "kernel_sample.cuh"
 
 /* Scratch ends with the call, and later calls reuse it: a graph must not keep its address. */
 static lsp_status refuse_recording(lsp_ctx *ctx) {

@@ -1,9 +1,8 @@
-/* Gather, scatter, calibration, partition and hash search on a GPU, in a build without CUDA: they refuse. */
+/* Gather, scatter, partition and hash search on a GPU, in a build without CUDA: they refuse. */
 #include "core/none.h"
 #include "gather_scatter/gather_scatter.h"
-#include "gather_scatter/hash.h"
-#include "gather_scatter/model.h"
-#include "gather_scatter/radix_sort.h"
+#include "gather_scatter/hash/hash.h"
+#include "gather_scatter/radix_sort/radix_sort.h"
 
 /* clang-format off */
 LSP_NO_CUDA(lsp_gather_run_cuda, (lsp_ctx *ctx, const lsp_gather_job *job), ctx)
@@ -11,7 +10,6 @@ LSP_NO_CUDA(lsp_gather_find_bad_cuda,
             (lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index), ctx)
 LSP_NO_CUDA(lsp_gather_prepare_cuda, (lsp_gather_plan *plan), plan->ctx)
 LSP_NO_CUDA(lsp_gather_execute_cuda, (lsp_gather_plan *plan, const lsp_column *columns, int64_t count), plan->ctx)
-LSP_NO_CUDA(lsp_cache_calibrate_cuda, (lsp_ctx *ctx, lsp_cache_figures *figures), ctx)
 LSP_NO_CUDA(lsp_bucket_offsets_cuda, (lsp_ctx *ctx, const lsp_bucket_search *search), ctx)
 
 static LSP_NO_CUDA(mix, (lsp_ctx *ctx, const lsp_hash_args *args, void *mixed), ctx)
@@ -21,9 +19,9 @@ static LSP_NO_CUDA(fill, (lsp_ctx *ctx, const lsp_hash_view *t, void *lines), ct
 static LSP_NO_CUDA(search, (lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes), ctx)
 static LSP_NO_CUDA(count, (lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets, uint64_t *at), ctx)
 static LSP_NO_CUDA(gather, (lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets, const uint64_t *at, int64_t total), ctx)
-/* clang-format on */
+    /* clang-format on */
 
-void lsp_gather_release_cuda(lsp_gather_plan *plan) {}
+    void lsp_gather_release_cuda(lsp_gather_plan *plan) {}
 
 const lsp_hash_backend lsp_hash_cuda = {.mix = mix,
                                         .count_distinct = count_distinct,

@@ -121,11 +121,6 @@ LSP_API lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures
 LSP_API lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                           int passes, double *seconds);
 
-/* The formulas as the paper prints them (equations 2 to 11, misprints and all), for comparison: seconds of `passes`
- * passes, and the hit rate. Only uniform patterns and partitions. */
-LSP_API lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
-                                         int passes, double *seconds, double *hit_rate);
-
 #ifdef __cplusplus
 }
 #endif

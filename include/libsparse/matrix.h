@@ -201,15 +201,6 @@ LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
  *     lsp_generate(ctx, "poisson2d:100", 1, NULL, &A); */
 LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);
 
-typedef struct lsp_nas_class {
-    int64_t n;
-    int nonzer, iterations;
-    double shift, zeta; /* zeta: the value that verifies a run, to 1e-10 */
-} lsp_nas_class;
-
-/* Tells the parameters of the NAS conjugate gradient benchmark. `name` is one of S W A B C D E. */
-LSP_API lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params);
-
 #ifdef __cplusplus
 }
 #endif

@@ -84,32 +84,6 @@ LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_s
  * longest is malformed. */
 LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
-/* ---- tuning of a GPU's sort: the kernel for each length, in items. Never changes a result. ----------------------- */
-
-enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 65536 };
-typedef struct lsp_segsort_table {
-    int32_t small_items;  /* up to this many items in all are sorted by one kernel; at most LSP_SORT_SMALL_ITEMS */
-    int32_t few_items;    /* up to this many items in all are sorted by few kernels, in fewer classes */
-    int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
-    int32_t class_longest[LSP_SORT_CLASSES]; /* Class c sorts segments of class_longest[c-1] + 1 to class_longest[c]
-                                                items. Limits never fall; a class with the limit of the class before is
-                                                not used. Class 4k + q has 2^(k+1) lanes of 20 + 4q words each; classes
-                                                0 to 7, 19 and 23 have twice the lanes and half the words. No limit
-                                                exceeds lanes times words, and those of classes 31 and 35 equal it.
-                                                Classes 32 to 35 do not take all segments */
-} lsp_segsort_table;
-
-/* Returns the most items that a segment in class c can have. Classes 2, 6, 32 and 34 are never used: the function
- * returns the value of the class before. Segments longer than class 31 takes are split first if the GPU has too little
- * shared memory for classes 32 to 35, or if items are few in all. */
-LSP_API int32_t lsp_segsort_class_most(int c);
-
-/* Sets the table for all later plans and sorts of a GPU's context. NULL: the shipped table, tuned on an H200.
- * `sparse-bench segsort --tune` measures one for the machine at hand and prints it. A plan made before is refused if
- * its scratch no longer suffices. */
-LSP_API lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table);
-LSP_API lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table);
-
 #ifdef __cplusplus
 }
 #endif

@@ -96,29 +96,6 @@ LSP_API lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *
  * refused, and the plan stays as it was. */
 LSP_API lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A);
 
-/* ---- the NAS conjugate gradient benchmark ------------------------------------------------------------------------ */
-
-typedef struct lsp_nas_result {
-    double zeta, reference; /* computed and published */
-    bool verified;          /* |zeta - reference| / reference <= 1e-10 */
-    double seconds;         /* of the timed part: all iterations after the untimed first one */
-    double mops;            /* millions of operations per second, by the benchmark's own count */
-    double plan_seconds;
-    double residual;    /* of the last inner solve */
-    int64_t iterations; /* outer */
-    const char *solver; /* as in lsp_solve_info */
-    lsp_spmv_info spmv;
-    int64_t reserved[LSP_RESERVED];
-} lsp_nas_result;
-
-/* Called after each timed outer iteration (1, 2, ...) or, where all of them are one launch, after the last. */
-typedef void (*lsp_nas_fn)(void *user, int64_t iteration, double residual, double zeta);
-
-/* Runs the benchmark as its specification says: A is the matrix of lsp_generate "nascg:CLASS", f64. Of the options
- * method and passes are read. `report` may be NULL. */
-LSP_API lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve_options *options,
-                              lsp_nas_fn report, void *user, lsp_nas_result *result);
-
 #ifdef __cplusplus
 }
 #endif

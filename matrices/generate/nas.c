@@ -3,6 +3,7 @@
  * j, in the order of i; then it is sorted and summed. That is the benchmark's order of additions, so the result has
  * its bits. */
 #include "generate.h"
+#include "libsparse/unstable.h"
 
 #include <math.h>
 

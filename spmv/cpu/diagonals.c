@@ -1,8 +1,8 @@
 /* LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS on the CPU: plans and products. Threads own consecutive slices with equal
  * numbers of diagonals; the values are first written by the threads that later read them. */
 #include "diagonals.h"
+#include "cache_model/cache_model.h"
 #include "core/isa.h"
-#include "gather_scatter/model.h"
 
 enum { WORTH_A_THREAD = 1 << 9, COUNT_SLICES = 256 }; /* diagonals; slices that a thread counts at a time */
 

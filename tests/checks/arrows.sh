@@ -24,19 +24,20 @@ complain() { # a sentence, then the lines of standard input, if there are any
 below='
 core:
 segsort: core
-gather_scatter: core segsort
-matrices: core segsort gather_scatter
-spmv: core segsort gather_scatter matrices
-solve: core segsort gather_scatter matrices spmv
-spgemm: core segsort gather_scatter matrices
+cache_model: core
+gather_scatter: core segsort cache_model
+matrices: core segsort cache_model gather_scatter
+spmv: core segsort cache_model gather_scatter matrices
+solve: core segsort cache_model gather_scatter matrices spmv
+spgemm: core segsort cache_model gather_scatter matrices
 cli:
 bench: cli'
 
 # "from to" for each include line that names a file of the tree, and for each function called in another file.
 cd "$source"
-git ls-files -- core segsort gather_scatter matrices spmv solve spgemm cli bench 2>/dev/null >"$work/files" || true
+git ls-files -- core segsort cache_model gather_scatter matrices spmv solve spgemm cli bench 2>/dev/null >"$work/files" || true
 [ -s "$work/files" ] || # no repository of git, or an empty one
-    find core segsort gather_scatter matrices spmv solve spgemm cli bench -type f >"$work/files" 2>/dev/null || true
+    find core segsort cache_model gather_scatter matrices spmv solve spgemm cli bench -type f >"$work/files" 2>/dev/null || true
 grep -E '\.(c|h|cu|cuh|cpp)$' "$work/files" | xargs grep -E '^ *# *include "' /dev/null |
     awk -v files="$work/files" '
         BEGIN { while ((getline file < files) > 0) known[file] = 1 }
@@ -52,7 +53,7 @@ xargs nm -A <"$objects" 2>/dev/null | awk '
     function source_of(path) { # build/core/CMakeFiles/target.dir/status.c.o: core/status.c
         sub(/\.o:.*/, "", path)
         sub(/CMakeFiles\/[^\/]*\.dir\//, "", path)
-        if (!match(path, /(^|\/)(core|segsort|gather_scatter|matrices|spmv|solve|spgemm|cli|bench)\/[^:]*$/)) return ""
+        if (!match(path, /(^|\/)(core|segsort|cache_model|gather_scatter|matrices|spmv|solve|spgemm|cli|bench)\/[^:]*$/)) return ""
         path = substr(path, RSTART)
         sub(/^\//, "", path)
         return path

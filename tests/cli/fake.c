@@ -3,6 +3,7 @@
  * "wrong" changes zeta, and "slow" takes 1.3 seconds for a solve or a benchmark without reporting anything.
  * "linger" delays the rename of every complete output file by ten seconds. */
 #include "libsparse.h"
+#include "libsparse/unstable.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

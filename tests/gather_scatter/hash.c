@@ -1,5 +1,5 @@
 /* Hash search beside a sorted list of keys and positions in plain C: every type, kind of slot and form of search. */
-#include "gather_scatter/hash.h"
+#include "gather_scatter/hash/hash.h"
 #include "places.h"
 
 typedef struct hash_case {

@@ -1,5 +1,5 @@
 /* The calls of hash search: what is refused, two contexts, and allocations that fail. */
-#include "gather_scatter/hash.h"
+#include "gather_scatter/hash/hash.h"
 #include "places.h"
 
 Test(hash, wrong_arguments_are_refused) {

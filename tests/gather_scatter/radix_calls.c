@@ -1,5 +1,5 @@
 /* The calls of the sort of an array and of the partition: what is refused, and allocations that fail. */
-#include "gather_scatter/radix_sort.h"
+#include "gather_scatter/radix_sort/radix_sort.h"
 #include "places.h"
 
 Test(radix_sort, wrong_arguments_are_refused) {

@@ -1,5 +1,5 @@
 /* The sort of a whole array and the partition into buckets, beside insertion and counting in plain C. */
-#include "gather_scatter/radix_sort.h"
+#include "gather_scatter/radix_sort/radix_sort.h"
 #include "places.h"
 
 /* ---- the sort ---- */

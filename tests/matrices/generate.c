@@ -1,6 +1,7 @@
 /* Matrices by name: the expected counts of the workloads, plain serial generators for small matrices, and the NAS
  * benchmark's own verification. LSP_SLOW_TESTS=1 adds classes B and C. */
 #include "generate_plainly.h"
+#include "libsparse/unstable.h"
 
 /* ---- counts ---- */
 

@@ -2,6 +2,7 @@
  * make several column blocks, chunks and slices of small matrices. */
 #include "../support.h"
 #include "core/cuda.h"
+#include "libsparse/unstable.h"
 #include "solve/gpu/resident.h"
 #include <math.h>
 

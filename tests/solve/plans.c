@@ -1,6 +1,7 @@
 /* Plans: several right-hand sides, new values, plans that outlive their context; arguments that are refused;
  * allocations that fail; the NAS benchmark. */
 #include "cases.h"
+#include "libsparse/unstable.h"
 
 TEST_ON_BOTH(solve_plans, several_right_hand_sides_give_the_bits_of_single_calls) {
     for (int k = 0; k < 4; k++) {

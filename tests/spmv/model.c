@@ -1,6 +1,6 @@
 /* The model of the methods: pure functions of figures, facts and sizes. With the figures of an H200 it must tell about
  * what prototypes took there, and prefer the method that was the fastest. */
-#include "gather_scatter/model.h"
+#include "cache_model/cache_model.h"
 #include "spmv/spmv.h"
 #include "tests/support.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Figures in a file: lines "name = number", all numbers whole, so that no locale changes them. A file is trusted only
- * if it is of this device, has every name and passes the checks of check_figures.c; it is written beside and then
+ * if it is of this device, has every name and passes the checks of check.c; it is written beside and then
  * renamed. */
-#include "model.h"
+#include "cache_model.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Indexed accesses and the last cache: how many come from memory, and how long they take. Every access costs a hit,
  * t_hit; each line that must be fetched costs t_far - t_hit more. Both are read off the measured curve of random rates,
  * which also tells the share of misses at every footprint. First touches always miss. */
-#include "model.h"
+#include "cache_model.h"
 #include <math.h>
 
 enum { page_bytes = 4096, window = 16384, warp = 32, block = 1024 };

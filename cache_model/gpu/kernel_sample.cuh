@@ -1,10 +1,11 @@
 /* Samples the indices of a call that the host does not see: how many distinct lines of 128 bytes the accesses of a
  * window touch. The windows are spread evenly. The sum of their counts opens one gate and closes the other, so the host
  * needs no answer. A window is long: a line that takes several accesses of it takes them while the cache holds it. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_SAMPLE_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_SAMPLE_CUH
+#ifndef LSP_CACHE_MODEL_GPU_KERNEL_SAMPLE_CUH
+#define LSP_CACHE_MODEL_GPU_KERNEL_SAMPLE_CUH
 
-#include "gate.cuh"
+#include "core/block.cuh"
+#include <stdint.h>
 
 enum { SAMPLE_NT = 1024, SAMPLE_WINDOW = 4096, SAMPLE_WINDOWS = 32, SAMPLE_SLOT_BITS = 13, LINE_BYTES = 128 };
 enum { SAMPLE_SLOTS = 1 << SAMPLE_SLOT_BITS, SAMPLE_TRIES = 64 };

@@ -1,6 +1,7 @@
 /* The cache model: its formulas beside brute force, its limits, the paper's own formulas beside numbers computed by
  * hand, samples of known patterns, and what is refused. */
-#include "model_cases.h"
+#include "cases.h"
+#include "libsparse/unstable.h"
 
 /* ---- formulas ---- */
 

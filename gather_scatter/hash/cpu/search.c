@@ -1,6 +1,6 @@
 /* Hash search on the host. Threads take shares of the probes. Probes are searched in
  * groups: the buckets of a group are prefetched before those of the group before it are read. */
-#include "gather_scatter/hash.h"
+#include "gather_scatter/hash/hash.h"
 #include <string.h>
 
 enum {

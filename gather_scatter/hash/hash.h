@@ -162,7 +162,7 @@ static inline LSP_BOTH_SIDES int64_t lsp_hash_cursor(int64_t cursor, int64_t cou
     return cursor < 0 ? 0 : cursor > count ? count : cursor;
 }
 
-/* ---- cpu/hash.c and gpu/hash.cu ---- */
+/* ---- cpu/search.c, cpu/build.c and gpu/hash.cu ---- */
 
 typedef struct lsp_hash_backend {
     /* mixed[i] = the mixed key of keys[i]. */

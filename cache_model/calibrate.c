@@ -1,6 +1,6 @@
 /* Measures the figures of the context's device: cpu/ and gpu/ do it, this file makes curves of what they found. */
+#include "cache_model.h"
 #include "core/memory.h"
-#include "model.h"
 #include <math.h>
 
 /* A disturbance only slows, and a larger footprint is never faster. */

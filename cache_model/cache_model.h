@@ -1,7 +1,7 @@
 /* Inside the cache model: figures of a device, curves of random rates, and what a pattern of indices asks of a cache.
- * model.c adds them up; docs/cache-model.md derives the formulas. */
-#ifndef LSP_GATHER_SCATTER_MODEL_H
-#define LSP_GATHER_SCATTER_MODEL_H
+ * cache_model.c adds them up; docs/cache-model.md derives the formulas. */
+#ifndef LSP_CACHE_MODEL_CACHE_MODEL_H
+#define LSP_CACHE_MODEL_CACHE_MODEL_H
 
 #include "core/core.h"
 
@@ -13,9 +13,9 @@ extern "C" {
 
 /* figures.c: the figures that the context uses. Fails only if there is no memory. */
 lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures);
-/* check_figures.c: refuses figures that no device has, with a sentence. */
+/* check.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-/* check_figures.c: the device's name and place alone; everything else is zero. */
+/* check.c: the device's name and place alone; everything else is zero. */
 lsp_status lsp_cache_name_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* builtin.c: the figures without a calibration. */
 lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
@@ -92,9 +92,9 @@ lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_ca
 lsp_phases lsp_phases_partition(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);
 
-/* model.c: refuses a case that makes no sense. */
+/* cache_model.c: refuses a case that makes no sense. */
 lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_case *what);
-/* model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
+/* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
 #ifdef __cplusplus

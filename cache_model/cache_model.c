@@ -1,7 +1,7 @@
 /* The predictions of the cache model. Streams (indices, the array in order) and random accesses share the memory, so
  * their times are added: seconds = start + accesses (access.c) + stream bytes / copy rate. Strategies with phases are
  * in phases.c. */
-#include "model.h"
+#include "cache_model.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* The figures that a context uses: read once, from the file of a calibration or from the built-in ones, and kept in the
  * context's table. */
-#include "model.h"
+#include "cache_model.h"
 
 typedef struct kept {
     lsp_cache_figures used, first; /* in use now; those the context started with */

@@ -1,5 +1,5 @@
 /* Which figures a device may have, and whose they are. */
-#include "model.h"
+#include "cache_model.h"
 #include <string.h>
 
 static bool between(double x, double low, double high) { return x >= low && x <= high; } /* false for NaN */

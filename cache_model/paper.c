@@ -1,7 +1,8 @@
 /* The cache model of "Efficient Gather and Scatter Operations on Graphics Processors" (He, Govindaraju, Luo, Smith,
- * SC 2007) as it is printed, so that it can be compared with model.c. Names are the paper's: l, l' (here `unit`), N, k,
- * E, D, m, h, B_seq. Sums over Stirling numbers are replaced where their closed form is the same number. */
-#include "model.h"
+ * SC 2007) as it is printed, so that it can be compared with cache_model.c. Names are the paper's: l, l' (here `unit`),
+ * N, k, E, D, m, h, B_seq. Sums over Stirling numbers are replaced where their closed form is the same number. */
+#include "cache_model.h"
+#include "libsparse/unstable.h"
 #include <math.h>
 
 /* Equation 6. Its first case divides by N, the lines of the cache, where the number of accesses would be right. */

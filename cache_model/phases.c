@@ -1,7 +1,7 @@
 /* Strategies that move every element more than once. Seconds = bytes of each phase / (copy rate * the share of it that
  * such a phase reaches). Runs that are shorter than a line fetch more bytes than they use; runs that are written touch
  * more sectors than they fill. */
-#include "model.h"
+#include "cache_model.h"
 #include <math.h>
 
 enum { window = 16384, region_bytes = 128 << 10 }; /* of lsp_cache_pattern.regions */

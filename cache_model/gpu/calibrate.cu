@@ -1,7 +1,7 @@
 /* The figures of a GPU: random reads, writes and writes of whole sectors by footprint, a long copy, the time to start a
  * kernel. Each measurement is the fastest of a few; each is long, so that the host's clock is exact enough. */
+#include "cache_model/cache_model.h"
 #include "core/launch.cuh"
-#include "gather_scatter/model.h"
 #include <math.h>
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* The figures of a CPU with the context's threads: random reads and writes by footprint, a long copy, the time to wake
  * the threads. All threads use one array, as those of a gather do. Each measurement is the fastest of a few. */
-#include "gather_scatter/model.h"
+#include "cache_model/cache_model.h"
 #include <math.h>
 #include <string.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* Measures a pattern from windows of 16384 neighbouring indices, spread evenly over the array. Hash tables keep when
  * each line, sector and region was touched last: an access is new to a window if its sector was touched last
  * before the window began. How often lines of one window come back in others tells how many lines there are in all. */
+#include "cache_model.h"
 #include "core/cuda.h"
-#include "model.h"
 #include <math.h>
 
 enum { window_bits = 14, window = 1 << window_bits, region_bytes = 128 << 10, measured = 4, public_windows = 6 };

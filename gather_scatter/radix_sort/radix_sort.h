@@ -16,7 +16,7 @@ typedef struct lsp_radix_choice {
     char reason[160];
 } lsp_radix_choice;
 
-/* radix_choose.c: by a prediction from the cache model's figures. */
+/* choose.c: by a prediction from the cache model's figures. */
 lsp_status lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_choice *choice);
 
 /* Where the buckets begin in n sorted numbers. The bucket of a number is (number >> shift) & mask. */

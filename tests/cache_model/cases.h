@@ -1,9 +1,9 @@
 /* Shared by the tests of the cache model: figures of a device that does not exist, a case, a prediction. */
-#ifndef LSP_TESTS_GATHER_SCATTER_MODEL_CASES_H
-#define LSP_TESTS_GATHER_SCATTER_MODEL_CASES_H
+#ifndef LSP_TESTS_CACHE_MODEL_CASES_H
+#define LSP_TESTS_CACHE_MODEL_CASES_H
 
+#include "cache_model/cache_model.h"
 #include "core/cuda.h"
-#include "gather_scatter/model.h"
 #include "tests/support.h"
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* Hash search on a GPU: starts the kernels on the context's stream. */
 #include "core/launch.cuh"
 #include "core/scan.h"
-#include "kernel_hash_build.cuh"
-#include "kernel_hash_find.cuh"
+#include "kernel_build.cuh"
+#include "kernel_find.cuh"
 
 enum { SM_BLOCKS = 64 }; /* ten times what is resident, so that the last blocks to end are a small part */
 

@@ -1,5 +1,5 @@
 /* Figures of the cache model: in files, in a context, measured; what is refused. */
-#include "model_cases.h"
+#include "cases.h"
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 /* Kernels that search a table. A warp takes 32 probes. Four lanes read the bucket of one probe, 16 bytes each, so that
  * a load of the warp touches eight lines, not 32; four loads are in flight before the first answer is looked at. Votes
  * tell the lane of a probe which of the four found it. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_HASH_FIND_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_HASH_FIND_CUH
+#ifndef LSP_GATHER_SCATTER_HASH_GPU_KERNEL_FIND_CUH
+#define LSP_GATHER_SCATTER_HASH_GPU_KERNEL_FIND_CUH
 
-#include "kernel_hash_build.cuh"
+#include "kernel_build.cuh"
 
 enum {
     HASH_PARTS = LSP_HASH_LINE / 16, /* lanes that read a bucket together */

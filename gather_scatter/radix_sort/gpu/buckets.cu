@@ -1,7 +1,7 @@
 /* Where buckets begin in sorted bucket numbers: each thread finds one bucket by binary search. 2^16 searches of 2^27
  * numbers take about 20 microseconds, less than a pass over the numbers. */
 #include "core/launch.cuh"
-#include "gather_scatter/radix_sort.h"
+#include "gather_scatter/radix_sort/radix_sort.h"
 
 enum { NT = 128 };
 

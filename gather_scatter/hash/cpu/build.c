@@ -1,5 +1,5 @@
 /* Builds tables on the host. Threads take shares of the keys, of the tiles of sorted keys, or of the buckets. */
-#include "gather_scatter/hash.h"
+#include "gather_scatter/hash/hash.h"
 
 enum { WORTH_A_THREAD = 1 << 14 /* keys */ };
 

@@ -1,7 +1,7 @@
 /* Figures without a calibration: those of an H200 as measured; for another GPU they are scaled by its cache, its memory
  * and its multiprocessors, and for a CPU by its caches and threads. `sparse-bench calibrate` prints a machine's own. */
+#include "cache_model.h"
 #include "core/cuda.h"
-#include "model.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Kernels that build a table: keys are mixed; after the sort, distinct keys are counted and listed, tile by tile; then
  * each block writes neighbouring buckets, which it puts together in shared memory. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_HASH_BUILD_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_HASH_BUILD_CUH
+#ifndef LSP_GATHER_SCATTER_HASH_GPU_KERNEL_BUILD_CUH
+#define LSP_GATHER_SCATTER_HASH_GPU_KERNEL_BUILD_CUH
 
 #include "core/block.cuh"
-#include "gather_scatter/hash.h"
+#include "gather_scatter/hash/hash.h"
 
 enum {
     HASH_NT = 256,
