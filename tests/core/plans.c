@@ -1,4 +1,4 @@
-/* What every room's plans and searches take from core. */
+/* What every room takes from core: plans, arrays, searches, the clock. */
 #include "core/core.h"
 #include "tests/support.h"
 
@@ -61,4 +61,39 @@ Test(searches, find_the_first_for_which_a_condition_holds) {
 Test(clock, goes_forward) {
     const double start = lsp_now();
     cr_assert(start > 0 && lsp_now() >= start);
+}
+
+static void try_array(lsp_ctx *ctx, lsp_where where) {
+    enum { n = 1000 };
+    double out[n], back[n];
+    lsp_array array, empty;
+    for (int i = 0; i < n; i++) {
+        out[i] = i, back[i] = 0;
+    }
+    must(ctx, lsp_array_create(ctx, sizeof out, where, &array));
+    must(ctx, lsp_array_create(ctx, 0, where, &empty));
+    cr_assert(array.bytes >= sizeof out && array.where == where && (uintptr_t)array.memory % 64 == 0);
+    cr_assert_null(empty.memory);
+    must(ctx, lsp_array_copy(ctx, array.memory, where, out, LSP_HOST, sizeof out));
+    must(ctx, lsp_array_copy(ctx, back, LSP_HOST, array.memory, where, sizeof out));
+    cr_assert(memcmp(out, back, sizeof out) == 0);
+    must(ctx, lsp_array_copy(ctx, NULL, where, NULL, LSP_HOST, 0));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "one of the arrays is NULL",
+              lsp_array_copy(ctx, NULL, where, out, LSP_HOST, sizeof out));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no place 7 for an array", lsp_array_create(ctx, 8, (lsp_where)7, &empty));
+    lsp_array_free(&empty);
+    lsp_ctx_destroy(ctx);
+    lsp_array_free(&array); /* it outlives its context */
+    cr_assert_null(array.memory);
+}
+
+Test(arrays, hold_what_is_copied_to_them_and_outlive_their_context) { try_array(test_ctx(1), LSP_HOST); }
+Test(device_arrays, hold_what_is_copied_to_them_and_outlive_their_context) {
+    try_array(test_gpu_ctx_or_skip(), LSP_CUDA);
+}
+Test(arrays, on_a_gpu_need_a_context_with_one) {
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_array array;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "works on the host", lsp_array_create(ctx, 8, LSP_CUDA, &array));
+    lsp_ctx_destroy(ctx);
 }
