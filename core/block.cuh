@@ -47,9 +47,9 @@ template <typename F> __device__ inline int64_t warp_first(int64_t low, int64_t 
     return low;
 }
 
-/* The length of the prefix of 0 .. n-1 for which `before` holds, likewise. */
-template <typename F> __device__ inline int64_t warp_prefix(int64_t n, F before) {
-    return warp_first(0, n, [&](int64_t i) { return !before(i); });
+/* The length of the prefix of 0 .. n-1 for which `holds` is true, likewise. */
+template <typename F> __device__ inline int64_t warp_prefix(int64_t n, F holds) {
+    return warp_first(0, n, [&](int64_t i) { return !holds(i); });
 }
 
 /* ---- a block of WARPS whole warps, through one number per warp in shared memory; two barriers ---- */

@@ -208,10 +208,7 @@ void lsp_memory_trim(lsp_ctx *ctx) {
     trim_to(ctx, LSP_CUDA, 0);
 }
 
-/* ---- allocation ---- */
-
 void lsp_memory_close(lsp_ctx *ctx) {
-    lsp_plans_outlive(ctx);
     for (size_t i = 0; i < ctx->used_slots; i++) {
         if (ctx->used[i].memory) {
             give_back(ctx, &ctx->used[i]);
@@ -225,6 +222,8 @@ void lsp_memory_close(lsp_ctx *ctx) {
         hook_free(ctx, ctx->scratch, ctx->scratch_capacity * sizeof *ctx->scratch, LSP_HOST);
     }
 }
+
+/* ---- allocation ---- */
 
 /* The smallest kept block of `bytes` to 1.5 * `bytes` bytes; -1 if no block fits. */
 static int find_kept(const lsp_ctx *ctx, lsp_where where, size_t bytes) {
