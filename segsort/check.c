@@ -14,13 +14,13 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
     LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL &&
                           args->group_at == NULL),
-                LSP_ERR_ARGUMENT, "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
+                LSP_ERR_ARGUMENT, "offset_type is %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
     LSP_REQUIRE(args->length >= 0 && args->max_length >= 0, LSP_ERR_ARGUMENT,
-                "segments of %lld items, or of at most %lld: a length cannot be negative", (long long)args->length,
+                "length is %lld and max_length %lld: neither can be negative", (long long)args->length,
                 (long long)args->max_length);
     if (args->offsets != NULL) {
         LSP_REQUIRE(args->length == 0, LSP_ERR_ARGUMENT,
-                    "offsets and a length of %lld items are given: only one may be", (long long)args->length);
+                    "offsets and a length of %lld items are given: only one of them may be", (long long)args->length);
         return LSP_OK;
     }
     LSP_REQUIRE(args->ends == NULL, LSP_ERR_ARGUMENT, "the ends of %lld segments are given, but their begins are NULL",
@@ -31,7 +31,7 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->length > 0, LSP_ERR_ARGUMENT,
                 "the offsets of %lld segments are NULL, and no common length is given", (long long)args->segments);
     LSP_REQUIRE(args->segments == lsp_ceil_div(args->n, args->length), LSP_ERR_ARGUMENT,
-                "%lld items in segments of %lld make %lld segments, not %lld", (long long)args->n,
+                "%lld items in segments of %lld: the number of segments is %lld, not %lld", (long long)args->n,
                 (long long)args->length, (long long)lsp_ceil_div(args->n, args->length), (long long)args->segments);
     LSP_REQUIRE(args->max_length == 0 || lsp_min(args->length, args->n) <= args->max_length, LSP_ERR_ARGUMENT,
                 "segments of %lld items, but none may be longer than %lld", (long long)lsp_min(args->length, args->n),
@@ -68,9 +68,11 @@ static lsp_status check_gaps(lsp_ctx *ctx, const lsp_segsort_args *args) {
         lsp_segsort_bounds(args, 0, &begin, &other);
         lsp_segsort_bounds(args, args->segments - 1, &other, &end);
     }
-    LSP_REQUIRE(begin == 0 && end == args->n, LSP_ERR_ARGUMENT,
-                "groups are asked for, but the segments hold the items %lld to %lld only: they must hold all %lld",
-                (long long)begin, (long long)end, (long long)args->n);
+    LSP_REQUIRE(
+        begin == 0 && end == args->n, LSP_ERR_ARGUMENT,
+        "groups are asked for, but the segments begin at item %lld and end before item %lld: they must hold all "
+        "%lld items",
+        (long long)begin, (long long)end, (long long)args->n);
 done:
     return status;
 }
@@ -136,11 +138,11 @@ static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
         return LSP_OK;
     }
     lsp_segsort_bounds(args, bad, &begin, &end);
-    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at %lld and ends before that, at %lld",
+    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at item %lld, but its end %lld is smaller",
                 (long long)bad, (long long)begin, (long long)end);
     LSP_REQUIRE(begin >= 0 && end <= args->n, LSP_ERR_ARGUMENT,
-                "segment %lld holds the items %lld to %lld, but there are only the items 0 to %lld", (long long)bad,
-                (long long)begin, (long long)end, (long long)args->n);
+                "segment %lld begins at item %lld and ends before item %lld, but the number of items is %lld",
+                (long long)bad, (long long)begin, (long long)end, (long long)args->n);
     status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld",
                       (long long)bad, (long long)(end - begin), (long long)longest);
 done:
@@ -201,7 +203,7 @@ static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
     for (int64_t s = 1; s < count; s++) {
         LSP_REQUIRE(ends[s - 1] <= begins[s], LSP_ERR_ARGUMENT,
                     "segments overlap: one holds the items %lld to %lld, another one the items %lld to %lld",
-                    (long long)begins[s - 1], (long long)ends[s - 1], (long long)begins[s], (long long)ends[s]);
+                    (long long)begins[s - 1], (long long)ends[s - 1] - 1, (long long)begins[s], (long long)ends[s] - 1);
     }
 done:
     lsp_scratch_release(ctx, mark);
@@ -290,8 +292,8 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     bool is_float = args->key_type == LSP_F32 || args->key_type == LSP_F64, positions = wants_positions(args);
     LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
                 LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
-    LSP_REQUIRE((args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS)) == 0,
-                LSP_ERR_ARGUMENT, "unknown flags: 0x%x", args->flags);
+    const unsigned unknown = args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS);
+    LSP_REQUIRE(unknown == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x", unknown);
     LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
                 "positions in the segment and in the array are both asked for: only one kind is offered");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
@@ -299,12 +301,17 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_longest_bound(args);
     LSP_REQUIRE(!positions || args->value_bytes == 8 || counted <= narrow, LSP_ERR_ARGUMENT,
                 "positions among %lld items do not fit 4 bytes", (long long)counted);
-    LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits && !is_float),
-                LSP_ERR_ARGUMENT, "the bits %d to %d of keys of type %s cannot be compared: integers of %d bits%s",
-                begin, end, lsp_type_name(args->key_type), key_bits, is_float ? " are needed" : " have no such range");
+    LSP_REQUIRE((begin == 0 && end == 0) || !is_float, LSP_ERR_ARGUMENT,
+                "begin_bit is %d and end_bit %d: keys of type %s have no ranges of bits, only integers have", begin,
+                end, lsp_type_name(args->key_type));
+    LSP_REQUIRE((begin == 0 && end == 0) || (begin >= 0 && begin < end && end <= key_bits), LSP_ERR_ARGUMENT,
+                "begin_bit is %d and end_bit %d: keys of type %s have bits from 0 to %d, and end_bit is one more than "
+                "the last bit compared",
+                begin, end, lsp_type_name(args->key_type), key_bits - 1);
     LSP_REQUIRE((args->change_at == NULL && args->change_count == NULL && args->group_at == NULL) ||
                     args->offset_type != LSP_I32 || args->n <= INT32_MAX,
-                LSP_ERR_ARGUMENT, "the places of changes among %lld items do not fit LSP_I32", (long long)args->n);
+                LSP_ERR_ARGUMENT, "the places and counts of changes among %lld items do not fit LSP_I32",
+                (long long)args->n);
 done:
     return status;
 }
@@ -314,9 +321,11 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const int64_t most_on_gpu = (int64_t)1 << 45;
     int64_t bytes;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the segmented sort are NULL");
-    LSP_REQUIRE(args->n >= 0 && args->segments >= 0 && args->segments < INT64_MAX / 16, LSP_ERR_ARGUMENT,
-                "%lld items in %lld segments: that cannot be sorted", (long long)args->n, (long long)args->segments);
-    LSP_REQUIRE(lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT, "%lld items cannot be in memory", (long long)args->n);
+    LSP_REQUIRE(args->n >= 0 && lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT,
+                "the number of items is %lld: 0 to %lld are offered", (long long)args->n, (long long)INT64_MAX / 16);
+    LSP_REQUIRE(args->segments >= 0 && args->segments < INT64_MAX / 16, LSP_ERR_ARGUMENT,
+                "the number of segments is %lld: 0 to %lld are offered", (long long)args->segments,
+                (long long)INT64_MAX / 16 - 1);
     LSP_REQUIRE(args->key_type >= LSP_I32 && args->key_type <= LSP_F64, LSP_ERR_ARGUMENT,
                 "keys of type %s cannot be sorted", lsp_type_name(args->key_type));
     LSP_REQUIRE(args->where == LSP_HOST || args->where == LSP_CUDA, LSP_ERR_ARGUMENT,

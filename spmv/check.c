@@ -8,6 +8,12 @@ enum { MOST_VECTORS = 1 << 20, MOST_PASSES = 1024 };
 
 /* ---- options ---- */
 
+const char *lsp_spmv_method_name(lsp_spmv_method method) {
+    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",    "gather",
+                                                        "diagonals", "blocks",    "lengths", "propagate"};
+    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : NULL;
+}
+
 static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex matrices cannot be multiplied");
@@ -55,6 +61,7 @@ lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
     }
     job->A = *A;
+    job->device = A->where == LSP_HOST ? &lsp_spmv_cpu : &lsp_spmv_cuda;
     if (options != NULL) {
         job->options = *options;
     }
@@ -177,4 +184,22 @@ lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors,
     LSP_TRY(check_factors(ctx, job));
 done:
     return status;
+}
+
+/* ---- engines ---- */
+
+static bool is_up_to(int64_t number, int64_t most, const char *what, lsp_spmv_why *why) {
+    return most == 0 || lsp_spmv_is_most(number, most, what, why);
+}
+
+bool lsp_spmv_is_within(const lsp_spmv_job *job, const lsp_spmv_limits *limits, lsp_spmv_why *why) {
+    const lsp_semiring semiring = job->options.semiring;
+    if (limits->plus_times && semiring != LSP_PLUS_TIMES) {
+        snprintf(why->text, sizeof why->text, "takes the semiring %s, not %s", lsp_semiring_name(LSP_PLUS_TIMES),
+                 lsp_semiring_name(semiring));
+        return false;
+    }
+    return is_up_to(job->options.vectors, limits->vectors, "vectors", why) &&
+           is_up_to(job->A.rows, limits->rows, "rows", why) && is_up_to(job->A.cols, limits->cols, "columns", why) &&
+           is_up_to(job->A.nnz, limits->nnz, "entries", why);
 }

@@ -2,22 +2,46 @@
  * the model predicts the least time of all expected calls with the making of the plan. */
 #include "cache_model/cache_model.h"
 #include "core/cuda.h"
+#include "diagonals.h"
 #include "spmv.h"
 #include <math.h>
 #include <stdio.h>
 
-const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_job *job, lsp_spmv_method method) {
-    return job->A.where == LSP_HOST ? lsp_spmv_engine_cpu(method) : lsp_spmv_engine_cuda(method);
+const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method) {
+    const bool in_slices = method == LSP_SPMV_DIAGONALS || method == LSP_SPMV_BLOCKS;
+    return !in_slices ? device->engines[method] : device->diagonals != NULL ? &lsp_spmv_diagonals : NULL;
 }
 
-/* From here on the methods are prepared by a plan. */
-static bool needs_plan(lsp_spmv_method method) { return method >= LSP_SPMV_DIAGONALS; }
+/* Are there blocks? job->choice.block is the best size among them. */
+static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp_spmv_why *why) {
+    const int b = facts->filled_block;
+    if (job->choice.block == 0 && b > 0) {
+        const int64_t most = lsp_diagonals_limit(&job->A, b) * LSP_SPMV_SLICE * b * b;
+        snprintf(why->text, sizeof why->text,
+                 "stores up to %lld entries for the %lld of A: in %d x %d blocks, by slices, they would be more",
+                 (long long)most, (long long)job->A.nnz, b, b);
+    } else if (job->choice.block == 0) {
+        snprintf(why->text, sizeof why->text, "needs a matrix of dense blocks of 2 to %d rows",
+                 (int)LSP_SPMV_LARGEST_BLOCK);
+    }
+    return job->choice.block > 0;
+}
 
-/* Can it run this job? */
-static bool is_offered(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_method method, const lsp_spmv_facts *facts) {
-    const lsp_spmv_engine *engine = lsp_spmv_engine_of(job, method);
-    return engine != NULL && (facts != NULL || !needs_plan(method)) &&
-           (method != LSP_SPMV_BLOCKS || job->choice.block > 0) && (engine->fits == NULL || engine->fits(ctx, job));
+/* Can it run this job? From LSP_SPMV_DIAGONALS on the methods are prepared by a plan. */
+static bool is_offered(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_method method, const lsp_spmv_facts *facts,
+                       lsp_spmv_why *why) {
+    const lsp_spmv_engine *engine = lsp_spmv_engine_of(job->device, method);
+    if (engine == NULL) {
+        snprintf(why->text, sizeof why->text, "is not offered for matrices on %s",
+                 job->A.where == LSP_HOST ? "the host" : "a GPU");
+        return false;
+    } else if (facts == NULL && method >= LSP_SPMV_DIAGONALS) {
+        snprintf(why->text, sizeof why->text, "needs a plan");
+        return false;
+    }
+    return lsp_spmv_is_within(job, &engine->limits, why) &&
+           (method != LSP_SPMV_BLOCKS || has_blocks(job, facts, why)) &&
+           (engine->fits == NULL || engine->fits(ctx, job, why));
 }
 
 /* The block size that stores least. */
@@ -31,38 +55,17 @@ static int best_block(const lsp_spmv_facts *facts) {
     return best;
 }
 
-static lsp_status refuse(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
-    const lsp_spmv_method asked = job->options.method;
-    const char *name = lsp_spmv_method_name(asked), *place = job->A.where == LSP_HOST ? "the host" : "a GPU";
-    if (lsp_spmv_engine_of(job, asked) == NULL) {
-        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the method %s is not offered for matrices on %s", name, place);
-    }
-    if (facts == NULL && needs_plan(asked)) {
-        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the method %s needs a plan", name);
-    }
-    if (asked == LSP_SPMV_BLOCKS && job->choice.block == 0) {
-        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the method %s needs a matrix of dense blocks of 2 to %d rows", name,
-                        (int)LSP_SPMV_LARGEST_BLOCK);
-    }
-    return lsp_fail(ctx, LSP_ERR_UNSUPPORTED,
-                    "the method %s does not offer this product: %lld x %lld with %lld entries, values %s, vectors %s, "
-                    "%lld of them, semiring %s, on %s",
-                    name, (long long)job->A.rows, (long long)job->A.cols, (long long)job->A.nnz,
-                    lsp_type_name(job->A.val_type), lsp_type_name(job->options.type), (long long)job->options.vectors,
-                    lsp_semiring_name(job->options.semiring), place);
-}
-
 /* Time of all calls with the plan. Where the caller does not say, a plan is taken to be used a thousand times. */
 static double total(const lsp_spmv_job *job, lsp_spmv_method method) {
     const double calls = job->options.expected_calls > 0 ? (double)job->options.expected_calls : 1000;
     return job->choice.plan_seconds[method] + calls * job->choice.seconds[method];
 }
 
-static lsp_spmv_method least(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+/* The methods that are not offered have no seconds. */
+static lsp_spmv_method least(const lsp_spmv_job *job) {
     lsp_spmv_method best = LSP_SPMV_ROWS;
     for (int m = LSP_SPMV_ROWS; m < LSP_SPMV_METHODS; m++) {
-        const bool known = job->choice.seconds[m] > 0 && is_offered(ctx, job, (lsp_spmv_method)m, facts);
-        if (known && total(job, (lsp_spmv_method)m) < total(job, best)) {
+        if (job->choice.seconds[m] > 0 && total(job, (lsp_spmv_method)m) < total(job, best)) {
             best = (lsp_spmv_method)m;
         }
     }
@@ -73,10 +76,11 @@ static lsp_spmv_method least(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_sp
 static lsp_status predict(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     lsp_status status = LSP_OK;
     const lsp_cache_figures *figures;
+    lsp_spmv_why why;
     LSP_TRY(lsp_cache_figures_of(ctx, &figures));
     lsp_spmv_predict(figures, job, facts, &job->choice);
     for (int m = 0; m < LSP_SPMV_METHODS; m++) {
-        if (!is_offered(ctx, job, (lsp_spmv_method)m, facts)) {
+        if (!is_offered(ctx, job, (lsp_spmv_method)m, facts, &why)) {
             job->choice.seconds[m] = job->choice.plan_seconds[m] = 0;
         }
     }
@@ -120,12 +124,10 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     lsp_status status = LSP_OK;
     const lsp_spmv_method asked = job->options.method;
     lsp_spmv_choice *choice = &job->choice;
+    lsp_spmv_why why;
     *choice = (lsp_spmv_choice){.method = asked, .passes = 1, .block = best_block(facts)};
-    if (asked != LSP_SPMV_AUTO && !is_offered(ctx, job, asked, facts)) {
-        status = refuse(ctx, job, facts);
-        choice->method = LSP_SPMV_AUTO; /* no engine has anything to release */
-        goto done;
-    }
+    LSP_REQUIRE(asked == LSP_SPMV_AUTO || is_offered(ctx, job, asked, facts, &why), LSP_ERR_UNSUPPORTED,
+                "the method %s %s", lsp_spmv_method_name(asked), why.text);
     if (facts != NULL) {
         LSP_TRY(predict(ctx, job, facts));
     } else if (asked == LSP_SPMV_GATHER) { /* how many passes, if the columns are random */
@@ -137,12 +139,13 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
         choice->method = LSP_SPMV_ROWS;
         snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
     } else {
-        choice->method = least(ctx, job, facts);
+        choice->method = least(job);
         explain(job);
     }
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;
     }
+    job->engine = lsp_spmv_engine_of(job->device, choice->method);
 done:
     return status;
 }

@@ -1,74 +1,87 @@
-/* Plans by diagonals: what both devices share. Which jobs fit, and the memory of a plan. */
+/* LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS: the engine of both devices. */
 #include "diagonals.h"
+#include "cache_model/cache_model.h"
+#include "spmv.h"
 
-static bool fits(const lsp_spmv_job *job) {
-    const lsp_type val = job->A.val_type;
-    return job->options.semiring == LSP_PLUS_TIMES && job->options.vectors <= LSP_DIAGONALS_VECTORS &&
-           (val == LSP_NONE || val == LSP_F32 || val == LSP_F64) && job->A.rows < INT32_MAX && job->A.cols < INT32_MAX;
-}
+/* ---- the count before the choice ---- */
 
-bool lsp_spmv_diagonals_fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    (void)ctx;
-    return fits(job);
-}
-
-bool lsp_spmv_blocks_fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    bool some = false;
-    (void)ctx;
-    for (int b = 2; b <= LSP_SPMV_LARGEST_BLOCK; b++) {
-        some = some || lsp_diagonals_may_have_blocks(&job->A, b);
-    }
-    return some && fits(job);
-}
-
-lsp_status lsp_spmv_diagonals_begin(lsp_spmv_plan *plan, lsp_diagonals **made) {
+lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const lsp_spmv_choice *choice = &plan->job.choice;
-    const int b = choice->method == LSP_SPMV_BLOCKS ? choice->block : 1;
-    lsp_diagonals *D;
-    if (b != 1 && (b < 2 || b > LSP_SPMV_LARGEST_BLOCK || !lsp_diagonals_may_have_blocks(&plan->job.A, b))) {
-        return lsp_spmv_diagonals_no_blocks(ctx, b);
+    const lsp_csr *A = &job->A;
+    lsp_diagonals_found found[LSP_DIAGONALS_SIZES] = {{0}};
+    lsp_spmv_why why;
+    if (job->device->diagonals == NULL || A->nnz == 0 || !lsp_spmv_is_within(job, &lsp_spmv_diagonals.limits, &why)) {
+        return LSP_OK;
     }
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *D, (void **)&D));
-    *D = (lsp_diagonals){.block = b, .slices = lsp_diagonals_slices(&plan->job.A, b)};
-    plan->parts = *made = D;
-    LSP_TRY(lsp_alloc(ctx, plan->job.A.where, D->slices + 1, sizeof *D->first, (void **)&D->first));
+    for (int b = 1; b < LSP_DIAGONALS_SIZES; b++) {
+        found[b].limit = b == 1 || lsp_diagonals_may_have_blocks(A, b) ? lsp_diagonals_limit(A, b) : 0;
+    }
+    LSP_TRY(job->device->diagonals->count(ctx, A, found, NULL));
+    for (int b = 1; b < LSP_DIAGONALS_SIZES; b++) {
+        const bool is_such = found[b].limit > 0 && !found[b].no_blocks, offered = found[b].total <= found[b].limit;
+        const int64_t slots = is_such && offered ? found[b].total * LSP_SPMV_SLICE * b * b : 0;
+        *(b == 1 ? &facts->diagonal_slots : &facts->block_slots[b]) = slots;
+        facts->filled_block = b > 1 && is_such && !offered ? b : facts->filled_block;
+    }
 done:
     return status;
 }
 
-lsp_status lsp_spmv_diagonals_allocate(lsp_spmv_plan *plan) {
+/* ---- plans ---- */
+
+/* The arrays of all diagonals, whose number is known now. */
+static lsp_status allocate(lsp_spmv_plan *plan, lsp_diagonals *D) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_diagonals *D = plan->parts;
-    const lsp_where where = plan->job.A.where;
     const size_t bytes = lsp_type_bytes(plan->job.A.val_type);
+    const lsp_cache_figures *figures;
     int64_t stored = 0;
     LSP_REQUIRE(lsp_mul(D->count, LSP_SPMV_SLICE * D->block * D->block, &stored), LSP_ERR_OVERFLOW,
                 "%lld diagonals have more entries than fit 64 bits", (long long)D->count);
-    LSP_TRY(lsp_alloc(ctx, where, D->count, sizeof *D->at, (void **)&D->at));
+    LSP_TRY(lsp_spmv_hold(plan, D->count, sizeof *D->at, (void **)&D->at));
     if (bytes > 0) {
-        LSP_TRY(lsp_alloc(ctx, where, stored, bytes, &D->values));
+        LSP_TRY(lsp_spmv_hold(plan, stored, bytes, &D->values));
     }
+    LSP_TRY(lsp_cache_figures_of(ctx, &figures));
+    D->streams = (double)plan->info.plan_bytes > 4 * figures->cache_bytes;
     plan->info.stored_entries = stored;
-    plan->info.plan_bytes +=
-        (D->slices + 1) * (int64_t)sizeof *D->first + D->count * (int64_t)sizeof *D->at + stored * (int64_t)bytes;
 done:
     return status;
 }
 
-lsp_status lsp_spmv_diagonals_no_blocks(lsp_ctx *ctx, int b) {
-    return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the matrix does not consist of dense %d x %d blocks", b, b);
+static lsp_status prepare(lsp_spmv_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const lsp_csr *A = &plan->job.A;
+    const lsp_diagonals_device *device = plan->job.device->diagonals;
+    const int b = plan->job.choice.method == LSP_SPMV_BLOCKS ? plan->job.choice.block : 1;
+    lsp_diagonals_found found[LSP_DIAGONALS_SIZES] = {[0] = {0}};
+    lsp_diagonals *D;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *D));
+    D = plan->parts;
+    D->block = b;
+    D->slices = lsp_diagonals_slices(A, b);
+    LSP_TRY(lsp_spmv_hold(plan, D->slices + 1, sizeof *D->first, (void **)&D->first));
+    found[b].limit = INT64_MAX;
+    LSP_TRY(device->count(ctx, A, found, D->first));
+    LSP_REQUIRE(!found[b].no_blocks, LSP_ERR_UNSUPPORTED, "the matrix does not consist of dense %d x %d blocks", b, b);
+    D->count = found[b].total;
+    LSP_TRY(allocate(plan, D));
+    LSP_TRY(device->fill(ctx, A, D, true));
+done:
+    return status;
 }
 
-void lsp_spmv_diagonals_release(lsp_spmv_plan *plan) {
-    lsp_diagonals *D = plan->parts;
-    if (D) {
-        lsp_free(plan->ctx, D->values);
-        lsp_free(plan->ctx, D->at);
-        lsp_free(plan->ctx, D->first);
-        lsp_free(plan->ctx, D);
-    }
-    plan->parts = NULL;
+static lsp_status update(lsp_spmv_plan *plan) {
+    return plan->job.device->diagonals->fill(plan->ctx, &plan->job.A, plan->parts, false);
 }
+
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
+    return job->device->diagonals->multiply(ctx, job, parts);
+}
+
+const lsp_spmv_engine lsp_spmv_diagonals = {
+    .limits = {.plus_times = true, .vectors = LSP_DIAGONALS_VECTORS, .rows = INT32_MAX - 1, .cols = INT32_MAX - 1},
+    .prepare = prepare,
+    .run = run,
+    .update = update};

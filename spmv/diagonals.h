@@ -7,7 +7,7 @@
 #ifndef LSP_SPMV_DIAGONALS_H
 #define LSP_SPMV_DIAGONALS_H
 
-#include "spmv.h"
+#include "job.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,23 +54,23 @@ static inline bool lsp_diagonals_may_have_blocks(const lsp_csr *A, int b) {
     return A->val_type != LSP_NONE && A->rows % b == 0 && A->cols % b == 0 && A->nnz % (b * b) == 0;
 }
 
-/* Sets diagonal_slots and block_slots[] of the facts: 0 where more than LSP_DIAGONALS_FILL would be stored, or where A
- * does not consist of such blocks. If A consists of blocks of one size, the others are 0. The GPU's waits. */
-lsp_status lsp_spmv_count_slots_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
-lsp_status lsp_spmv_count_slots_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
+/* What counting finds of one block size. */
+typedef struct lsp_diagonals_found {
+    int64_t limit;  /* given: counting stops beyond. 0: this size is not wanted */
+    int64_t total;  /* diagonals of all slices, or some number beyond the limit */
+    bool no_blocks; /* A does not consist of such blocks */
+} lsp_diagonals_found;
+enum { LSP_DIAGONALS_SIZES = LSP_SPMV_LARGEST_BLOCK + 1 };
 
-/* Of both devices: plus-times, up to LSP_DIAGONALS_VECTORS vectors, fewer than 2^31 - 1 rows and columns. */
-bool lsp_spmv_diagonals_fits(lsp_ctx *ctx, const lsp_spmv_job *job);
-bool lsp_spmv_blocks_fits(lsp_ctx *ctx, const lsp_spmv_job *job);
-/* Allocates plan->parts, an lsp_diagonals of the choice's block size without arrays, and diagonals.first. */
-lsp_status lsp_spmv_diagonals_begin(lsp_spmv_plan *plan, lsp_diagonals **made);
-/* With count set: allocates the other arrays, and fills in plan->info. */
-lsp_status lsp_spmv_diagonals_allocate(lsp_spmv_plan *plan);
-lsp_status lsp_spmv_diagonals_no_blocks(lsp_ctx *ctx, int b);
-void lsp_spmv_diagonals_release(lsp_spmv_plan *plan);
-
-extern const lsp_spmv_engine lsp_spmv_diagonals_cpu, lsp_spmv_blocks_cpu;
-extern const lsp_spmv_engine lsp_spmv_diagonals_cuda, lsp_spmv_blocks_cuda;
+/* What a device does with them. */
+typedef struct lsp_diagonals_device {
+    /* Counts for all block sizes that are wanted, from the largest one down: once one is within its limit, smaller ones
+     * need no count. first: NULL, or the offsets of slices, of the one size that is wanted. A GPU's waits. */
+    lsp_status (*count)(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found found[LSP_DIAGONALS_SIZES], int64_t *first);
+    /* D->at if `places`, and values, if A has some. Waits for nothing. */
+    lsp_status (*fill)(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places);
+    lsp_status (*multiply)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_diagonals *D);
+} lsp_diagonals_device;
 
 #ifdef __cplusplus
 }

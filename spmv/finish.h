@@ -1,9 +1,10 @@
 /* What an engine on the CPU makes of the sum of a row: y = alpha*sum + beta*y, or in another semiring the join of both.
- * The reference and all engines write y by these functions. */
+ * The reference and all engines write y by these functions. And ref.c, the specification: one thread, each row summed
+ * in its order without fused multiply-add. */
 #ifndef LSP_SPMV_FINISH_H
 #define LSP_SPMV_FINISH_H
 
-#include "spmv.h"
+#include "job.h"
 
 /* `y`: read unless beta is 0. */
 #define LSP_SPMV_FINISH(type, suffix)                                                                                  \
@@ -13,6 +14,8 @@
             *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;                                                    \
         } else if (beta == 0) {                                                                                        \
             *y = sum;                                                                                                  \
+        } else if (lsp_semiring_product(semiring) == LSP_PRODUCT_BOTH) {                                               \
+            *y = *y != 0 || sum != 0;                                                                                  \
         } else if (lsp_semiring_join(semiring) == LSP_JOIN_LEAST) {                                                    \
             *y = LSP_DO_LEAST(*y, sum);                                                                                \
         } else if (lsp_semiring_join(semiring) == LSP_JOIN_LARGEST) {                                                  \
@@ -23,5 +26,14 @@
     }
 LSP_SPMV_FINISH(float, f32)
 LSP_SPMV_FINISH(double, f64)
+
+extern const lsp_spmv_engine lsp_spmv_ref;
+
+/* The rows begin .. end-1 of y. An entry whose column is outside the matrix is left out, and *outside is lowered to its
+ * number, atomically. */
+void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t *outside);
+
+/* LSP_OK if `outside` is the number of no entry, else LSP_ERR_FORMAT and a sentence. */
+lsp_status lsp_spmv_tell_outside(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t outside);
 
 #endif

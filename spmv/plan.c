@@ -1,7 +1,8 @@
 /* Plans: A is checked and read once, a method is chosen and prepared; each call then multiplies by it. */
 #include "core/cuda.h"
+#include "matrices/csr/plans.h"
 #include "matrices/matrices.h"
-#include "transpose.h"
+#include "spmv.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -11,14 +12,42 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool transposes(const lsp_spmv_plan *plan) { return plan->transposed.rowptr != NULL; }
-
 /* ---- create ---- */
 
+/* The plan's own op(A), whose structure is that of the transposing plan. */
+static lsp_status transpose(lsp_spmv_plan *plan) {
+    lsp_status status = LSP_OK;
+    lsp_csr *T = &plan->transposed;
+    LSP_TRY(lsp_csr_transpose_plan_create(plan->ctx, &plan->given, &plan->turn));
+    *T = plan->turn->B;
+    T->val = NULL;
+    T->val_type = plan->given.val_type;
+    LSP_TRY(lsp_alloc(plan->ctx, T->where, T->nnz, lsp_type_bytes(T->val_type), &T->val));
+    LSP_TRY(lsp_csr_transpose_update(plan->turn, &plan->given, T));
+    plan->job.A = *T;
+done:
+    return status;
+}
+
+/* What the plan holds for that. */
+static int64_t transposed_bytes(const lsp_spmv_plan *plan) {
+    const lsp_csr *T = &plan->transposed;
+    const size_t entry = lsp_type_bytes(T->col_type) + lsp_type_bytes(T->val_type) +
+                         (T->val != NULL ? lsp_place_bytes(plan->turn->wide) : 0);
+    return plan->turn == NULL ? 0 : (T->rows + 1) * (int64_t)lsp_type_bytes(T->rowptr_type) + T->nnz * (int64_t)entry;
+}
+
+/* Reads A once. The slots of diagonals take longest: on a CPU only where they may decide. */
 static lsp_status inspect(lsp_spmv_plan *plan) {
+    lsp_status status = LSP_OK;
     const lsp_spmv_job *job = &plan->job;
-    return job->A.where == LSP_HOST ? lsp_spmv_inspect_cpu(plan->ctx, job, &plan->facts)
-                                    : lsp_spmv_inspect_cuda(plan->ctx, job, &plan->facts);
+    const lsp_spmv_method asked = job->options.method;
+    LSP_TRY(job->device->inspect(plan->ctx, job, &plan->facts));
+    if (job->A.where == LSP_CUDA || asked == LSP_SPMV_AUTO || asked >= LSP_SPMV_DIAGONALS) {
+        LSP_TRY(lsp_spmv_count_slots(plan->ctx, job, &plan->facts));
+    }
+done:
+    return status;
 }
 
 /* What the plan tells of itself, from the choice. */
@@ -40,23 +69,28 @@ static void note_choice(lsp_spmv_plan *plan) {
     }
 }
 
+static void release(lsp_spmv_plan *plan) {
+    if (plan->job.engine != NULL && plan->job.engine->release != NULL && plan->parts != NULL) {
+        plan->job.engine->release(plan);
+    }
+    lsp_spmv_drop_parts(plan);
+}
+
 /* Prepares the chosen method. Where the library chose, and memory does not suffice for it, CSR as it is serves. */
 static lsp_status prepare_method(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_spmv_choice *choice = &plan->job.choice;
     const lsp_spmv_method wanted = choice->method;
-    const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, wanted);
-    plan->info.plan_bytes = lsp_spmv_transposed_bytes(plan);
-    if (engine->prepare != NULL) {
-        status = engine->prepare(plan);
+    plan->info.plan_bytes = transposed_bytes(plan);
+    if (plan->job.engine->prepare != NULL) {
+        status = plan->job.engine->prepare(plan);
     }
     if (status == LSP_ERR_MEMORY && plan->job.options.method == LSP_SPMV_AUTO && wanted != LSP_SPMV_ROWS) {
-        if (engine->release != NULL) {
-            engine->release(plan);
-        }
+        release(plan);
         (void)lsp_ctx_trim(plan->ctx); /* what was released is free for others */
         choice->method = LSP_SPMV_ROWS;
         choice->passes = 1;
+        plan->job.engine = lsp_spmv_engine_of(plan->job.device, LSP_SPMV_ROWS);
         snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
                  lsp_spmv_method_name(wanted));
         note_choice(plan);
@@ -66,15 +100,10 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
 }
 
 /* Everything between the check of the arguments and the first call. */
-static lsp_status prepare(lsp_spmv_plan *plan, bool transpose) {
+static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    if (transpose) {
-        LSP_TRY(lsp_spmv_transpose_plan(plan));
-        plan->job.A = plan->transposed;
-    } else {
-        LSP_TRY(lsp_csr_check_there(ctx, "A", &plan->job.A));
-    }
+    LSP_TRY(transposes ? transpose(plan) : lsp_csr_check_there(ctx, "A", &plan->job.A));
     plan->job.planned = true;
     LSP_TRY(inspect(plan));
     LSP_TRY(lsp_spmv_choose(ctx, &plan->job, &plan->facts));
@@ -121,13 +150,10 @@ void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
         return;
     }
     if (plan->ctx != NULL) {
-        const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, plan->job.choice.method);
-        if (engine != NULL && engine->release != NULL) {
-            engine->release(plan);
-        }
-        lsp_csr_free(plan->ctx, &plan->transposed);
-        lsp_free(plan->ctx, plan->places);
+        release(plan);
+        lsp_free(plan->ctx, plan->transposed.val);
     }
+    lsp_csr_transpose_plan_destroy(plan->turn);
     lsp_plan_free(&plan->life);
 }
 
@@ -150,28 +176,8 @@ lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors
     lsp_spmv_job job = plan->job;
     LSP_TRY(lsp_spmv_check_vectors(plan->ctx, vectors, &job));
     if (job.A.rows > 0) {
-        LSP_TRY(lsp_spmv_engine_of(&job, job.choice.method)->run(plan->ctx, &job, plan->parts));
+        LSP_TRY(job.engine->run(plan->ctx, &job, plan->parts));
     }
-done:
-    return status;
-}
-
-/* Is A like the matrix that the plan was made for? */
-static lsp_status check_same(lsp_ctx *ctx, const lsp_csr *given, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE(A->where == given->where, LSP_ERR_ARGUMENT, "the plan's matrix lies on the %s, this one does not",
-                given->where == LSP_HOST ? "host" : "GPU");
-    LSP_REQUIRE(A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz, LSP_ERR_ARGUMENT,
-                "the plan was made for %lld x %lld with %lld entries, not for %lld x %lld with %lld",
-                (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
-                (long long)A->cols, (long long)A->nnz);
-    LSP_REQUIRE(A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
-                    A->val_type == given->val_type,
-                LSP_ERR_ARGUMENT,
-                "the plan was made for row pointers, columns and values of types %s, %s and %s, not %s, %s and %s",
-                lsp_type_name(given->rowptr_type), lsp_type_name(given->col_type), lsp_type_name(given->val_type),
-                lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type), lsp_type_name(A->val_type));
 done:
     return status;
 }
@@ -181,15 +187,14 @@ lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_TRY(check_same(plan->ctx, &plan->given, A));
-    if (transposes(plan)) {
-        LSP_TRY(lsp_spmv_take_values(plan, A));
+    if (plan->turn != NULL) {
+        LSP_TRY(lsp_csr_transpose_update(plan->turn, A, &plan->transposed));
     } else {
+        LSP_TRY(lsp_csr_check_planned(plan->ctx, "A", &plan->given, A));
         plan->job.A = *A;
     }
-    const lsp_spmv_engine *engine = lsp_spmv_engine_of(&plan->job, plan->job.choice.method);
-    if (engine->update != NULL) {
-        LSP_TRY(engine->update(plan));
+    if (plan->job.engine->update != NULL) {
+        LSP_TRY(plan->job.engine->update(plan));
     }
 done:
     return status;

@@ -44,8 +44,8 @@ typedef struct lsp_spmv_options {
 } lsp_spmv_options;
 
 /* Y = alpha*op(A)*X + beta*Y. A semiring other than LSP_PLUS_TIMES takes alpha = 1 and beta = 0, or beta = 1: then what
- * is in Y joins the sum. An empty row gives the value of an empty sum: 0; infinity for LSP_MIN_PLUS, and minus infinity
- * for LSP_MAX_TIMES. */
+ * is in Y joins the sum. For LSP_OR_AND any number in Y but 0 counts as 1, and the result is 0 or 1. An empty row gives
+ * the value of an empty sum: 0; infinity for LSP_MIN_PLUS, and minus infinity for LSP_MAX_TIMES. */
 typedef struct lsp_spmv_vectors {
     double alpha, beta;             /* beta = 0: Y is not read, even if it holds NaN */
     const void *alpha_at, *beta_at; /* not NULL: the factor is read there instead, by the kernel on a GPU. One number of
@@ -60,9 +60,13 @@ typedef struct lsp_spmv_vectors {
 
 /* Rows may have any order of columns, and a column twice. `options` may be NULL. A, x and y lie in one place. On a GPU
  * the call waits for nothing and can be captured in a CUDA graph once the context has worked on a matrix of that size,
- * unless options->transpose is set. Entries whose column is outside the matrix are left out, and the call (on a GPU the
- * next lsp_ctx_sync) returns LSP_ERR_FORMAT or LSP_ERR_ARGUMENT with the position of one of them.
- *     lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}); */
+ * unless options->transpose is set.
+ * Faults in the arrays of A:
+ *   Row pointers that fall, or do not go from 0 to nnz, give LSP_ERR_FORMAT and leave y as it was. On a GPU only the
+ *   kernels see them: the next lsp_ctx_sync returns LSP_ERR_ARGUMENT, and what is in y means nothing.
+ *   Entries whose column is outside the matrix are left out. y is written, and the call returns LSP_ERR_FORMAT, on a
+ * GPU the next lsp_ctx_sync LSP_ERR_ARGUMENT, with the position of one of them. A plan, and a transposed product, check
+ * all of A before: nothing is written. lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}); */
 LSP_API lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
                             const lsp_spmv_vectors *vectors);
 

@@ -44,11 +44,25 @@ done:
 
 /* ---- rows ---- */
 
-/* The first row that ends before it starts; `end` if none. */
+/* The first row that ends before it starts; `end` if none. A block is tested without a branch, so that it runs in
+ * vectors: a product without a plan looks at all row pointers before it writes. */
 LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        if (lsp_index_at(rowptr, type, i) > lsp_index_at(rowptr, type, i + 1)) {
-            return i;
+    enum { block = 1024 };
+    for (int64_t from = begin; from < end; from += block) {
+        const int64_t to = lsp_min(from + block, end);
+        uint32_t bad = 0; /* as wide as the pointers, so that vectors need no conversion */
+        uint64_t bad_wide = 0;
+        for (int64_t i = from; i < to; i++) {
+            if (type == LSP_I32) {
+                bad |= ((const int32_t *)rowptr)[i] > ((const int32_t *)rowptr)[i + 1];
+            } else {
+                bad_wide |= ((const int64_t *)rowptr)[i] > ((const int64_t *)rowptr)[i + 1];
+            }
+        }
+        for (int64_t i = from; (bad | bad_wide) && i < to; i++) {
+            if (lsp_index_at(rowptr, type, i) > lsp_index_at(rowptr, type, i + 1)) {
+                return i;
+            }
         }
     }
     return end;

@@ -1,13 +1,45 @@
-/* The engines of the CPU. */
+/* What the files of spmv on the CPU tell each other: the engines, and the kernels of CSR as it is (rows_kernel.c,
+ * compiled for each instruction set). */
 #ifndef LSP_SPMV_CPU_CPU_H
 #define LSP_SPMV_CPU_CPU_H
 
-#include "spmv/spmv.h"
+#include "core/isa.h"
+#include "spmv/diagonals.h"
+#include "spmv/finish.h"
 
 extern const lsp_spmv_engine lsp_spmv_rows_cpu; /* also LSP_SPMV_EQUAL: it balances by entries */
-extern const lsp_spmv_engine lsp_spmv_gather_cpu;
+extern const lsp_spmv_engine lsp_spmv_gather_cpu, lsp_spmv_propagate_cpu;
+extern const lsp_diagonals_device lsp_diagonals_cpu;
 
-/* Do the columns look random, and is a vector of such items larger than 4 MB? Then x is prefetched. */
-bool lsp_spmv_reads_at_random(const lsp_csr *A, size_t item_bytes);
+lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
+
+/* A row is summed in pieces of this many entries, counted from its begin; the sums of the pieces are added in order.
+ * So threads may share a long row, and the bits do not depend on how. */
+enum { LSP_SPMV_PIECE = 1 << 16 };
+
+/* rows.c: the first row before which there are at least `weight` rows and entries. */
+int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight);
+
+typedef struct lsp_spmv_rows {
+    const lsp_spmv_job *job;
+    bool prefetch;    /* lsp_spmv_reads_at_random */
+    int64_t *outside; /* the lowest entry whose column is outside the matrix */
+} lsp_spmv_rows;
+
+/* _rows: y of the rows begin .. end-1. _piece: sums[v], in the type of the vectors: the entries begin .. end-1, at most
+ * LSP_SPMV_PIECE of one row. */
+#define LSP_SPMV_ROWS_ISA(isa)                                                                                         \
+    void lsp_spmv_rows_##isa(const lsp_spmv_rows *r, int64_t begin, int64_t end);                                      \
+    void lsp_spmv_piece_##isa(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums);
+LSP_SPMV_ROWS_ISA(avx512)
+LSP_SPMV_ROWS_ISA(avx2)
+LSP_SPMV_ROWS_ISA(portable)
+
+/* The same in a semiring other than plus-times: cpu/semirings.c. */
+void lsp_spmv_rows_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end);
+void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums);
+/* y[i] from the sums of the pieces of row i, in any semiring: `count` times `vectors` numbers, which are joined in
+ * order. They are overwritten. */
+void lsp_spmv_join_pieces(const lsp_spmv_job *job, int64_t i, void *sums, int64_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS on the CPU: plans and products. Threads own consecutive slices with equal
- * numbers of diagonals; the values are first written by the threads that later read them. */
+/* LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS on the CPU: counts, plans and products. Threads own consecutive slices with
+ * equal numbers of diagonals; the values are first written by the threads that later read them. */
 #include "diagonals.h"
 #include "cache_model/cache_model.h"
 #include "core/isa.h"
@@ -24,32 +24,22 @@ static void count_part(void *data, int64_t part, int thread) {
     c->count(&c->build, part * COUNT_SLICES, lsp_min((part + 1) * COUNT_SLICES, c->slices));
 }
 
-static void count(lsp_ctx *ctx, counting *c) {
-    const int64_t parts = lsp_ceil_div(c->slices, COUNT_SLICES);
-    c->count = PICK(ctx, count);
-    lsp_for_parts(ctx, parts, (int)lsp_min(parts, ctx->options.threads), count_part, c);
-}
-
-/* Entries stored with b x b blocks; 0: not offered. */
-static int64_t count_slots(lsp_ctx *ctx, const lsp_csr *A, int b) {
-    counting c = {.build = {.A = A, .block = b, .limit = lsp_diagonals_limit(A, b)},
-                  .slices = lsp_diagonals_slices(A, b)};
-    count(ctx, &c);
-    return c.build.no_blocks || c.build.total > c.build.limit ? 0 : c.build.total * LSP_SPMV_SLICE * b * b;
-}
-
-lsp_status lsp_spmv_count_slots_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts) {
-    bool found = false;
-    facts->diagonal_slots = 0;
-    for (int b = LSP_SPMV_LARGEST_BLOCK; b >= 0; b--) {
-        facts->block_slots[b] = 0;
-        if (b > 1 && !found && lsp_spmv_blocks_fits(ctx, job) && lsp_diagonals_may_have_blocks(&job->A, b)) {
-            facts->block_slots[b] = count_slots(ctx, &job->A, b);
-            found = facts->block_slots[b] > 0;
+static lsp_status count(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *found, int64_t *first) {
+    for (int b = LSP_SPMV_LARGEST_BLOCK; b >= 1; b--) {
+        if (found[b].limit == 0) {
+            continue;
         }
-    }
-    if (!found && lsp_spmv_diagonals_fits(ctx, job)) {
-        facts->diagonal_slots = count_slots(ctx, &job->A, 1);
+        counting c = {.build = {.A = A, .block = b, .first = first, .found = &found[b]},
+                      .count = PICK(ctx, count),
+                      .slices = lsp_diagonals_slices(A, b)};
+        const int64_t parts = lsp_ceil_div(c.slices, COUNT_SLICES);
+        lsp_for_parts(ctx, parts, (int)lsp_min(parts, ctx->options.threads), count_part, &c);
+        if (first != NULL) {
+            lsp_prefix_sum(ctx, first, c.slices);
+        }
+        if (!found[b].no_blocks && found[b].total <= found[b].limit) {
+            break;
+        }
     }
     return LSP_OK;
 }
@@ -98,74 +88,36 @@ static void share_slices(lsp_ctx *ctx, shared *s) {
     lsp_for_parts(ctx, s->parts, s->parts, do_share, s);
 }
 
-/* ---- the engine ---- */
+/* ---- plans and products ---- */
 
-static void fill(lsp_spmv_plan *plan) {
-    lsp_diagonals_build build = {.A = &plan->job.A, .D = plan->parts};
-    shared s = {.D = plan->parts, .do_slices = PICK(plan->ctx, fill), .data = &build};
-    share_slices(plan->ctx, &s);
-}
-
-static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    lsp_diagonals *D = NULL;
-    LSP_TRY(lsp_spmv_diagonals_begin(plan, &D));
-    counting c = {.build = {.A = &plan->job.A, .D = D, .block = D->block, .limit = INT64_MAX}, .slices = D->slices};
-    count(ctx, &c);
-    if (c.build.no_blocks) {
-        return lsp_spmv_diagonals_no_blocks(ctx, D->block);
+static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places) {
+    lsp_diagonals_build build = {.A = A, .D = D, .block = D->block};
+    shared s = {.D = D, .do_slices = PICK(ctx, place), .data = &build};
+    if (places) {
+        share_slices(ctx, &s);
     }
-    lsp_prefix_sum(ctx, D->first, D->slices);
-    D->count = c.build.total;
-    LSP_TRY(lsp_spmv_diagonals_allocate(plan));
-    const lsp_cache_figures *figures;
-    LSP_TRY(lsp_cache_figures_of(ctx, &figures));
-    D->streams = (double)plan->info.plan_bytes > 4 * figures->cache_bytes;
-    shared s = {.D = D, .do_slices = PICK(ctx, place), .data = &c.build};
-    share_slices(ctx, &s);
-    fill(plan);
-done:
-    return status;
-}
-
-static lsp_status update(lsp_spmv_plan *plan) {
-    if (plan->job.A.val_type != LSP_NONE) {
-        fill(plan);
+    if (A->val_type != LSP_NONE) {
+        s.do_slices = PICK(ctx, fill);
+        share_slices(ctx, &s);
     }
     return LSP_OK;
 }
 
-static double factor(const lsp_spmv_job *job, const void *at, double value) {
-    return !at ? value : job->options.type == LSP_F32 ? (double)*(const float *)at : *(const double *)at;
-}
-
-static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
+static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_diagonals *D) {
     const lsp_spmv_vectors *v = &job->vectors;
     const bool by_columns = job->options.by_columns;
     lsp_diagonals_product product = {.A = &job->A,
-                                     .D = parts,
+                                     .D = D,
                                      .vectors = v,
-                                     .alpha = factor(job, v->alpha_at, v->alpha),
-                                     .beta = factor(job, v->beta_at, v->beta),
                                      .type = job->options.type,
                                      .count = job->options.vectors,
                                      .x_row = by_columns ? 1 : v->x_stride,
                                      .x_vector = by_columns ? v->x_stride : 1,
                                      .y_row = by_columns ? 1 : v->y_stride,
                                      .y_vector = by_columns ? v->y_stride : 1};
-    shared s = {.D = parts, .multiply = PICK(ctx, product), .data = &product};
+    shared s = {.D = D, .multiply = PICK(ctx, product), .data = &product};
     share_slices(ctx, &s);
     return LSP_OK;
 }
 
-const lsp_spmv_engine lsp_spmv_diagonals_cpu = {.fits = lsp_spmv_diagonals_fits,
-                                                .prepare = prepare,
-                                                .run = run,
-                                                .update = update,
-                                                .release = lsp_spmv_diagonals_release};
-const lsp_spmv_engine lsp_spmv_blocks_cpu = {.fits = lsp_spmv_blocks_fits,
-                                             .prepare = prepare,
-                                             .run = run,
-                                             .update = update,
-                                             .release = lsp_spmv_diagonals_release};
+const lsp_diagonals_device lsp_diagonals_cpu = {count, fill, multiply};

@@ -138,9 +138,9 @@ static int64_t count_slice(const lsp_diagonals_build *build, int64_t slice) {
     while (merge_next(&m, &d)) {
         rows += __builtin_popcount(d.rows);
         count++;
-        if (count % LSP_DIAGONALS_PATIENCE == 0 && build->limit != INT64_MAX &&
+        if (count % LSP_DIAGONALS_PATIENCE == 0 && build->found->limit != INT64_MAX &&
             (double)(count * SLICE) > LSP_DIAGONALS_FILL * (double)rows) {
-            return build->limit + 1;
+            return build->found->limit + 1;
         }
     }
     return count;
@@ -148,19 +148,19 @@ static int64_t count_slice(const lsp_diagonals_build *build, int64_t slice) {
 
 void LSP_ISA_NAME(lsp_diagonals_count)(lsp_diagonals_build *build, int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; s++) {
-        if (__atomic_load_n(&build->total, __ATOMIC_RELAXED) > build->limit ||
-            __atomic_load_n(&build->no_blocks, __ATOMIC_RELAXED)) {
+        if (__atomic_load_n(&build->found->total, __ATOMIC_RELAXED) > build->found->limit ||
+            __atomic_load_n(&build->found->no_blocks, __ATOMIC_RELAXED)) {
             return;
         }
         if (build->block > 1 && !has_blocks(build->A, build->block, s)) {
-            __atomic_store_n(&build->no_blocks, true, __ATOMIC_RELAXED);
+            __atomic_store_n(&build->found->no_blocks, true, __ATOMIC_RELAXED);
             return;
         }
         const int64_t count = count_slice(build, s);
-        if (build->D) {
-            build->D->first[s + 1] = count;
+        if (build->first) {
+            build->first[s + 1] = count;
         }
-        __atomic_add_fetch(&build->total, count, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&build->found->total, count, __ATOMIC_RELAXED);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "core/isa.h"
 #include "core/vector.h"
 #include "diagonals.h"
-#include "spmv/finish.h"
 
 enum { SLICE = LSP_SPMV_SLICE, MOST_AT_ONCE = 8 }; /* vectors */
 

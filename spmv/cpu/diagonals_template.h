@@ -120,7 +120,7 @@ ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values,
 
 /* n elements of y from their sums. */
 static void NAME(finish)(const lsp_diagonals_product *p, const T *sum, T *y, int64_t n) {
-    const T alpha = (T)p->alpha, beta = (T)p->beta;
+    const T alpha = (T)p->vectors->alpha, beta = (T)p->vectors->beta;
     if (beta != 0) {
         for (int64_t r = 0; r < n; r++) {
             OF(finish)(LSP_PLUS_TIMES, alpha, beta, sum[r], y + r);
@@ -217,7 +217,7 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
         const bool is_empty = (present >> r / b & 1) == 0;
         for (int q = 0; q < k; q++) {
             OF(finish)
-            (LSP_PLUS_TIMES, (T)p->alpha, (T)p->beta, is_empty ? 0 : sum[r * k + q],
+            (LSP_PLUS_TIMES, (T)p->vectors->alpha, (T)p->vectors->beta, is_empty ? 0 : sum[r * k + q],
              y + (row + r) * p->y_row + q * p->y_vector);
         }
     }

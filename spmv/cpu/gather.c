@@ -1,7 +1,5 @@
 /* The paper's two steps on the CPU: the x that the entries need are gathered, in some passes over the columns, each of
  * which follows those of one part of x; then rows are summed with contiguous reads. */
-#include "cpu.h"
-#include "spmv/finish.h"
 #include "walk.h"
 
 enum { parts_per_thread = 8, least_share = 1 << 14 };
@@ -119,26 +117,13 @@ static void sum_rows(void *data, int64_t part, int thread) {
 
 /* ---- the engine ---- */
 
-/* Looks at all rows and columns of a matrix that was not checked. */
-static bool is_well_formed(const lsp_csr *A) {
-    int64_t before = 0;
-    for (int64_t i = 0; i <= A->rows; i++) {
-        const int64_t at = lsp_index_at(A->rowptr, A->rowptr_type, i);
-        if (at < before || at > A->nnz) {
-            return false;
-        }
-        before = at;
-    }
-    return columns_are_inside(A, 0, A->nnz);
-}
-
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx), item = lsp_type_bytes(job->options.type);
     work w = {.job = job};
     (void)parts;
-    if (!job->planned && !is_well_formed(&job->A)) {
-        return lsp_spmv_ref.run(ctx, job, NULL); /* which tells what is wrong */
+    if (!job->planned && !columns_are_inside(&job->A, 0, job->A.nnz)) {
+        return lsp_spmv_ref.run(ctx, job, NULL); /* which leaves entries out */
     }
     w.parts = parts_per_thread * lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share);
     LSP_TRY(lsp_scratch_bytes(ctx, job->A.nnz, item, false, &w.gathered));

@@ -1,7 +1,6 @@
 /* The facts of a matrix on the host. */
 #include "cpu.h"
 #include "matrices/matrices.h"
-#include "spmv/diagonals.h"
 
 typedef struct lengths {
     const lsp_csr *A;
@@ -28,9 +27,6 @@ lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_
     lengths l = {.A = A};
     lsp_for_shares(ctx, A->rows, 1 << 16, measure, &l);
     *facts = (lsp_spmv_facts){.longest_row = l.longest, .empty_rows = l.empty};
-    if (job->options.method == LSP_SPMV_AUTO || job->options.method >= LSP_SPMV_DIAGONALS) { /* takes longest */
-        (void)lsp_spmv_count_slots_cpu(ctx, job, facts);                                     /* cannot fail */
-    }
     return lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_spmv_item_bytes(job), LSP_HOST,
                                   &facts->pattern);
 }

@@ -1,11 +1,10 @@
 /* LSP_SPMV_PROPAGATE on the CPU: the staged gather of x by column, whose second loop brings a bin of elements into the
  * core's cache and multiplies and sums its rows there. Bins are equal numbers of entries, so a row may go on in the
  * next bins; its parts are added at the end. Nothing depends on the number of threads. */
-#include "spmv/propagate.h"
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
 #include "matrices/matrices.h"
-#include "spmv/finish.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct propagation {
@@ -35,16 +34,12 @@ static lsp_gather_job gather_of(const lsp_spmv_job *job) {
     return gather;
 }
 
-static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
+static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_why *why) {
     const lsp_gather_job gather = gather_of(job);
     (void)ctx;
-    return job->options.semiring == LSP_PLUS_TIMES && job->options.vectors == 1 &&
-           (job->A.nnz == 0 || lsp_gather_stage_fits(&gather));
-}
-
-static lsp_status take(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
-    plan->info.plan_bytes += count * (int64_t)bytes;
-    return lsp_alloc(plan->ctx, LSP_HOST, count, bytes, memory);
+    snprintf(why->text, sizeof why->text, "takes fewer than %lld columns for %lld entries", (long long)job->A.cols,
+             (long long)job->A.nnz);
+    return job->A.nnz == 0 || lsp_gather_stage_fits(&gather);
 }
 
 typedef struct work {
@@ -94,15 +89,16 @@ static lsp_status update(lsp_spmv_plan *plan) {
     return LSP_OK;
 }
 
-static lsp_status make(lsp_spmv_plan *plan, int64_t items) {
+static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &plan->job.A;
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
+    const int64_t items = plan->sizes.entries; /* 0: the stage chooses */
     propagation *p = NULL;
     int64_t last;
     work w;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *p, &plan->parts));
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
     p = plan->parts;
     *p = (propagation){.gather = gather_of(&plan->job), .nnz = A->nnz, .bins = 1};
     p->stage.bin_items = items > 0 ? items : 1;
@@ -112,15 +108,15 @@ static lsp_status make(lsp_spmv_plan *plan, int64_t items) {
         plan->info.plan_bytes += lsp_gather_stage_bytes(ctx, &p->gather, &p->stage);
         p->bins = p->stage.bins;
     }
-    LSP_TRY(take(plan, p->bins + 1, sizeof *p->first_row, (void **)&p->first_row));
-    LSP_TRY(take(plan, p->bins, sizeof *p->reach, (void **)&p->reach));
-    LSP_TRY(take(plan, A->rows, sizeof *p->row_begin, (void **)&p->row_begin));
-    LSP_TRY(take(plan, p->bins, bytes, &p->head));
-    LSP_TRY(take(plan, p->bins, bytes, &p->tail));
+    LSP_TRY(lsp_spmv_hold(plan, p->bins + 1, sizeof *p->first_row, (void **)&p->first_row));
+    LSP_TRY(lsp_spmv_hold(plan, p->bins, sizeof *p->reach, (void **)&p->reach));
+    LSP_TRY(lsp_spmv_hold(plan, A->rows, sizeof *p->row_begin, (void **)&p->row_begin));
+    LSP_TRY(lsp_spmv_hold(plan, p->bins, bytes, &p->head));
+    LSP_TRY(lsp_spmv_hold(plan, p->bins, bytes, &p->tail));
     if (A->val_type != LSP_NONE) {
-        LSP_TRY(take(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
+        LSP_TRY(lsp_spmv_hold(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
     }
-    LSP_TRY(take(plan, A->nnz, sizeof *p->place, (void **)&p->place));
+    LSP_TRY(lsp_spmv_hold(plan, A->nnz, sizeof *p->place, (void **)&p->place));
     memset(p->reach, 0, (size_t)p->bins * sizeof *p->reach);
     w = (work){A, p};
     lsp_for_shares(ctx, A->rows, 1 << 14, cut_rows, &w);
@@ -140,31 +136,9 @@ done:
     return status;
 }
 
-static lsp_status prepare(lsp_spmv_plan *plan) { return make(plan, 0); }
-
 static void release(lsp_spmv_plan *plan) {
     propagation *p = plan->parts;
-    if (p == NULL) {
-        return;
-    }
-    void *all[] = {p->first_row, p->reach, p->row_begin, p->place, p->val, p->head, p->tail};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        lsp_free(plan->ctx, all[i]);
-    }
     lsp_gather_stage_free(plan->ctx, &p->stage);
-    lsp_free(plan->ctx, p);
-    plan->parts = NULL;
-}
-
-lsp_status lsp_spmv_propagate_resize_cpu(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
-    lsp_status status = LSP_OK;
-    release(plan);
-    plan->info.plan_bytes = 0;
-    LSP_TRY(make(plan, sizes->entries));
-    return LSP_OK;
-done:
-    release(plan);
-    return status;
 }
 
 /* ---- a product ---- */
@@ -227,11 +201,6 @@ static void do_bin(void *data, int64_t bin, int thread) {
     r->rows(r, bin, p->nnz > 0 ? lsp_gather_stage_bin(&p->gather, &p->stage, r->column, bin, thread) : NULL);
 }
 
-/* The factor, or the one that lies at `at`. */
-static double factor(double value, const void *at, lsp_type type) {
-    return at == NULL ? value : type == LSP_F64 ? *(const double *)at : (double)*(const float *)at;
-}
-
 /* x without gaps. */
 static lsp_status close_up(lsp_ctx *ctx, const lsp_spmv_job *job, const void **x) {
     lsp_status status = LSP_OK;
@@ -259,8 +228,8 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     lsp_column column = {.bytes = lsp_type_bytes(type)};
     running r = {.parts = p, .column = &column, .y = v->y, .step = job->options.by_columns ? 1 : v->y_stride};
     LSP_TRY(close_up(ctx, job, &column.from));
-    r.alpha = factor(v->alpha, v->alpha_at, type);
-    r.beta = factor(v->beta, v->beta_at, type);
+    r.alpha = v->alpha;
+    r.beta = v->beta;
     set_kernels(&r, job->A.val_type, type);
     if (p->nnz > 0) {
         lsp_gather_stage_read(ctx, &p->gather, &p->stage, &column);
@@ -272,4 +241,5 @@ done:
     return status;
 }
 
-const lsp_spmv_engine lsp_spmv_propagate_cpu = {fits, prepare, run, update, release};
+const lsp_spmv_engine lsp_spmv_propagate_cpu = {
+    {.plus_times = true, .vectors = 1}, fits, prepare, run, update, release};

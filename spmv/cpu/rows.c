@@ -1,6 +1,5 @@
 /* CSR as it is, on the CPU. Threads own consecutive rows, cut so that each has equally many rows and entries together.
  * A long row at a cut is shared: its pieces are summed by whoever is free, and added in order afterwards. */
-#include "cpu.h"
 #include "walk.h"
 
 enum { least_share = 1 << 15, long_row = 2 * LSP_SPMV_PIECE };
@@ -15,7 +14,7 @@ typedef struct shared_row {
 typedef struct work {
     lsp_ctx *ctx;
     lsp_spmv_rows rows;
-    lsp_spmv_faults faults;
+    int64_t outside; /* the lowest entry whose column is outside the matrix */
     int threads, shared_count;
     int64_t *cuts; /* [t]: the first row of thread t */
     shared_row *shared;
@@ -30,7 +29,7 @@ int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight) {
     int64_t low = 0, high = A->rows;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (lsp_min(rowptr_at(A, middle), A->nnz) + middle < weight) {
+        if (rowptr_at(A, middle) + middle < weight) {
             low = middle + 1;
         } else {
             high = middle;
@@ -46,7 +45,7 @@ static void share_row(work *w, int64_t row, int64_t weight) {
         return;
     }
     const int64_t begin = rowptr_at(A, row), end = rowptr_at(A, row + 1);
-    if (begin >= 0 && end <= A->nnz && end - begin > long_row && end + row + 1 > weight) {
+    if (end - begin > long_row && end + row + 1 > weight) {
         w->shared[w->shared_count++] = (shared_row){.row = row, .begin = begin, .end = end, .first = w->pieces};
         w->pieces += lsp_ceil_div(end - begin, LSP_SPMV_PIECE);
     }
@@ -127,7 +126,7 @@ static void finish_shared(work *w) {
     for (int i = 0; i < w->shared_count; i++) {
         shared_row *s = &w->shared[i];
         if (s->outside) {
-            lsp_spmv_ref_rows(job, s->row, s->row + 1, &w->faults);
+            lsp_spmv_ref_rows(job, s->row, s->row + 1, &w->outside);
         } else {
             lsp_spmv_join_pieces(job, s->row, w->sums + (size_t)s->first * w->sum_bytes,
                                  lsp_ceil_div(s->end - s->begin, LSP_SPMV_PIECE));
@@ -158,7 +157,8 @@ static double missed(const lsp_csr *A, int64_t line) {
     return (double)misses / (double)reads;
 }
 
-bool lsp_spmv_reads_at_random(const lsp_csr *A, size_t item_bytes) {
+/* Do the columns look random, and is a vector of such items larger than 4 MB? Then x is prefetched. */
+static bool reads_at_random(const lsp_csr *A, size_t item_bytes) {
     const int64_t item = (int64_t)item_bytes, large = 4 << 20; /* bytes: a smaller x comes soon enough */
     return A->nnz >= 1 << 16 && A->cols > large / item && missed(A, 64 / item) > 0.4;
 }
@@ -169,15 +169,15 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_csr *A = &job->A;
-    work w = {.ctx = ctx, .rows = {.job = job}, .faults = {INT64_MAX, INT64_MAX}};
+    work w = {.ctx = ctx, .rows = {.job = job}, .outside = INT64_MAX};
     (void)parts;
-    w.rows.faults = &w.faults;
-    w.rows.prefetch = lsp_spmv_reads_at_random(A, lsp_type_bytes(job->options.type));
+    w.rows.outside = &w.outside;
+    w.rows.prefetch = reads_at_random(A, lsp_type_bytes(job->options.type));
     w.threads = lsp_threads_for(ctx, (A->rows + A->nnz) * lsp_min(job->options.vectors, 16), least_share);
     LSP_TRY(cut(&w));
     lsp_for_parts(ctx, w.threads + w.pieces, w.threads, do_part, &w);
     finish_shared(&w);
-    status = lsp_spmv_tell_faults(ctx, job, &w.faults);
+    status = lsp_spmv_tell_outside(ctx, job, w.outside);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -107,14 +107,8 @@ ALWAYS void NAME(one)(NAME(way) way, const lsp_spmv_rows *r, int64_t begin, int6
     for (int64_t i = begin; i < end; i++) {
         const int64_t first = k;
         k = lsp_index_at(rowptr, way.rowptr_type, i + 1);
-        /* also if the row ends before it begins */
-        if (!way.checked && (uint64_t)k - (uint64_t)first > (uint64_t)good - (uint64_t)first) {
-            const int found = check_row(r, i, first, k, &good);
-            if (found == ROW_WRONG) {
-                return;
-            } else if (found == ROW_DONE) {
-                continue;
-            }
+        if (!way.checked && k > good && !check_row(r, i, first, k, &good)) {
+            continue;
         }
         const T sum = __builtin_expect(k - first > LSP_SPMV_PIECE, 0) ? NAME(long_row)(A, x, first, k)
                                                                       : NAME(sum)(&from, way.prefetch, x, first, k);
@@ -239,11 +233,8 @@ ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_
     row_walk walk = walk_from(r, begin);
     (void)val;
     for (int64_t i = begin; i < end; i++) {
-        const int found = next_row(r, &walk, i);
         T *y = (T *)job->vectors.y + i * job->vectors.y_stride;
-        if (found == ROW_WRONG) {
-            return;
-        } else if (found == ROW_DONE) {
+        if (!next_row(r, &walk, i)) {
             continue;
         } else if (walk.end - walk.begin > LSP_SPMV_PIECE) {
             NAME(several_of_row)(job, i, walk.begin, walk.end);
@@ -293,10 +284,7 @@ static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
         break;
     }
     for (int64_t i = begin; i < end; i++) {
-        const int found = next_row(r, &walk, i);
-        if (found == ROW_WRONG) {
-            return;
-        } else if (found == ROW_GOOD) {
+        if (next_row(r, &walk, i)) {
             NAME(several_of_row)(job, i, walk.begin, walk.end);
         }
     }

@@ -1,6 +1,5 @@
 /* CSR as it is in a semiring other than plus-times: a row joins its products in their order. And the pieces of long
  * rows, in any semiring. */
-#include "spmv/finish.h"
 #include "walk.h"
 
 /* The sum of the entries begin .. end-1; `semiring` and `val_type` are constants. */
@@ -67,13 +66,12 @@ SUM_OF(double, f64)
 void lsp_spmv_rows_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     row_walk walk = walk_from(r, begin);
     for (int64_t i = begin; i < end; i++) {
-        const int found = next_row(r, &walk, i);
-        if (found == ROW_WRONG) {
-            return;
+        if (!next_row(r, &walk, i)) {
+            continue;
         }
-        if (found == ROW_GOOD && r->job->options.type == LSP_F32) {
+        if (r->job->options.type == LSP_F32) {
             row_f32(r->job, i, walk.begin, walk.end);
-        } else if (found == ROW_GOOD) {
+        } else {
             row_f64(r->job, i, walk.begin, walk.end);
         }
     }

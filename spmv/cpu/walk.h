@@ -1,17 +1,16 @@
-/* A walk over consecutive rows of a matrix that may be malformed: columns are checked 512 at a time, ahead of
- * the products, so that these need no check. The rows of a plan were checked before. */
+/* A walk over consecutive rows of a matrix whose columns may be outside it: they are checked 512 at a time, ahead of
+ * the products, so that these need no check. The columns of a plan's matrix were checked before. */
 #ifndef LSP_SPMV_CPU_WALK_H
 #define LSP_SPMV_CPU_WALK_H
 
 #include "core/vector.h"
-#include "rows.h"
+#include "cpu.h"
 
 typedef struct row_walk {
     int64_t begin, end; /* of the row */
     int64_t good;       /* the columns of the entries before it were checked */
 } row_walk;
-enum { ROW_GOOD, ROW_DONE, ROW_WRONG }; /* to be summed; y is written; its pointers are wrong */
-enum { CHECKED = 512 };                 /* columns that are checked at once, before they are used */
+enum { CHECKED = 512 }; /* columns that are checked at once, before they are used */
 
 ALWAYS row_walk walk_from(const lsp_spmv_rows *r, int64_t begin) {
     const lsp_csr *A = &r->job->A;
@@ -37,36 +36,30 @@ static __attribute__((noinline)) bool columns_are_inside(const lsp_csr *A, int64
     return (int64_t)signs >= 0;
 }
 
-/* A row that is not known to be good: *good becomes larger if its columns are. Checks on beyond the row. A row with a
- * column outside is left to the reference, which leaves the entry out. */
-static __attribute__((noinline)) int check_row(const lsp_spmv_rows *r, int64_t i, int64_t begin, int64_t end,
-                                               int64_t *good) {
+/* Is row i, which is not known to be good? *good becomes larger if its columns are. Checks on beyond the row. A row
+ * with a column outside is left to the reference, which leaves the entry out and writes y. */
+static __attribute__((noinline)) bool check_row(const lsp_spmv_rows *r, int64_t i, int64_t begin, int64_t end,
+                                                int64_t *good) {
     const lsp_csr *A = &r->job->A;
-    if (begin < 0 || end < begin || end > A->nnz) {
-        lsp_lower(&r->faults->row, i);
-        return ROW_WRONG;
-    }
     const int64_t from = lsp_max(*good, begin), to = lsp_min(lsp_max(end, from + CHECKED), A->nnz);
     if (columns_are_inside(A, from, to)) {
         *good = to;
-        return ROW_GOOD;
+        return true;
     }
     *good = end;
     if (columns_are_inside(A, from, end)) {
-        return ROW_GOOD;
+        return true;
     }
-    lsp_spmv_ref_rows(r->job, i, i + 1, r->faults);
-    return ROW_DONE;
+    lsp_spmv_ref_rows(r->job, i, i + 1, r->outside);
+    return false;
 }
 
-/* Sets the walk to row i. The caller has asked for all rows before. */
-ALWAYS int next_row(const lsp_spmv_rows *r, row_walk *walk, int64_t i) {
+/* Sets the walk to row i; false: its y is written. The caller has asked for all rows before. */
+ALWAYS bool next_row(const lsp_spmv_rows *r, row_walk *walk, int64_t i) {
     const lsp_csr *A = &r->job->A;
     walk->begin = walk->end;
     walk->end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
-    return walk->begin >= 0 && walk->begin <= walk->end && walk->end <= walk->good
-               ? ROW_GOOD
-               : check_row(r, i, walk->begin, walk->end, &walk->good);
+    return walk->end <= walk->good || check_row(r, i, walk->begin, walk->end, &walk->good);
 }
 
 static inline bool is_one_dense(const lsp_spmv_job *job) {

@@ -39,24 +39,20 @@ void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job) {
 
 enum { STATE_BYTES = 64, PIECE_BYTES = sizeof(spmv_piece) + 2 * sizeof(double) };
 
-int64_t lsp_spmv_area_bytes(int64_t pieces) { return STATE_BYTES + pieces * PIECE_BYTES; }
+static int64_t bytes_of(int64_t pieces) { return STATE_BYTES + pieces * PIECE_BYTES; }
 
-lsp_status lsp_spmv_area_make(lsp_ctx *ctx, int64_t pieces, spmv_area *area) {
-    lsp_status status = LSP_OK;
-    char *memory = NULL;
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, lsp_spmv_area_bytes(pieces), 1, (void **)&memory));
-    area->state = (spmv_state *)memory;
-    area->list = (spmv_piece *)(memory + STATE_BYTES);
-    area->head = area->list + pieces;
-    area->tail = (double *)area->head + pieces;
-    area->capacity = pieces;
-done:
-    return status;
+static spmv_area area_in(char *memory, int64_t pieces) {
+    spmv_area area = {.state = (spmv_state *)memory, .list = (spmv_piece *)(memory + STATE_BYTES), .capacity = pieces};
+    area.head = area.list + pieces;
+    area.tail = (double *)area.head + pieces;
+    return area;
 }
 
-lsp_status lsp_spmv_area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area) {
+static lsp_status area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area) {
     lsp_status status = LSP_OK;
-    spmv_area *kept = ctx->tables[LSP_TABLE_SPMV], larger = {0};
+    spmv_area *kept = ctx->tables[LSP_TABLE_SPMV];
+    void *memory = NULL;
+    int64_t capacity;
     if (kept != NULL && kept->capacity >= pieces) {
         *area = *kept;
         return LSP_OK;
@@ -69,12 +65,14 @@ lsp_status lsp_spmv_area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area) {
         *kept = (spmv_area){0};
         ctx->tables[LSP_TABLE_SPMV] = kept;
     }
-    status = lsp_spmv_area_make(ctx, lsp_max(pieces, 2 * kept->capacity), &larger);
+    capacity = lsp_max(pieces, 2 * kept->capacity);
+    status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     if (status == LSP_ERR_MEMORY) {
-        status = lsp_spmv_area_make(ctx, pieces, &larger);
+        capacity = pieces;
+        status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     }
     LSP_TRY(status);
-    *kept = *area = larger;
+    *kept = *area = area_in(memory, capacity);
 done:
     return status;
 }
@@ -84,26 +82,15 @@ lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_are
         *area = *(const spmv_area *)parts;
         return LSP_OK;
     }
-    return lsp_spmv_area_of_ctx(ctx, pieces, area);
+    return area_of_ctx(ctx, pieces, area);
 }
 
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
     lsp_status status = LSP_OK;
-    spmv_area *area = NULL;
-    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, sizeof *area, (void **)&area));
-    *area = (spmv_area){0};
-    plan->parts = area;
-    LSP_TRY(lsp_spmv_area_make(plan->ctx, pieces, area));
-    plan->info.plan_bytes += lsp_spmv_area_bytes(pieces);
+    void *memory = NULL;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof(spmv_area)));
+    LSP_TRY(lsp_spmv_hold(plan, bytes_of(pieces), 1, &memory));
+    *(spmv_area *)plan->parts = area_in(memory, pieces);
 done:
     return status;
-}
-
-void lsp_spmv_area_release(lsp_spmv_plan *plan) {
-    spmv_area *area = plan->parts;
-    if (area != NULL) {
-        lsp_free(plan->ctx, area->state);
-        lsp_free(plan->ctx, area);
-        plan->parts = NULL;
-    }
 }

@@ -6,6 +6,7 @@
 #include "core/block.cuh"
 #include "core/semiring.h"
 #include "gpu.h"
+#include <type_traits>
 
 /* No value: of a pattern, whose entries are ones. */
 struct spmv_one {};
@@ -174,7 +175,8 @@ __device__ inline void spmv_write(const spmv_job &job, T *y, typename spmv_sum<T
         const T scaled = alpha * (is_empty ? (T)0 : sum);
         *y = beta == 0 ? scaled : fma(beta, *y, scaled);
     } else {
-        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)*y));
+        const double old = beta == 0 ? 0 : (double)*y;
+        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, job.semiring == LSP_OR_AND ? old != 0 : old));
     }
 }
 template <typename T, bool PLUS>
@@ -182,5 +184,27 @@ __device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vec
                                    typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
     spmv_write<T, PLUS>(job, (T *)job.y + row * job.y_row + vector * job.y_vector, sum, is_empty);
 }
+
+/* ---- on the host ---- */
+
+/* f(a number of type integral_constant) for a block size of LSP_SPMV_BLOCKS, or 1. */
+template <typename F> static inline lsp_status by_block(int b, F f) {
+    return b == 2   ? f(std::integral_constant<int, 2>{})
+           : b == 3 ? f(std::integral_constant<int, 3>{})
+           : b == 4 ? f(std::integral_constant<int, 4>{})
+                    : f(std::integral_constant<int, 1>{});
+}
+
+/* SPMV_BY_TYPES(job, f, (arguments)): f<V, T>(arguments) for the five pairs of types of values and vectors. */
+#define SPMV_BY_TYPES(given, f, arguments)                                                                             \
+    ((given)->options.type == LSP_F32                                                                                  \
+         ? (given)->A.val_type == LSP_F32 ? f<float, float> arguments : f<spmv_one, float> arguments                   \
+     : (given)->A.val_type == LSP_F64 ? f<double, double> arguments                                                    \
+     : (given)->A.val_type == LSP_F32 ? f<float, double> arguments                                                     \
+                                      : f<spmv_one, double>                                                            \
+                                            arguments)
+
+/* SPMV_BY_INDEX(type, f, (arguments)): f<I>(arguments) for an index type. */
+#define SPMV_BY_INDEX(type, f, arguments) ((type) == LSP_I32 ? f<int32_t> arguments : f<int64_t> arguments)
 
 #endif

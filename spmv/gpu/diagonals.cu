@@ -2,8 +2,6 @@
 #include "kernel_diagonals.cuh"
 
 #include "core/launch.cuh"
-#include "diagonals.h"
-#include "types.cuh"
 
 /* Few slices leave most of a GPU idle: several warps then share one. By the number of slices alone, so that every GPU
  * gives the same bits. Tuned on an H200, on fem3:48 of 3456 slices. */
@@ -51,23 +49,13 @@ static lsp_status launch_block(lsp_ctx *ctx, diagonals_launch &launch, const lsp
 
 template <typename V, typename T>
 static lsp_status launch_types(lsp_ctx *ctx, diagonals_launch &launch, const lsp_diagonals *D) {
-    if constexpr (!std::is_same<V, spmv_one>::value) { /* a pattern has no blocks */
-        switch (D->block) {
-        case 2:
-            return launch_block<V, T, 2>(ctx, launch, D);
-        case 3:
-            return launch_block<V, T, 3>(ctx, launch, D);
-        case 4:
-            return launch_block<V, T, 4>(ctx, launch, D);
-        default:
-            break;
-        }
-    }
-    return launch_block<V, T, 1>(ctx, launch, D);
+    return by_block(D->block, [&](auto b) {
+        constexpr int B = std::is_same<V, spmv_one>::value ? 1 : decltype(b)::value; /* a pattern has no blocks */
+        return launch_block<V, T, B>(ctx, launch, D);
+    });
 }
 
-static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    const lsp_diagonals *D = (const lsp_diagonals *)parts;
+static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_diagonals *D) {
     diagonals_launch launch = {};
     lsp_spmv_gpu_job(ctx, job, &launch.job);
     launch.first = D->first;
@@ -78,9 +66,5 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     return SPMV_BY_TYPES(job, launch_types, (ctx, launch, D));
 }
 
-extern "C" {
-const lsp_spmv_engine lsp_spmv_diagonals_cuda = {lsp_spmv_diagonals_fits, lsp_spmv_diagonals_prepare_cuda, run,
-                                                 lsp_spmv_diagonals_update_cuda, lsp_spmv_diagonals_release};
-const lsp_spmv_engine lsp_spmv_blocks_cuda = {lsp_spmv_blocks_fits, lsp_spmv_diagonals_prepare_cuda, run,
-                                              lsp_spmv_diagonals_update_cuda, lsp_spmv_diagonals_release};
-}
+extern "C" const lsp_diagonals_device lsp_diagonals_cuda = {lsp_diagonals_count_cuda, lsp_diagonals_fill_cuda,
+                                                            multiply};

@@ -1,26 +1,10 @@
-/* The table of engines of the GPU. */
+/* What a GPU offers. */
 #include "gpu.h"
-#include "spmv/diagonals.h"
-#include "spmv/lengths.h"
-#include "spmv/propagate.h"
 
-const lsp_spmv_engine *lsp_spmv_engine_cuda(lsp_spmv_method method) {
-    switch (method) {
-    case LSP_SPMV_ROWS:
-        return &lsp_spmv_rows_cuda;
-    case LSP_SPMV_EQUAL:
-        return &lsp_spmv_equal_cuda;
-    case LSP_SPMV_GATHER:
-        return &lsp_spmv_gather_cuda;
-    case LSP_SPMV_DIAGONALS:
-        return &lsp_spmv_diagonals_cuda;
-    case LSP_SPMV_BLOCKS:
-        return &lsp_spmv_blocks_cuda;
-    case LSP_SPMV_LENGTHS:
-        return &lsp_spmv_lengths_cuda;
-    case LSP_SPMV_PROPAGATE:
-        return &lsp_spmv_propagate_cuda;
-    default:
-        return NULL;
-    }
-}
+const lsp_spmv_device lsp_spmv_cuda = {.engines = {[LSP_SPMV_ROWS] = &lsp_spmv_rows_cuda,
+                                                   [LSP_SPMV_EQUAL] = &lsp_spmv_equal_cuda,
+                                                   [LSP_SPMV_GATHER] = &lsp_spmv_gather_cuda,
+                                                   [LSP_SPMV_LENGTHS] = &lsp_spmv_lengths_cuda,
+                                                   [LSP_SPMV_PROPAGATE] = &lsp_spmv_propagate_cuda},
+                                       .diagonals = &lsp_diagonals_cuda,
+                                       .inspect = lsp_spmv_inspect_cuda};

@@ -2,7 +2,6 @@
  * ROWS have listed. */
 #include "core/launch.cuh"
 #include "kernel_equal.cuh"
-#include "types.cuh"
 
 enum { SM_BLOCKS = PIECE_SM_BLOCKS, CARRY_SM_BLOCKS = 1 }; /* of kernels that take listed pieces */
 
@@ -60,11 +59,6 @@ done:
 
 /* ---- engine ---- */
 
-static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    (void)ctx, (void)job;
-    return true;
-}
-
 static lsp_status prepare(lsp_spmv_plan *plan) {
     return lsp_spmv_area_prepare(plan, lsp_spmv_equal_pieces(&plan->job));
 }
@@ -80,4 +74,4 @@ done:
     return status;
 }
 
-const lsp_spmv_engine lsp_spmv_equal_cuda = {fits, prepare, run, NULL, lsp_spmv_area_release};
+const lsp_spmv_engine lsp_spmv_equal_cuda = {{}, NULL, prepare, run, NULL, NULL};

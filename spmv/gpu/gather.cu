@@ -17,31 +17,14 @@ typedef struct gather_parts {
     void *gathered, *dense; /* an element of x for each entry; a vector of X without strides */
 } gather_parts;
 
-static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    (void)ctx, (void)job;
-    return true;
-}
-
-static void release(lsp_spmv_plan *plan) {
-    gather_parts *parts = (gather_parts *)plan->parts;
-    if (parts != NULL) {
-        lsp_free(plan->ctx, parts->gathered);
-        lsp_free(plan->ctx, parts->dense);
-        lsp_free(plan->ctx, parts);
-        plan->parts = NULL;
-    }
-}
-
 static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
     gather_parts *parts = NULL;
     const size_t item = lsp_type_bytes(plan->job.options.type);
-    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, sizeof *parts, (void **)&parts));
-    *parts = {};
-    plan->parts = parts;
-    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, plan->job.A.nnz, item, &parts->gathered));
-    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, plan->job.A.cols, item, &parts->dense));
-    plan->info.plan_bytes += (plan->job.A.nnz + plan->job.A.cols) * (int64_t)item;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *parts));
+    parts = (gather_parts *)plan->parts;
+    LSP_TRY(lsp_spmv_hold(plan, plan->job.A.nnz, item, &parts->gathered));
+    LSP_TRY(lsp_spmv_hold(plan, plan->job.A.cols, item, &parts->dense));
 done:
     return status;
 }
@@ -122,4 +105,4 @@ done:
     return status;
 }
 
-const lsp_spmv_engine lsp_spmv_gather_cuda = {fits, prepare, run, NULL, release};
+const lsp_spmv_engine lsp_spmv_gather_cuda = {{}, NULL, prepare, run, NULL, NULL};

@@ -1,9 +1,8 @@
-/* What the files of spmv on a GPU tell each other, in plain C. The engines that read CSR as it is: rows.cu, many.cu
- * (several vectors), equal.cu and gather.cu. */
+/* What the files of spmv on a GPU tell each other, in plain C. */
 #ifndef LSP_SPMV_GPU_GPU_H
 #define LSP_SPMV_GPU_GPU_H
 
-#include "spmv/spmv.h"
+#include "spmv/diagonals.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,16 +54,11 @@ typedef struct spmv_area {
 /* Fills *job; the vectors of `given` are set. */
 void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job);
 
-/* area.c. The work area of calls without a plan belongs to the context. It is never moved or freed while the context
- * exists, because a CUDA graph may hold its address; when it is too small a larger one is added. */
-lsp_status lsp_spmv_area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area);
-/* One of a plan: a single allocation, area->state. */
-lsp_status lsp_spmv_area_make(lsp_ctx *ctx, int64_t pieces, spmv_area *area);
-int64_t lsp_spmv_area_bytes(int64_t pieces);
-/* Engines of this folder whose parts are a spmv_area, or NULL: the one of the plan, else the context's. */
+/* area.c. _prepare makes the parts of a plan, an spmv_area. _for: that of the parts or, without a plan, the context's,
+ * which is never moved or freed while the context exists, because a CUDA graph may hold its address; when it is too
+ * small a larger one is added. */
 lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area);
-lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces); /* sets plan->parts */
-void lsp_spmv_area_release(lsp_spmv_plan *plan);
+lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces);
 
 /* How kernels of ROWS lie on the matrix. */
 typedef struct spmv_shape {
@@ -99,7 +93,17 @@ int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);
 lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
 lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
 
-extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda;
+/* lengths.cu: the entries with padding that a plan of A would store. A is checked. Waits. */
+lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots);
+
+/* diagonals_build.cu: see lsp_diagonals_device. */
+lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *found, int64_t *first);
+lsp_status lsp_diagonals_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places);
+
+extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda, lsp_spmv_lengths_cuda,
+    lsp_spmv_propagate_cuda;
+extern const lsp_diagonals_device lsp_diagonals_cuda;
+lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,6 @@
 /* What a plan on a GPU wants to know of its matrix. */
 #include "core/launch.cuh"
 #include "list.cuh"
-#include "spmv/diagonals.h"
-#include "spmv/lengths.h"
 
 enum { UNEVEN = 4 /* where the longest row is so many times the mean, sorting rows by length may pay */ };
 enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
@@ -46,7 +44,6 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
     LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
     facts->longest_row = (int64_t)here.longest;
     facts->empty_rows = (int64_t)here.empty;
-    LSP_TRY(lsp_spmv_count_slots_cuda(ctx, job, facts));
     if (facts->longest_row > UNEVEN * (A->nnz / A->rows + 1)) {
         LSP_TRY(lsp_spmv_length_slots_cuda(ctx, A, &facts->length_slots));
     }

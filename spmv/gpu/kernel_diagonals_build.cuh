@@ -5,13 +5,12 @@
 #ifndef LSP_SPMV_GPU_KERNEL_DIAGONALS_BUILD_CUH
 #define LSP_SPMV_GPU_KERNEL_DIAGONALS_BUILD_CUH
 
-#include "core/block.cuh"
-#include "spmv/diagonals.h"
+#include "arith.cuh"
 
 enum { BUILD_WARPS = 4 }; /* of a block */
 
 /* What counting found of one block size. */
-struct diagonals_found {
+struct build_found {
     unsigned long long total; /* diagonals, or more than the limit */
     unsigned no_blocks, unused;
 };
@@ -24,9 +23,9 @@ struct diagonals_build {
     int64_t *first; /* _count sets first[s + 1] to the diagonals of slice s, unless it is NULL */
     lsp_diagonal *at;
     void *values;
-    int64_t limit;                  /* _count stops beyond; INT64_MAX: none */
-    diagonals_found *found;         /* _count adds to it */
-    const diagonals_found *instead; /* of larger blocks, with their limits: if they were found, _count does nothing */
+    int64_t limit;              /* _count stops beyond; INT64_MAX: none */
+    build_found *found;         /* _count adds to it */
+    const build_found *instead; /* of larger blocks, with their limits: if they were found, _count does nothing */
     int64_t instead_limit[LSP_SPMV_LARGEST_BLOCK + 1];
 };
 
@@ -137,7 +136,7 @@ template <int B> __device__ inline int64_t build_count(const diagonals_build &bu
 __device__ inline bool build_is_needless(const diagonals_build &build) {
     bool needless = false;
     for (int b = 2; build.instead && b <= LSP_SPMV_LARGEST_BLOCK; b++) {
-        const diagonals_found *other = build.instead + b;
+        const build_found *other = build.instead + b;
         needless = needless || (build.instead_limit[b] > 0 && other->no_blocks == 0 &&
                                 other->total <= (unsigned long long)build.instead_limit[b]);
     }

@@ -26,24 +26,21 @@ __device__ inline void lengths_load_popular(const lengths_plan &p, const T *x, i
     __pipeline_wait_prior(0);
 }
 
-/* The sum of a lane's entries. V: propagate_ones for a matrix without values. */
+/* The sum of a lane's entries. */
 template <typename V, typename T, bool POPULAR>
 __device__ inline T lengths_sum(const lengths_plan &p, const lengths_slice &s, unsigned end, const T *x, int64_t step,
                                 const T *popular) {
-    enum { U = 8, ONES = std::is_same<V, propagate_ones>::value };
-    typedef typename std::conditional<ONES, char, V>::type value;
+    enum { U = 8 };
     T sum = 0;
     for (unsigned at = s.at; at < end; at += U) {
         unsigned col[U];
-        value val[U];
+        V val[U];
         T other[U];
 #pragma unroll
         for (int u = 0; u < U; u++) {
             const int64_t k = ((int64_t)at + u) * WARP + threadIdx.x % WARP;
             col[u] = at + u < end ? p.col[k] : LENGTHS_NONE;
-            if constexpr (!ONES) {
-                val[u] = at + u < end ? ((const value *)p.val)[k] : 0;
-            }
+            val[u] = at + u < end ? spmv_value<V>(p.val, k) : V{};
         }
 #pragma unroll
         for (int u = 0; u < U; u++) {
@@ -53,11 +50,7 @@ __device__ inline T lengths_sum(const lengths_plan &p, const lengths_slice &s, u
 #pragma unroll
         for (int u = 0; u < U; u++) {
             if (col[u] != LENGTHS_NONE) {
-                if constexpr (ONES) {
-                    sum += other[u];
-                } else {
-                    sum = fma((T)val[u], other[u], sum);
-                }
+                sum = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum, val[u], other[u]);
             }
         }
     }
@@ -81,11 +74,12 @@ __device__ inline lengths_turn lengths_take(const lengths_plan &p, unsigned *nex
 }
 
 template <typename V, typename T, bool POPULAR>
-static __global__ void __launch_bounds__(LENGTHS_NT, 1)
-    kernel_lengths_product(lengths_plan p, const T *x, int64_t step, propagate_out<T> out) {
+static __global__ void __launch_bounds__(LENGTHS_NT, 1) kernel_lengths_product(lengths_plan p, spmv_job job) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned next;
     T *const popular = (T *)shared;
+    const T *const x = (const T *)job.x;
+    const int64_t step = job.x_row;
     const unsigned lane = threadIdx.x % WARP, end = p.block_slice[blockIdx.x + 1];
     lsp_let_next_begin();
     if (threadIdx.x == 0) {
@@ -108,14 +102,14 @@ static __global__ void __launch_bounds__(LENGTHS_NT, 1)
                 ((T *)p.sum)[now.number] = sum;
             }
         } else if (lane % now.slice.lanes == 0 && r < now.slice.rows) {
-            propagate_write(out, (int64_t)row, sum);
+            spmv_finish<T, true>(job, row, 0, sum, false);
         }
     }
 }
 
 /* Adds the pieces of long rows: a thread those of a row with few, a warp those of a row with many. */
 template <typename T>
-static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths_plan p, propagate_out<T> out) {
+static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths_plan p, spmv_job job) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const T *const sums = (const T *)p.sum;
     const unsigned lane = threadIdx.x % WARP;
@@ -135,7 +129,7 @@ static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths
         for (unsigned k = 0; k < pieces; k++) {
             sum += sums[i + k];
         }
-        propagate_write(out, (int64_t)row, sum);
+        spmv_finish<T, true>(job, row, 0, sum, false);
     }
     for (unsigned many = __ballot_sync(~0u, pieces > LENGTHS_FEW_PIECES); many != 0; many &= many - 1) {
         const int from = __ffs((int)many) - 1;
@@ -145,11 +139,9 @@ static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths
         for (unsigned k = lane; k < all; k += WARP) {
             sum += sums[first + k];
         }
-        for (int half = WARP / 2; half > 0; half /= 2) {
-            sum += __shfl_xor_sync(~0u, sum, half);
-        }
+        sum = warp_sum(sum);
         if ((int)lane == from) {
-            propagate_write(out, (int64_t)row, sum);
+            spmv_finish<T, true>(job, row, 0, sum, false);
         }
     }
 }

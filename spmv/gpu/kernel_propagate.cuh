@@ -30,7 +30,7 @@ template <typename T> __device__ inline void propagate_call(const T *x, unsigned
 
 /* U vectors of 16 bytes of products: their columns and values, loaded ahead. */
 template <typename V, typename T, int U> struct propagate_batch {
-    enum { EACH = 16 / sizeof(T), ONES = std::is_same<V, propagate_ones>::value };
+    enum { EACH = 16 / sizeof(T), ONES = std::is_same<V, spmv_one>::value };
     typedef typename std::conditional<ONES, char, V>::type value;
     propagate_pack<uint16_t, EACH> col[U];
     propagate_pack<value, EACH> val[U];
@@ -169,23 +169,16 @@ __device__ inline void propagate_fetch(const propagation &p, const propagate_til
     __pipeline_commit();
 }
 
-template <typename T> __device__ inline void propagate_write(const propagate_out<T> &out, int64_t row, T sum) {
-    const T alpha = out.alpha_at ? *out.alpha_at : out.alpha, beta = out.beta_at ? *out.beta_at : out.beta;
-    T *const y = out.y + row * out.step;
-    sum *= alpha;
-    *y = beta == 0 ? sum : fma(beta, *y, sum);
-}
-
 /* The bin's sum of row r, counted from its first one; r = -1: of the row that comes from earlier bins. */
 template <typename T>
-__device__ inline void propagate_put(const propagation &p, const propagate_out<T> &out, int r, int rows, T sum) {
+__device__ inline void propagate_put(const propagation &p, const spmv_job &job, int r, int rows, T sum) {
     const propagate_bin &bin = p.bin[blockIdx.x];
     if (r < 0) {
         ((T *)p.head)[blockIdx.x] = sum;
     } else if (p.cuts_rows && r == rows - 1 && bin.reach > 0) {
         ((T *)p.tail)[blockIdx.x] = sum;
     } else {
-        propagate_write(out, bin.row + r, sum);
+        spmv_finish<T, true>(job, bin.row + r, 0, sum, false);
     }
 }
 
@@ -217,10 +210,11 @@ __device__ inline propagate_bounds propagate_row(const uint16_t *begin, int r, i
     return b;
 }
 
-/* LANES lanes sum a row; the long rows are left to whole warps, which take them in any order. Started the usual way,
- * not beside phase 1: then multiprocessors would keep the share of L1 cache that phase 1 leaves, which is too small. */
+/* LANES lanes sum a row; the long rows are left to whole warps, which take them in any order. Launched without
+ * programmatic dependent launch. With it, multiprocessors would keep phase 1's split of shared memory and L1, and this
+ * phase needs more L1. */
 template <typename T, int LANES>
-static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(propagation p, propagate_out<T> out) {
+static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(propagation p, spmv_job job) {
     enum { AHEAD = 4, LONG = 32 * LANES };
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned longer;
@@ -254,7 +248,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(
             if (lane == 0 && is_long) {
                 t.longer[atomicAdd(&longer, 1u)] = (unsigned)r;
             } else if (lane == 0 && r < rows) {
-                propagate_put(p, out, r, rows, sum);
+                propagate_put<T>(p, job, r, rows, sum);
             }
         }
     }
@@ -265,7 +259,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(
         b = r >= 0 ? b : propagate_bounds{0, (unsigned short)(rows > 0 ? b.begin : count)};
         const T sum = propagate_sum(t, place, b.begin, b.end, threadIdx.x % WARP, WARP);
         if (threadIdx.x % WARP == 0) {
-            propagate_put(p, out, r, rows, sum);
+            propagate_put<T>(p, job, r, rows, sum);
         }
     }
 }
@@ -274,18 +268,16 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 2) kernel_propagate_rows(
 
 /* A warp takes a bin whose last row goes on, and adds the heads of the bins that it reaches. */
 template <typename T>
-static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_propagate_join(propagation p, propagate_out<T> out) {
+static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_propagate_join(propagation p, spmv_job job) {
     const unsigned b = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const unsigned reach = b < p.bins ? p.bin[b].reach : 0;
     T sum = 0;
     for (unsigned k = lane; k < reach; k += WARP) {
         sum += ((const T *)p.head)[b + 1 + k];
     }
-    for (int half = WARP / 2; half > 0; half /= 2) {
-        sum += __shfl_xor_sync(~0u, sum, half);
-    }
+    sum = warp_sum(sum);
     if (lane == 0 && reach > 0) {
-        propagate_write(out, p.bin[b + 1].row - 1, ((const T *)p.tail)[b] + sum);
+        spmv_finish<T, true>(job, p.bin[b + 1].row - 1, 0, ((const T *)p.tail)[b] + sum, false);
     }
 }
 

@@ -4,7 +4,6 @@
 #include "core/scan.h"
 #include "kernel_lengths.cuh"
 #include "kernel_lengths_plan.cuh"
-#include "spmv/lengths.h"
 
 /* Tuned on an H200. */
 enum {
@@ -16,41 +15,51 @@ enum {
     SM_BLOCKS = 1
 };
 
-static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    const lsp_type type = job->options.type, val = job->A.val_type;
-    (void)ctx;
-    return job->options.semiring == LSP_PLUS_TIMES && job->options.vectors == 1 &&
-           (type == LSP_F64 || type == LSP_F32) && (val == LSP_NONE || val == LSP_F32 || val == type) &&
-           lsp_max(lsp_max(job->A.rows, job->A.cols), job->A.nnz) < INT32_MAX - LENGTHS_WINDOW;
-}
-
 /* ---- making ---- */
 
-static lsp_status take(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
-    plan->info.plan_bytes += count * (int64_t)bytes;
-    return lsp_alloc(plan->ctx, LSP_CUDA, count, bytes, memory);
+static int64_t grid_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, LENGTHS_PLAN_NT * 4, 16); }
+
+/* The launches that depend on an index type. */
+template <typename I> static lsp_status row_lengths(lsp_ctx *ctx, const lsp_csr *A, unsigned *length) {
+    return LSP_LAUNCH(ctx, kernel_row_lengths<I>, grid_for(ctx, A->rows), LENGTHS_PLAN_NT, 0, (const I *)A->rowptr,
+                      A->rows, length);
+}
+template <typename I> static lsp_status count_sectors(lsp_ctx *ctx, const lsp_csr *A, int each, unsigned *count) {
+    return LSP_LAUNCH(ctx, kernel_count_sectors<I>, grid_for(ctx, A->nnz), LENGTHS_PLAN_NT, 0, (const I *)A->col,
+                      A->nnz, each, count);
+}
+template <typename I>
+static lsp_status write_slices(lsp_ctx *ctx, const lengths_plan *p, const lsp_csr *A, const int64_t *slices,
+                               const int64_t *steps) {
+    return LSP_LAUNCH(ctx, kernel_write_slices<I>, p->windows, LENGTHS_WINDOW, 0, *p, (const I *)A->rowptr, slices,
+                      steps);
+}
+template <typename I>
+static lsp_status fill_columns(lsp_ctx *ctx, const lengths_plan *p, const lsp_csr *A, const unsigned *place, int each) {
+    return LSP_LAUNCH(ctx, kernel_fill_columns<I>, grid_for(ctx, p->slices * WARP), LENGTHS_PLAN_NT, 0, *p,
+                      (const I *)A->col, place, (unsigned)each);
 }
 
-static int64_t grid_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, LENGTHS_PLAN_NT * 4, 16); }
+/* Sorts n lengths or counts, the largest of each `length` first. values: NULL, or the numbers that they had. */
+static lsp_status sort_down(lsp_ctx *ctx, unsigned *keys, unsigned *values, int64_t n, int64_t length) {
+    lsp_segsort_args sort = {};
+    sort.n = n;
+    sort.length = length;
+    sort.segments = lsp_ceil_div(n, length);
+    sort.key_type = LSP_U32;
+    sort.keys = sort.keys_out = keys;
+    sort.values_out = values;
+    sort.value_bytes = values ? sizeof *values : 0;
+    sort.flags = LSP_SORT_DESCENDING | (values ? LSP_SORT_GLOBAL_POSITIONS : 0);
+    sort.where = LSP_CUDA;
+    return lsp_segsort(ctx, &sort);
+}
 
 /* length[s], row[s]: rows in windows, longest first. */
 static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *A, unsigned *length, unsigned *row) {
     lsp_status status = LSP_OK;
-    lsp_segsort_args sort = {};
-    LSP_TRY(A->rowptr_type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_row_lengths<int32_t>, grid_for(ctx, A->rows),
-                                                   LENGTHS_PLAN_NT, 0, (const int32_t *)A->rowptr, A->rows, length)
-                                      : LSP_LAUNCH(ctx, kernel_row_lengths<int64_t>, grid_for(ctx, A->rows),
-                                                   LENGTHS_PLAN_NT, 0, (const int64_t *)A->rowptr, A->rows, length));
-    sort.n = A->rows;
-    sort.length = LENGTHS_WINDOW;
-    sort.segments = lsp_ceil_div(A->rows, LENGTHS_WINDOW);
-    sort.key_type = LSP_U32;
-    sort.keys = sort.keys_out = length;
-    sort.values_out = row;
-    sort.value_bytes = row ? sizeof *row : 0;
-    sort.flags = LSP_SORT_DESCENDING | (row ? LSP_SORT_GLOBAL_POSITIONS : 0);
-    sort.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, row_lengths, (ctx, A, length)));
+    LSP_TRY(sort_down(ctx, length, row, A->rows, LENGTHS_WINDOW));
 done:
     return status;
 }
@@ -98,7 +107,6 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
     const int64_t sectors = lsp_ceil_div(A->cols, each);
     unsigned *count = NULL, *sector = NULL;
     unsigned long long *held = NULL, sum[2] = {0, 0};
-    lsp_segsort_args sort = {};
     p->popular = (unsigned)lsp_min(most, sectors);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof *count, (void **)&count));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof *sector, (void **)&sector));
@@ -106,20 +114,9 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *held, (void **)&held));
     LSP_TRY(lsp_cuda_clear(ctx, count, sectors * (int64_t)sizeof *count));
     LSP_TRY(lsp_cuda_clear(ctx, held, sizeof sum));
-    LSP_TRY(A->col_type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_count_sectors<int32_t>, grid_for(ctx, A->nnz),
-                                                LENGTHS_PLAN_NT, 0, (const int32_t *)A->col, A->nnz, each, count)
-                                   : LSP_LAUNCH(ctx, kernel_count_sectors<int64_t>, grid_for(ctx, A->nnz),
-                                                LENGTHS_PLAN_NT, 0, (const int64_t *)A->col, A->nnz, each, count));
-    sort.n = sort.length = sectors;
-    sort.segments = 1;
-    sort.key_type = LSP_U32;
-    sort.keys = sort.keys_out = count;
-    sort.values_out = sector;
-    sort.value_bytes = sizeof *sector;
-    sort.flags = LSP_SORT_DESCENDING | LSP_SORT_GLOBAL_POSITIONS;
-    sort.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &sort));
-    LSP_TRY(take(plan, p->popular, sizeof *p->sector, (void **)&p->sector));
+    LSP_TRY(SPMV_BY_INDEX(A->col_type, count_sectors, (ctx, A, each, count)));
+    LSP_TRY(sort_down(ctx, count, sector, sectors, sectors));
+    LSP_TRY(lsp_spmv_hold(plan, p->popular, sizeof *p->sector, (void **)&p->sector));
     LSP_TRY(lsp_cuda_copy(ctx, p->sector, LSP_CUDA, sector, LSP_CUDA, (int64_t)p->popular * (int64_t)sizeof *sector));
     LSP_TRY(LSP_CUDA_CALL(
         ctx, cudaMemsetAsync(*place, 0xFF, (size_t)sectors * sizeof **place, (cudaStream_t)lsp_cuda_stream(ctx))));
@@ -156,46 +153,40 @@ static lsp_status fill(lsp_spmv_plan *plan, lengths_plan *p, const int64_t *slic
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &plan->job.A;
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
-    const unsigned each = (unsigned)(LENGTHS_SECTOR / bytes);
+    const int each = LENGTHS_SECTOR / (int)bytes;
     p->blocks = lsp_blocks_for(ctx, p->steps + p->slices, LENGTHS_NT / WARP, SM_BLOCKS);
-    LSP_TRY(take(plan, p->slices + 1, sizeof *p->slice, (void **)&p->slice));
-    LSP_TRY(take(plan, p->blocks + 1, sizeof *p->block_slice, (void **)&p->block_slice));
-    LSP_TRY(take(plan, p->steps * WARP, sizeof *p->col, (void **)&p->col));
+    LSP_TRY(lsp_spmv_hold(plan, p->slices + 1, sizeof *p->slice, (void **)&p->slice));
+    LSP_TRY(lsp_spmv_hold(plan, p->blocks + 1, sizeof *p->block_slice, (void **)&p->block_slice));
+    LSP_TRY(lsp_spmv_hold(plan, p->steps * WARP, sizeof *p->col, (void **)&p->col));
     if (p->has_pieces) {
-        LSP_TRY(take(plan, p->slices, bytes, &p->sum));
+        LSP_TRY(lsp_spmv_hold(plan, p->slices, bytes, &p->sum));
     }
     if (A->val_type != LSP_NONE) {
-        LSP_TRY(take(plan, p->steps * WARP, lsp_type_bytes(A->val_type), &p->val));
+        LSP_TRY(lsp_spmv_hold(plan, p->steps * WARP, lsp_type_bytes(A->val_type), &p->val));
     }
-    LSP_TRY(A->rowptr_type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_write_slices<int32_t>, p->windows, LENGTHS_WINDOW, 0, *p,
-                                                   (const int32_t *)A->rowptr, slices, steps)
-                                      : LSP_LAUNCH(ctx, kernel_write_slices<int64_t>, p->windows, LENGTHS_WINDOW, 0, *p,
-                                                   (const int64_t *)A->rowptr, slices, steps));
+    LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, write_slices, (ctx, p, A, slices, steps)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_share_slices, p->blocks / LENGTHS_PLAN_NT + 1, LENGTHS_PLAN_NT, 0, *p));
     if (p->steps > 0) {
-        LSP_TRY(A->col_type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_fill_columns<int32_t>, grid_for(ctx, p->slices * WARP),
-                                                    LENGTHS_PLAN_NT, 0, *p, (const int32_t *)A->col, place, each)
-                                       : LSP_LAUNCH(ctx, kernel_fill_columns<int64_t>, grid_for(ctx, p->slices * WARP),
-                                                    LENGTHS_PLAN_NT, 0, *p, (const int64_t *)A->col, place, each));
+        LSP_TRY(SPMV_BY_INDEX(A->col_type, fill_columns, (ctx, p, A, place, each)));
     }
     LSP_TRY(update(plan));
 done:
     return status;
 }
 
-/* popular: the most sectors to hold, if that pays or `always`. */
-static lsp_status make(lsp_spmv_plan *plan, int64_t popular, bool always) {
+static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_csr *A = &plan->job.A;
     const int64_t shared = lsp_cuda_get_chip(ctx)->shared_block_bytes - 1024;
+    const bool always = plan->sizes.popular > 0; /* hold sectors even if it does not pay */
+    const int64_t popular = always ? plan->sizes.popular : (int64_t)MOST_POPULAR;
     int64_t *slices = NULL, *steps = NULL;
     unsigned *place = NULL;
     lengths_plan *p = NULL;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *p, &plan->parts));
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
     p = (lengths_plan *)plan->parts;
-    *p = lengths_plan{};
     p->rows = A->rows;
     p->cols = A->cols;
     p->nnz = A->nnz;
@@ -204,9 +195,9 @@ static lsp_status make(lsp_spmv_plan *plan, int64_t popular, bool always) {
     if (p->rows == 0) {
         goto done;
     }
-    LSP_TRY(take(plan, p->rows, sizeof *p->row, (void **)&p->row));
-    LSP_TRY(take(plan, p->rows, sizeof *p->begin, (void **)&p->begin));
-    LSP_TRY(take(plan, p->rows, sizeof *p->length, (void **)&p->length));
+    LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->row, (void **)&p->row));
+    LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->begin, (void **)&p->begin));
+    LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->length, (void **)&p->length));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->windows + 1, sizeof *slices, (void **)&slices));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->windows + 1, sizeof *steps, (void **)&steps));
     LSP_TRY(sort_rows(ctx, A, p->length, p->row));
@@ -221,77 +212,36 @@ done:
     return status;
 }
 
-static lsp_status prepare(lsp_spmv_plan *plan) { return make(plan, MOST_POPULAR, false); }
-
-static void release(lsp_spmv_plan *plan) {
-    lengths_plan *p = (lengths_plan *)plan->parts;
-    if (p == NULL) {
-        return;
-    }
-    void *all[] = {p->row, p->begin, p->length, p->slice, p->block_slice, p->col, p->val, p->sum, p->sector};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        lsp_free(plan->ctx, all[i]);
-    }
-    lsp_free(plan->ctx, p);
-    plan->parts = NULL;
-}
-
-extern "C" lsp_status lsp_spmv_lengths_hold_cuda(lsp_spmv_plan *plan, int64_t popular) {
-    lsp_status status = LSP_OK;
-    release(plan);
-    plan->info.plan_bytes = 0;
-    LSP_TRY(make(plan, popular, true));
-    return LSP_OK;
-done:
-    release(plan);
-    return status;
-}
-
 /* ---- a product ---- */
 
 template <typename V, typename T, bool POPULAR>
-static lsp_status start(lsp_ctx *ctx, const lengths_plan *p, const T *x, int64_t step, const propagate_out<T> *out) {
+static lsp_status start(lsp_ctx *ctx, const lengths_plan *p, const spmv_job *job) {
     lsp_status status = LSP_OK;
     const size_t shared = (size_t)p->popular * LENGTHS_SECTOR;
     bool beside = false;
-    void (*kernel)(lengths_plan, const T *, int64_t, propagate_out<T>) = kernel_lengths_product<V, T, POPULAR>;
+    void (*kernel)(lengths_plan, spmv_job) = kernel_lengths_product<V, T, POPULAR>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel, p->blocks, LENGTHS_NT, shared, *p, x, step, *out));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel, p->blocks, LENGTHS_NT, shared, *p, *job));
     if (p->has_pieces) {
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_lengths_join<T>, lsp_ceil_div(p->slices, LENGTHS_PLAN_NT),
-                                  LENGTHS_PLAN_NT, 0, *p, *out));
+                                  LENGTHS_PLAN_NT, 0, *p, *job));
     }
 done:
     return status;
 }
 
 template <typename V, typename T>
-static lsp_status start_for(lsp_ctx *ctx, const lengths_plan *p, const T *x, int64_t step,
-                            const propagate_out<T> *out) {
-    return p->popular > 0 ? start<V, T, true>(ctx, p, x, step, out) : start<V, T, false>(ctx, p, x, step, out);
+static lsp_status start_types(lsp_ctx *ctx, const lengths_plan *p, const spmv_job *job) {
+    return p->popular > 0 ? start<V, T, true>(ctx, p, job) : start<V, T, false>(ctx, p, job);
 }
 
-template <typename T> static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const lengths_plan *p) {
-    const propagate_out<T> out = propagate_out_of<T>(job);
-    const int64_t step = propagate_x_step(job);
-    const T *x = (const T *)job->vectors.x;
-    if (p->rows == 0) {
-        return LSP_OK;
-    }
-    if (job->A.val_type == LSP_NONE) {
-        return start_for<propagate_ones, T>(ctx, p, x, step, &out);
-    }
-    if constexpr (sizeof(T) == 8) {
-        if (job->A.val_type == LSP_F64) {
-            return start_for<double, T>(ctx, p, x, step, &out);
-        }
-    }
-    return start_for<float, T>(ctx, p, x, step, &out);
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
+    const lengths_plan *p = (const lengths_plan *)parts;
+    spmv_job job;
+    lsp_spmv_gpu_job(ctx, given, &job);
+    return p->rows == 0 ? LSP_OK : SPMV_BY_TYPES(given, start_types, (ctx, p, &job));
 }
 
-static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    return job->options.type == LSP_F64 ? multiply<double>(ctx, job, (const lengths_plan *)parts)
-                                        : multiply<float>(ctx, job, (const lengths_plan *)parts);
-}
-
-extern "C" const lsp_spmv_engine lsp_spmv_lengths_cuda = {fits, prepare, run, update, release};
+enum { MOST = INT32_MAX - LENGTHS_WINDOW - 1 }; /* rows, columns, entries */
+extern "C" const lsp_spmv_engine lsp_spmv_lengths_cuda = {
+    {true, 1, MOST, MOST, MOST}, NULL, prepare, run, update, NULL};

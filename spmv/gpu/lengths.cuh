@@ -3,7 +3,6 @@
 #ifndef LSP_SPMV_GPU_LENGTHS_CUH
 #define LSP_SPMV_GPU_LENGTHS_CUH
 
-#include "core/block.cuh"
 #include "propagate.cuh"
 
 /* Tuned on an H200. The window is small because nearby rows share x. */

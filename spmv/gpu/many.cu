@@ -1,7 +1,6 @@
 /* Several vectors, LSP_PLUS_TIMES: chooses the parts of a row of X, and starts the kernel. */
 #include "core/launch.cuh"
 #include "kernel_many.cuh"
-#include "types.cuh"
 
 enum { MANY_ROWS = 32 }; /* of a tile, or fewer */
 

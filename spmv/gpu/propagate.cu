@@ -58,8 +58,8 @@ static void choose_bins(const lsp_cuda_chip *chip, propagation *p, size_t bytes,
 }
 
 /* Cuts x and the entries. False: the matrix or the chip does not suit. longest: entries of the longest row. */
-static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes *sizes, int64_t longest,
-                propagation *p) {
+static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_sizes *sizes, int64_t longest, propagation *p,
+                lsp_spmv_why *why) {
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const lsp_csr *A = &job->A;
     const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type);
@@ -67,7 +67,7 @@ static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes
     const int64_t columns = lsp_min(shared / bytes / PROPAGATE_STEP * PROPAGATE_STEP, MOST_INSIDE);
     const int64_t even = step_up(A->nnz / chip->sms / 2); /* work for all multiprocessors */
     *p = propagation{};
-    if (lsp_max(A->rows, A->nnz) > INT32_MAX - MOST_INSIDE || A->cols > INT32_MAX || columns <= 0) {
+    if (!lsp_spmv_is_most(PROPAGATE_STEP * bytes, shared, "bytes of shared memory in a block", why)) {
         return false;
     }
     p->rows = A->rows;
@@ -80,45 +80,39 @@ static bool cut(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_propagate_sizes
     p->cuts_rows = longest > p->entries / 8;
     p->target = p->cuts_rows ? p->entries : p->entries - (unsigned)longest;
     p->bins = (unsigned)lsp_max(lsp_ceil_div(A->nnz, p->target), 1);
-    return (int64_t)p->slices * p->bins <= lsp_max(A->nnz, MOST_INSIDE) && (int64_t)making_shared(p) <= shared &&
-           (int64_t)rows_shared(p, (size_t)bytes) <= shared;
+    return lsp_spmv_is_most((int64_t)p->slices * p->bins, lsp_max(A->nnz, MOST_INSIDE),
+                            "pairs of a slice of x and a bin of entries", why) &&
+           lsp_spmv_is_most(lsp_max((int64_t)making_shared(p), (int64_t)rows_shared(p, (size_t)bytes)), shared,
+                            "bytes of shared memory in a block", why);
 }
 
-static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    const lsp_propagate_sizes any = {};
-    const lsp_type type = job->options.type, val = job->A.val_type;
+static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_why *why) {
+    const lsp_spmv_sizes any = {};
     propagation p;
-    return job->options.semiring == LSP_PLUS_TIMES && job->options.vectors == 1 &&
-           (type == LSP_F64 || type == LSP_F32) && (val == LSP_NONE || val == LSP_F32 || val == type) &&
-           cut(ctx, job, &any, 0, &p);
+    return cut(ctx, job, &any, 0, &p, why);
 }
 
 /* ---- making ---- */
-
-static lsp_status take(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
-    plan->info.plan_bytes += count * (int64_t)bytes;
-    return lsp_alloc(plan->ctx, LSP_CUDA, count, bytes, memory);
-}
 
 static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
     lsp_status status = LSP_OK;
     const lsp_spmv_job *job = &plan->job;
     const size_t bytes = lsp_type_bytes(job->options.type), val_bytes = lsp_type_bytes(job->A.val_type);
     const int64_t padded = p->nnz + (int64_t)p->slices * (PROPAGATE_ALIGN - 1), bins = p->bins;
-    LSP_TRY(take(plan, bins + 1, sizeof *p->bin, (void **)&p->bin));
-    LSP_TRY(take(plan, p->rows, sizeof *p->row_begin, (void **)&p->row_begin));
-    LSP_TRY(take(plan, (int64_t)p->slices + 1, sizeof *p->slice_at, (void **)&p->slice_at));
-    LSP_TRY(take(plan, padded, sizeof *p->col, (void **)&p->col));
-    LSP_TRY(take(plan, padded, bytes, &p->product));
-    LSP_TRY(take(plan, bins * p->entries, sizeof *p->place, (void **)&p->place));
-    LSP_TRY(take(plan, bins * (p->entries / 32), sizeof *p->runs, (void **)&p->runs));
-    LSP_TRY(take(plan, bins * p->run_room, sizeof *p->shift, (void **)&p->shift));
+    LSP_TRY(lsp_spmv_hold(plan, bins + 1, sizeof *p->bin, (void **)&p->bin));
+    LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->row_begin, (void **)&p->row_begin));
+    LSP_TRY(lsp_spmv_hold(plan, (int64_t)p->slices + 1, sizeof *p->slice_at, (void **)&p->slice_at));
+    LSP_TRY(lsp_spmv_hold(plan, padded, sizeof *p->col, (void **)&p->col));
+    LSP_TRY(lsp_spmv_hold(plan, padded, bytes, &p->product));
+    LSP_TRY(lsp_spmv_hold(plan, bins * p->entries, sizeof *p->place, (void **)&p->place));
+    LSP_TRY(lsp_spmv_hold(plan, bins * (p->entries / 32), sizeof *p->runs, (void **)&p->runs));
+    LSP_TRY(lsp_spmv_hold(plan, bins * p->run_room, sizeof *p->shift, (void **)&p->shift));
     if (job->A.val_type != LSP_NONE) {
-        LSP_TRY(take(plan, padded, val_bytes, &p->val));
+        LSP_TRY(lsp_spmv_hold(plan, padded, val_bytes, &p->val));
     }
     if (p->cuts_rows) {
-        LSP_TRY(take(plan, bins, bytes, &p->head));
-        LSP_TRY(take(plan, bins, bytes, &p->tail));
+        LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->head));
+        LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->tail));
     }
 done:
     return status;
@@ -166,26 +160,25 @@ static lsp_status update(lsp_spmv_plan *plan) {
     return A->val_type == LSP_F64 ? bring_values<double>(ctx, p, A->val) : bring_values<float>(ctx, p, A->val);
 }
 
-static lsp_status make(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
+static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_csr *A = &plan->job.A;
     propagation *p = NULL, sized;
     int64_t *lengths = NULL, count = 0;
-    LSP_REQUIRE(cut(ctx, &plan->job, sizes, plan->facts.longest_row, &sized), LSP_ERR_UNSUPPORTED,
-                "propagation does not suit a matrix of %lld x %lld with %lld entries: its slices and bins are too many",
-                (long long)A->rows, (long long)A->cols, (long long)A->nnz);
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *p, &plan->parts));
+    lsp_spmv_why why;
+    LSP_REQUIRE(cut(ctx, &plan->job, &plan->sizes, plan->facts.longest_row, &sized, &why), LSP_ERR_UNSUPPORTED,
+                "the method %s %s", lsp_spmv_method_name(LSP_SPMV_PROPAGATE), why.text);
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
     p = (propagation *)plan->parts;
     *p = sized;
     LSP_TRY(allocate(plan, p));
     count = (int64_t)p->slices * p->bins;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
     LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
-    LSP_TRY(A->rowptr_type == LSP_I32 ? make_bins<int32_t>(ctx, p, A->rowptr) : make_bins<int64_t>(ctx, p, A->rowptr));
-    LSP_TRY(A->col_type == LSP_I32 ? make_runs<int32_t>(ctx, p, A->col, lengths)
-                                   : make_runs<int64_t>(ctx, p, A->col, lengths));
+    LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, make_bins, (ctx, p, A->rowptr)));
+    LSP_TRY(SPMV_BY_INDEX(A->col_type, make_runs, (ctx, p, A->col, lengths)));
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
 done:
@@ -193,91 +186,51 @@ done:
     return status;
 }
 
-static lsp_status prepare(lsp_spmv_plan *plan) {
-    const lsp_propagate_sizes any = {};
-    return make(plan, &any);
-}
-
-static void release(lsp_spmv_plan *plan) {
-    propagation *p = (propagation *)plan->parts;
-    if (p == NULL) {
-        return;
-    }
-    void *all[] = {p->bin,   p->row_begin, p->slice_at, p->col,  p->val, p->product,
-                   p->place, p->runs,      p->shift,    p->head, p->tail};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        lsp_free(plan->ctx, all[i]);
-    }
-    lsp_free(plan->ctx, p);
-    plan->parts = NULL;
-}
-
-extern "C" lsp_status lsp_spmv_propagate_resize_cuda(lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
-    lsp_status status = LSP_OK;
-    release(plan);
-    plan->info.plan_bytes = 0;
-    LSP_TRY(make(plan, sizes));
-    return LSP_OK;
-done:
-    release(plan);
-    return status;
-}
-
 /* ---- a product ---- */
 
 template <typename V, typename T>
-static lsp_status start_products(lsp_ctx *ctx, const propagation *p, const T *x, int64_t step) {
+static lsp_status start_products(lsp_ctx *ctx, const propagation *p, const spmv_job *job) {
     enum { U = 3 };
     lsp_status status = LSP_OK;
     const size_t shared = (size_t)p->columns * sizeof(T);
     const int threads = threads_for(lsp_max(p->columns / 8, WARP));
     void (*kernel)(propagation, const T *, int64_t) = kernel_propagate<V, T, U>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, x, step));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, (const T *)job->x,
+                       job->x_row));
 done:
     return status;
 }
 
-template <typename T, int LANES>
-static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const propagate_out<T> *out) {
+template <typename T, int LANES> static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const spmv_job *job) {
     lsp_status status = LSP_OK;
     const size_t shared = rows_shared(p, sizeof(T));
-    void (*kernel)(propagation, propagate_out<T>) = kernel_propagate_rows<T, LANES>;
+    void (*kernel)(propagation, spmv_job) = kernel_propagate_rows<T, LANES>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, p->bins, p->threads, shared, *p, *out));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, p->bins, p->threads, shared, *p, *job));
     if (p->cuts_rows) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_propagate_join<T>, lsp_ceil_div(p->bins, 256 / WARP), 256, 0, *p, *out));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_propagate_join<T>, lsp_ceil_div(p->bins, 256 / WARP), 256, 0, *p, *job));
     }
 done:
     return status;
 }
 
-template <typename T> static lsp_status multiply(lsp_ctx *ctx, const lsp_spmv_job *job, const propagation *p) {
+template <typename V, typename T> static lsp_status multiply(lsp_ctx *ctx, const propagation *p, const spmv_job *job) {
     lsp_status status = LSP_OK;
-    const propagate_out<T> out = propagate_out_of<T>(job);
-    const T *x = (const T *)job->vectors.x;
-    const int64_t x_step = propagate_x_step(job);
-    if (p->rows == 0) {
-        return LSP_OK;
-    }
-    if (job->A.val_type == LSP_NONE) {
-        LSP_TRY((start_products<propagate_ones, T>(ctx, p, x, x_step)));
-    } else if (job->A.val_type == LSP_F32) {
-        LSP_TRY((start_products<float, T>(ctx, p, x, x_step)));
-    } else {
-        if constexpr (sizeof(T) == 8) {
-            LSP_TRY((start_products<double, T>(ctx, p, x, x_step)));
-        }
-    }
-    LSP_TRY(p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, &out))
-                                             : (start_rows<T, MANY_LANES>(ctx, p, &out)));
+    LSP_TRY((start_products<V, T>(ctx, p, job)));
+    LSP_TRY(p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, job))
+                                             : (start_rows<T, MANY_LANES>(ctx, p, job)));
 done:
     return status;
 }
 
-static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    return job->options.type == LSP_F64 ? multiply<double>(ctx, job, (const propagation *)parts)
-                                        : multiply<float>(ctx, job, (const propagation *)parts);
+static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
+    const propagation *p = (const propagation *)parts;
+    spmv_job job;
+    lsp_spmv_gpu_job(ctx, given, &job);
+    return p->rows == 0 ? LSP_OK : SPMV_BY_TYPES(given, multiply, (ctx, p, &job));
 }
 
-extern "C" const lsp_spmv_engine lsp_spmv_propagate_cuda = {fits, prepare, run, update, release};
+enum { MOST = INT32_MAX - MOST_INSIDE }; /* rows and entries */
+extern "C" const lsp_spmv_engine lsp_spmv_propagate_cuda = {
+    {true, 1, MOST, INT32_MAX, MOST}, fits, prepare, run, update, NULL};

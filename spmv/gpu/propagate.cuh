@@ -4,9 +4,7 @@
 #ifndef LSP_SPMV_GPU_PROPAGATE_CUH
 #define LSP_SPMV_GPU_PROPAGATE_CUH
 
-#include "core/block.cuh"
-#include "spmv/propagate.h"
-#include <type_traits>
+#include "arith.cuh"
 
 enum {
     PROPAGATE_NT = 1024,
@@ -44,34 +42,6 @@ typedef struct propagation {
     unsigned *shift;      /* entry i of bin b, in its run r, is product shift[b * run_room + r] + i */
     void *head, *tail;    /* cuts_rows: sums of the row that comes from earlier bins, and of the row that goes on */
 } propagation;
-
-/* y = alpha * sums + beta * y, as the kernels see it; T: the type of x and y. */
-template <typename T> struct propagate_out {
-    T *y;
-    int64_t step;
-    T alpha, beta;
-    const T *alpha_at, *beta_at;
-};
-
-template <typename T> static inline propagate_out<T> propagate_out_of(const lsp_spmv_job *job) {
-    const lsp_spmv_vectors *v = &job->vectors;
-    propagate_out<T> out = {};
-    out.y = (T *)v->y;
-    out.step = job->options.by_columns ? 1 : v->y_stride;
-    out.alpha = (T)v->alpha;
-    out.beta = (T)v->beta;
-    out.alpha_at = (const T *)v->alpha_at;
-    out.beta_at = (const T *)v->beta_at;
-    return out;
-}
-
-/* From one element of x to the next. */
-static inline int64_t propagate_x_step(const lsp_spmv_job *job) {
-    return job->options.by_columns ? 1 : job->vectors.x_stride;
-}
-
-/* A matrix without values: its products are x. */
-struct propagate_ones {};
 
 /* N elements that are loaded and stored at once. */
 template <typename X, int N> struct alignas(sizeof(X) * N) propagate_pack { X at[N]; };

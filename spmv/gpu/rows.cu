@@ -1,7 +1,6 @@
 /* CSR as it is, by rows: chooses the shape of tiles by the mean length of a row, and starts the kernels. */
 #include "core/launch.cuh"
 #include "kernel_rows.cuh"
-#include "types.cuh"
 
 /* If the sample may leave a kernel nothing to do, each of its blocks is a loss: a block takes up to gated_tiles tiles,
  * but there are blocks enough to fill the GPU. */
@@ -100,11 +99,6 @@ done:
 
 /* ---- engine ---- */
 
-static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job) {
-    (void)ctx, (void)job;
-    return true;
-}
-
 static bool is_many(const lsp_spmv_job *given) {
     return given->options.vectors > 1 && given->options.semiring == LSP_PLUS_TIMES;
 }
@@ -142,4 +136,4 @@ done:
     return status;
 }
 
-const lsp_spmv_engine lsp_spmv_rows_cuda = {fits, prepare, run, NULL, lsp_spmv_area_release};
+const lsp_spmv_engine lsp_spmv_rows_cuda = {{}, NULL, prepare, run, NULL, NULL};

@@ -20,13 +20,13 @@ Test(radix_sort, wrong_arguments_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort(ctx, &args));                                                \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_radix_sort_plan_create(ctx, &args, &plan))
     REFUSED("reserved", args.reserved[2] = 1);
-    REFUSED("-1 items", args.n = -1);
+    REFUSED("the number of items is -1:", args.n = -1);
     REFUSED("LSP_C64", args.key_type = LSP_C64);
     REFUSED("12 bytes", args.value_bytes = 12);
     REFUSED("keys, 3 items, are NULL", args.keys = NULL);
     REFUSED("overlap", args.keys_out = keys + 1);
     REFUSED("flags", args.flags = 64);
-    REFUSED("bits 3 to 2", args.begin_bit = 3, args.end_bit = 2);
+    REFUSED("begin_bit is 3 and end_bit 2:", args.begin_bit = 3, args.end_bit = 2);
     REFUSED("GPU", args.where = LSP_CUDA);
 #undef REFUSED
     must(ctx, lsp_radix_sort_plan_create(ctx, &good, &plan));

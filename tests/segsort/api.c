@@ -50,38 +50,40 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     args = good, __VA_ARGS__;                                                                                          \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort_plan_create(ctx, &args, &plan));                                \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort(ctx, &args))
-    REFUSED("segment 1 begins at 3 and ends before that, at 2", args.offsets = falling);
-    REFUSED("items -1 to 2", args.offsets = negative);
-    REFUSED("items 0 to 4", args.offsets = beyond);
+    REFUSED("segment 1 begins at item 3, but its end 2 is smaller", args.offsets = falling);
+    REFUSED("segment 0 begins at item -1 and ends before item 2, but the number of items is 4",
+            args.offsets = negative);
+    REFUSED("segment 1 begins at item 2 and ends before item 5, but the number of items is 4", args.offsets = beyond);
     REFUSED("NULL", args.offsets = NULL);
     REFUSED("keys, 4 items, are NULL", args.keys = NULL);
     REFUSED("sorted keys, 4 items, are NULL", args.keys_out = NULL);
     REFUSED("NULL", args.value_bytes = 4);
-    REFUSED("-3 items", args.n = -3);
-    REFUSED("-1 segments", args.segments = -1);
-    REFUSED("segments", args.segments = INT64_MAX);
-    REFUSED("items", args.n = INT64_MAX);
+    REFUSED("the number of items is -3: 0 to 576460752303423487", args.n = -3);
+    REFUSED("the number of items is -1:", args.n = -1, args.segments = 0);
+    REFUSED("the number of segments is -1: 0 to", args.segments = -1);
+    REFUSED("the number of segments is 9223372036854775807:", args.segments = INT64_MAX);
+    REFUSED("the number of items is 9223372036854775807:", args.n = INT64_MAX);
     REFUSED("type LSP_NONE", args.key_type = LSP_NONE);
     REFUSED("type LSP_C64", args.key_type = LSP_C64);
-    REFUSED("offsets of type LSP_U64", args.offset_type = LSP_U64);
+    REFUSED("offset_type is LSP_U64", args.offset_type = LSP_U64);
     REFUSED("12 bytes", args.value_bytes = 12);
-    REFUSED("unknown flags: 0x10", args.flags = 16);
+    REFUSED("unknown flags: 0x10", args.flags = 16 | LSP_SORT_DESCENDING);
     REFUSED("keys and the sorted keys overlap", args.keys_out = keys + 1);
     REFUSED("values and the sorted values overlap", args.value_bytes = 4, args.values = values,
             args.values_out = values + 1);
     REFUSED("multiple of 4", args.keys = (char *)keys + 2);
     /* forms of segments */
-    REFUSED("only one may be", args.length = 2);
+    REFUSED("only one of them may be", args.length = 2);
     REFUSED("ends", args.offsets = NULL, args.ends = ends, args.length = 2);
-    REFUSED("items 2 to 5", args.ends = one_end_beyond);
-    REFUSED("segments overlap", args.ends = overlapping);
-    REFUSED("segments overlap: one holds the items 0 to 3, another one the items 2 to 4", args.offsets = swapped,
+    REFUSED("segment 1 begins at item 2 and ends before item 5", args.ends = one_end_beyond);
+    REFUSED("one holds the items 0 to 2, another one the items 2 to 3", args.ends = overlapping);
+    REFUSED("segments overlap: one holds the items 0 to 2, another one the items 2 to 3", args.offsets = swapped,
             args.ends = swapped_ends);
     REFUSED("segment 0 has 2 items, but none may be longer than 1", args.max_length = 1);
-    REFUSED("negative", args.max_length = -1);
-    REFUSED("negative", args.offsets = NULL, args.length = -2);
-    REFUSED("make 2 segments, not 3", args.offsets = NULL, args.length = 2, args.segments = 3);
-    REFUSED("make 1 segments, not 2", args.offsets = NULL, args.length = INT64_MAX);
+    REFUSED("length is 0 and max_length -1", args.max_length = -1);
+    REFUSED("length is -2 and max_length 0", args.offsets = NULL, args.length = -2);
+    REFUSED("the number of segments is 2, not 3", args.offsets = NULL, args.length = 2, args.segments = 3);
+    REFUSED("the number of segments is 1, not 2", args.offsets = NULL, args.length = INT64_MAX);
     REFUSED("longer than 1", args.offsets = NULL, args.length = 2, args.max_length = 1);
     /* positions, bits, changes, place */
     REFUSED("both", args.flags = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS, args.value_bytes = 4,
@@ -91,14 +93,15 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("do not fit 4 bytes", args.flags = LSP_SORT_GLOBAL_POSITIONS, args.value_bytes = 4,
             args.n = ((int64_t)1 << 32) + 1);
     REFUSED("sorted values", args.flags = LSP_SORT_POSITIONS, args.value_bytes = 4);
-    REFUSED("bits 5 to 5", args.begin_bit = 5, args.end_bit = 5);
-    REFUSED("bits 0 to 33", args.end_bit = 33);
-    REFUSED("bits -1 to 3", args.begin_bit = -1, args.end_bit = 3);
-    REFUSED("integers of 32 bits", args.key_type = LSP_F32, args.keys = reals, args.end_bit = 8);
+    REFUSED("begin_bit is 5 and end_bit 5:", args.begin_bit = 5, args.end_bit = 5);
+    REFUSED("begin_bit is 0 and end_bit 33: keys of type LSP_U32 have bits from 0 to 31", args.end_bit = 33);
+    REFUSED("begin_bit is -1 and end_bit 3:", args.begin_bit = -1, args.end_bit = 3);
+    REFUSED("keys of type LSP_F32 have no ranges of bits, only integers have", args.key_type = LSP_F32,
+            args.keys = reals, args.end_bit = 8);
     REFUSED("changes", args.change = (unsigned char *)keys_out);
     REFUSED("counts of changes", args.change_count = offsets + 1);
     REFUSED("do not fit LSP_I32", args.change_count = count, args.n = (int64_t)1 << 31);
-    REFUSED("type LSP_NONE", args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE,
+    REFUSED("offset_type is LSP_NONE", args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE,
             args.change_count = count);
     /* groups and first items */
     int32_t group_at[5], late[] = {1, 2, 4}, early[] = {0, 2, 3}, group_ends[] = {2, 4};
@@ -107,11 +110,12 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("one of them is NULL", args.group_at = group_at);
     REFUSED("one of them is NULL", args.group_count = &group_count);
     REFUSED("with ends", GROUPS, args.ends = group_ends);
-    REFUSED("hold the items 1 to 4 only: they must hold all 4", GROUPS, args.offsets = late);
-    REFUSED("hold the items 0 to 3 only", GROUPS, args.offsets = early);
+    REFUSED("the segments begin at item 1 and end before item 4: they must hold all 4 items", GROUPS,
+            args.offsets = late);
+    REFUSED("the segments begin at item 0 and end before item 3", GROUPS, args.offsets = early);
     REFUSED("in no segment", GROUPS, args.segments = 0);
     REFUSED("do not fit LSP_I32", GROUPS, args.n = (int64_t)1 << 31);
-    REFUSED("type LSP_NONE", GROUPS, args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE);
+    REFUSED("offset_type is LSP_NONE", GROUPS, args.offsets = NULL, args.length = 2, args.offset_type = LSP_NONE);
     REFUSED("the sorted keys and the starts of groups overlap", GROUPS, args.group_at = keys_out);
     REFUSED("the first -1 items", args.first = -1);
     REFUSED("only the first 2 items", GROUPS, args.first = 2);

@@ -133,7 +133,7 @@ TEST_ON_BOTH(segsort_extras, first_items_of_giants_agree_whatever_the_keys) {
 
 /* Keys that come in the worst order: each is a candidate. Many threads, each with its share of a giant. */
 Test(segsort_extras, first_items_agree_whatever_the_keys_and_the_threads) {
-    const int64_t lengths[] = {700000, 5000, 1};
+    const int64_t lengths[] = {400000, 5000, 1};
     layout where = layout_of("first of a giant", lengths, 3);
     uint64_t state = 64;
     for (int threads = 1; threads <= 5; threads += 2) {
@@ -141,7 +141,7 @@ Test(segsort_extras, first_items_agree_whatever_the_keys_and_the_threads) {
         for (int kind = 0; kind < FILL_KINDS; kind++) {
             request what = any_request(&state);
             what.fill = (key_fill)kind, what.changes = false,
-            what.first = kind % 3 ? 1 + test_below(&state, 300) : 20000;
+            what.first = kind % 3 ? 1 + test_below(&state, 300) : 10000;
             check_case(ctx, &where, what);
         }
         lsp_ctx_destroy(ctx);

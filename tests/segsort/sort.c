@@ -2,18 +2,24 @@
  * worked out by hand. */
 #include "cases.h"
 
-/* Lengths at which another method may take over. */
+/* Lengths at which another method may take over; the last two only on a GPU. */
 static const int64_t limits[] = {1,    2,    4,    8,    16,   24,   32,   40,   48,   56,   64,   80,    96,
                                  112,  128,  160,  192,  224,  256,  320,  384,  448,  512,  640,  768,   896,
                                  1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096, 6144, 8192, 12288, 16384};
 static const int64_t long_limits[] = {12288, 16384, 24576, 65536};
-enum { LIMITS = sizeof limits / sizeof *limits, LONG_LIMITS = sizeof long_limits / sizeof *long_limits };
+enum {
+    LIMITS = sizeof limits / sizeof *limits,
+    CPU_LIMITS = LIMITS - 2,
+    LONG_LIMITS = sizeof long_limits / sizeof *long_limits
+};
+
+static int limits_of(const lsp_ctx *ctx) { return ctx->options.device == LSP_CUDA ? LIMITS : CPU_LIMITS; }
 
 /* Every limit and its neighbours, short ones several times, in random order. */
-static layout layout_of_limits(uint64_t seed) {
+static layout layout_of_limits(const lsp_ctx *ctx, uint64_t seed) {
     enum { SHORT = 128, TIMES = 5 };
     int64_t lengths[LIMITS * 3 * TIMES], count = 0;
-    for (int i = 0; i < LIMITS; i++) {
+    for (int i = 0; i < limits_of(ctx); i++) {
         for (int64_t n = limits[i] - 1; n <= limits[i] + 1; n++) {
             for (int times = limits[i] <= SHORT ? TIMES : 1; times > 0; times--) {
                 lengths[count++] = n;
@@ -68,7 +74,7 @@ TEST_ON_BOTH(segsort, all_types_and_keys_agree_with_the_reference_in_short_segme
 }
 
 TEST_ON_BOTH(segsort, all_types_and_keys_agree_in_segments_of_all_classes_at_once) {
-    layout where = layout_of_limits(7);
+    layout where = layout_of_limits(ctx, 7);
     check_types(ctx, &where, one_in);
     layout_free(&where);
 }
@@ -76,7 +82,7 @@ TEST_ON_BOTH(segsort, all_types_and_keys_agree_in_segments_of_all_classes_at_onc
 TEST_ON_BOTH(segsort, arrays_of_one_length_agree_around_every_limit) {
     uint64_t state = 5;
     int number = 0;
-    for (int i = 0; i < LIMITS; i++) {
+    for (int i = 0; i < limits_of(ctx); i++) {
         for (int64_t length = limits[i] - 1; length <= limits[i] + 1; length++) {
             for (int repeat = 0; repeat < 4; repeat++) {
                 request what = any_request(&state);

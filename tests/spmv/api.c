@@ -206,7 +206,7 @@ TEST_ON_BOTH(spmv_api, columns_outside_are_left_out_and_named) {
     }
 }
 
-/* No crash, no hang, and a complaint; what is in Y is not told. */
+/* No crash, no hang, and a complaint. Y is as it was, but where a GPU finds the fault while it multiplies. */
 TEST_ON_BOTH(spmv_api, row_pointers_that_are_wrong_are_not_followed) {
     static const int64_t wrong[] = {-1, 401, 100000, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
     static const int64_t places[] = {0, 1, 30, 59, 60};
@@ -224,8 +224,28 @@ TEST_ON_BOTH(spmv_api, row_pointers_that_are_wrong_are_not_followed) {
             cr_assert(is_complaint(status) || status == LSP_ERR_UNSUPPORTED, "%s, row pointer %lld is %lld: %s",
                       describe(&r).text, (long long)places[i / 7 % 5], (long long)wrong[i % 7],
                       lsp_status_name(status));
+            if (planned || ctx->options.device == LSP_HOST) {
+                must_equal(ctx, &r, &c);
+            }
         }
         free_case(ctx, &c);
+    }
+}
+
+/* The last row pointer but one falls: all rows before it are good. */
+Test(spmv_api, falling_row_pointers_leave_y_as_it_was) {
+    for (int i = 0; i < 3 * LSP_SPMV_METHODS; i++) {
+        request r = usual;
+        r.matrix = "poisson2d:200", r.method = (lsp_spmv_method)(i / 3), r.beta = 1, r.vectors = 1 + i % 3;
+        lsp_ctx *ctx = test_ctx(1 + i % 2 * 2);
+        spmv_case c = make_case(ctx, &r);
+        spoil(ctx, &c, true, c.A.rows - 1, lsp_csr_rowptr(&c.A, c.A.rows - 2) - 1);
+        const lsp_status status = multiply_so(ctx, &r, &c);
+        cr_assert(status == LSP_ERR_UNSUPPORTED || strstr(lsp_last_error(ctx), "row 39998"), "%s: %s",
+                  describe(&r).text, lsp_last_error(ctx));
+        must_equal(ctx, &r, &c);
+        free_case(ctx, &c);
+        lsp_ctx_destroy(ctx);
     }
 }
 

@@ -193,6 +193,7 @@ static inline void plain_spmv(const request *r, const lsp_csr *A, const block *x
         double *to = &y->at[at_index(r, y, i / vectors, i % vectors)];
         *to = r->semiring == LSP_PLUS_TIMES ? (r->beta == 0 ? r->alpha * sums[i] : r->alpha * sums[i] + r->beta * *to)
               : r->beta == 0                ? sums[i]
+              : r->semiring == LSP_OR_AND   ? *to != 0 || sums[i] != 0
                                             : plain_join(r->semiring, *to, sums[i]);
     }
     free(sums);
@@ -330,9 +331,22 @@ static inline bool run_case(lsp_ctx *ctx, const request *r) {
     return taken;
 }
 
+static inline const lsp_spmv_device *device_here(const lsp_ctx *ctx) {
+    return ctx->options.device == LSP_HOST ? &lsp_spmv_cpu : &lsp_spmv_cuda;
+}
 static inline const lsp_spmv_engine *engine_here(lsp_ctx *ctx, int method) {
-    return ctx->options.device == LSP_HOST ? lsp_spmv_engine_cpu((lsp_spmv_method)method)
-                                           : lsp_spmv_engine_cuda((lsp_spmv_method)method);
+    return lsp_spmv_engine_of(device_here(ctx), (lsp_spmv_method)method);
+}
+
+/* Prepares a plan again, with other sizes. */
+static inline lsp_status resize(lsp_spmv_plan *plan, const lsp_spmv_sizes *sizes) {
+    if (plan->job.engine->release != NULL) {
+        plan->job.engine->release(plan);
+    }
+    lsp_spmv_drop_parts(plan);
+    plan->info.plan_bytes = 0;
+    plan->sizes = *sizes;
+    return plan->job.engine->prepare(plan);
 }
 
 /* ---- the same test on both devices ---- */

@@ -1,6 +1,5 @@
 /* LSP_SPMV_LENGTHS on a GPU: rows of every length, popular sectors of x held or not, several windows, updates. */
 #include "cases.h"
-#include "spmv/lengths.h"
 
 static request request_of(int number) {
     const lsp_type val[] = {LSP_F64, LSP_F32, LSP_F32, LSP_NONE, LSP_NONE};
@@ -25,7 +24,7 @@ static lsp_spmv_plan *make_plan(lsp_ctx *ctx, const request *r, const spmv_case 
     lsp_spmv_plan *plan = NULL;
     must_run(ctx, r, lsp_spmv_plan_create(ctx, &c->A, &options, &plan));
     if (popular > 0) {
-        must_run(ctx, r, lsp_spmv_lengths_hold_cuda(plan, popular));
+        must_run(ctx, r, resize(plan, &(lsp_spmv_sizes){.popular = popular}));
     }
     return plan;
 }
@@ -74,11 +73,11 @@ Test(spmv_lengths, rows_of_every_length_on_the_gpu) {
     c.x = make_block(&r, COLS, 0, 5), c.y = make_block(&r, ROWS, 0, 6);
     c.x_there = place_block(ctx, &r, &c.x, LSP_CUDA), c.y_there = place_block(ctx, &r, &c.y, LSP_CUDA);
     c.vectors = (lsp_spmv_vectors){.alpha = 1, .x = c.x_there, .y = c.y_there};
-    must(ctx, lsp_spmv_length_slots_cuda(ctx, &c.A, &slots));
     for (int64_t popular = 0; popular <= 64; popular += 64) {
         lsp_spmv_plan *plan = make_plan(ctx, &r, &c, popular);
         lsp_spmv_info info;
         must(ctx, lsp_spmv_plan_get_info(plan, &info));
+        slots = plan->facts.length_slots;
         cr_assert(info.stored_entries == slots && slots >= nnz && slots % LSP_SPMV_SLICE == 0, "%lld of %lld entries",
                   (long long)info.stored_entries, (long long)slots);
         must_run(ctx, &r, lsp_spmv_execute(plan, &c.vectors));

@@ -57,12 +57,14 @@ static lsp_csr place(lsp_ctx *ctx, const lsp_csr *A) {
 }
 
 static lsp_spmv_facts count_slots(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_spmv_facts facts = {.diagonal_slots = -1, .block_slots = {-1, -1, -1, -1, -1}};
+    lsp_spmv_facts facts = {0};
     lsp_csr there = place(ctx, A);
-    const lsp_spmv_job job = {
-        .A = there, .options = {.type = LSP_F64, .vectors = 1}, .planned = true, .choice = {.passes = 1}};
-    must(ctx, ctx->options.device == LSP_HOST ? lsp_spmv_count_slots_cpu(ctx, &job, &facts)
-                                              : lsp_spmv_count_slots_cuda(ctx, &job, &facts));
+    const lsp_spmv_job job = {.A = there,
+                              .options = {.type = LSP_F64, .vectors = 1},
+                              .planned = true,
+                              .device = device_here(ctx),
+                              .choice = {.passes = 1}};
+    must(ctx, lsp_spmv_count_slots(ctx, &job, &facts));
     must(ctx, lsp_csr_free(ctx, &there));
     return facts;
 }
@@ -208,11 +210,28 @@ TEST_ON_BOTH(spmv_diagonals, a_transposed_plan_takes_new_values) {
 TEST_ON_BOTH(spmv_diagonals, a_matrix_without_blocks_is_refused_by_name) {
     lsp_csr A = make_blocks(ctx, "poisson2d:9", 3, 1, (lsp_csr_types){.val_type = LSP_F64}), there = place(ctx, &A);
     lsp_spmv_plan *plan = NULL;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "blocks",
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "needs a matrix of dense blocks",
               lsp_spmv_plan_create(ctx, &there, &(lsp_spmv_options){.method = LSP_SPMV_BLOCKS}, &plan));
     cr_assert(plan == NULL);
     must(ctx, lsp_csr_free(ctx, &there));
     must(ctx, lsp_csr_free(ctx, &A));
+}
+
+/* A permutation of dense blocks: each slice of 32 block rows has 32 diagonals of one block. */
+TEST_ON_BOTH(spmv_diagonals, blocks_that_fill_their_slices_badly_are_refused_for_that) {
+    for (int b = 2; b <= 4; b += 2) {
+        lsp_csr A = make_blocks(ctx, "perm:500", b, 0, (lsp_csr_types){.val_type = LSP_F64}), there = place(ctx, &A);
+        const lsp_spmv_options options = {.method = LSP_SPMV_BLOCKS};
+        lsp_spmv_plan *plan = NULL;
+        char fill[100], size[32];
+        snprintf(fill, sizeof fill, "up to %lld entries for the %lld of A",
+                 (long long)lsp_diagonals_limit(&A, b) * LSP_SPMV_SLICE * b * b, (long long)A.nnz);
+        snprintf(size, sizeof size, "%d x %d blocks", b, b);
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, fill, lsp_spmv_plan_create(ctx, &there, &options, &plan));
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, size, lsp_spmv_plan_create(ctx, &there, &options, &plan));
+        must(ctx, lsp_csr_free(ctx, &there));
+        must(ctx, lsp_csr_free(ctx, &A));
+    }
 }
 
 /* x is NaN wherever no entry is: beside the diagonals, and where a border of the grid cuts one. */
@@ -299,7 +318,7 @@ TEST_ON_BOTH(spmv_diagonals, matrices_of_two_billion_columns_are_left_to_other_m
     }
     cr_assert(count_slots(ctx, &A).diagonal_slots == 0);
     lsp_csr there = place(ctx, &A);
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "diagonals",
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "up to 2147483646 columns, not 1099511627776",
               lsp_spmv_plan_create(ctx, &there, &(lsp_spmv_options){.method = LSP_SPMV_DIAGONALS}, &plan));
     must(ctx, lsp_csr_free(ctx, &there));
     must(ctx, lsp_csr_free(ctx, &A));

@@ -91,6 +91,33 @@ TEST_ON_BOTH(spmv_plans, an_update_from_another_matrix_is_refused) {
     cr_assert(lsp_spmv_update(NULL, &A) == LSP_ERR_ARGUMENT);
 }
 
+/* Of all that a method may ask for, the refusal names the one that is too much. */
+TEST_ON_BOTH(spmv_plans, a_refusal_names_what_is_too_much) {
+    const struct {
+        lsp_spmv_method method;
+        lsp_semiring semiring;
+        int64_t vectors;
+        const char *why;
+    } wrong[] = {{LSP_SPMV_PROPAGATE, LSP_PLUS_TIMES, 2, "propagate takes up to 1 vectors, not 2"},
+                 {LSP_SPMV_PROPAGATE, LSP_MIN_PLUS, 1, "propagate takes the semiring plus-times, not min-plus"},
+                 {LSP_SPMV_DIAGONALS, LSP_PLUS_TIMES, 17, "diagonals takes up to 16 vectors, not 17"},
+                 {LSP_SPMV_BLOCKS, LSP_MAX_TIMES, 1, "blocks takes the semiring plus-times, not max-times"},
+                 {LSP_SPMV_REFERENCE, LSP_PLUS_TIMES, 1, "reference is not offered for matrices on a GPU"},
+                 {LSP_SPMV_LENGTHS, LSP_PLUS_TIMES, 3, "lengths takes up to 1 vectors, not 3"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const request r = usual;
+        spmv_case c = make_case(ctx, &r);
+        const lsp_spmv_options options = {
+            .method = wrong[i].method, .semiring = wrong[i].semiring, .vectors = wrong[i].vectors};
+        lsp_spmv_plan *plan = NULL;
+        const bool on_gpu = ctx->options.device == LSP_CUDA;
+        if (i < 4 || on_gpu) {
+            must_fail(ctx, LSP_ERR_UNSUPPORTED, wrong[i].why, lsp_spmv_plan_create(ctx, &c.A, &options, &plan));
+        }
+        free_case(ctx, &c);
+    }
+}
+
 TEST_ON_BOTH(spmv_plans, a_plan_tells_what_it_took) {
     for (int m = 0; m < LSP_SPMV_METHODS; m++) {
         request r = suited(m);

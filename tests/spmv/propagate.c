@@ -1,24 +1,17 @@
 /* LSP_SPMV_PROPAGATE with slices of x and bins of entries so small that small matrices have many of both: every shape
  * of matrix, rows that go through several bins, updates, equal bits whatever the threads, allocations that fail. */
-#include "spmv/propagate.h"
 #include "cases.h"
 
-static const lsp_propagate_sizes sizes_of[] = {{64, 64}, {64, 512}, {1024, 64}, {256, 256}, {0, 0}};
+static const lsp_spmv_sizes sizes_of[] = {{64, 64, 0}, {64, 512, 0}, {1024, 64, 0}, {256, 256, 0}, {0, 0, 0}};
 enum { SIZES = sizeof sizes_of / sizeof *sizes_of };
 
-static lsp_status resize(lsp_ctx *ctx, lsp_spmv_plan *plan, const lsp_propagate_sizes *sizes) {
-    return sizes->entries == 0               ? LSP_OK
-           : ctx->options.device == LSP_HOST ? lsp_spmv_propagate_resize_cpu(plan, sizes)
-                                             : lsp_spmv_propagate_resize_cuda(plan, sizes);
-}
-
 /* A plan with these sizes, or NULL where the method refuses the matrix. */
-static lsp_spmv_plan *make_plan(lsp_ctx *ctx, const request *r, const spmv_case *c, const lsp_propagate_sizes *sizes) {
+static lsp_spmv_plan *make_plan(lsp_ctx *ctx, const request *r, const spmv_case *c, const lsp_spmv_sizes *sizes) {
     const lsp_spmv_options options = options_of(r);
     lsp_spmv_plan *plan = NULL;
     lsp_status status = lsp_spmv_plan_create(ctx, &c->A, &options, &plan);
-    if (status == LSP_OK) {
-        status = resize(ctx, plan, sizes);
+    if (status == LSP_OK && sizes->entries > 0) {
+        status = resize(plan, sizes);
     }
     if (status == LSP_ERR_UNSUPPORTED) { /* too many slices and bins for so few entries */
         lsp_spmv_plan_destroy(plan);
@@ -125,7 +118,7 @@ TEST_ON_BOTH(spmv_propagate, new_values_and_the_old_arrays_gone) {
 }
 
 /* y = A*x for numbers whose sums round, by a new plan. Free it. */
-static double *rounded_product(lsp_ctx *ctx, const char *matrix, const lsp_propagate_sizes *sizes, int64_t *rows) {
+static double *rounded_product(lsp_ctx *ctx, const char *matrix, const lsp_spmv_sizes *sizes, int64_t *rows) {
     request r = {.matrix = matrix, .method = LSP_SPMV_PROPAGATE, .val_type = LSP_F64, .type = LSP_F64, .alpha = 1};
     spmv_case c = make_case(ctx, &r);
     for (int64_t i = 0; i < c.x.items; i++) {
@@ -169,7 +162,7 @@ static lsp_status plan_and_multiply(lsp_ctx *ctx, void *data) {
     lsp_spmv_plan *plan = NULL;
     lsp_status status = lsp_spmv_plan_create(ctx, &c->A, &options, &plan);
     if (status == LSP_OK) {
-        status = resize(ctx, plan, &sizes_of[0]);
+        status = resize(plan, &sizes_of[0]);
     }
     if (status == LSP_OK) {
         status = lsp_spmv_execute(plan, &c->vectors);
