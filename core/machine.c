@@ -73,7 +73,7 @@ void lsp_machine_name(char *name, size_t bytes) {
 }
 
 lsp_isa lsp_isa_detect(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(LSP_PORTABLE)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
         bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
