@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
     printf("%d levels, set up in %.3g s\n", m.levels, seconds() - start);
     TRY(lsp_csr_from_diagonal(ctx, on_host.rows, NULL, LSP_F64, device, &b));
     TRY(lsp_csr_from_diagonal(ctx, on_host.rows, NULL, LSP_F64, device, &x));
-    TRY(lsp_cg(ctx, &m.level[0].A, b.val, x.val, &how, &info));
+    TRY(lsp_cg(ctx, &m.level[0].A, b.val, &how, x.val, &info));
     printf("%lld unknowns: %s (%s, %.3g s)\n", (long long)on_host.rows, info.reason, info.solver, info.solve_seconds);
 done:
     if (status != LSP_OK) {

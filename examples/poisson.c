@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     /* The values of an identity matrix are a vector of ones, where A lies. */
     TRY(lsp_csr_from_diagonal(ctx, A.rows, NULL, LSP_F64, device, &b));
     TRY(lsp_csr_from_diagonal(ctx, A.rows, NULL, LSP_F64, device, &x));
-    TRY(lsp_cg(ctx, &A, b.val, x.val, &jacobi, &info));
+    TRY(lsp_cg(ctx, &A, b.val, &jacobi, x.val, &info));
     printf("%lld unknowns: %s (%s, %.3g s)\n", (long long)A.rows, info.reason, info.solver, info.solve_seconds);
 done:
     if (status != LSP_OK) {

@@ -137,16 +137,18 @@ static lsp_status check_many_apart(lsp_ctx *ctx, const lsp_gather_job *job, cons
     for (int64_t i = 0; i < count; i++) {
         begins[i] = array_at(job, columns, i).begin;
     }
-    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = count,
-                                                     .segments = 1,
-                                                     .offsets = whole,
-                                                     .offset_type = LSP_I64,
-                                                     .key_type = LSP_U64,
-                                                     .value_bytes = 8,
-                                                     .flags = LSP_SORT_POSITIONS,
-                                                     .keys = begins,
-                                                     .keys_out = begins,
-                                                     .values_out = order}));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = count,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = LSP_U64,
+                                                    .value_bytes = 8,
+                                                    .flags = LSP_SORT_POSITIONS,
+                                                    .keys = begins,
+                                                    .keys_out = begins,
+                                                    .values_out = order},
+                                count, NULL, 0));
     LSP_TRY(check_apart(ctx, job, columns, order, count));
 done:
     lsp_scratch_release(ctx, mark);

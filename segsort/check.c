@@ -168,7 +168,7 @@ static void check_order(void *data, int64_t first, int64_t last) {
 }
 
 /* Does each segment begin at or after the end of the previous one? Then no two overlap. */
-static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static bool are_in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
     order_check check = {.args = args, .bad = args->segments};
     lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
     return check.bad == args->segments;
@@ -176,11 +176,11 @@ static bool in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
 
 /* Refuses segments that overlap, because threads would sort them at the same time. Costs one pass over the segments
  * and, if they are not in order, a sort of their begins and ends. */
-static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_no_overlap(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t *begins, *ends, count = 0;
-    if (args->ends == NULL || in_order(ctx, args)) {
+    if (args->ends == NULL || are_in_order(ctx, args)) {
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH(ctx, args->segments, &begins));
@@ -190,16 +190,18 @@ static lsp_status check_apart(lsp_ctx *ctx, const lsp_segsort_args *args) {
         count += begins[count] < ends[count];
     }
     const int64_t whole[] = {0, count};
-    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = count,
-                                                     .segments = 1,
-                                                     .offsets = whole,
-                                                     .offset_type = LSP_I64,
-                                                     .key_type = LSP_I64,
-                                                     .value_bytes = 8,
-                                                     .keys = begins,
-                                                     .keys_out = begins,
-                                                     .values = ends,
-                                                     .values_out = ends}));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = count,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = LSP_I64,
+                                                    .value_bytes = 8,
+                                                    .keys = begins,
+                                                    .keys_out = begins,
+                                                    .values = ends,
+                                                    .values_out = ends},
+                                count, NULL, 0));
     for (int64_t s = 1; s < count; s++) {
         LSP_REQUIRE(ends[s - 1] <= begins[s], LSP_ERR_ARGUMENT,
                     "segments overlap: one holds the items %lld to %lld, another one the items %lld to %lld",
@@ -212,25 +214,25 @@ done:
 
 /* ---- arrays ---- */
 
-typedef struct array {
+typedef struct used_array {
     const char *name;
     const void *memory;
     int64_t items;
     size_t item_bytes;
     bool written;
     int pair; /* equal and not 0: an input and the output that may replace it in place */
-} array;
+} used_array;
 
 enum { ARRAYS = 11, MOST_ALIGNMENT = 8 };
 
 /* Lists the arrays that are used, and returns their number: fewer arrays are fewer pairs to compare. */
-static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
+static int list_arrays(const lsp_segsort_args *args, used_array list[ARRAYS]) {
     int count = 0;
     size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
     size_t value = args->value_bytes;
     const int64_t sorted = args->keys_out == NULL && wants_positions(args) ? 0 : args->n;
     int64_t n = args->n, outs = value > 0 ? n : 0, ins = wants_positions(args) ? 0 : outs, segments = args->segments;
-    const array all[ARRAYS] = {
+    const used_array all[ARRAYS] = {
         {"keys", args->keys, n, key, false, 1},
         {"sorted keys", args->keys_out, sorted, key, true, 1},
         {"values", args->values, ins, value, false, 2},
@@ -252,28 +254,28 @@ static int list_arrays(const lsp_segsort_args *args, array list[ARRAYS]) {
 }
 
 /* Do two arrays share a byte? */
-static bool overlap(const array *a, const array *b) {
+static bool share_a_byte(const used_array *a, const used_array *b) {
     uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
     uintptr_t bytes = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
     return (x < y ? y - x : x - y) < bytes;
 }
 
 /* Refuses arrays that are missing, misaligned or overlap. */
-static lsp_status check_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_used_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
-    array list[ARRAYS];
+    used_array list[ARRAYS];
     const int count = list_arrays(args, list);
     for (int i = 0; i < count; i++) {
-        const array *a = &list[i];
+        const used_array *a = &list[i];
         size_t alignment = a->item_bytes < MOST_ALIGNMENT ? a->item_bytes : MOST_ALIGNMENT;
         LSP_REQUIRE(a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL", a->name, (long long)a->items);
         LSP_REQUIRE((uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
                     "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
                     alignment);
         for (int j = 0; j < i; j++) {
-            const array *b = &list[j];
+            const used_array *b = &list[j];
             bool in_place = a->pair > 0 && a->pair == b->pair && a->memory == b->memory;
-            LSP_REQUIRE((!a->written && !b->written) || !overlap(a, b) || in_place, LSP_ERR_ARGUMENT,
+            LSP_REQUIRE((!a->written && !b->written) || !share_a_byte(a, b) || in_place, LSP_ERR_ARGUMENT,
                         "the %s and the %s overlap", b->name, a->name);
         }
     }
@@ -284,7 +286,7 @@ done:
 /* ---- everything ---- */
 
 /* Checks types, sizes, flags and the range of bits. */
-static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_status check_sort_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     enum { ALL_POSITIONS = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS };
     const int64_t narrow = (int64_t)1 << 32;
@@ -295,7 +297,7 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     const unsigned unknown = args->flags & ~(unsigned)(LSP_SORT_DESCENDING | LSP_SORT_EQUAL_ZEROS | ALL_POSITIONS);
     LSP_REQUIRE(unknown == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x", unknown);
     LSP_REQUIRE((args->flags & ALL_POSITIONS) != ALL_POSITIONS, LSP_ERR_ARGUMENT,
-                "positions in the segment and in the array are both asked for: only one kind is offered");
+                "positions in the segment and in the used_array are both asked for: only one kind is offered");
     LSP_REQUIRE(!positions || args->value_bytes == 4 || args->value_bytes == 8, LSP_ERR_ARGUMENT,
                 "positions of %zu bytes: 4 or 8 are offered", args->value_bytes);
     int64_t counted = args->flags & LSP_SORT_GLOBAL_POSITIONS ? args->n : lsp_segsort_longest_bound(args);
@@ -337,13 +339,13 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
                 (long long)args->segments, (long long)most_on_gpu);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_segsort_args", args->reserved));
     LSP_TRY(check_form(ctx, args));
-    LSP_TRY(check_kinds(ctx, args));
+    LSP_TRY(check_sort_kinds(ctx, args));
     LSP_TRY(check_extras(ctx, args));
-    LSP_TRY(check_arrays(ctx, args));
+    LSP_TRY(check_used_arrays(ctx, args));
     if (args->where == LSP_HOST) {
         LSP_TRY(check_bounds(ctx, args));
         LSP_TRY(check_gaps(ctx, args));
-        LSP_TRY(check_apart(ctx, args));
+        LSP_TRY(check_no_overlap(ctx, args));
     }
 done:
     return status;

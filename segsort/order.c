@@ -1,7 +1,7 @@
 /* The order of keys that the arguments ask for, as a map of keys to unsigned numbers (lsp_key_order): flip the sign bit
  * of signed keys, all other bits of negative floats too, and every bit to descend. If both zeros are equal, the bits of
  * a negative float are taken for an integer and lowered by one first. */
-#include "segsort.h"
+#include "job.h"
 
 lsp_key_order lsp_segsort_order(const lsp_segsort_args *args) {
     bool wide = lsp_type_bytes(args->key_type) == 8;

@@ -45,7 +45,7 @@ static uint64_t rank_of(const lsp_segsort_args *args, const void *keys, int64_t 
 }
 
 /* to[i] = the item of `from` at the i-th position of the order; the arrays do not overlap. */
-static void permute(char *to, const char *from, size_t bytes, const ranked *order, int64_t n) {
+static void write_ordered(char *to, const char *from, size_t bytes, const ranked *order, int64_t n) {
     for (int64_t i = 0; i < n && bytes > 0; i++) {
         memcpy(to + (size_t)i * bytes, from + (size_t)order[i].position * bytes, bytes);
     }
@@ -109,7 +109,7 @@ static void note_changes(const lsp_segsort_args *args, int64_t s, int64_t begin,
 }
 
 /* Writes positions as values: unsigned of 4 bytes, or signed of 8. */
-static void write_positions(const lsp_segsort_args *args, int64_t begin, int64_t n, const ranked *order) {
+static void write_ref_positions(const lsp_segsort_args *args, int64_t begin, int64_t n, const ranked *order) {
     int64_t first = args->flags & LSP_SORT_GLOBAL_POSITIONS ? begin : 0;
     for (int64_t i = 0; i < n; i++) {
         if (args->value_bytes == 4) {
@@ -150,13 +150,13 @@ lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
         note_changes(args, s, begin, n, order);
         memcpy(copy, keys, (size_t)n * key_bytes);
         if (args->keys_out != NULL) {
-            permute((char *)args->keys_out + key_at, copy, key_bytes, order, n);
+            write_ordered((char *)args->keys_out + key_at, copy, key_bytes, order, n);
         }
         if (positions) {
-            write_positions(args, begin, n, order);
+            write_ref_positions(args, begin, n, order);
         } else if (value_bytes > 0) {
             memcpy(copy, (const char *)args->values + value_at, (size_t)n * value_bytes);
-            permute((char *)args->values_out + value_at, copy, value_bytes, order, n);
+            write_ordered((char *)args->values_out + value_at, copy, value_bytes, order, n);
         }
     }
     if (args->group_at) {

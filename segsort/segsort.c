@@ -1,6 +1,6 @@
-/* The public calls of the segmented sort: at once, or planned and then executed. Each call checks once where the arrays
- * are: the CPU sorts arrays on the host, the GPU those on the GPU. Scratch on the GPU belongs to the plan or, without a
- * plan, ends with the call. */
+/* The public calls of the segmented sort: at once, or planned and then executed. The device that holds the
+ * arrays sorts them (lsp_segsort_device). Scratch on a GPU belongs to the plan or, without a plan, ends with the call.
+ */
 #include "segsort.h"
 #include "core/cuda.h"
 #include <stdio.h>
@@ -9,63 +9,52 @@ struct lsp_segsort_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
     lsp_plan_life life;
     lsp_segsort_args shape; /* a pointer in it only tells whether the array exists */
-    void *scratch;          /* on the GPU: sort_bytes for the sort, then spare_bytes for the sorted keys */
+    void *scratch;          /* on the GPU: sort_bytes for the sort, then spare_key_bytes for the sorted keys */
     int64_t sort_bytes;
     lsp_segsort_info info;
 };
 
 /* ---- at once ---- */
 
-/* Bytes of scratch for the sort on the GPU. Refused while the stream is recorded into a graph: the graph would keep the
+/* Bytes of scratch for the sort. On a GPU refused while the stream is recorded into a graph: the graph would keep the
  * address of scratch that later calls reuse, so only the scratch of a plan is safe there. */
-static lsp_status gpu_scratch_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+static lsp_status find_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(args->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: only a plan made before can sort there");
-    LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, args, longest, bytes), LSP_ERR_MEMORY,
-                "%lld items in %lld segments need more scratch than can be addressed", (long long)args->n,
-                (long long)args->segments);
+    LSP_REQUIRE(lsp_segsort_device_at(args->where)->bytes(ctx, args, longest, bytes), LSP_ERR_MEMORY,
+                "%lld items in %lld segments, the longest of %lld, need more scratch than can be addressed",
+                (long long)args->n, (long long)args->segments, (long long)longest);
 done:
     return status;
 }
 
 /* Bytes for the sorted keys if the caller does not want them: a sort of positions still needs an array for them. */
-static int64_t spare_bytes(const lsp_segsort_args *args) {
+static int64_t spare_key_bytes(const lsp_segsort_args *args) {
     return args->keys_out == NULL ? args->n * (int64_t)lsp_type_bytes(args->key_type) : 0;
 }
 
-/* If the caller does not want the sorted keys, sorts them into an array in scratch. */
-static lsp_status add_keys_out(lsp_ctx *ctx, lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
-    if (args->keys_out == NULL) {
-        LSP_TRY(lsp_scratch_at(ctx, args->where, spare_bytes(args), 1, &args->keys_out));
-    }
-done:
-    return status;
-}
+static bool is_nothing(const lsp_segsort_args *args) { return args->segments == 0 && args->group_at == NULL; }
 
-static lsp_status sort_on_host(lsp_ctx *ctx, lsp_segsort_args args) {
+/* Sorts with scratch that ends with the call. */
+static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args) {
     lsp_status status = LSP_OK;
+    const lsp_segsort_device *device = lsp_segsort_device_at(args.where);
+    const int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1);
     size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(add_keys_out(ctx, &args));
-    LSP_TRY(lsp_segsort_cpu(ctx, &args));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
-}
-
-static lsp_status sort_on_gpu(lsp_ctx *ctx, lsp_segsort_args args) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1), bytes = 0;
-    void *scratch;
-    if (args.segments == 0 && args.group_at == NULL) {
+    int64_t bytes = 0;
+    void *scratch = NULL;
+    if (is_nothing(&args)) {
         return LSP_OK;
     }
-    LSP_TRY(gpu_scratch_bytes(ctx, &args, longest, &bytes));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &scratch));
-    LSP_TRY(add_keys_out(ctx, &args));
-    LSP_TRY(lsp_segsort_cuda(ctx, &args, longest, scratch));
+    if (device->holds_scratch) {
+        LSP_TRY(find_scratch(ctx, &args, longest, &bytes));
+        LSP_TRY(lsp_scratch_at(ctx, args.where, bytes, 1, &scratch));
+    }
+    if (args.keys_out == NULL) {
+        LSP_TRY(lsp_scratch_at(ctx, args.where, spare_key_bytes(&args), 1, &args.keys_out));
+    }
+    LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
 done:
     lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
@@ -77,71 +66,32 @@ lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_segsort_check(ctx, args));
-    LSP_TRY(args->where == LSP_HOST ? sort_on_host(ctx, *args) : sort_on_gpu(ctx, *args));
+    LSP_TRY(sort_at_once(ctx, *args));
 done:
     return status;
 }
 
 /* ---- plans ---- */
 
-typedef struct longest_search {
-    const lsp_segsort_args *args;
-    int64_t negative; /* minus the longest length: lsp_lower finds minima */
-} longest_search;
-
-static void search_share(void *data, int64_t first, int64_t last) {
-    longest_search *search = data;
-    int64_t longest = 0;
-    for (int64_t s = first; s < last; s++) {
-        int64_t begin, end;
-        lsp_segsort_bounds(search->args, s, &begin, &end);
-        longest = lsp_max(longest, end - begin);
-    }
-    lsp_lower(&search->negative, -longest);
-}
-
-/* Must the offsets be read to know the longest segment? */
-static bool must_search(const lsp_segsort_args *args) { return args->offsets != NULL && args->max_length == 0; }
-
-static void note_choice(lsp_segsort_plan *plan, const char *method, const char *place, int64_t longest) {
+/* Finds the longest segment and the scratch, and takes the scratch that the device wants to be held. */
+static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
     lsp_segsort_info *info = &plan->info;
-    info->method = method;
+    const lsp_segsort_device *device = lsp_segsort_device_at(args->where);
+    const bool search = args->offsets != NULL && args->max_length == 0;
+    int64_t longest = lsp_segsort_longest_bound(args);
+    if (search) {
+        LSP_TRY(device->longest(ctx, args, &longest));
+    }
+    info->method = device->method;
     info->longest = lsp_max(longest, 1);
-    snprintf(info->reason, sizeof info->reason, "the arrays are on %s; no segment is longer than %lld, %s", place,
-             (long long)info->longest, must_search(&plan->shape) ? "as the offsets say" : "as the arguments say");
-}
-
-static lsp_status plan_on_host(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    lsp_segsort_info *info = &plan->info;
-    int64_t longest = lsp_segsort_longest_bound(args);
-    if (must_search(args)) {
-        longest_search search = {.args = args};
-        lsp_for_shares(ctx, args->segments, 1 << 16, search_share, &search);
-        longest = -search.negative;
-    }
-    note_choice(plan, "cpu", "the host", longest);
-    LSP_REQUIRE(lsp_segsort_cpu_bytes(ctx, args, info->longest, &info->scratch_bytes), LSP_ERR_MEMORY,
-                "a segment of %lld items cannot be sorted in any memory", (long long)info->longest);
-    info->scratch_bytes += spare_bytes(args);
-done:
-    return status;
-}
-
-static lsp_status plan_on_gpu(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    lsp_segsort_info *info = &plan->info;
-    int64_t longest = lsp_segsort_longest_bound(args);
-    if (must_search(args)) {
-        LSP_TRY(lsp_segsort_cuda_longest(ctx, args, &longest));
-    }
-    note_choice(plan, "cuda", "the GPU", longest);
-    LSP_TRY(gpu_scratch_bytes(ctx, args, info->longest, &plan->sort_bytes));
+    snprintf(info->reason, sizeof info->reason, "the arrays are on %s; no segment is longer than %lld, as the %s say",
+             device->place, (long long)info->longest, search ? "offsets" : "arguments");
+    LSP_TRY(find_scratch(ctx, args, info->longest, &plan->sort_bytes));
     plan->sort_bytes = lsp_ceil_div(plan->sort_bytes, 64) * 64; /* aligns the spare keys behind it */
-    info->scratch_bytes = plan->sort_bytes + spare_bytes(args);
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, info->scratch_bytes, 1, &plan->scratch));
+    info->scratch_bytes = plan->sort_bytes + spare_key_bytes(args);
+    LSP_TRY(lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch));
 done:
     return status;
 }
@@ -157,7 +107,7 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (lsp_segsort_plan){.ctx = ctx, .shape = *args};
     lsp_plan_begin(&made->life, &made->ctx, made);
-    LSP_TRY(args->where == LSP_HOST ? plan_on_host(made, args) : plan_on_gpu(made, args));
+    LSP_TRY(prepare_plan(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
     *plan = made;
@@ -189,7 +139,7 @@ lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_i
 /* ---- execution ---- */
 
 /* Refuses arguments whose shape differs from the plan's, and names the first difference. */
-static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const lsp_segsort_args *args) {
+static lsp_status check_plan_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const lsp_segsort_args *args) {
     const struct {
         const char *what;
         int64_t planned, given;
@@ -226,22 +176,23 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const
     return LSP_OK;
 }
 
-static lsp_status execute_on_gpu(const lsp_segsort_plan *plan, lsp_segsort_args args) {
+/* Sorts with the plan's scratch. */
+static lsp_status sort_by_plan(const lsp_segsort_plan *plan, lsp_segsort_args args) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
+    const lsp_segsort_device *device = lsp_segsort_device_at(args.where);
     int64_t bytes = 0;
-    if (args.segments == 0 && args.group_at == NULL) {
+    if (is_nothing(&args)) {
         return LSP_OK;
     }
-    LSP_REQUIRE(lsp_segsort_cuda_bytes(ctx, &args, plan->info.longest, &bytes) && bytes <= plan->sort_bytes,
-                LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(device->bytes(ctx, &args, plan->info.longest, &bytes) && bytes <= plan->sort_bytes, LSP_ERR_ARGUMENT,
                 "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the "
                 "plan has %lld",
                 (long long)bytes, (long long)plan->sort_bytes);
     if (args.keys_out == NULL) {
         args.keys_out = (char *)plan->scratch + plan->sort_bytes;
     }
-    LSP_TRY(lsp_segsort_cuda(ctx, &args, plan->info.longest, plan->scratch));
+    LSP_TRY(device->run(ctx, &args, plan->info.longest, plan->scratch, LSP_SPLIT_MOST));
 done:
     return status;
 }
@@ -255,9 +206,10 @@ lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *a
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the segmented sort are NULL");
     lsp_segsort_args bounded = *args;
     bounded.max_length = plan->info.longest;
-    LSP_TRY(check_shape(ctx, &plan->shape, args));
+    LSP_TRY(check_plan_shape(ctx, &plan->shape, args));
     LSP_TRY(lsp_segsort_check(ctx, &bounded));
-    LSP_TRY(args->where == LSP_HOST ? sort_on_host(ctx, bounded) : execute_on_gpu(plan, bounded));
+    LSP_TRY(lsp_segsort_device_at(args->where)->holds_scratch ? sort_by_plan(plan, bounded)
+                                                              : sort_at_once(ctx, bounded));
 done:
     return status;
 }

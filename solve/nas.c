@@ -1,9 +1,8 @@
 /* The NAS conjugate gradient benchmark: the smallest eigenvalue of A by inverse iteration. Each outer iteration solves
  * A z = x by 25 steps, then zeta = shift + 1 / (x*z) and x = z / |z|. */
-#include "core/items.h"
-#include "gpu/resident.h"
 #include "libsparse/unstable.h"
 #include "rules.h"
+#include "solve.h"
 #include <time.h>
 
 enum { STEPS = 25 };
@@ -23,34 +22,19 @@ typedef struct benchmark {
     double *x, *z; /* where A lies */
 } benchmark;
 
-static void set_ones(void *data, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        ((double *)data)[i] = 1;
-    }
-}
-
-static lsp_status begin(benchmark *run) {
-    lsp_ctx *ctx = run->plan->ctx;
-    if (run->plan->where == LSP_CUDA) {
-        return lsp_cuda_convert(ctx, run->x, LSP_F64, NULL, LSP_NONE, run->class.n);
-    }
-    lsp_for_shares(ctx, run->class.n, 1 << 14, set_ones, run->x);
-    return LSP_OK;
-}
-
 static lsp_status iterate(benchmark *run, lsp_nas_result *result) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = run->plan->ctx;
     const int64_t n = run->class.n;
-    const bool cuda = run->plan->where == LSP_CUDA;
+    const lsp_solve_backend *backend = run->plan->backend;
     lsp_solve_outcome outcome;
     double sums[2];
     LSP_TRY(lsp_solve_run(run->plan, run->x, run->z, &outcome));
     LSP_REQUIRE(outcome.state.end == LSP_SOLVE_MAX_ITERATIONS, LSP_ERR_CONVERGENCE,
                 "step %lld of an inner solve failed: A is not the benchmark's matrix",
                 (long long)outcome.state.end_iteration);
-    LSP_TRY((cuda ? lsp_solve_pair_cuda : lsp_solve_pair_cpu)(ctx, n, run->x, run->z, sums));
-    LSP_TRY((cuda ? lsp_solve_scale_cuda : lsp_solve_scale_cpu)(ctx, n, 1 / sqrt(sums[1]), run->z, run->x));
+    LSP_TRY(backend->pair(ctx, n, run->x, run->z, sums));
+    LSP_TRY(backend->scale(ctx, n, 1 / sqrt(sums[1]), run->z, run->x));
     result->solver = outcome.solver;
     result->zeta = run->class.shift + 1 / sums[0];
     result->residual = sqrt(outcome.rr);
@@ -63,9 +47,9 @@ static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
     lsp_ctx *ctx = run->plan->ctx;
     LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
     LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
-    LSP_TRY(begin(run));
+    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
     LSP_TRY(iterate(run, result)); /* untimed */
-    LSP_TRY(begin(run));
+    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
     LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
     const double start = now();
     for (int64_t k = 1; k <= run->class.iterations; k++) {
@@ -88,15 +72,15 @@ static lsp_status run_resident(benchmark *run, lsp_nas_result *result) {
     lsp_ctx *ctx = run->plan->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     const int64_t iterations = run->class.iterations;
-    lsp_resident_nas_args args = {.shift = run->class.shift, .iterations = iterations};
-    LSP_TRY(LSP_SCRATCH(ctx, iterations, &args.zeta));
-    LSP_TRY(LSP_SCRATCH(ctx, iterations, &args.residual));
-    LSP_TRY(lsp_resident_nas(ctx, run->plan->resident, &args, &result->seconds));
+    double *zeta, *residual;
+    LSP_TRY(LSP_SCRATCH(ctx, iterations, &zeta));
+    LSP_TRY(LSP_SCRATCH(ctx, iterations, &residual));
+    LSP_TRY(run->plan->backend->nas(run->plan, run->class.shift, iterations, zeta, residual, &result->seconds));
     for (int64_t k = 1; run->report != NULL && k <= iterations; k++) {
-        run->report(run->user, k, args.residual[k - 1], args.zeta[k - 1]);
+        run->report(run->user, k, residual[k - 1], zeta[k - 1]);
     }
-    result->zeta = args.zeta[iterations - 1];
-    result->residual = args.residual[iterations - 1];
+    result->zeta = zeta[iterations - 1];
+    result->residual = residual[iterations - 1];
     result->solver = "resident";
 done:
     lsp_scratch_release(ctx, mark);

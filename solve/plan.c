@@ -1,11 +1,10 @@
 /* Plans of solvers: A is checked, products with it and the preconditioner are prepared, vectors are allocated; then any
  * number of right-hand sides. */
-#include "gpu/resident.h"
-#include "rules.h"
+#include "solve.h"
 #include "spmv/spmv.h"
 #include <time.h>
 
-enum { PITCH = 256, MOST_VECTORS = 8, CALLS_OF_ONE_SOLVE = 500 }; /* calls: a guess */
+enum { PITCH = 256, MOST_VECTORS = 9, CALLS_OF_ONE_SOLVE = 500 }; /* calls: a guess */
 
 static double now(void) {
     struct timespec t;
@@ -21,8 +20,7 @@ static lsp_status invert_diagonal(lsp_solve_plan *plan, const lsp_csr *A, void *
     lsp_ctx *ctx = plan->ctx;
     int64_t bad = -1;
     if (plan->n > 0) {
-        LSP_TRY(plan->where == LSP_HOST ? lsp_solve_diagonal_cpu(ctx, A, plan->type, inverse, &bad)
-                                        : lsp_solve_diagonal_cuda(ctx, A, plan->type, inverse, &bad));
+        LSP_TRY(plan->backend->diagonal(ctx, A, plan->type, inverse, &bad));
     }
     LSP_REQUIRE(bad < 0, LSP_ERR_ARGUMENT, "row %lld: the diagonal entry is 0 or missing, and Jacobi divides by it",
                 (long long)bad);
@@ -37,9 +35,12 @@ static lsp_status allocate_vectors(lsp_solve_plan *plan) {
     const lsp_precondition precondition = plan->options.precondition;
     void **cg[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->z};
     void **bicgstab[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->r_hat, &v->s, &v->t, &v->p_hat, &v->s_hat};
-    const int count = plan->bicgstab ? (precondition == LSP_PRECONDITION_NONE ? 6 : 8)
-                                     : (precondition == LSP_PRECONDITION_USER ? 4 : 3);
+    int count = plan->bicgstab ? (precondition == LSP_PRECONDITION_NONE ? 6 : 8)
+                               : (precondition == LSP_PRECONDITION_USER ? 4 : 3);
     int64_t bytes, pitch;
+    if (plan->where == LSP_HOST || lsp_solve_has_user_part(plan)) { /* products on a GPU by a plan do not fail */
+        (plan->bicgstab ? bicgstab : cg)[count++] = &v->x;
+    }
     LSP_REQUIRE(lsp_mul(plan->n, (int64_t)lsp_type_bytes(plan->type), &bytes) && lsp_add(bytes, PITCH - 1, &pitch),
                 LSP_ERR_OVERFLOW, "%lld unknowns cannot be in memory", (long long)plan->n);
     pitch = pitch / PITCH * PITCH;
@@ -63,9 +64,9 @@ static lsp_status plan_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t 
 /* Is this a system that one kernel may solve? It multiplies by itself, calls nobody, and has only f64. */
 static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_t longest_row) {
     const lsp_solve_options *o = &plan->options;
-    return !plan->bicgstab && plan->where == LSP_CUDA && plan->n > 0 && plan->type == LSP_F64 &&
+    return plan->backend->fits != NULL && !plan->bicgstab && plan->n > 0 && plan->type == LSP_F64 &&
            o->method == LSP_SPMV_AUTO && o->on_iteration == NULL && o->precondition != LSP_PRECONDITION_USER &&
-           lsp_resident_fits(plan->ctx, A, longest_row, NULL);
+           plan->backend->fits(plan->ctx, A, longest_row);
 }
 
 /* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the
@@ -75,9 +76,7 @@ static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64
     const bool maybe = may_be_resident(plan, A, 0);
     LSP_TRY(plan_products(plan, A, maybe ? 1 : calls));
     if (maybe && may_be_resident(plan, A, plan->spmv->facts.longest_row)) {
-        int64_t bytes = 0;
-        status = lsp_resident_create(plan->ctx, A, NULL, &plan->resident, &bytes);
-        plan->resident = status == LSP_OK ? plan->resident : NULL;
+        status = plan->backend->keep(plan, A);
         LSP_TRY(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
     }
     if (maybe && plan->resident == NULL) {
@@ -103,7 +102,7 @@ static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
         LSP_TRY(invert_diagonal(plan, A, plan->inverse));
     }
     LSP_TRY(allocate_vectors(plan));
-    LSP_TRY(plan->where == LSP_HOST ? lsp_solve_prepare_cpu(plan) : lsp_solve_prepare_cuda(plan));
+    LSP_TRY(plan->backend->prepare(plan));
 done:
     return status;
 }
@@ -120,6 +119,7 @@ lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_o
     LSP_TRY(lsp_solve_check(ctx, A, options, &checked));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = checked;
+    made->backend = made->where == LSP_CUDA ? &lsp_solve_cuda : &lsp_solve_cpu;
     lsp_plan_begin(&made->life, &made->ctx, made);
     LSP_TRY(prepare(made, A, once));
     made->plan_seconds = now() - start;
@@ -138,40 +138,14 @@ void lsp_solve_plan_destroy(lsp_solve_plan *plan) {
     lsp_spmv_plan_destroy(plan->spmv);
     lsp_cuda_queue_close(&plan->queue);
     if (plan->ctx != NULL) {
-        if (plan->where == LSP_HOST) {
-            lsp_solve_release_cpu(plan);
-        } else {
-            lsp_solve_release_cuda(plan);
-            lsp_resident_free(plan->ctx, plan->resident);
-        }
+        plan->backend->release(plan);
         lsp_free(plan->ctx, plan->inverse);
         lsp_free(plan->ctx, plan->memory);
     }
     lsp_plan_free(&plan->life);
 }
 
-/* ---- use ---- */
-
-lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
-    const lsp_solve_options *o = &plan->options;
-    *outcome = (lsp_solve_outcome){.solver = plan->where == LSP_HOST ? "threads" : "streamed",
-                                   .state = {.rtol = o->rtol,
-                                             .atol = o->atol,
-                                             .max_iterations = o->max_iterations,
-                                             .fixed = o->fixed,
-                                             .any_sign = plan->any_sign,
-                                             .x = x,
-                                             .iteration = -1,
-                                             .end = LSP_SOLVE_RUNS}};
-    if (plan->n == 0) {
-        lsp_rule_turn(&outcome->state, 0, 0, plan->bicgstab);
-        if (o->history_capacity > 0) {
-            o->history[0] = 0;
-        }
-        return LSP_OK;
-    }
-    return plan->where == LSP_HOST ? lsp_solve_run_cpu(plan, b, outcome) : lsp_solve_run_cuda(plan, b, outcome);
-}
+/* ---- new values ---- */
 
 lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
     lsp_status status = LSP_OK;
@@ -188,10 +162,7 @@ lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
         LSP_TRY(invert_diagonal(plan, A, plan->inverse));
     }
     LSP_TRY(lsp_spmv_update(plan->spmv, A));
-    lsp_cuda_queue_forget(&plan->queue); /* it reads the arrays of the old A */
-    if (plan->resident != NULL) {
-        LSP_TRY(lsp_resident_update(ctx, plan->resident, A));
-    }
+    LSP_TRY(plan->backend->update != NULL ? plan->backend->update(plan, A) : LSP_OK);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -1,5 +1,5 @@
 /* The specification of the solvers: the textbook's loops on the host, one thread, sums in the order of the vectors. The
- * ends are those of rules.h, told a second time. */
+ * ends are those of rules.h, told a second time. A solve has rounds, as in run.c. */
 #include "matrices/matrices.h"
 #include "solve.h"
 
@@ -48,14 +48,19 @@ static bool reached(const lsp_solve_state *s) {
     return !s->fixed && (r <= s->rtol * sqrt(s->bb) || (s->atol > 0 && r <= s->atol));
 }
 
-/* r = b - A x; s->bb and s->rr. Returns false if that ends the solver. */
-static bool start(const equations *sys, const double *b, double *x, double *r, lsp_solve_state *s) {
-    s->bb = dot(sys, b, b);
+/* r = b - A x; r*r */
+static double find_residual(const equations *sys, const double *b, const double *x, double *r) {
     multiply(sys, x, r);
     for (int64_t i = 0; i < sys->n; i++) {
         r[i] = b[i] - r[i];
     }
-    s->rr = dot(sys, r, r);
+    return dot(sys, r, r);
+}
+
+/* r = b - A x; s->bb and s->rr. Returns false if that ends the solver. */
+static bool start(const equations *sys, const double *b, double *x, double *r, lsp_solve_state *s) {
+    s->bb = dot(sys, b, b);
+    s->rr = find_residual(sys, b, x, r);
     if (!isfinite(s->bb) || !isfinite(s->rr)) {
         end(s, LSP_SOLVE_NOT_FINITE, 0, LSP_CAUSE_RESIDUAL);
     } else if (s->bb == 0) {
@@ -65,6 +70,8 @@ static bool start(const equations *sys, const double *b, double *x, double *r, l
         end(s, LSP_SOLVE_CONVERGED, 0, LSP_CAUSE_NONE);
     } else if (reached(s)) {
         end(s, LSP_SOLVE_CONVERGED, 0, LSP_CAUSE_NONE);
+    } else if (s->max_iterations == 0) { /* a round before did them all */
+        end(s, LSP_SOLVE_MAX_ITERATIONS, 0, LSP_CAUSE_NONE);
     }
     return s->end == LSP_SOLVE_RUNS;
 }
@@ -179,6 +186,23 @@ static void bicgstab(const equations *sys, const double *b, double *x, double *c
     }
 }
 
+/* Is another round needed, from x? *least: |b - A x| at the ends of the rounds before. */
+static bool again(const equations *sys, const double *b, const double *x, double *r, double *least,
+                  lsp_solve_state *s) {
+    const double norm = sqrt(find_residual(sys, b, x, r)), before = *least;
+    const bool broken = s->end == LSP_SOLVE_BREAKDOWN && s->iteration > 0;
+    if (s->fixed || s->bb == 0 || (s->end != LSP_SOLVE_CONVERGED && !broken)) {
+        return false;
+    }
+    if (norm <= LSP_SOLVE_SLACK * fmax(s->rtol * sqrt(s->bb), s->atol)) {
+        end(s, LSP_SOLVE_CONVERGED, s->iteration, LSP_CAUSE_NONE);
+        return false;
+    }
+    s->end = norm <= before / 2 || broken ? s->end : LSP_SOLVE_STAGNATED;
+    *least = norm;
+    return norm <= before / 2;
+}
+
 lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool stabilized,
                          const double *b, double *x, lsp_solve_state *state) {
     enum { VECTORS = 7 };
@@ -187,24 +211,33 @@ lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options
     equations sys = {.A = A, .n = A->rows};
     double *v[VECTORS], *inverse = NULL;
     int64_t bad = -1;
-    *state = (lsp_solve_state){.rtol = options->rtol > 0 ? options->rtol : 1e-8,
-                               .atol = options->atol,
-                               .max_iterations = options->max_iterations > 0 ? options->max_iterations : 10 * sys.n,
-                               .fixed = options->fixed,
-                               .x = x,
-                               .end = LSP_SOLVE_RUNS};
+    *state = (lsp_solve_state){
+        .rtol = options->rtol > 0 ? options->rtol : 1e-8, .atol = options->atol, .fixed = options->fixed, .x = x};
+    const int64_t most = options->max_iterations > 0 ? options->max_iterations : 10 * sys.n;
+    int64_t before = 0;
+    double least = INFINITY;
+    bool goes_on;
     for (int i = 0; i < VECTORS; i++) {
         LSP_TRY(LSP_SCRATCH(ctx, sys.n, &v[i]));
     }
     if (options->precondition == LSP_PRECONDITION_JACOBI) {
         LSP_TRY(LSP_SCRATCH(ctx, sys.n, &inverse));
-        LSP_TRY(lsp_solve_diagonal_cpu(ctx, A, LSP_F64, inverse, &bad));
+        LSP_TRY(lsp_solve_cpu.diagonal(ctx, A, LSP_F64, inverse, &bad));
         sys.inverse = inverse;
     }
     for (int64_t i = 0; !options->use_x0 && i < sys.n; i++) {
         x[i] = 0;
     }
-    (stabilized ? bicgstab : cg)(&sys, b, x, v, state);
+    do {
+        state->max_iterations = most - before;
+        state->iteration = 0;
+        state->end = LSP_SOLVE_RUNS;
+        (stabilized ? bicgstab : cg)(&sys, b, x, v, state);
+        goes_on = again(&sys, b, x, v[0], &least, state);
+        state->end_iteration += before;
+        before += state->iteration;
+    } while (goes_on);
+    state->iteration = before;
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -3,7 +3,7 @@
 #ifndef LSP_SOLVE_RULES_H
 #define LSP_SOLVE_RULES_H
 
-#include "solve.h"
+#include "job.h"
 
 #include <math.h>
 
@@ -99,11 +99,24 @@ LSP_RULE void lsp_rule_second_length(lsp_solve_state *s, double ss, double ts, d
     }
 }
 
-/* The squared norm of b is 0, and x was set to 0: is that the solution? Only if b is 0, too. */
-LSP_RULE void lsp_rule_zero(lsp_solve_state *s, bool b_is_zero) {
-    if (!b_is_zero) {
-        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, 0, LSP_CAUSE_TINY);
+/* After a round: does another one go on from x? rr = |b - A x|^2, computed anew; *least: of the rounds before, at first
+ * infinite. So a residual that is small by recurrence alone ends no solver, and BiCGStab restarts after a breakdown. A
+ * round that does not halve |b - A x| is the last one. */
+LSP_RULE bool lsp_rule_again(lsp_solve_state *s, double rr, double *least) {
+    const bool converged = s->end == LSP_SOLVE_CONVERGED, broken = s->end == LSP_SOLVE_BREAKDOWN && s->iteration > 0;
+    if (s->fixed || s->bb == 0 || (!converged && !broken)) {
+        return false;
     }
+    if (sqrt(rr) <= LSP_SOLVE_SLACK * fmax(s->rtol * sqrt(s->bb), s->atol)) {
+        lsp_rule_end(s, LSP_SOLVE_CONVERGED, s->iteration, LSP_CAUSE_NONE);
+        return false;
+    }
+    if (4 * rr <= *least) {
+        *least = rr;
+        return true;
+    }
+    s->end = converged ? LSP_SOLVE_STAGNATED : LSP_SOLVE_BREAKDOWN;
+    return false;
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* The public calls of the solvers, and how a solve ended, in words. */
+#include "solve.h"
 #include "rules.h"
 #include <stdio.h>
 #include <time.h>
@@ -16,8 +17,9 @@ static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, 
     switch (s->cause) {
     case LSP_CAUSE_RESIDUAL:
         snprintf(text, bytes,
-                 k == 0 ? "iteration %lld: b, or the residual of the first guess, is infinite or no number"
-                        : "iteration %lld: the residual became infinite or no number",
+                 k > 0                    ? "iteration %lld: the residual became infinite or no number"
+                 : lsp_rule_finite(s->bb) ? "iteration %lld: the residual of the first guess is infinite or no number"
+                                          : "iteration %lld: b holds an infinite number, or one that is none",
                  k);
         break;
     case LSP_CAUSE_CURVATURE:
@@ -34,7 +36,9 @@ static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, 
         snprintf(text, bytes, "iteration %lld: A (or the preconditioner) turned a residual into 0: it is singular", k);
         break;
     case LSP_CAUSE_TINY:
-        snprintf(text, bytes, "iteration 0: b is not 0, but the square of its norm is: scale the system");
+    case LSP_CAUSE_HUGE:
+        snprintf(text, bytes, "iteration 0: b is %s, but the square of its norm is%s: scale the system",
+                 s->cause == LSP_CAUSE_TINY ? "not 0" : "finite", s->cause == LSP_CAUSE_TINY ? "" : " not");
         break;
     default:
         snprintf(text, bytes, "iteration %lld: the step before had length 0, because t*s was 0", k);
@@ -46,24 +50,33 @@ static void explain(const lsp_solve_plan *plan, const lsp_solve_outcome *outcome
     char *text = info->reason;
     const size_t bytes = sizeof info->reason;
     const long long k = (long long)info->iterations;
+    const double residual = info->residual;
     switch (info->end) {
     case LSP_SOLVE_CONVERGED:
         if (s->bb == 0) {
             snprintf(text, bytes, "b is 0, and so is x");
+        } else if (residual > s->rtol && residual * info->b_norm <= LSP_SOLVE_SLACK * s->atol) {
+            snprintf(text, bytes, "the residual fell to %.3g in %lld iterations; the absolute tolerance is %g",
+                     residual * info->b_norm, k, s->atol);
         } else {
-            snprintf(text, bytes, "the residual fell to %.3g of |b| in %lld iterations; the tolerance is %g",
-                     outcome->last, k, s->rtol);
+            snprintf(text, bytes, "the residual fell to %.3g of |b| in %lld iterations; the tolerance is %g", residual,
+                     k, s->rtol);
         }
         break;
     case LSP_SOLVE_STOPPED:
-        snprintf(text, bytes, "stopped by the caller after iteration %lld, at a residual of %.3g of |b|", k,
-                 outcome->last);
+        snprintf(text, bytes, "stopped by the caller after iteration %lld, at a residual of %.3g of |b|", k, residual);
         break;
     case LSP_SOLVE_MAX_ITERATIONS:
         snprintf(text, bytes,
                  s->fixed ? "%lld iterations were done, as asked; the residual is %.3g of |b|"
                           : "%lld iterations are the most, and the residual is %.3g of |b|; the tolerance is %g",
-                 k, outcome->last, s->rtol);
+                 k, residual, s->rtol);
+        break;
+    case LSP_SOLVE_STAGNATED:
+        snprintf(text, bytes,
+                 "the residual stays at %.3g of |b| (%.3g by recurrence) after %lld iterations and %lld restarts; the "
+                 "tolerance is %g",
+                 residual, outcome->last, k, (long long)outcome->rounds - 1, s->rtol);
         break;
     default:
         explain_fault(plan, s, text, bytes);
@@ -106,8 +119,21 @@ done:
     return status;
 }
 
-static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab, const void *b,
-                        void *x, lsp_solve_info *info) {
+lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *info) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    if (info == NULL) {
+        return lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's information is NULL");
+    }
+    *info = (lsp_solve_info){.solver = plan->resident != NULL ? "resident" : plan->backend->solver,
+                             .spmv = plan->spmv_info,
+                             .plan_seconds = plan->plan_seconds};
+    return LSP_OK;
+}
+
+static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
+                        bool bicgstab, lsp_solve_info *info) {
     lsp_status status = LSP_OK;
     lsp_solve_plan *plan = NULL;
     LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
@@ -117,14 +143,14 @@ done:
     return status;
 }
 
-lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                   lsp_solve_info *info) {
-    return solve(ctx, A, options, false, b, x, info);
+    return solve(ctx, A, b, options, x, false, info);
 }
 
-lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, void *x, const lsp_solve_options *options,
+lsp_status lsp_bicgstab(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                         lsp_solve_info *info) {
-    return solve(ctx, A, options, true, b, x, info);
+    return solve(ctx, A, b, options, x, true, info);
 }
 
 lsp_status lsp_cg_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan **plan) {

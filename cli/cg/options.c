@@ -30,7 +30,7 @@ static const cli_option table[] = {
     {"method", 0, CLI_WORD, "NAME", FIELD(method_name), 0, 0,
      "of products with A: auto reference rows equal\n"
      "gather diagonals blocks lengths propagate"},
-    {"passes", 0, CLI_WORD, "auto|N", FIELD(passes_name), 0, 0, "method gather, which reads x in N passes"},
+    {"passes", 0, CLI_WORD, "auto|N", FIELD(passes_name), 0, 0, "with --method gather: read x in N passes"},
     {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "type of all numbers (default f64)"},
     {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0,
      "auto, cpu, cuda or cuda:N (default auto); --threads N"},
@@ -103,10 +103,9 @@ static int read_method(cg_options *o) {
     if (strcmp(o->passes_name, "auto") != 0 && !cli_parse_count(o->passes_name, 1, MOST_PASSES, &passes)) {
         return cli_usage("--passes takes auto or a whole number from 1 to %d, not '%s'", MOST_PASSES, o->passes_name);
     }
-    if (o->method != LSP_SPMV_AUTO && o->method != LSP_SPMV_GATHER) {
-        return cli_usage("--passes and --method %s do not go together: only gather has passes", o->method_name);
+    if (o->method != LSP_SPMV_GATHER) {
+        return cli_usage("--passes needs --method gather: only gather has passes");
     }
-    o->method = LSP_SPMV_GATHER;
     o->passes = (int)passes;
     return CLI_DONE;
 }

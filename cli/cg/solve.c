@@ -188,6 +188,19 @@ static void measure_error(cg_job *job) {
     }
 }
 
+/* The library's sentence. A row that it names is counted from 0: files count from 1. */
+static int tell_failure(cg_job *job) {
+    const char *sentence = lsp_last_error(cg_ctx(job));
+    long long row;
+    int rest = 0;
+    if (sscanf(sentence, "row %lld: %n", &row, &rest) == 1 && rest > 0) {
+        cli_progress_end(&job->run.progress);
+        return cli_fail(CLI_INPUT, "%s: row %lld, counted from 1: %s", job->A.name, row + 1, sentence + rest);
+    }
+    const int code = cli_failed_in(&job->run, cg_ctx(job), job->status);
+    return code == CLI_USAGE ? CLI_INPUT : code; /* the options are right: the matrix is not what they need */
+}
+
 static int run_solver(cg_job *job) {
     job->repeats = job->options.repeat > 0 ? job->options.repeat : 1;
     double *seconds = calloc((size_t)job->repeats, sizeof *seconds);
@@ -199,8 +212,7 @@ static int run_solver(cg_job *job) {
     cg_keep_times(job, seconds);
     free(seconds);
     if (!job->solved || (job->status != LSP_OK && job->status != LSP_ERR_CONVERGENCE)) {
-        const int code = cli_failed_in(&job->run, cg_ctx(job), job->status);
-        return code == CLI_USAGE ? CLI_INPUT : code; /* the options are right: the matrix is not what they need */
+        return tell_failure(job);
     }
     if (job->status == LSP_ERR_CONVERGENCE) {
         explain(job);

@@ -78,18 +78,20 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool s
         }
         keys = index;
     }
-    LSP_TRY(lsp_segsort_cpu(ctx, &(lsp_segsort_args){.n = args->n,
-                                                     .segments = 1,
-                                                     .offsets = whole,
-                                                     .offset_type = LSP_I64,
-                                                     .key_type = type,
-                                                     .value_bytes = bytes,
-                                                     .flags = LSP_SORT_POSITIONS,
-                                                     .begin_bit = sorted ? 0 : bits,
-                                                     .end_bit = end_bit,
-                                                     .keys = keys,
-                                                     .keys_out = index,
-                                                     .values_out = position}));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = args->n,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = type,
+                                                    .value_bytes = bytes,
+                                                    .flags = LSP_SORT_POSITIONS,
+                                                    .begin_bit = sorted ? 0 : bits,
+                                                    .end_bit = end_bit,
+                                                    .keys = keys,
+                                                    .keys_out = index,
+                                                    .values_out = position},
+                                args->n, NULL, 0));
     if (sorted && args->rule != LSP_SCATTER_ADD) {
         pairs->count = keep_last(index, position, type, args->n);
     }

@@ -44,7 +44,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_seg
     LSP_TRY(lsp_segsort_check(ctx, segment));
     *bytes = 0;
     LSP_TRY(lsp_radix_choose(ctx, segment, choice));
-    LSP_REQUIRE(args->where == LSP_HOST || lsp_segsort_cuda_bytes(ctx, segment, lsp_max(args->n, 1), bytes),
+    LSP_REQUIRE(args->where == LSP_HOST || lsp_segsort_cuda.bytes(ctx, segment, lsp_max(args->n, 1), bytes),
                 LSP_ERR_MEMORY, "%lld items need more scratch than can be addressed", (long long)args->n);
     *bytes = lsp_ceil_div(*bytes, 64) * 64; /* aligns the spare keys behind it */
 done:
@@ -61,7 +61,7 @@ static lsp_status sort_on_gpu(lsp_ctx *ctx, lsp_segsort_args segment, int bits, 
     if (segment.keys_out == NULL) {
         segment.keys_out = (char *)scratch + bytes;
     }
-    return segment.n == 0 ? LSP_OK : lsp_segsort_cuda_split(ctx, &segment, segment.n, scratch, bits);
+    return segment.n == 0 ? LSP_OK : lsp_segsort_cuda.run(ctx, &segment, segment.n, scratch, bits);
 }
 
 lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args) {

@@ -3,7 +3,7 @@
 #ifndef LSP_SEGSORT_CPU_CPU_H
 #define LSP_SEGSORT_CPU_CPU_H
 
-#include "segsort/segsort.h"
+#include "segsort/job.h"
 #include <string.h>
 
 /* SORT_NETWORK, SORT_DIGIT and SORT_BUCKET: the best of a few values tried on an AMD EPYC of the fifth generation

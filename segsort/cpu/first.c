@@ -48,7 +48,7 @@ static void bring_front(const lsp_sort *sort, const lsp_sort_place *place, const
 }
 
 /* The place of segment s, and its items. */
-static lsp_sort_place place_of(const lsp_sort_job *job, int64_t s, int64_t *n) {
+static lsp_sort_place segment_place(const lsp_sort_job *job, int64_t s, int64_t *n) {
     const lsp_sort_place whole = lsp_sort_whole(&job->sort);
     int64_t begin, end;
     lsp_segsort_bounds(job->sort.args, s, &begin, &end);
@@ -66,7 +66,7 @@ static void choose_alone(void *data, int64_t part, int thread) {
     int64_t begin, end, n;
     lsp_share(sort->args->segments, (int)part, (int)step->shares, &begin, &end);
     for (int64_t s = begin; s < end; s++) {
-        const lsp_sort_place place = place_of(job, s, &n);
+        const lsp_sort_place place = segment_place(job, s, &n);
         if (is_ones(job, n)) {
             lsp_sort_chosen *c = &job->chosen[thread];
             c->from = place.keys;
@@ -92,7 +92,7 @@ static void choose_share(void *data, int64_t share, int thread) {
     memcpy(all->places[0] + (size_t)at * sizeof(int64_t), c->places[0], (size_t)first * sizeof(int64_t));
 }
 
-static void copy_share(void *data, int64_t share, int thread) {
+static void copy_first_share(void *data, int64_t share, int thread) {
     const first_step *step = data;
     int64_t begin, end;
     (void)thread;
@@ -110,7 +110,7 @@ static void choose_together(const lsp_sort_job *job, const lsp_sort_place *place
     lsp_for_parts(job->ctx, step.shares, job->threads, choose_share, &step);
     job->kernels->keep_first(&job->sort, &job->workspace[0], all, step.shares * first, first);
     step.shares = job->threads;
-    lsp_for_parts(job->ctx, step.shares, job->threads, copy_share, &step);
+    lsp_for_parts(job->ctx, step.shares, job->threads, copy_first_share, &step);
     bring_front(&job->sort, place, all, first);
 }
 
@@ -123,7 +123,7 @@ void lsp_sort_firsts(const lsp_sort_job *job) {
     lsp_for_parts(job->ctx, step.shares, job->threads, choose_alone, &step);
     for (int64_t s = 0; job->longest > job->giant && s < segments; s++) {
         int64_t n;
-        const lsp_sort_place place = place_of(job, s, &n);
+        const lsp_sort_place place = segment_place(job, s, &n);
         if (n > job->whole_longest && !is_ones(job, n)) {
             choose_together(job, &place, n);
         }

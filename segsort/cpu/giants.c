@@ -43,7 +43,7 @@ static lsp_key_range range_of(const lsp_sort_job *job, const lsp_sort_place *pla
     return all;
 }
 
-static void count_share(void *data, int64_t part, int thread) {
+static void count_giant_share(void *data, int64_t part, int thread) {
     const giant_step *step = data;
     const lsp_sort_job *job = step->job;
     int64_t begin, end;
@@ -56,9 +56,9 @@ static void count_share(void *data, int64_t part, int thread) {
 
 /* Sets next[part][d] to the position of the first item of share `part` with digit d: prefix sums over digits, then over
  * shares, which keeps the split stable. */
-static void count_digits(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n, lsp_sort_digit digit) {
+static void count_giant_digits(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n, lsp_sort_digit digit) {
     lsp_sort_counts *next = job->next;
-    for_giant(&(giant_step){.job = job, .place = place, .n = n, .digit = digit}, job->threads, count_share);
+    for_giant(&(giant_step){.job = job, .place = place, .n = n, .digit = digit}, job->threads, count_giant_share);
     int64_t sum = 0;
     for (int64_t d = 0; d < (int64_t)1 << digit.bits; d++) {
         for (int part = 0; part < job->threads; part++) {
@@ -89,7 +89,7 @@ static void scatter_share(void *data, int64_t part, int thread) {
 }
 
 /* Copies a share to the output, unless it is there already. */
-static void copy_share(void *data, int64_t part, int thread) {
+static void copy_giant_share(void *data, int64_t part, int thread) {
     const giant_step *step = data;
     int64_t begin, end;
     (void)thread;
@@ -134,10 +134,10 @@ static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int
                              .end = end};
     split.keys = keys_to;
     split.values = values_to;
-    count_digits(job, place, n, digit);
+    count_giant_digits(job, place, n, digit);
     for_giant(&step, job->threads, scatter_share);
     if (digit.shift == 0) {
-        for_giant(&step, job->threads, copy_share);
+        for_giant(&step, job->threads, copy_giant_share);
         return;
     }
     memcpy(end, job->next[job->threads - 1], sizeof *end << digit.bits);

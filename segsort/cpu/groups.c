@@ -2,7 +2,7 @@
  * their shares; prefix sums of the counts tell each share where it writes. */
 #include "job.h"
 
-static void count_share(void *data, int64_t share, int thread) {
+static void count_groups_share(void *data, int64_t share, int thread) {
     const lsp_sort_job *job = data;
     const unsigned char *change = job->sort.args->change;
     int64_t begin, end, ones = 0;
@@ -23,7 +23,7 @@ static inline void list_ones(const unsigned char *change, int64_t i, void *to, l
     }
 }
 
-static void list_share(void *data, int64_t share, int thread) {
+static void list_groups_share(void *data, int64_t share, int thread) {
     const lsp_sort_job *job = data;
     const lsp_segsort_args *args = job->sort.args;
     int64_t begin, end;
@@ -40,11 +40,11 @@ void lsp_sort_groups(const lsp_sort_job *job) {
     const lsp_segsort_args *args = job->sort.args;
     int64_t *sums = job->sums;
     sums[0] = 0;
-    lsp_for_parts(job->ctx, job->threads, job->threads, count_share, (void *)(uintptr_t)job);
+    lsp_for_parts(job->ctx, job->threads, job->threads, count_groups_share, (void *)(uintptr_t)job);
     for (int share = 0; share < job->threads; share++) {
         sums[share + 1] += sums[share];
     }
-    lsp_for_parts(job->ctx, job->threads, job->threads, list_share, (void *)(uintptr_t)job);
+    lsp_for_parts(job->ctx, job->threads, job->threads, list_groups_share, (void *)(uintptr_t)job);
     lsp_index_set(args->group_at, args->offset_type, sums[job->threads], args->n);
     *args->group_count = sums[job->threads];
 }

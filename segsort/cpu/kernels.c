@@ -9,11 +9,11 @@ typedef struct value16 {
     uint64_t half[2];
 } value16;
 
-#define MOVE(type)                                                                                                     \
+#define MOVE_ITEMS(type)                                                                                               \
     UNROLLED_4 for (int64_t i = 0; i < n; i++) {                                                                       \
         ((type *)(void *)to)[i] = ((const type *)(const void *)from)[words[i] & mask];                                 \
     }
-#define PLACE(type)                                                                                                    \
+#define PLACE_ITEMS(type)                                                                                              \
     for (int64_t i = 0; i < n; i++) {                                                                                  \
         ((type *)(void *)to)[i] = (type)(position + (words[i] & mask));                                                \
     }
@@ -31,15 +31,15 @@ typedef struct value16 {
 ALWAYS void move_items(const char *from, char *to, size_t bytes, const uint32_t *words, uint32_t mask, int64_t n,
                        int64_t position) {
     if (bytes == 4 && from) {
-        MOVE(uint32_t)
+        MOVE_ITEMS(uint32_t)
     } else if (bytes == 8 && from) {
-        MOVE(uint64_t)
+        MOVE_ITEMS(uint64_t)
     } else if (bytes == 16) {
-        MOVE(value16)
+        MOVE_ITEMS(value16)
     } else if (bytes == 4) {
-        PLACE(uint32_t)
+        PLACE_ITEMS(uint32_t)
     } else {
-        PLACE(uint64_t)
+        PLACE_ITEMS(uint64_t)
     }
 }
 
@@ -99,8 +99,8 @@ enum { RADIX_DIGIT = 8, TIE_PART = 128, FETCH_AHEAD = 768 };
 enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 << SHORT_CLASSES };
 #endif
 
-#define WORD uint32_t
-#define WORD_SUFFIX _w32
+#define SORT_WORD uint32_t
+#define SORT_SUFFIX _w32
 #ifdef LANES
 #define SHORT SORT_NETWORK
 #define NETWORK sort_network
@@ -108,12 +108,12 @@ enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 <
 #define SHORT 40
 #endif
 #include "words_template.h"
-#define WORD uint64_t
-#define WORD_SUFFIX _w64
+#define SORT_WORD uint64_t
+#define SORT_SUFFIX _w64
 #define SHORT 128
 #include "words_template.h"
-#define WORD lsp_u128
-#define WORD_SUFFIX _w128
+#define SORT_WORD lsp_u128
+#define SORT_SUFFIX _w128
 #define SHORT 192
 #include "words_template.h"
 

@@ -19,7 +19,7 @@ typedef struct batch {
 typedef __mmask16 lanes;
 #define SET(x) _mm512_set1_epi32((int)(x))
 #define ABOVE(x, c) _mm512_cmpgt_epi32_mask((x), SET(c)) /* lanes in which x > c, as signed numbers */
-#define MORE(x, y) _mm512_cmpgt_epi32_mask((x), (y))
+#define EXCEEDS(x, y) _mm512_cmpgt_epi32_mask((x), (y))
 #define NONE_OF(x, bits) _mm512_testn_epi32_mask((x), SET(bits)) /* lanes in which x has none of the bits */
 #define CHOOSE(lanes, x, y) _mm512_mask_mov_epi32((y), (lanes), (x))
 #define LANE_BITS(lanes) ((unsigned)(lanes))
@@ -83,7 +83,7 @@ ALWAYS void store_quarters(const batch *b, int r, uint32_t *items, vec x) {
 typedef __m256i lanes;
 #define SET(x) _mm256_set1_epi32((int)(x))
 #define ABOVE(x, c) _mm256_cmpgt_epi32((x), SET(c))
-#define MORE(x, y) _mm256_cmpgt_epi32((x), (y))
+#define EXCEEDS(x, y) _mm256_cmpgt_epi32((x), (y))
 #define NONE_OF(x, bits) _mm256_cmpeq_epi32(AND(x, SET(bits)), _mm256_setzero_si256())
 #define CHOOSE(lanes, x, y) _mm256_blendv_epi8((y), (x), (lanes))
 #define LANE_BITS(lanes) ((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(lanes)))
@@ -267,7 +267,7 @@ ALWAYS vec moved_up(vec x, vec before) {
 }
 
 /* The lanes of vector r that hold one of n items. */
-#define REAL(n, r) MORE(SET((n) - (r)*LANES), LANE_NUMBERS)
+#define REAL(n, r) EXCEEDS(SET((n) - (r)*LANES), LANE_NUMBERS)
 
 #define CAN_PICK_ROWS (LANES == 16) /* with AVX2 move_pairs is faster */
 /* to[i] = the item of `from` at the position in the lowest bits of words[i]; n items in `rows` vectors. */
@@ -299,7 +299,7 @@ static NOINLINE void straighten_columns(vec *words, vec *numbers, int rows) {
         for (int odd = 0; odd < 2; odd++) {
             for (int i = odd; i + 1 < rows; i += 2) {
                 vec a = numbers[i], b = numbers[i + 1], word = words[i];
-                lanes falls = MORE(a, b);
+                lanes falls = EXCEEDS(a, b);
                 numbers[i] = CHOOSE(falls, b, a);
                 numbers[i + 1] = CHOOSE(falls, a, b);
                 words[i] = CHOOSE(falls, words[i + 1], word);

@@ -5,7 +5,7 @@
  * larger word at the higher place, so comparators with such a block change nothing and are left out. */
 
 /* Sorts the rows of each lane, which are bitonic. */
-ALWAYS void merge_rows(vec *x, int rows) {
+ALWAYS void merge_block_rows(vec *x, int rows) {
     UNROLLED for (int d = rows / 2; d > 0; d /= 2) {
         UNROLLED for (int i = 0; i < rows; i++) {
             if ((i & d) == 0) {
@@ -23,9 +23,9 @@ ALWAYS void half_merge_lanes(vec *x, int rows, int bit) {
 }
 
 /* Merges lanes at the distances bit, bit/2, .. 1, then rows. */
-ALWAYS void merge_lanes(vec *x, int rows, int bit) {
+ALWAYS void merge_block_lanes(vec *x, int rows, int bit) {
     half_merge_lanes(x, rows, bit);
-    merge_rows(x, rows);
+    merge_block_rows(x, rows);
 }
 
 /* The first step of a flip merge: compares each word with its mirror image among 2 * bit lanes. */
@@ -49,20 +49,20 @@ ALWAYS void sort_side_by_side(vec *x, int rows, int blocks) {
             flip_lanes(x + rows, rows, bit);
         }
         half_merge_lanes(x, rows * blocks, bit / 2);
-        merge_rows(x, rows);
+        merge_block_rows(x, rows);
         if (blocks == 2) {
-            merge_rows(x + rows, rows);
+            merge_block_rows(x + rows, rows);
         }
     }
 }
 
-ALWAYS void sort_block(vec *x, int rows) { sort_side_by_side(x, rows, 1); }
+ALWAYS void sort_rows_block(vec *x, int rows) { sort_side_by_side(x, rows, 1); }
 
 ALWAYS void load_block(vec *x, const uint32_t *words, int rows) {
     UNROLLED for (int i = 0; i < rows; i++) { x[i] = LOAD(words + i * LANES); }
 }
 
-ALWAYS void store_block(uint32_t *words, vec *x, int rows, bool last) {
+ALWAYS void store_rows_block(uint32_t *words, vec *x, int rows, bool last) {
     if (last) {
         transpose(x, rows);
     }
@@ -87,8 +87,8 @@ ALWAYS void sort_blocks(uint32_t *words, int64_t blocks, int rows) {
     vec x[16];
     for (int64_t b = 0; b < blocks; b++) {
         load_block(x, words + b * size, rows);
-        sort_block(x, rows);
-        store_block(words + b * size, x, rows, blocks == 1);
+        sort_rows_block(x, rows);
+        store_rows_block(words + b * size, x, rows, blocks == 1);
     }
     for (int64_t span = 2; span < 2 * blocks; span *= 2) {
         for (int64_t first = 0; first < blocks; first += span) {
@@ -105,8 +105,8 @@ ALWAYS void sort_blocks(uint32_t *words, int64_t blocks, int rows) {
         }
         for (int64_t b = 0; b < blocks; b++) {
             load_block(x, words + b * size, rows);
-            merge_lanes(x, rows, LANES / 2);
-            store_block(words + b * size, x, rows, span >= blocks);
+            merge_block_lanes(x, rows, LANES / 2);
+            store_rows_block(words + b * size, x, rows, span >= blocks);
         }
     }
 }

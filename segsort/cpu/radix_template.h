@@ -38,13 +38,13 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
     }
 }
 
-#define SCATTER(type, value)                                                                                           \
+#define SCATTER_ITEMS(type, value)                                                                                     \
     for (int64_t i = 0; i < part; i++) {                                                                               \
         int64_t to = next[d[i]]++;                                                                                     \
         keys_to[to] = from[i];                                                                                         \
         ((type *)(void *)values)[to] = (value);                                                                        \
     }
-/* As SCATTER, but collects items until they fill cache lines. */
+/* As SCATTER_ITEMS, but collects items until they fill cache lines. */
 #define SCATTER_LINES(type, value)                                                                                     \
     for (int64_t i = 0; i < part; i++) {                                                                               \
         int64_t to = next[d[i]]++, at = d[i] * SORT_LINE + to % SORT_LINE;                                             \
@@ -59,7 +59,7 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
     if (key_lines) {                                                                                                   \
         SCATTER_LINES(type, value)                                                                                     \
     } else {                                                                                                           \
-        SCATTER(type, value)                                                                                           \
+        SCATTER_ITEMS(type, value)                                                                                     \
     }
 #define SCATTER_VALUES(type)                                                                                           \
     const type *moved = (const type *)(const void *)place->values + begin;                                             \
@@ -109,7 +109,7 @@ static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place,
     }
     lines_are_written();
 }
-#undef SCATTER
+#undef SCATTER_ITEMS
 #undef SCATTER_LINES
 #undef SCATTER_EITHER
 #undef SCATTER_VALUES

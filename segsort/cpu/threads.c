@@ -49,7 +49,7 @@ static void mark_changes(const lsp_sort_job *job, int64_t first, int64_t last) {
 }
 
 /* A segment belongs to the block in which its step begins. */
-static void sort_block(void *data, int64_t block, int thread) {
+static void sort_some_segments(void *data, int64_t block, int thread) {
     const lsp_sort_job *job = data;
     const int64_t segments = job->sort.args->segments;
     const int64_t first = lsp_min(step_of_weight(job, block * BLOCK) * STEP, segments);
@@ -62,7 +62,7 @@ static void sort_block(void *data, int64_t block, int thread) {
 
 /* ---- lengths of segments ---- */
 
-static void set_threads(const lsp_ctx *ctx, lsp_sort_job *job) {
+static void set_sort_threads(const lsp_ctx *ctx, lsp_sort_job *job) {
     job->threads = lsp_threads_for(ctx, job->sort.args->n + job->sort.args->segments, WORTH_A_THREAD);
     job->giant = job->threads > 1 ? GIANT : INT64_MAX;
     job->whole_longest = lsp_sort_whole_longest(job->sort.args->first, job->sort.args->n);
@@ -74,7 +74,7 @@ typedef struct step_facts {
 } step_facts;
 
 /* `args` by value: the compiler then knows the form of segments where the caller fixes it. */
-static inline step_facts inspect(lsp_segsort_args args, int64_t step, int64_t giant) {
+static inline step_facts inspect_lengths(lsp_segsort_args args, int64_t step, int64_t giant) {
     step_facts facts = {0};
     int64_t last = lsp_min((step + 1) * STEP, args.segments);
     for (int64_t s = step * STEP; s < last; s++) {
@@ -93,11 +93,11 @@ static inline step_facts inspect(lsp_segsort_args args, int64_t step, int64_t gi
 static step_facts inspect_step(const lsp_segsort_args *args, int64_t step, int64_t giant, int64_t seen) {
     lsp_segsort_args usual = {.offsets = args->offsets, .segments = args->segments, .offset_type = LSP_I64};
     if (args->offsets == NULL || args->ends != NULL) {
-        return inspect(*args, step, giant);
+        return inspect_lengths(*args, step, giant);
     }
     if (args->offset_type == LSP_I32) {
         usual.offset_type = LSP_I32;
-        return inspect(usual, step, giant);
+        return inspect_lengths(usual, step, giant);
     }
     const int64_t *offsets = args->offsets, first = step * STEP, last = lsp_min(first + STEP, args->segments);
     int64_t bits = 0;
@@ -107,7 +107,7 @@ static step_facts inspect_step(const lsp_segsort_args *args, int64_t step, int64
     if (bits <= lsp_min(seen, giant)) {
         return (step_facts){.weight = offsets[last] - offsets[first] + last - first};
     }
-    return inspect(usual, step, giant);
+    return inspect_lengths(usual, step, giant);
 }
 
 typedef struct step_inspection {
@@ -136,7 +136,7 @@ static void inspect_share(void *data, int64_t share, int thread) {
 static lsp_status inspect_segments(lsp_ctx *ctx, lsp_sort_job *job) {
     lsp_status status = LSP_OK;
     step_inspection inspection = {.job = job};
-    set_threads(ctx, job);
+    set_sort_threads(ctx, job);
     job->steps = lsp_ceil_div(job->sort.args->segments, STEP);
     inspection.shares = (int)lsp_min(job->threads, job->steps);
     LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &job->weight));
@@ -181,7 +181,7 @@ static void lay_out_choice(lsp_sort_job *job, lsp_layout *l) {
 }
 
 /* Lays out the workspaces of all threads and the spare arrays for giants. */
-static void lay_out(lsp_sort_job *job, lsp_layout *l) {
+static void lay_out_workspaces(lsp_sort_job *job, lsp_layout *l) {
     const lsp_segsort_args *args = job->sort.args;
     const int64_t key_bytes = (int64_t)job->sort.key_bytes, value_bytes = (int64_t)job->sort.value_bytes;
     const int64_t network = lsp_min(job->longest, SORT_NETWORK), words = network + LSP_WORD_PAD;
@@ -214,19 +214,19 @@ static void lay_out(lsp_sort_job *job, lsp_layout *l) {
     job->change = lsp_layout_take(l, args->group_at && !args->change ? args->n : 0, 1);
 }
 
-/* The bytes that lay_out needs; false if no int64 holds them. */
+/* The bytes that lay_out_workspaces needs; false if no int64 holds them. */
 static bool workspace_bytes(lsp_sort_job *job, int64_t *bytes) {
     lsp_layout l = {.align = WORKSPACE_ALIGN};
-    lay_out(job, &l);
+    lay_out_workspaces(job, &l);
     *bytes = l.bytes;
     return !l.overflow;
 }
 
-bool lsp_segsort_cpu_bytes(const lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+static bool workspaces_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
     lsp_sort_job job = {
         .longest = longest,
         .sort = {.args = args, .key_bytes = lsp_type_bytes(args->key_type), .value_bytes = args->value_bytes}};
-    set_threads(ctx, &job);
+    set_sort_threads(ctx, &job);
     job.capacity = lsp_min(longest, job.sort.giant);
     return workspace_bytes(&job, bytes);
 }
@@ -244,14 +244,39 @@ static lsp_status make_workspace(lsp_ctx *ctx, lsp_sort_job *job) {
     LSP_TRY(LSP_SCRATCH(ctx, giants ? job->threads : 0, &job->ranges));
     LSP_TRY(LSP_SCRATCH(ctx, giants || job->sort.args->group_at ? job->threads + 1 : 0, &job->sums));
     LSP_TRY(LSP_SCRATCH(ctx, bytes, &l.memory));
-    lay_out(job, &l);
+    lay_out_workspaces(job, &l);
 done:
     return status;
 }
 
-/* ---- the sort ---- */
+/* ---- the device ---- */
 
-lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
+typedef struct longest_search {
+    const lsp_segsort_args *args;
+    int64_t negative; /* minus the longest length: lsp_lower finds minima */
+} longest_search;
+
+static void longest_of_share(void *data, int64_t first, int64_t last) {
+    longest_search *search = data;
+    int64_t longest = 0;
+    for (int64_t s = first; s < last; s++) {
+        int64_t begin, end;
+        lsp_segsort_bounds(search->args, s, &begin, &end);
+        longest = lsp_max(longest, end - begin);
+    }
+    lsp_lower(&search->negative, -longest);
+}
+
+static lsp_status longest_on_host(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
+    longest_search search = {.args = args};
+    lsp_for_shares(ctx, args->segments, 1 << 16, longest_of_share, &search);
+    *longest = -search.negative;
+    return LSP_OK;
+}
+
+/* Takes its scratch itself. The longest segment, which decides its size, is found on the way. */
+static lsp_status sort_by_threads(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch,
+                                  int split_bits) {
     lsp_status status = LSP_OK;
     lsp_segsort_args marked = *args;
     size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type);
@@ -264,13 +289,11 @@ lsp_status lsp_segsort_cpu(lsp_ctx *ctx, const lsp_segsort_args *args) {
                                  .value_bytes = args->value_bytes,
                                  .positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0,
                                  .global = (args->flags & LSP_SORT_GLOBAL_POSITIONS) != 0}};
-    if (args->segments == 0 && args->group_at == NULL) {
-        return LSP_OK;
-    }
+    (void)longest, (void)scratch, (void)split_bits;
     LSP_TRY(inspect_segments(ctx, &job));
     LSP_TRY(make_workspace(ctx, &job));
     marked.change = args->group_at && !args->change ? job.change : args->change;
-    lsp_for_parts(ctx, lsp_ceil_div(job.weight[job.steps], BLOCK), job.threads, sort_block, &job);
+    lsp_for_parts(ctx, lsp_ceil_div(job.weight[job.steps], BLOCK), job.threads, sort_some_segments, &job);
     lsp_sort_giants(&job);
     lsp_sort_firsts(&job);
     if (args->group_at) {
@@ -280,3 +303,9 @@ done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
+
+const lsp_segsort_device lsp_segsort_cpu = {.method = "cpu",
+                                            .place = "the host",
+                                            .bytes = workspaces_bytes,
+                                            .longest = longest_on_host,
+                                            .run = sort_by_threads};

@@ -44,11 +44,12 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace 
     uint32_t *words = workspace->words;
     const vec column =
         SHIFT_LEFT(LANE_NUMBERS, SET(lsp_bits((uint64_t)rows - 1))); /* position of a lane's first word */
-    lanes ties = AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
-                           MORE(SET(n), column)); /* the first word has no word before it and is compared with a pad */
+    lanes ties =
+        AND_LANES(NONE_OF(XOR(x[0], moved_up(x[rows - 1], SET(UINT32_MAX))), -rows * LANES),
+                  EXCEEDS(SET(n), column)); /* the first word has no word before it and is compared with a pad */
     UNROLLED for (int r = 1; r < rows; r++) {
         const lanes tie = NONE_OF(XOR(x[r], x[r - 1]), -rows * LANES);
-        ties = OR_LANES(ties, AND_LANES(tie, MORE(SET(n - r), column)));
+        ties = OR_LANES(ties, AND_LANES(tie, EXCEEDS(SET(n - r), column)));
     }
     const unsigned tied = LANE_BITS(ties);
     transpose(x, rows);
@@ -106,23 +107,19 @@ ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspac
     }
 #endif
     bool whole = KEY_NAME(load_rows)(sort, workspace, place, n, x, rows);
-    sort_block(x, rows);
+    sort_rows_block(x, rows);
     KEY_NAME(store_rows)(sort, workspace, place, n, x, rows, whole);
 }
 
-static NOINLINE void KEY_NAME(sort_4_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
-                                           const lsp_sort_place *place, int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 4);
-}
-static NOINLINE void KEY_NAME(sort_8_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
-                                           const lsp_sort_place *place, int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 8);
-}
+#define SORT_ROWS(name, rows)                                                                                          \
+    static NOINLINE void KEY_NAME(name)(const lsp_sort *sort, const lsp_sort_workspace *workspace,                     \
+                                        const lsp_sort_place *place, int64_t n) {                                      \
+        KEY_NAME(sort_rows_of)(sort, workspace, place, n, rows);                                                       \
+    }
+SORT_ROWS(sort_4_rows, 4)
+SORT_ROWS(sort_8_rows, 8)
 #if LANES == 16
-static NOINLINE void KEY_NAME(sort_16_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
-                                            const lsp_sort_place *place, int64_t n) {
-    KEY_NAME(sort_rows_of)(sort, workspace, place, n, 16);
-}
+SORT_ROWS(sort_16_rows, 16)
 
 /* Sorts two segments at once. One segment leaves half of the processor idle: each step waits for the previous step. */
 ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
@@ -146,15 +143,16 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *
     }
 }
 
-static NOINLINE void KEY_NAME(sort_pair_4)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
-                                           const lsp_sort_place *place, const batch *b) {
-    KEY_NAME(sort_pair)(sort, workspace, place, b, 4);
-}
-static NOINLINE void KEY_NAME(sort_pair_8)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
-                                           const lsp_sort_place *place, const batch *b) {
-    KEY_NAME(sort_pair)(sort, workspace, place, b, 8);
-}
+#define SORT_PAIR(name, rows)                                                                                          \
+    static NOINLINE void KEY_NAME(name)(const lsp_sort *sort, const lsp_sort_workspace *workspace,                     \
+                                        const lsp_sort_place *place, const batch *b) {                                 \
+        KEY_NAME(sort_pair)(sort, workspace, place, b, rows);                                                          \
+    }
+SORT_PAIR(sort_pair_4, 4)
+SORT_PAIR(sort_pair_8, 8)
+#undef SORT_PAIR
 #endif
+#undef SORT_ROWS
 
 /* Sorts the segments of a batch of class c and empties the batch. */
 static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,

@@ -67,7 +67,7 @@ ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *
     transpose_lines(number, rows);
     lanes falls = NO_LANES;
     UNROLLED for (int i = 0; i + 1 < rows; i++) {
-        falls = OR_LANES(falls, AND_LANES(MORE(number[i], number[i + 1]), ABOVE(length, i + 1)));
+        falls = OR_LANES(falls, AND_LANES(EXCEEDS(number[i], number[i + 1]), ABOVE(length, i + 1)));
     }
     if (LANE_BITS(falls) != 0) {
         vec column[32];
@@ -184,15 +184,13 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
     }
 }
 
-static NOINLINE void KEY_NAME(sort_batch_4)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
-    KEY_NAME(sort_batch)(sort, place, b, 4);
-}
-static NOINLINE void KEY_NAME(sort_batch_8)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
-    KEY_NAME(sort_batch)(sort, place, b, 8);
-}
-static NOINLINE void KEY_NAME(sort_batch_16)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
-    KEY_NAME(sort_batch)(sort, place, b, 16);
-}
-static NOINLINE void KEY_NAME(sort_batch_32)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {
-    KEY_NAME(sort_batch)(sort, place, b, 32);
-}
+/* One function a number of rows, named sort_batch_4_k32 and so on. */
+#define SORT_BATCH(name, rows)                                                                                         \
+    static NOINLINE void KEY_NAME(name)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {           \
+        KEY_NAME(sort_batch)(sort, place, b, rows);                                                                    \
+    }
+SORT_BATCH(sort_batch_4, 4)
+SORT_BATCH(sort_batch_8, 8)
+SORT_BATCH(sort_batch_16, 16)
+SORT_BATCH(sort_batch_32, 32)
+#undef SORT_BATCH

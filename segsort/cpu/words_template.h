@@ -1,12 +1,12 @@
-/* Template by WORD: sorts distinct words without vectors. Up to SHORT words by a merge sort of runs sorted by
+/* Template by SORT_WORD: sorts distinct words without vectors. Up to SHORT words by a merge sort of runs sorted by
  * insertion, or by NETWORK if that is defined; more words by a radix sort from the lowest digit, over the bits in which
  * words differ. */
-#define NAME(f) LSP_PASTE(f, WORD_SUFFIX)
+#define WORD_NAME(f) LSP_PASTE(f, SORT_SUFFIX)
 
 #ifndef NETWORK
-static void NAME(insertion)(WORD *words, int64_t n) {
+static void WORD_NAME(insertion)(SORT_WORD *words, int64_t n) {
     for (int64_t i = 1; i < n; i++) {
-        WORD word = words[i];
+        SORT_WORD word = words[i];
         int64_t j = i;
         for (; j > 0 && words[j - 1] > word; j--) {
             words[j] = words[j - 1];
@@ -16,8 +16,8 @@ static void NAME(insertion)(WORD *words, int64_t n) {
 }
 
 /* Merges from[0 .. middle-1] and from[middle .. end-1] into `to`. */
-static void NAME(merge)(const WORD *from, int64_t middle, int64_t end, WORD *to) {
-    const WORD *a = from, *b = from + middle, *a_end = b, *b_end = from + end;
+static void WORD_NAME(merge)(const SORT_WORD *from, int64_t middle, int64_t end, SORT_WORD *to) {
+    const SORT_WORD *a = from, *b = from + middle, *a_end = b, *b_end = from + end;
     while (a < a_end && b < b_end) {
         bool right = *b < *a;
         *to++ = right ? *b : *a;
@@ -28,16 +28,16 @@ static void NAME(merge)(const WORD *from, int64_t middle, int64_t end, WORD *to)
     memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
 }
 
-static WORD *NAME(merge_sort)(WORD *words, WORD *other, int64_t n) {
+static SORT_WORD *WORD_NAME(merge_sort)(SORT_WORD *words, SORT_WORD *other, int64_t n) {
     enum { RUN = 16 };
     for (int64_t i = 0; i < n; i += RUN) {
-        NAME(insertion)(words + i, lsp_min(RUN, n - i));
+        WORD_NAME(insertion)(words + i, lsp_min(RUN, n - i));
     }
     for (int64_t run = RUN; run < n; run *= 2) {
         for (int64_t i = 0; i < n; i += 2 * run) {
-            NAME(merge)(words + i, lsp_min(run, n - i), lsp_min(2 * run, n - i), other + i);
+            WORD_NAME(merge)(words + i, lsp_min(run, n - i), lsp_min(2 * run, n - i), other + i);
         }
-        WORD *swap = words;
+        SORT_WORD *swap = words;
         words = other;
         other = swap;
     }
@@ -47,7 +47,7 @@ static WORD *NAME(merge_sort)(WORD *words, WORD *other, int64_t n) {
 
 /* One stable pass by the digit of `bits` bits at `shift`. Returns false and moves nothing if all words share the digit.
  */
-static bool NAME(radix_pass)(const WORD *from, WORD *to, int64_t n, int shift, int bits) {
+static bool WORD_NAME(radix_pass)(const SORT_WORD *from, SORT_WORD *to, int64_t n, int shift, int bits) {
     int64_t place[1 << RADIX_DIGIT];
     size_t mask = ((size_t)1 << bits) - 1;
     memset(place, 0, (mask + 1) * sizeof *place);
@@ -70,20 +70,20 @@ static bool NAME(radix_pass)(const WORD *from, WORD *to, int64_t n, int shift, i
 }
 
 /* Contract: lsp_word_sort (segsort.h). */
-static WORD *NAME(sort)(WORD *words, WORD *other, int64_t n, int low, int high) {
+static SORT_WORD *WORD_NAME(sort)(SORT_WORD *words, SORT_WORD *other, int64_t n, int low, int high) {
     if (n <= SHORT) {
 #ifdef NETWORK
         NETWORK(words, n);
         return words;
 #else
-        return NAME(merge_sort)(words, other, n);
+        return WORD_NAME(merge_sort)(words, other, n);
 #endif
     }
     int passes = (high - low + RADIX_DIGIT - 1) / RADIX_DIGIT;
     int bits = passes == 0 ? 0 : (high - low + passes - 1) / passes;
     for (int shift = low; shift < high; shift += bits) {
-        if (NAME(radix_pass)(words, other, n, shift, (int)lsp_min(bits, high - shift))) {
-            WORD *swap = words;
+        if (WORD_NAME(radix_pass)(words, other, n, shift, (int)lsp_min(bits, high - shift))) {
+            SORT_WORD *swap = words;
             words = other;
             other = swap;
         }
@@ -91,8 +91,8 @@ static WORD *NAME(sort)(WORD *words, WORD *other, int64_t n, int low, int high) 
     return words;
 }
 
-#undef NAME
-#undef WORD
-#undef WORD_SUFFIX
+#undef WORD_NAME
+#undef SORT_WORD
+#undef SORT_SUFFIX
 #undef SHORT
 #undef NETWORK

@@ -14,11 +14,11 @@ typedef struct giants_shared {
 /* ---- counts in global memory ---- */
 
 /* For the round's giant number `which`: the digit counts before a tile in its part, and the totals of the giant. */
-__device__ inline uint32_t *row_of(const seg_job &job, int64_t which, int64_t tile) {
+__device__ inline uint32_t *digits_row(const seg_job &job, int64_t which, int64_t tile) {
     return job.rows + (tile + 2 * which) * SPLIT_DIGITS;
 }
 __device__ inline int64_t *totals_of(const seg_job &job, int64_t which, int64_t end) {
-    return (int64_t *)row_of(job, which, end);
+    return (int64_t *)digits_row(job, which, end);
 }
 
 /* A part is the tiles of a giant in one block's share, if other blocks have the rest. A block has two at most: of the
@@ -38,7 +38,7 @@ typedef struct giant_place {
     bool begins, whole; /* its first tile, or all its tiles, are in this block's share */
 } giant_place;
 
-__device__ inline giant_place place_of(const giant_share &share, const seg_giant *giant) {
+__device__ inline giant_place place_of_giant(const giant_share &share, const seg_giant *giant) {
     giant_place place = {__ldcg(&giant->unit), __ldcg(&giant->tiles), false, false};
     place.end += place.first;
     place.begins = place.first >= share.begin;
@@ -58,18 +58,18 @@ __device__ inline void describe_tile(const seg_job &job, const seg_split &g, con
     tile.giant = giant;
     tile.totals = totals_of(job, which, place.end);
     tile.parts = place.whole ? NULL : counts_of(job, part);
-    tile.before = row_of(job, which, t);
+    tile.before = digits_row(job, which, t);
     job.tiles[t] = tile;
 }
 
 /* Counts the digits of this block's tiles of a giant, and finds the bits in which its numbers differ from the first
  * one. There are two tables of counters: one counts a tile while the other, of the tile before, is read. */
 template <typename KK, int V>
-__device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which) {
+__device__ inline void count_giant_part(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which) {
     typedef typename KK::K K;
     enum { VT = split_items(sizeof(K), V) };
     seg_split g = giant_load(job, giants + which);
-    const giant_place place = place_of(sh.share, giants + which);
+    const giant_place place = place_of_giant(sh.share, giants + which);
     choose_digit(job, &g);
     const seg_digit at_digit = digit_at(job, g);
     const K *keys = (const K *)job.arrays[g.from].keys, head = KK::number(keys[g.begin], job.order);
@@ -111,7 +111,7 @@ __device__ inline void count_part(const seg_job &job, giants_shared &sh, seg_gia
         }
         __syncthreads();
         if (d <= at_digit.mask) {
-            __stcg(row_of(job, which, tile) + d, (uint32_t)sum);
+            __stcg(digits_row(job, which, tile) + d, (uint32_t)sum);
             sum += table[d];
             table[d] = 0;
         }
@@ -139,7 +139,7 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
     enum { ahead = 8 };
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     seg_split g = giant_load(job, giants + which);
-    const giant_place place = place_of(sh.share, giants + which);
+    const giant_place place = place_of_giant(sh.share, giants + which);
     if (place.whole) {
         return;
     }

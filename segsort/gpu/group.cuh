@@ -154,17 +154,17 @@ template <int VT, int WIDE, typename F> __device__ inline void with_rows(const s
 
 enum { SECTOR = 32 };
 
-/* The place of the item at `from` in shared memory after stage(): its address is the same modulo 16. */
-template <typename T> __device__ inline T *staged(char *shared, const T *from) {
+/* The place of the item at `from` in shared memory after stage_items(): its address is the same modulo 16. */
+template <typename T> __device__ inline T *staged_items(char *shared, const T *from) {
     return (T *)shared + (uintptr_t)from / sizeof(T) % (16 / sizeof(T));
 }
 /* Starts to copy items begin .. begin+n-1 of the array (of `all` items) to shared memory; returns where the first one
  * goes. A narrow group copies whole pieces of 16 bytes, with neighbours, unless they are outside the array. */
 template <int VT, int WIDE, typename T>
-__device__ inline T *stage(const segment_group<VT, WIDE> &g, const T *array, int64_t all, int64_t begin, int n) {
+__device__ inline T *stage_items(const segment_group<VT, WIDE> &g, const T *array, int64_t all, int64_t begin, int n) {
     enum { Q = 16 / sizeof(T) };
     const T *from = array + begin;
-    T *to = staged(g.items, from);
+    T *to = staged_items(g.items, from);
     int head = min((int)((0 - (uintptr_t)from / sizeof(T)) % Q), n), whole = (n - head) / Q, rest = head + whole * Q;
     if (!WIDE && begin >= Q && begin + n + Q <= all) {
         const int before = (int)((uintptr_t)from / sizeof(T) % Q);
@@ -176,14 +176,14 @@ __device__ inline T *stage(const segment_group<VT, WIDE> &g, const T *array, int
 #pragma unroll 4
     for (int left = whole - at; left > 0; left -= g.G, place += g.G, four += g.G) {
         if (WIDE || left <= whole) {
-            copy_async(place, four);
+            fetch_async(place, four);
         }
     }
     if (g.t < head) {
-        copy_async(to + g.t, from + g.t);
+        fetch_async(to + g.t, from + g.t);
     }
     if (g.t < n - rest) {
-        copy_async(to + rest + g.t, from + rest + g.t);
+        fetch_async(to + rest + g.t, from + rest + g.t);
     }
     return to;
 }
@@ -245,8 +245,8 @@ __device__ inline void write_out(T *to, const T *items, const uint16_t *places, 
  * array does), unless that takes one more row. FIRST: reads the places, which then stay in registers for the values.
  * Items from n on have places too, but are not written. */
 template <bool FIRST, int VT, int WIDE, typename T>
-__device__ inline void write_rows(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
-                                  int n) {
+__device__ inline void write_staged_rows(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
+                                         int n) {
     enum { sweep = 4, shifted = VT < 32 }; /* not with 32 words: their places have gaps */
     const int before = shifted ? (int)g.segment->begin % (SECTOR / 4) : 0;
     const int first = g.t - (n + before <= g.G * VT ? before : 0);
@@ -277,7 +277,7 @@ template <bool FIRST, int VT, int WIDE, typename T>
 __device__ inline void write_staged(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
                                     int n) {
     if constexpr (WIDE) {
-        write_rows<FIRST>(g, to, items, place, n);
+        write_staged_rows<FIRST>(g, to, items, place, n);
     } else {
         write_out(to, items, g.places, n, g.t, g.G);
     }
@@ -306,7 +306,7 @@ __device__ inline void write_whole(const seg_job &job, const segment_group<VT, W
     T *to = (T *)job.arrays[FROM_OUTPUT].values + begin, *items = NULL;
     const bool made = job.positions && from == FROM_INPUT; /* buckets of giants have their positions already */
     if (!made) {
-        items = stage(g, (const T *)job.arrays[from].values, job.n, begin, n);
+        items = stage_items(g, (const T *)job.arrays[from].values, job.n, begin, n);
     }
     copy_group();
     copy_wait<0>();

@@ -8,7 +8,7 @@
 #define LSP_SEGSORT_GPU_JOB_CUH
 
 #include "network.cuh"
-#include "segsort/segsort.h"
+#include "segsort/job.h"
 #include <cuda_pipeline_primitives.h>
 
 enum {
@@ -161,7 +161,7 @@ __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin,
 }
 
 /* Maps a key to an unsigned number (see lsp_key_order): smaller numbers come first, equal keys have equal numbers. */
-template <typename K> __device__ inline K number_of(K key, const lsp_key_order &order) {
+template <typename K> __device__ inline K number_of_key(K key, const lsp_key_order &order) {
     enum { top = 8 * sizeof(K) - 1 };
     K negative = (K)0 - (key >> top);
     K stepped =
@@ -176,7 +176,7 @@ template <typename Key, bool PLAIN> struct key_kind {
     typedef Key K;
     enum { plain = PLAIN };
     static __device__ inline K number(K key, const lsp_key_order &order) {
-        return PLAIN ? key ^ (K)order.bias : number_of(key, order);
+        return PLAIN ? key ^ (K)order.bias : number_of_key(key, order);
     }
 };
 
@@ -184,7 +184,7 @@ template <typename Key, bool PLAIN> struct key_kind {
 
 /* Copies 4, 8 or 16 bytes from global to shared memory asynchronously. copy_group closes a group of the thread's
  * copies; copy_wait waits for all groups but the `later` last ones. Other threads see the data after a barrier. */
-template <typename T> __device__ inline void copy_async(T *shared, const T *global) {
+template <typename T> __device__ inline void fetch_async(T *shared, const T *global) {
     __pipeline_memcpy_async(shared, global, sizeof(T));
 }
 __device__ inline void copy_group() { __pipeline_commit(); }

@@ -33,7 +33,7 @@ __host__ __device__ inline int64_t change_chunks_most(int64_t n) { return n / CH
 /* Does the key at `at` differ from the one before it? */
 template <typename K> __device__ inline bool key_changes(const seg_job &job, int64_t at) {
     const K *keys = (const K *)job.arrays[FROM_OUTPUT].keys;
-    return number_of(keys[at], job.order) != number_of(keys[at - 1], job.order);
+    return number_of_key(keys[at], job.order) != number_of_key(keys[at - 1], job.order);
 }
 
 __device__ inline void index_put(const seg_job &job, void *array, int64_t i, int64_t value) {

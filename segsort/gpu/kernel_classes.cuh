@@ -193,7 +193,8 @@ __device__ inline bool repair(const uint32_t (&w)[VT], const seg_job &job, const
 
 /* Are the pairs of neighbours that this lane checks in order? */
 template <int VT, int WIDE, typename KK>
-__device__ inline bool in_order(const seg_job &job, const segment_group<VT, WIDE> &g, const typename KK::K *keys) {
+__device__ inline bool places_in_order(const seg_job &job, const segment_group<VT, WIDE> &g,
+                                       const typename KK::K *keys) {
     bool right = true;
     const int n = g.segment->n;
     for (int i = g.t + 1; i < n; i += g.G) {
@@ -222,7 +223,7 @@ __device__ inline const K *segment_keys(const seg_job &job, const segment_group<
 
 template <typename K, int VT, int WIDE>
 __device__ inline const K *stage_keys(const seg_job &job, const segment_group<VT, WIDE> &g) {
-    return stage(g, (const K *)job.arrays[g.segment->from].keys, job.n, g.segment->begin, g.segment->n);
+    return stage_items(g, (const K *)job.arrays[g.segment->from].keys, job.n, g.segment->begin, g.segment->n);
 }
 
 /* Sorts the group's words: lane t brings words t, t + G, ... and ends with the sorted words t*VT .. t*VT + VT-1.
@@ -274,7 +275,7 @@ __device__ inline bool sort_segment(const seg_job &job, const segment_group<VT, 
         }
         const word_digit<K> digit = digit_of_pass<VT, WIDE, K>(g, pass);
         const int n = g.segment->n;
-        keys = WIDE ? stage_keys<K>(job, g) : staged(g.items, segment_keys<K>(job, g));
+        keys = WIDE ? stage_keys<K>(job, g) : staged_items(g.items, segment_keys<K>(job, g));
         copy_group();
         put_places(w, g, digit.low);
         copy_wait<0>();
@@ -288,7 +289,8 @@ __device__ inline bool sort_segment(const seg_job &job, const segment_group<VT, 
         if (pass == 0 && __any_sync(~0u, !exact)) {
             bool doubt = repair<VT, WIDE, KK>(w, job, g, keys, n, digit, exact);
             g.sync();
-            if (g.all_or((uint32_t)doubt, false) && g.all_or((uint32_t)!in_order<VT, WIDE, KK>(job, g, keys), false)) {
+            if (g.all_or((uint32_t)doubt, false) &&
+                g.all_or((uint32_t)!places_in_order<VT, WIDE, KK>(job, g, keys), false)) {
                 if (WIDE == GROUP_LARGE) {
                     return true;
                 }
@@ -324,7 +326,7 @@ __device__ inline void take_segment(const seg_job &job, const segment_group<VT, 
         g.segment->from = entry_from(entry);
         g.segment->n = at < count ? entry_length(entry) : 0;
         if (at + step < count) {
-            copy_async((unsigned long long *)&g.segment->next, job.list[c] + at + step);
+            fetch_async((unsigned long long *)&g.segment->next, job.list[c] + at + step);
             copy_group();
         }
     }

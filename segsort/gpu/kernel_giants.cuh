@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
         __syncthreads();
         const giant_share &share = sh.share;
         for (int64_t which = share.first; which <= share.last; which++) {
-            count_part<KK, V>(job, sh, giants, which);
+            count_giant_part<KK, V>(job, sh, giants, which);
         }
         giants_arrive(job);
         giants_await(job, 3ull * round + 1);

@@ -61,7 +61,7 @@ struct tile_lane {
 
 /* The work of lane number `at` out of the `lanes` lanes that the part needs. */
 template <typename K>
-__device__ inline tile_lane lane_of(const tile_row<K> &row, unsigned long long counts, int at, int lanes) {
+__device__ inline tile_lane lane_of_item(const tile_row<K> &row, unsigned long long counts, int at, int lanes) {
     int log = max(3 - row.only(), 0), x = at, rank = 0;
     bool pure = row.pure();
     if (!pure) {
@@ -170,8 +170,8 @@ __device__ inline K lane_differ(const K (&key)[VT], K first, const tile_lane &la
  * if leading bits tie although lower bits differ: then keys may be out of order. If the warp's segments have different
  * numbers of lanes, words begin with the number of their segment: all are then sorted as one of `most` lanes. */
 template <int VT, typename KK>
-__device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK::K> &row, const tile_lane &lane,
-                                  int digit) {
+__device__ inline bool sort_tile_short(const seg_job &job, const tile_row<typename KK::K> &row, const tile_lane &lane,
+                                       int digit) {
     typedef typename KK::K K;
     enum { low = (1 << TILE_BITS) - 1, wide = 8 * sizeof(K), kept = 32 - TILE_BITS };
     int from = lane.start + lane.t * VT, m = lane.n - lane.t * VT; /* this lane's m items; none if m < 1 */
@@ -253,19 +253,19 @@ __device__ inline bool sort_short(const seg_job &job, const tile_row<typename KK
 
 /* Sorts the part. Returns true if leading bits tie in some segment. */
 template <typename KK>
-__device__ inline bool sort_segments(const seg_job &job, const tile_row<typename KK::K> &row, unsigned long long counts,
-                                     int digit) {
+__device__ inline bool sort_tile_segments(const seg_job &job, const tile_row<typename KK::K> &row,
+                                          unsigned long long counts, int digit) {
     int ones = class_count(counts, 3) + class_count(counts, 4) + class_count(counts, 5);
     int many = 8 * class_count(counts, 0) + 4 * class_count(counts, 1) + 2 * class_count(counts, 2);
     bool tied = false;
     for (int at = (int)threadIdx.x; at / WARP * WARP < many + ones; at += TILE_NT) {
-        tile_lane lane = lane_of(row, counts, at, many + ones);
+        tile_lane lane = lane_of_item(row, counts, at, many + ones);
         if (__any_sync(~0u, lane.n > 4)) {
-            tied |= sort_short<8, KK>(job, row, lane, digit);
+            tied |= sort_tile_short<8, KK>(job, row, lane, digit);
         } else if (__any_sync(~0u, lane.n > 2)) {
-            tied |= sort_short<4, KK>(job, row, lane, digit);
+            tied |= sort_tile_short<4, KK>(job, row, lane, digit);
         } else {
-            tied |= sort_short<2, KK>(job, row, lane, digit);
+            tied |= sort_tile_short<2, KK>(job, row, lane, digit);
         }
     }
     return __syncthreads_or(tied) != 0;
@@ -287,9 +287,9 @@ template <typename KK> __device__ inline bool wrong_order(const seg_job &job, co
 /* Sorts the part of the row that fits in shared memory. */
 template <typename KK> __device__ inline void sort_part(const seg_job &job, const tile_row<typename KK::K> &row) {
     typedef typename KK::K K;
-    stage(job, row, (char *)row.keys, job.arrays[FROM_INPUT].keys, sizeof(K));
+    stage_tile(job, row, (char *)row.keys, job.arrays[FROM_INPUT].keys, sizeof(K));
     if (job.value_bytes > 0 && !job.positions) {
-        stage(job, row, row.values, job.arrays[FROM_INPUT].values, job.value_bytes);
+        stage_tile(job, row, row.values, job.arrays[FROM_INPUT].values, job.value_bytes);
     } else {
         copy_group();
     }
@@ -301,13 +301,13 @@ template <typename KK> __device__ inline void sort_part(const seg_job &job, cons
     }
     copy_wait<1>(); /* for the keys; values may arrive later */
     __syncthreads();
-    if (sort_segments<KK>(job, row, counts, -1) && wrong_order<KK>(job, row)) {
+    if (sort_tile_segments<KK>(job, row, counts, -1) && wrong_order<KK>(job, row)) {
         for (int i = (int)threadIdx.x; i < row.items; i += TILE_NT) { /* starts again, from the lowest digit */
             row.source[row.skew + i] = (uint16_t)(row.skew + i);
         }
         __syncthreads();
         for (int digit = 0; digit * TILE_DIGIT < 8 * (int)sizeof(K); digit++) {
-            sort_segments<KK>(job, row, counts, digit);
+            sort_tile_segments<KK>(job, row, counts, digit);
         }
     }
     copy_wait<0>();

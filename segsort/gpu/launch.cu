@@ -63,7 +63,7 @@ static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
 
-static bool is_small(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static bool sorts_by_one_kernel(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
 }
 
@@ -76,9 +76,9 @@ typedef struct sort_choice {
 
 /* list_few: items and segments are so few that one block lists all faster than a tile kernel sorts the few short ones.
  */
-static sort_choice choose(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
+static sort_choice choose_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
     sort_choice choice;
-    choice.small = is_small(ctx, args);
+    choice.small = sorts_by_one_kernel(ctx, args);
     choice.list_few = are_few(ctx, args) && !choice.small && args->segments <= LIST_FEW_SEGMENTS &&
                       args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
     choice.table = choice.small ? *lsp_segsort_table_of(ctx) : table_for(ctx, args);
@@ -99,51 +99,51 @@ static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_tab
 }
 
 /* The next `count` items of the scratch. */
-template <typename T> static T *take(lsp_layout *l, int64_t count) {
+template <typename T> static T *take_scratch(lsp_layout *l, int64_t count) {
     return (T *)lsp_layout_take(l, count, (int64_t)sizeof(T));
 }
 
-static void lay_out(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest,
-                    lsp_layout *l, seg_job *job) {
+static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest,
+                            lsp_layout *l, seg_job *job) {
     const bool giants = longest > LIST_LONGEST;
     const int64_t n = args->n;
     const bool changes = args->change || args->change_at || args->change_count || args->group_at;
     if (!choice->small || changes) {
-        job->counters = take<seg_counters>(l, 1);
+        job->counters = take_scratch<seg_counters>(l, 1);
     }
     if (changes) {
-        job->changes = take<unsigned long long>(l, changes_words(args));
+        job->changes = take_scratch<unsigned long long>(l, changes_words(args));
     }
     if (args->group_at) {
-        job->groups = take<unsigned long long>(l, 1 + group_chunks(n));
-        job->change = args->change ? args->change : take<unsigned char>(l, n);
+        job->groups = take_scratch<unsigned long long>(l, 1 + group_chunks(n));
+        job->change = args->change ? args->change : take_scratch<unsigned char>(l, n);
     }
     if (choice->small) {
         return;
     }
     const int64_t shorts = choice->list_few ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job->list[c] = take<unsigned long long>(l, class_entries(args, &choice->table, c, longest, shorts));
+        job->list[c] = take_scratch<unsigned long long>(l, class_entries(args, &choice->table, c, longest, shorts));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
         job->arrays[FROM_TEMPORARY].keys = lsp_layout_take(l, n, (int64_t)key_bytes);
         job->arrays[FROM_TEMPORARY].values = lsp_layout_take(l, n, (int64_t)args->value_bytes);
-        job->giants[0] = take<seg_giant>(l, giants_most(n));
-        job->giants[1] = take<seg_giant>(l, giants_most(n));
+        job->giants[0] = take_scratch<seg_giant>(l, giants_most(n));
+        job->giants[1] = take_scratch<seg_giant>(l, giants_most(n));
         job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, lsp_cuda_get_chip(ctx)->sms);
         const int64_t tiles = giants_tiles(n, job->giant_tile);
-        job->tiles = take<split_tile>(l, tiles);
-        job->counts = take<int64_t>(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS);
-        job->rows = take<uint32_t>(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS);
+        job->tiles = take_scratch<split_tile>(l, tiles);
+        job->counts = take_scratch<int64_t>(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS);
+        job->rows = take_scratch<uint32_t>(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS);
     }
 }
 
-extern "C" bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
+static bool device_scratch_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
     lsp_layout l = {NULL, SCRATCH_ALIGN, 0, false};
-    const sort_choice choice = choose(ctx, args, longest);
+    const sort_choice choice = choose_kernels(ctx, args, longest);
     seg_job job;
-    lay_out(ctx, args, &choice, longest, &l, &job);
+    lay_out_scratch(ctx, args, &choice, longest, &l, &job);
     *bytes = l.bytes;
     return !l.overflow;
 }
@@ -250,7 +250,7 @@ done:
 }
 
 /* Starts all kernels of a sort. */
-template <typename KK> static lsp_status start(lsp_ctx *ctx, const seg_job *job) {
+template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_job *job) {
     typedef typename KK::K K;
     lsp_status status = LSP_OK;
     const bool changes = job->change || job->change_at || job->change_count;
@@ -282,12 +282,14 @@ done:
 }
 
 /* Chooses the instance of the kernels for this kind of keys. */
-static lsp_status start_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
+static lsp_status start_sort_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
     const uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
     if (!job->order.is_float && job->order.keep == all) {
-        return wide ? start<key_kind<unsigned long long, true>>(ctx, job) : start<key_kind<uint32_t, true>>(ctx, job);
+        return wide ? start_kernels<key_kind<unsigned long long, true>>(ctx, job)
+                    : start_kernels<key_kind<uint32_t, true>>(ctx, job);
     }
-    return wide ? start<key_kind<unsigned long long, false>>(ctx, job) : start<key_kind<uint32_t, false>>(ctx, job);
+    return wide ? start_kernels<key_kind<unsigned long long, false>>(ctx, job)
+                : start_kernels<key_kind<uint32_t, false>>(ctx, job);
 }
 
 static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest) {
@@ -326,26 +328,22 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_c
     return job;
 }
 
-extern "C" lsp_status lsp_segsort_cuda_split(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch,
-                                             int bits) {
+static lsp_status sort_by_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch,
+                                  int split_bits) {
     lsp_status status = LSP_OK;
     lsp_layout l = {(char *)scratch, SCRATCH_ALIGN, 0, false};
-    const sort_choice choice = choose(ctx, args, longest);
+    const sort_choice choice = choose_kernels(ctx, args, longest);
     seg_job job = make_job(ctx, args, &choice, longest);
-    job.split_bits = bits;
-    lay_out(ctx, args, &choice, longest, &l, &job);
+    job.split_bits = split_bits;
+    lay_out_scratch(ctx, args, &choice, longest, &l, &job);
     if (args->segments > 0) {
-        LSP_TRY(start_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
+        LSP_TRY(start_sort_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
     }
     if (args->group_at) {
         LSP_TRY(start_groups(ctx, &job));
     }
 done:
     return status;
-}
-
-extern "C" lsp_status lsp_segsort_cuda(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch) {
-    return lsp_segsort_cuda_split(ctx, args, longest, scratch, SPLIT_BITS);
 }
 
 /* ---- the longest segment ---- */
@@ -366,11 +364,11 @@ static __global__ void kernel_longest(seg_job job, unsigned long long *longest) 
     }
 }
 
-extern "C" lsp_status lsp_segsort_cuda_longest(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
+static lsp_status longest_on_device(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     void *most = NULL;
-    const sort_choice choice = choose(ctx, args, args->n);
+    const sort_choice choice = choose_kernels(ctx, args, args->n);
     seg_job job = make_job(ctx, args, &choice, args->n);
     const int64_t blocks = lsp_blocks_for(ctx, args->segments, LONGEST_NT, 8);
     *longest = 0;
@@ -385,3 +383,6 @@ done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
+
+const lsp_segsort_device lsp_segsort_cuda = {"cuda",         "the GPU", true, device_scratch_bytes, longest_on_device,
+                                             sort_by_kernels};

@@ -1,8 +1,8 @@
 /* Sorting networks in registers: G lanes with VT words each sort G * VT words; lane t ends with the sorted words t*VT
- * .. t*VT + VT-1. Words are exchanged in the three patterns of the paper: within a lane (`exchange`), with the mirrored
- * word of the mirrored lane (`flip`), and with the same word of another lane (`halve`). A lane first sorts its words by
- * Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged in pairs: a flip, halves, and merges within
- * lanes. VT need not be a power of two; G is a power of two, known at run time. */
+ * .. t*VT + VT-1. Words are exchanged in the three patterns of the paper: within a lane (`exchange_words`), with the
+ * mirrored word of the mirrored lane (`flip`), and with the same word of another lane (`halve_lanes`). A lane first
+ * sorts its words by Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged in pairs: a flip, halves, and
+ * merges within lanes. VT need not be a power of two; G is a power of two, known at run time. */
 #ifndef LSP_SEGSORT_GPU_NETWORK_CUH
 #define LSP_SEGSORT_GPU_NETWORK_CUH
 
@@ -16,7 +16,7 @@ struct network_ones {
 
 /* low, high = min, max. The unit for min and max limits throughput; the one for multiply-add is idle. So two of three
  * maxima are computed there, as low + high - min; the index I selects these two. */
-template <int I> __device__ inline void exchange(uint32_t &low, uint32_t &high, const network_ones &ones) {
+template <int I> __device__ inline void exchange_words(uint32_t &low, uint32_t &high, const network_ones &ones) {
     uint32_t x = min(low, high);
     high = I % 3 == 0 ? max(low, high) : x * ones.minus + (low * ones.plus + high);
     low = x;
@@ -36,7 +36,7 @@ template <int VT, int AT, int N, int P, int R, int D, int I = 0>
 __device__ inline void exchange_stage(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (I + D < N) {
         if constexpr ((I & P) == R) {
-            exchange<I>(w[AT + I], w[AT + I + D], ones);
+            exchange_words<I>(w[AT + I], w[AT + I + D], ones);
         }
         exchange_stage<VT, AT, N, P, R, D, I + 1>(w, ones);
     }
@@ -66,14 +66,14 @@ template <int VT, int AT, int N> __device__ inline void sort_words(uint32_t (&w)
 template <int VT, int AT, int N, int I = 0>
 __device__ inline void exchange_halves(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (I < N / 2) {
-        exchange<I + AT>(w[AT + I], w[AT + I + N / 2], ones);
+        exchange_words<I + AT>(w[AT + I], w[AT + I + N / 2], ones);
         exchange_halves<VT, AT, N, I + 1>(w, ones);
     }
 }
 /* Exchanges word I with word VT-1-I: two ascending halves become two bitonic ones, the smaller words first. */
 template <int VT, int I = 0> __device__ inline void exchange_reflected(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (I < VT / 2) {
-        exchange<I>(w[I], w[VT - 1 - I], ones);
+        exchange_words<I>(w[I], w[VT - 1 - I], ones);
         exchange_reflected<VT, I + 1>(w, ones);
     }
 }
@@ -102,7 +102,7 @@ template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g, const ne
     }
 }
 /* Exchanges word r of lane l with word r of lane l ^ mask. */
-template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask, const network_ones &ones) {
+template <int VT> __device__ inline void halve_lanes(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     bool upper = (threadIdx.x & mask) != 0;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
@@ -112,7 +112,7 @@ template <int VT> __device__ inline void halve(uint32_t (&w)[VT], int mask, cons
 /* Ends a merge, after all exchanges between lanes more than `mask` apart. */
 template <int VT> __device__ inline void merge_lanes(uint32_t (&w)[VT], int mask, const network_ones &ones) {
     for (; mask > 0; mask /= 2) {
-        halve(w, mask, ones);
+        halve_lanes(w, mask, ones);
     }
     merge_words<VT, 0, VT>(w, ones);
 }
@@ -147,8 +147,8 @@ __device__ inline void exchange_columns(uint32_t (&w)[VT], const network_ones &o
     enum { H = VT / 2 };
     if constexpr (I < H) {
         if constexpr (I / D % 2 == 0) {
-            exchange<I>(w[I], w[I + D], ones);
-            exchange<I + 1>(w[H + I + D], w[H + I], ones);
+            exchange_words<I>(w[I], w[I + D], ones);
+            exchange_words<I + 1>(w[H + I + D], w[H + I], ones);
         }
         exchange_columns<VT, D, I + 1>(w, ones);
     }
@@ -161,7 +161,7 @@ template <int VT, int D> __device__ inline void merge_columns(uint32_t (&w)[VT],
 }
 template <int VT, int I = 0> __device__ inline void exchange_mirrored(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (I < VT / 2) {
-        exchange<I>(w[I], w[VT / 2 + I], ones);
+        exchange_words<I>(w[I], w[VT / 2 + I], ones);
         exchange_mirrored<VT, I + 1>(w, ones);
     }
 }
@@ -240,7 +240,7 @@ __device__ inline void sort_group(uint32_t (&w)[VT], int G, int t, int id, uint3
 /* As sort_lanes, for a number of lanes known at compile time: no loops, so fewer moves but more code. */
 template <int MASK, int VT> __device__ inline void halve_down(uint32_t (&w)[VT], const network_ones &ones) {
     if constexpr (MASK > 0) {
-        halve(w, MASK, ones);
+        halve_lanes(w, MASK, ones);
         halve_down<MASK / 2>(w, ones);
     }
 }

@@ -1,13 +1,12 @@
 /* The segmented sort on a GPU, in a build without CUDA: it refuses. */
 #include "core/none.h"
-#include "segsort/segsort.h"
+#include "segsort/job.h"
 
 /* clang-format off */
-LSP_NO_CUDA(lsp_segsort_cuda, (lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch), ctx)
-LSP_NO_CUDA(lsp_segsort_cuda_split, (lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch, int bits), ctx)
-LSP_NO_CUDA(lsp_segsort_cuda_longest, (lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest), ctx)
-/* clang-format on */
+static LSP_NO_CUDA(refuse_longest, (lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest), ctx)
+static LSP_NO_CUDA(refuse_sort, (lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch, int split_bits), ctx)
 
-bool lsp_segsort_cuda_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
-    return false;
-}
+static bool refuse_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) { return false; }
+
+const lsp_segsort_device lsp_segsort_cuda = {.bytes = refuse_scratch, .longest = refuse_longest, .run = refuse_sort};
+/* clang-format on */

@@ -188,7 +188,7 @@ __device__ inline void place_digits(split_shared &sh, const split_tile &tile, in
 }
 
 /* Prefetches memory that is read soon to the L2 cache. */
-__device__ inline void fetch_ahead(const void *from, int bytes) {
+__device__ inline void fetch_values_ahead(const void *from, int bytes) {
     enum { line = 128 };
     for (int at = (int)threadIdx.x * line; at < bytes; at += SPLIT_NT * line) {
         lsp_prefetch((const char *)from + at);
@@ -277,9 +277,9 @@ __device__ inline void get_values(const seg_job &job, const seg_split &g, int64_
 
 /* Writes the values from shared memory to their places. */
 template <typename T, int VT, bool FULL>
-__device__ inline void put_values(const seg_job &job, split_shared &sh, const seg_split &g,
-                                  const split_work<VT, FULL> &work, int parts, int part,
-                                  const unsigned (&digits)[VT / 4]) {
+__device__ inline void put_split_values(const seg_job &job, split_shared &sh, const seg_split &g,
+                                        const split_work<VT, FULL> &work, int parts, int part,
+                                        const unsigned (&digits)[VT / 4]) {
     const T *items = (const T *)items_of(sh) + threadIdx.x;
     T *to = (T *)job.arrays[g.to].values + (int64_t)threadIdx.x * parts + part;
 #pragma unroll
@@ -324,7 +324,7 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     void *room = items_of(sh);
     split_spots<VT> spots;
     if (V > 0 && !(job.positions && g.from == FROM_INPUT)) {
-        fetch_ahead((const char *)job.arrays[g.from].values + tile.begin * V, tile.count * V);
+        fetch_values_ahead((const char *)job.arrays[g.from].values + tile.begin * V, tile.count * V);
     }
     {
         T value[pairs ? VT : 1];
@@ -390,7 +390,7 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
         if (part == parts - 1) {
             get_keys(job, next, key);
         }
-        put_values<T>(job, sh, g, work, parts, part, digits);
+        put_split_values<T>(job, sh, g, work, parts, part, digits);
     }
 }
 

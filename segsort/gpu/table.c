@@ -1,6 +1,6 @@
 /* The tables of limits that choose a GPU sort's kernels: the shipped ones, and a caller's own. */
 #include "core/cuda.h"
-#include "segsort/segsort.h"
+#include "segsort/job.h"
 
 /* As `sparse-bench segsort --tune` printed them on the GPU named; on the H200 it would also leave out class 22, for
  * half a percent. A GPU uses the last table whose compute capability is not above its own, or the first. */

@@ -58,13 +58,14 @@ __device__ inline void stage_runs(const seg_job &job, const tile_row<K> &row, T 
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
         const T *source = (const T *)from + at * parts;
         for (int i = first < 0 ? first + step : first; i < count * parts; i += step) {
-            copy_async(to + place * parts + i, source + i);
+            fetch_async(to + place * parts + i, source + i);
         }
     });
 }
 /* Starts to copy the part's keys or values to shared memory. */
 template <typename K>
-__device__ inline void stage(const seg_job &job, const tile_row<K> &row, char *to, const void *from, int item_bytes) {
+__device__ inline void stage_tile(const seg_job &job, const tile_row<K> &row, char *to, const void *from,
+                                  int item_bytes) {
     if (row.together) {
         const char *items = (const char *)from;
         int64_t first = row.base + row.at[row.j0] - row.skew;
@@ -77,7 +78,7 @@ __device__ inline void stage(const seg_job &job, const tile_row<K> &row, char *t
     copy_group();
 }
 
-struct no_value {};
+struct no_tile_value {};
 
 /* Writes the part's keys and values in sorted order, four items of a thread at a time. */
 template <typename V, typename K> __device__ inline void write_part(const seg_job &job, const tile_row<K> &row) {
@@ -114,7 +115,7 @@ template <typename V, typename K> __device__ inline void write_part(const seg_jo
     });
 }
 /* Writes positions as the part's values. */
-template <typename K> __device__ inline void write_positions(const seg_job &job, const tile_row<K> &row) {
+template <typename K> __device__ inline void write_tile_positions(const seg_job &job, const tile_row<K> &row) {
     each_run(job, row, [&](int step, int first, int place, int64_t at, int count) {
         for (int i = first < 0 ? first + step : first; i < count; i += step) {
             int from = row.source[place + i], start = place + i; /* of the segment, if positions count from there */
@@ -127,7 +128,7 @@ template <typename K> __device__ inline void write_positions(const seg_job &job,
 }
 template <typename K> __device__ inline void write_items(const seg_job &job, const tile_row<K> &row) {
     if (job.positions || job.value_bytes == 0) {
-        write_part<no_value>(job, row);
+        write_part<no_tile_value>(job, row);
     } else if (job.value_bytes == 4) {
         write_part<uint32_t>(job, row);
     } else if (job.value_bytes == 8) {
@@ -136,7 +137,7 @@ template <typename K> __device__ inline void write_items(const seg_job &job, con
         write_part<ulonglong2>(job, row);
     }
     if (job.positions) {
-        write_positions(job, row);
+        write_tile_positions(job, row);
     }
 }
 

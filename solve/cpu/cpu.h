@@ -2,7 +2,7 @@
 #ifndef LSP_SOLVE_CPU_H
 #define LSP_SOLVE_CPU_H
 
-#include "solve/solve.h"
+#include "solve/job.h"
 
 /* The loops of kernel_template.h, which says what each reads and writes. */
 #define LSP_SOLVE_LOOPS(X)                                                                                             \

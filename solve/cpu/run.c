@@ -4,26 +4,28 @@
 #include "matrices/matrices.h"
 #include "solve/rules.h"
 
+typedef struct running {
+    const lsp_solve_plan *plan;
+    lsp_solve_team team;
+    lsp_solve_outcome *outcome;
+    lsp_solve_state *s; /* of the outcome */
+    lsp_solve_loop loop;
+} running;
+
 /* The user's hook, and the history. Returns true if the hook stops the solver. */
-static bool tell(const lsp_solve_plan *plan, const lsp_solve_state *s) {
-    const lsp_solve_options *o = &plan->options;
+static bool tell(const running *run) {
+    const lsp_solve_options *o = &run->plan->options;
+    const lsp_solve_state *s = run->s;
     const double residual = lsp_rule_residual(s);
     if (s->cause == LSP_CAUSE_RESIDUAL) { /* the iteration that ended so has no residual */
         return false;
     }
-    if (s->iteration >= 0 && s->iteration < o->history_capacity) {
-        o->history[s->iteration] = residual;
+    if (s->iteration >= 0 && s->iteration < s->history_capacity) {
+        s->history[s->iteration] = residual;
     }
-    return s->iteration > 0 && o->on_iteration != NULL && o->on_iteration(o->iteration_user, s->iteration, residual) &&
-           s->end != LSP_SOLVE_CONVERGED;
+    return s->iteration > 0 && o->on_iteration != NULL &&
+           o->on_iteration(o->iteration_user, run->outcome->before + s->iteration, residual);
 }
-
-typedef struct running {
-    const lsp_solve_plan *plan;
-    lsp_solve_team team;
-    lsp_solve_state *s;
-    lsp_solve_loop loop;
-} running;
 
 static void loop(running *run, lsp_solve_loop_id id, double sums[3]) {
     lsp_solve_loop *l = &run->loop;
@@ -69,16 +71,16 @@ static lsp_status start(running *run) {
     const lsp_solve_plan *plan = run->plan;
     lsp_solve_state *s = run->s;
     double sums[3];
-    if (plan->options.use_x0) {
+    if (run->outcome->guess) {
         LSP_TRY(lsp_solve_multiply(plan, run->loop.x, plan->vectors.q));
     }
-    run->loop.q = plan->options.use_x0 ? plan->vectors.q : NULL;
+    run->loop.q = run->outcome->guess ? plan->vectors.q : NULL;
     loop(run, LSP_LOOP_START, sums);
     run->loop.q = plan->vectors.q;
     s->bb = sums[0];
     LSP_TRY(apply_to_r(run, &sums[2]));
     lsp_rule_turn(s, sums[1], plan->bicgstab ? sums[1] : sums[2], plan->bicgstab);
-    (void)tell(plan, s);
+    (void)tell(run);
     LSP_TRY(turn(run));
 done:
     return status;
@@ -129,43 +131,13 @@ done:
     return status;
 }
 
-static bool is_zero(const running *run) {
-    const int64_t n = run->team.n;
-    int64_t i = 0;
-    if (run->team.type == LSP_F64) {
-        for (; i < n && ((const double *)run->loop.b)[i] == 0; i++) {
-        }
-    } else {
-        for (; i < n && ((const float *)run->loop.b)[i] == 0; i++) {
-        }
-    }
-    return i == n;
-}
-
-/* |b - A x|^2 of the final x; x = 0 for b = 0. */
-static lsp_status finish(running *run, double *rr) {
-    lsp_status status = LSP_OK;
-    double sums[3] = {0};
-    if (run->s->bb == 0) {
-        run->loop.q = NULL;
-        loop(run, LSP_LOOP_START, sums);
-        sums[0] = 0;
-        lsp_rule_zero(run->s, is_zero(run));
-    } else {
-        LSP_TRY(lsp_solve_multiply(run->plan, run->loop.x, run->plan->vectors.q));
-        loop(run, LSP_LOOP_RESIDUAL, sums);
-    }
-    *rr = sums[0];
-done:
-    return status;
-}
-
-lsp_status lsp_solve_run_cpu(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
+static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
     lsp_status status = LSP_OK;
     lsp_solve_state *s = &outcome->state;
     const lsp_solve_vectors *v = &plan->vectors;
     running run = {.plan = plan,
                    .team = {plan->ctx, plan->n, plan->type, plan->parts},
+                   .outcome = outcome,
                    .s = s,
                    .loop = {.b = b,
                             .inverse = plan->inverse,
@@ -183,22 +155,31 @@ lsp_status lsp_solve_run_cpu(lsp_solve_plan *plan, const void *b, lsp_solve_outc
     while (s->end == LSP_SOLVE_RUNS && !outcome->stopped) {
         LSP_TRY(plan->bicgstab ? iterate_bicgstab(&run) : iterate_cg(&run));
         if (s->due) { /* an iteration is complete */
-            outcome->stopped = tell(plan, s);
+            outcome->stopped = tell(&run);
         }
         LSP_TRY(turn(&run));
     }
-    outcome->b_norm = sqrt(s->bb);
-    outcome->last = lsp_rule_residual(s);
-    LSP_TRY(finish(&run, &outcome->rr));
 done:
     return status;
 }
 
-lsp_status lsp_solve_prepare_cpu(lsp_solve_plan *plan) {
+static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const void *x, double *rr) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_team team = {plan->ctx, plan->n, plan->type, plan->parts};
+    const lsp_solve_loop loop = {.b = b, .q = plan->vectors.q};
+    double sums[3];
+    LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
+    lsp_solve_loop_run(&team, LSP_LOOP_RESIDUAL, &loop, sums);
+    *rr = sums[0];
+done:
+    return status;
+}
+
+static lsp_status prepare(lsp_solve_plan *plan) {
     return lsp_alloc(plan->ctx, LSP_HOST, lsp_solve_partials(plan->n), sizeof(double), &plan->parts);
 }
 
-void lsp_solve_release_cpu(lsp_solve_plan *plan) { lsp_free(plan->ctx, plan->parts); }
+static void release(lsp_solve_plan *plan) { lsp_free(plan->ctx, plan->parts); }
 
 /* ---- the diagonal ---- */
 
@@ -230,7 +211,7 @@ static void invert_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-lsp_status lsp_solve_diagonal_cpu(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad) {
+static lsp_status invert_diagonal(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad) {
     diagonal d = {A, type, inverse, INT64_MAX};
     lsp_for_shares(ctx, A->rows, 1 << 13, invert_rows, &d);
     *bad = d.bad == INT64_MAX ? -1 : d.bad;
@@ -238,6 +219,17 @@ lsp_status lsp_solve_diagonal_cpu(lsp_ctx *ctx, const lsp_csr *A, lsp_type type,
 }
 
 /* ---- for the NAS benchmark ---- */
+
+static void set_ones(void *data, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        ((double *)data)[i] = 1;
+    }
+}
+
+static lsp_status fill_ones(lsp_ctx *ctx, int64_t n, double *x) {
+    lsp_for_shares(ctx, n, 1 << 14, set_ones, x);
+    return LSP_OK;
+}
 
 static lsp_status run_alone(lsp_ctx *ctx, int64_t n, lsp_solve_loop_id id, const lsp_solve_loop *loop, double sums[3]) {
     lsp_status status = LSP_OK;
@@ -250,7 +242,7 @@ done:
     return status;
 }
 
-lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
+static lsp_status pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
     double all[3] = {0};
     const lsp_solve_loop loop = {.b = x, .z = z};
     const lsp_status status = run_alone(ctx, n, LSP_LOOP_PAIR, &loop, all);
@@ -259,8 +251,18 @@ lsp_status lsp_solve_pair_cpu(lsp_ctx *ctx, int64_t n, const double *x, const do
     return status;
 }
 
-lsp_status lsp_solve_scale_cpu(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
+static lsp_status scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
     double none[3];
     const lsp_solve_loop loop = {.z = from, .x = to, .alpha = factor};
     return run_alone(ctx, n, LSP_LOOP_SCALE, &loop, none);
 }
+
+const lsp_solve_backend lsp_solve_cpu = {.solver = "threads",
+                                         .prepare = prepare,
+                                         .release = release,
+                                         .run = run_round,
+                                         .residual = find_residual,
+                                         .diagonal = invert_diagonal,
+                                         .ones = fill_ones,
+                                         .pair = pair,
+                                         .scale = scale};

@@ -1,7 +1,7 @@
 /* Jacobi: 1 / diagonal of a matrix on the GPU. A warp reads a row. */
 #include "core/block.cuh"
 #include "core/launch.cuh"
-#include "solve/solve.h"
+#include "gpu.h"
 
 enum { NT = 256, ROWS = NT / WARP };
 
@@ -39,8 +39,8 @@ static __global__ void __launch_bounds__(NT) kernel_diagonal(lsp_csr A, lsp_type
     }
 }
 
-extern "C" lsp_status lsp_solve_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse,
-                                              int64_t *bad) {
+extern "C" lsp_status lsp_solve_launch_diagonal(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse,
+                                                int64_t *bad) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const long long none = INT64_MAX;

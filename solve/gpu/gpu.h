@@ -2,7 +2,7 @@
 #ifndef LSP_SOLVE_GPU_GPU_H
 #define LSP_SOLVE_GPU_GPU_H
 
-#include "solve/solve.h"
+#include "solve/job.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,9 +49,12 @@ lsp_status lsp_solve_launch_turn(const lsp_solve_plan *plan, bool first);
 lsp_status lsp_solve_launch_half(const lsp_solve_plan *plan);
 lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan);
 lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *plan);
-/* To area->total[0]: how many numbers of b are not 0; |b - q|^2. */
-lsp_status lsp_solve_launch_count(const lsp_solve_plan *plan, const void *b);
+/* To area->total[0]: |b - q|^2. */
 lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q);
+/* As in lsp_solve_backend; diagonal.cu has the first. */
+lsp_status lsp_solve_launch_diagonal(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
+lsp_status lsp_solve_launch_pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
+lsp_status lsp_solve_launch_scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);
 
 #ifdef __cplusplus
 }

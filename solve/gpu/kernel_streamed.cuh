@@ -39,14 +39,6 @@ __global__ void __launch_bounds__(NT)
     leave_sums(sums, out);
 }
 
-/* How many numbers of b are not 0. */
-template <typename T>
-__global__ void __launch_bounds__(NT) kernel_count(int64_t n, const T *__restrict__ b, lsp_solve_partial *out) {
-    double sums[1] = {0};
-    each(n, [&](int64_t i) { sums[0] += b[i] != 0; });
-    leave_sums(sums, out);
-}
-
 /* |b - q|^2 */
 template <typename T>
 __global__ void __launch_bounds__(NT)

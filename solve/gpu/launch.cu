@@ -34,9 +34,6 @@ template <typename T> static lsp_status launch_dot(const lsp_solve_plan *plan, c
 template <typename T> static lsp_status launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
     return START(plan, kernel_residual, CONST(b), CONST(q), &area_of(plan)->sums[0]);
 }
-template <typename T> static lsp_status launch_count(const lsp_solve_plan *plan, const void *b) {
-    return START(plan, kernel_count, CONST(b), &area_of(plan)->sums[0]);
-}
 template <typename T> static lsp_status launch_step(const lsp_solve_plan *plan, lsp_solve_area *area) {
     return START_EARLY(plan, kernel_step, CONST(plan->vectors.q), CONST(plan->inverse), (T *)plan->vectors.r, area);
 }
@@ -80,21 +77,13 @@ extern "C" lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *pla
     return LAUNCH(plan, step_stabilized, area_of(plan));
 }
 
-/* area->total[0] = what the kernel before left. */
-static lsp_status total(const lsp_solve_plan *plan) {
-    lsp_solve_area *area = area_of(plan);
-    return LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
-                      (int)blocks_for(plan->n), area->total);
-}
-
-extern "C" lsp_status lsp_solve_launch_count(const lsp_solve_plan *plan, const void *b) {
-    const lsp_status status = LAUNCH(plan, count, b);
-    return status == LSP_OK ? total(plan) : status;
-}
-
 extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
+    lsp_solve_area *area = area_of(plan);
     const lsp_status status = LAUNCH(plan, residual, b, q);
-    return status == LSP_OK ? total(plan) : status;
+    return status == LSP_OK
+               ? LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                            (int)blocks_for(plan->n), area->total)
+               : status;
 }
 
 /* ---- for the NAS benchmark ---- */
@@ -115,7 +104,7 @@ static __global__ void __launch_bounds__(NT)
     each(n, [&](int64_t i) { to[i] = factor * from[i]; });
 }
 
-extern "C" lsp_status lsp_solve_pair_cuda(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
+extern "C" lsp_status lsp_solve_launch_pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     void *memory;
@@ -132,6 +121,6 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_solve_scale_cuda(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
+extern "C" lsp_status lsp_solve_launch_scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {
     return LSP_LAUNCH(ctx, kernel_scale, blocks_for(n), NT, 0, n, factor, from, to);
 }

@@ -1,6 +1,7 @@
 /* The iterations on a GPU. "streamed": kernels for products and vectors, which decide by themselves; the host enqueues
  * iterations in batches, as one CUDA graph unless the user's functions take part, and reads what an earlier batch found
  * while the next one runs. "resident": one kernel does everything (resident.h). */
+#include "core/items.h"
 #include "gpu.h"
 #include "resident.h"
 #include "solve/rules.h"
@@ -22,7 +23,7 @@ static int batch_for(const lsp_solve_plan *plan) {
     return batch > MOST_BATCH ? MOST_BATCH : batch > 1 ? (int)batch : 1;
 }
 
-lsp_status lsp_solve_prepare_cuda(lsp_solve_plan *plan) {
+static lsp_status prepare(lsp_solve_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_solve_gpu *gpu;
@@ -35,7 +36,8 @@ done:
     return status;
 }
 
-void lsp_solve_release_cuda(lsp_solve_plan *plan) {
+static void release(lsp_solve_plan *plan) {
+    lsp_resident_free(plan->ctx, plan->resident);
     if (plan->parts != NULL) {
         lsp_free(plan->ctx, gpu_of(plan)->area);
         lsp_free(plan->ctx, plan->parts);
@@ -117,11 +119,11 @@ static void record(lsp_solve_plan *plan) {
 }
 
 /* Tells the hook what it has not seen. Returns true if it stops the solver. */
-static bool tell(const lsp_solve_plan *plan, const lsp_solve_news *news, int64_t *seen) {
+static bool tell(const lsp_solve_plan *plan, const lsp_solve_news *news, int64_t before, int64_t *seen) {
     const lsp_solve_options *o = &plan->options;
     while (o->on_iteration != NULL && *seen < news->state.iteration) {
         const int64_t k = ++*seen;
-        if (o->on_iteration(o->iteration_user, k, news->recent[k % LSP_SOLVE_RECENT])) {
+        if (o->on_iteration(o->iteration_user, before + k, news->recent[k % LSP_SOLVE_RECENT])) {
             return true;
         }
     }
@@ -145,7 +147,7 @@ static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) 
             LSP_TRY(lsp_cuda_queue_news(ctx, queue, (int)(read++ % LSP_CUDA_SLOTS), &memory));
             const lsp_solve_news *news = memory;
             outcome->state = news->state;
-            outcome->stopped = outcome->stopped || tell(plan, news, &seen);
+            outcome->stopped = outcome->stopped || tell(plan, news, outcome->before, &seen);
             ended = outcome->stopped || news->state.end != LSP_SOLVE_RUNS;
         }
     }
@@ -155,21 +157,11 @@ done:
 
 /* ---- the whole ---- */
 
-/* |b - A x|^2 of the final x; x = 0 for b = 0. */
-static lsp_status finish(const lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
+static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const void *x, double *rr) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    if (outcome->b_norm == 0) {
-        double count;
-        LSP_TRY(lsp_cuda_clear(ctx, x, plan->n * (int64_t)lsp_type_bytes(plan->type)));
-        LSP_TRY(lsp_solve_launch_count(plan, b));
-        LSP_TRY(lsp_cuda_read(ctx, &count, gpu_of(plan)->area->total, sizeof count));
-        lsp_rule_zero(&outcome->state, count == 0);
-    } else {
-        LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
-        LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
-        LSP_TRY(lsp_cuda_read(ctx, &outcome->rr, gpu_of(plan)->area->total, sizeof outcome->rr));
-    }
+    LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
+    LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
+    LSP_TRY(lsp_cuda_read(plan->ctx, rr, gpu_of(plan)->area->total, sizeof *rr));
 done:
     return status;
 }
@@ -178,27 +170,25 @@ static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_ou
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
-    const lsp_solve_options *o = &plan->options;
     const lsp_solve_vectors *v = &plan->vectors;
     lsp_solve_state *s = &outcome->state;
-    int64_t kept = lsp_min(o->history_capacity, o->max_iterations < INT64_MAX ? o->max_iterations + 1 : INT64_MAX);
+    double *const told = s->history; /* on the host */
+    int64_t kept = lsp_min(s->history_capacity, s->max_iterations < INT64_MAX ? s->max_iterations + 1 : INT64_MAX);
     void *history = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *o->history, &history));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *told, &history));
     s->history = history;
     s->history_capacity = kept;
     record(plan);
     LSP_TRY(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
-    if (o->use_x0) {
+    if (outcome->guess) {
         LSP_TRY(lsp_solve_multiply(plan, s->x, v->q));
     }
-    LSP_TRY(lsp_solve_launch_start(plan, b, o->use_x0 ? v->q : NULL, s->x));
+    LSP_TRY(lsp_solve_launch_start(plan, b, outcome->guess ? v->q : NULL, s->x));
     LSP_TRY(apply_to_r(plan));
     LSP_TRY(turn(plan, true));
     LSP_TRY(run_batches(plan, outcome));
     kept = lsp_min(kept, s->iteration + 1);
-    LSP_TRY(lsp_cuda_copy(ctx, o->history, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *o->history));
-    outcome->b_norm = sqrt(s->bb);
-    outcome->last = lsp_rule_residual(s);
+    LSP_TRY(lsp_cuda_copy(ctx, told, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *told));
 done:
     if (status != LSP_OK) {
         (void)lsp_cuda_sync(ctx); /* what was enqueued uses the plan's memory */
@@ -209,24 +199,22 @@ done:
 
 static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
     lsp_status status = LSP_OK;
-    const lsp_solve_options *o = &plan->options;
     lsp_solve_state *s = &outcome->state;
     lsp_resident_result result = {0};
     const lsp_resident_args args = {.b = b,
                                     .x = s->x,
                                     .inverse = plan->inverse,
-                                    .rtol = o->rtol,
-                                    .atol = o->atol,
-                                    .max_iterations = o->max_iterations,
-                                    .fixed = o->fixed,
-                                    .use_x0 = o->use_x0,
-                                    .history = o->history,
-                                    .history_capacity = o->history_capacity};
+                                    .rtol = s->rtol,
+                                    .atol = s->atol,
+                                    .max_iterations = s->max_iterations,
+                                    .fixed = s->fixed,
+                                    .use_x0 = outcome->guess,
+                                    .history = s->history,
+                                    .history_capacity = s->history_capacity};
     LSP_TRY(lsp_resident_cg(plan->ctx, plan->resident, &args, &result));
     outcome->solver = "resident";
-    outcome->b_norm = result.b_norm;
-    outcome->last = result.residual;
     s->bb = result.b_norm * result.b_norm;
+    s->rr = result.residual * result.residual * s->bb;
     s->end = (int)result.end;
     s->end_iteration = result.iterations;
     s->iteration = result.end == LSP_SOLVE_INDEFINITE || result.end == LSP_SOLVE_NOT_FINITE
@@ -239,11 +227,47 @@ done:
     return status;
 }
 
-lsp_status lsp_solve_run_cuda(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
-    void *x = outcome->state.x;
-    LSP_TRY(plan->resident != NULL ? run_resident(plan, b, outcome) : run_streamed(plan, b, outcome));
-    LSP_TRY(finish(plan, b, x, outcome));
-done:
-    return status;
+static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
+    return plan->resident != NULL ? run_resident(plan, b, outcome) : run_streamed(plan, b, outcome);
 }
+
+/* ---- the solver that is one kernel ---- */
+
+static bool fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row) {
+    return lsp_resident_fits(ctx, A, longest_row, NULL);
+}
+
+static lsp_status keep(lsp_solve_plan *plan, const lsp_csr *A) {
+    return lsp_resident_create(plan->ctx, A, NULL, &plan->resident, NULL);
+}
+
+static lsp_status update(lsp_solve_plan *plan, const lsp_csr *A) {
+    lsp_cuda_queue_forget(&plan->queue); /* it reads the arrays of the old A */
+    return plan->resident != NULL ? lsp_resident_update(plan->ctx, plan->resident, A) : LSP_OK;
+}
+
+static lsp_status nas(lsp_solve_plan *plan, double shift, int64_t iterations, double *zeta, double *residual,
+                      double *seconds) {
+    return lsp_resident_nas(
+        plan->ctx, plan->resident,
+        &(lsp_resident_nas_args){.shift = shift, .iterations = iterations, .zeta = zeta, .residual = residual},
+        seconds);
+}
+
+static lsp_status fill_ones(lsp_ctx *ctx, int64_t n, double *x) {
+    return lsp_cuda_convert(ctx, x, LSP_F64, NULL, LSP_NONE, n);
+}
+
+const lsp_solve_backend lsp_solve_cuda = {.solver = "streamed",
+                                          .prepare = prepare,
+                                          .release = release,
+                                          .run = run_round,
+                                          .residual = find_residual,
+                                          .diagonal = lsp_solve_launch_diagonal,
+                                          .ones = fill_ones,
+                                          .pair = lsp_solve_launch_pair,
+                                          .scale = lsp_solve_launch_scale,
+                                          .fits = fits,
+                                          .keep = keep,
+                                          .update = update,
+                                          .nas = nas};

@@ -34,7 +34,7 @@ for size in "3 1" "1 2" "2 2" "0 1"; do
     refused "wrong.mtx is ${size/ / x }, and b must be 2 x 1, because S.mtx is 2 x 2" S.mtx --rhs wrong.mtx
 done
 printf '%s coordinate real general\n2 2 1\n1 1 1\n' "$banner" >hole.mtx
-refused "cg-bench: " hole.mtx --precondition jacobi # a diagonal entry is missing
+refused "hole.mtx: row 2, counted from 1: the diagonal entry is 0 or missing" hole.mtx --precondition jacobi
 input=beyond.mtx
 refused ":4: " -
 input=/dev/null

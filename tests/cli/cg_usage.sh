@@ -105,7 +105,10 @@ for option in "--matrix A.mtx" "--generate poisson2d:4" "--rhs b.mtx" "--output 
 done
 refused "--class and --matrix do not go together" -- --class S A.mtx
 refused "--seed needs --generate" -- --seed 3 A.mtx
-refused "only gather has passes" -- A.mtx --passes 2 --method rows
+for words in "--passes 2" "--passes auto" "--passes 2 --method rows" "--method auto --passes 2"; do
+    # shellcheck disable=SC2086
+    refused "--passes needs --method gather" -- A.mtx $words
+done
 refused "--device cpu and --compare do not go together" -- --device cpu --compare cusparse A.mtx
 refused "--solver bicgstab and --compare do not go together" -- --solver bicgstab --compare cusparse A.mtx
 refused "--quiet and --verbose do not go together" -- -v -q A.mtx

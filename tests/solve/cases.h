@@ -233,7 +233,7 @@ static inline solved solve(const problem *s, bool bicgstab, lsp_solve_options op
     options.use_x0 = x0 != NULL;
     options.n = is_operator ? s->n : 0;
     options.where = is_operator ? s->where : LSP_HOST;
-    out.status = (bicgstab ? lsp_bicgstab : lsp_cg)(s->ctx, is_operator ? NULL : &s->there, b, x, &options, &out.info);
+    out.status = (bicgstab ? lsp_bicgstab : lsp_cg)(s->ctx, is_operator ? NULL : &s->there, b, &options, x, &out.info);
     lsp_free(s->ctx, b);
     out.x = receive(s, x);
     return out;

@@ -6,6 +6,8 @@
 #include "solve/gpu/resident.h"
 #include <math.h>
 
+#if LSP_HAVE_CUDA /* other builds do not have the kernel */
+
 /* ---- matrices: symmetric, positive definite ---- */
 
 static uint64_t next_random(uint64_t *state) {
@@ -390,3 +392,4 @@ Test(device_resident, nas_benchmark_verifies) {
     end(&s);
     finish(&s);
 }
+#endif

@@ -27,6 +27,8 @@ TEST_ON_BOTH(solve_options, tolerances_are_met_and_no_more) {
         cr_assert(absolute.info.iterations == rough.info.iterations, "%ld and %ld iterations",
                   (long)absolute.info.iterations, (long)rough.info.iterations);
         cr_assert(fabs(rough.info.b_norm - norm) < 1e-12 * norm);
+        cr_assert(strstr(absolute.info.reason, "the absolute tolerance is") && strstr(rough.info.reason, "is 0.01"),
+                  "'%s' and '%s'", absolute.info.reason, rough.info.reason);
         free(rough.x), free(fine.x), free(absolute.x);
     }
     free_system(&s);
@@ -101,6 +103,107 @@ TEST_ON_BOTH(solve_options, history_has_every_residual_that_fits) {
     free_system(&s);
 }
 
+static problem small_system(lsp_ctx *ctx, int64_t n, const double *A, const double *b) {
+    problem s = make_system(ctx, dense_matrix(ctx, n, A), LSP_F64, 1);
+    memcpy(s.b, b, (size_t)n * sizeof *b);
+    return s;
+}
+
+/* ---- the true residual ---- */
+
+/* Residuals that the type cannot reach: only the recurrence does. */
+TEST_ON_BOTH(solve_options, a_residual_that_is_small_by_recurrence_alone_is_no_convergence) {
+    for (int single = 0; single < 2; single++) {
+        problem s = named_system(ctx, "poisson2d:20", single ? LSP_F32 : LSP_F64);
+        EACH_SOLVER(k) {
+            const lsp_solve_options o = {METHOD(k), .rtol = single ? 1e-8 : 1e-16};
+            solved out = solve(&s, SOLVER(k), o, NULL);
+            const double residual = true_residual(&s, out.x);
+            cr_assert(out.status == LSP_ERR_CONVERGENCE && out.info.end == LSP_SOLVE_STAGNATED, "%s", out.info.reason);
+            cr_assert(strstr(out.info.reason, "by recurrence") && strstr(out.info.reason, "restarts"), "%s",
+                      out.info.reason);
+            cr_assert(out.info.residual > LSP_SOLVE_SLACK * o.rtol && residual < (single ? 1e-5 : 1e-13) &&
+                          residual > out.info.residual / 10,
+                      "%g, told %g", residual, out.info.residual);
+            if (!single) {
+                lsp_solve_state state;
+                must(ctx, lsp_solve_ref(ctx, &s.A, &o, SOLVER(k), s.b, out.x, &state));
+                cr_assert(state.end == LSP_SOLVE_STAGNATED && state.iteration == state.end_iteration, "end %d",
+                          state.end);
+            }
+            free(out.x);
+        }
+        free_system(&s);
+    }
+}
+
+Test(solve_options, the_usual_tolerance_suits_the_type) {
+    lsp_ctx *ctx = test_ctx(1);
+    for (int single = 0; single < 2; single++) {
+        problem s = named_system(ctx, "poisson2d:20", single ? LSP_F32 : LSP_F64);
+        solved out = solve(&s, false, (lsp_solve_options){0}, NULL);
+        must(ctx, out.status);
+        cr_assert(out.info.residual <= (single ? 2e-5 : 2e-8) && out.info.residual > (single ? 1e-7 : 1e-10));
+        free(out.x);
+        free_system(&s);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* A far first guess leaves an error that the recurrence does not see. A restart removes it. */
+TEST_ON_BOTH(solve_options, a_restart_reaches_what_the_recurrence_missed) {
+    problem s = named_system(ctx, "poisson2d:20", LSP_F64);
+    double *guess = random_vector(s.n, 8);
+    for (int64_t i = 0; i < s.n; i++) {
+        guess[i] *= 1e9;
+    }
+    EACH_SOLVER(k) {
+        double history[400];
+        memset(history, 0xff, sizeof history);
+        lsp_solve_options o = {METHOD(k), .rtol = 1e-11, .history = history, .history_capacity = 400};
+        solved out = solve(&s, SOLVER(k), o, guess);
+        must(ctx, out.status);
+        const int64_t n = out.info.iterations;
+        cr_assert(out.info.end == LSP_SOLVE_CONVERGED && out.info.residual <= 2e-11 &&
+                      true_residual(&s, out.x) <= 3e-11,
+                  "%s", out.info.reason);
+        cr_assert(history[n] <= 1e-11 && isnan(history[n + 1]), "%g %g", history[n], history[n + 1]);
+        o.max_iterations = n - 1; /* iterations of all rounds count */
+        solved fewer = solve(&s, SOLVER(k), o, guess);
+        cr_assert(fewer.status == LSP_ERR_CONVERGENCE && fewer.info.end == LSP_SOLVE_MAX_ITERATIONS &&
+                      fewer.info.iterations == n - 1,
+                  "%s", fewer.info.reason);
+        lsp_solve_state state;
+        double *x = malloc((size_t)s.n * sizeof *x);
+        memcpy(x, guess, (size_t)s.n * sizeof *x);
+        o = (lsp_solve_options){.rtol = 1e-11, .use_x0 = true};
+        must(ctx, lsp_solve_ref(ctx, &s.A, &o, SOLVER(k), s.b, x, &state));
+        cr_assert(state.end == LSP_SOLVE_CONVERGED && true_residual(&s, x) <= 2e-11, "end %d: %g", state.end,
+                  true_residual(&s, x));
+        free(x), free(out.x), free(fewer.x);
+    }
+    free(guess);
+    free_system(&s);
+}
+
+/* After the first iteration r_hat*r is exactly 0. */
+TEST_ON_BOTH(solve_options, bicgstab_restarts_after_a_breakdown) {
+    static const double matrices[][9] = {{-2, 1, 1, -2, -1, -1, 2, -1, 0}, {1, 0, 2, 0, 1, 2, 0, 2, -2}};
+    static const double rhs[][3] = {{2, 0, 0}, {-2, 2, 0}};
+    for (int m = 0; m < 2; m++) {
+        problem s = small_system(ctx, 3, matrices[m], rhs[m]);
+        solved out = solve(&s, true, (lsp_solve_options){.max_iterations = 20}, NULL);
+        must(ctx, out.status);
+        cr_assert(out.info.end == LSP_SOLVE_CONVERGED && out.info.iterations > 1 && true_residual(&s, out.x) < 1e-8,
+                  "%s", out.info.reason);
+        lsp_solve_state state;
+        must(ctx, lsp_solve_ref(ctx, &s.A, &(lsp_solve_options){0}, true, s.b, out.x, &state));
+        cr_assert(state.end == LSP_SOLVE_CONVERGED && true_residual(&s, out.x) < 1e-8);
+        free(out.x);
+        free_system(&s);
+    }
+}
+
 /* ---- the hook ---- */
 
 typedef struct watcher {
@@ -156,12 +259,6 @@ static void must_end(const problem *s, bool bicgstab, lsp_solve_options o, const
     free(out.x);
 }
 
-static problem small_system(lsp_ctx *ctx, int64_t n, const double *A, const double *b) {
-    problem s = make_system(ctx, dense_matrix(ctx, n, A), LSP_F64, 1);
-    memcpy(s.b, b, (size_t)n * sizeof *b);
-    return s;
-}
-
 TEST_ON_BOTH(solve_options, indefinite_matrices_and_breakdowns_name_the_iteration) {
     for (int m = 0; m < 2; m++) {
         const lsp_solve_options o = {.method = methods[m]}, jacobi = {.method = methods[m], .precondition = 1};
@@ -190,13 +287,13 @@ TEST_ON_BOTH(solve_options, infinite_numbers_end_the_solver) {
             problem s = small_system(ctx, 2, (double[]){2, 0, 0, 3}, (double[]){NAN, 2});
             must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
             s.b[0] = INFINITY;
-            must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
+            must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0: b holds an infinite number");
             s.b[0] = 1;
-            must_end(&s, solver, o, (double[]){NAN, 0}, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
+            must_end(&s, solver, o, (double[]){NAN, 0}, LSP_SOLVE_NOT_FINITE, 0, "iteration 0: the residual of the");
             s.b[0] = s.b[1] = 1e-200;
             must_end(&s, solver, o, NULL, LSP_SOLVE_BREAKDOWN, 0, "iteration 0: b is not 0");
             s.b[0] = s.b[1] = 1e200;
-            must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0");
+            must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 0, "iteration 0: b is finite, but the square of its");
             free_system(&s);
             s = small_system(ctx, 2, (double[]){2, 0, 0, NAN}, (double[]){1, 2});
             must_end(&s, solver, o, NULL, LSP_SOLVE_NOT_FINITE, 1, "iteration 1");
@@ -337,7 +434,7 @@ TEST_ON_BOTH(solve_options, an_operator_and_a_preconditioner_of_the_caller_do_wh
     }
 }
 
-TEST_ON_BOTH(solve_options, a_function_that_fails_ends_the_solver_with_its_status) {
+TEST_ON_BOTH(solve_options, a_function_that_fails_ends_the_solver_with_its_status_and_leaves_x) {
     problem s = named_system(ctx, "poisson2d:12", LSP_F64);
     by_plan A = {0};
     must(ctx, lsp_spmv_plan_create(ctx, &s.there, NULL, &A.plan));
@@ -347,14 +444,16 @@ TEST_ON_BOTH(solve_options, a_function_that_fails_ends_the_solver_with_its_statu
                                 as_preconditioner = {.precondition = LSP_PRECONDITION_USER,
                                                      .precondition_apply = apply,
                                                      .precondition_user = &A};
-        solved out = solve(&s, fail_at & 1, as_operator, NULL);
+        solved out = solve(&s, fail_at & 1, as_operator, fail_at & 2 ? s.b : NULL);
         cr_assert(out.status == LSP_ERR_IO && strstr(lsp_last_error(ctx), "operator returned LSP_ERR_IO"), "%s",
                   lsp_last_error(ctx));
+        cr_assert(memcmp(out.x, s.b, (size_t)s.n * sizeof *s.b) == 0, "x was written");
         free(out.x);
         A.calls = 0;
         out = solve(&s, fail_at & 1, as_preconditioner, NULL);
         cr_assert(out.status == LSP_ERR_IO && strstr(lsp_last_error(ctx), "preconditioner returned"), "%s",
                   lsp_last_error(ctx));
+        cr_assert(memcmp(out.x, s.b, (size_t)s.n * sizeof *s.b) == 0, "x was written");
         free(out.x);
     }
     lsp_spmv_plan_destroy(A.plan);

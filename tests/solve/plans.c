@@ -15,6 +15,9 @@ TEST_ON_BOTH(solve_plans, several_right_hand_sides_give_the_bits_of_single_calls
             solved single = solve(&s, k & 1, o, NULL);
             lsp_solve_info info;
             void *b = send(&s, s.b), *x = send(&s, s.b);
+            must(ctx, lsp_solve_plan_get_info(plan, &info)); /* of the plan alone */
+            cr_assert(info.spmv.method == LSP_SPMV_ROWS && info.plan_seconds > 0 && info.solver[0] != 0 &&
+                      info.iterations == 0 && info.b_norm == 0 && info.reason[0] == 0);
             must(ctx, lsp_solve_execute(plan, b, x, &info));
             lsp_free(ctx, b);
             double *planned = receive(&s, x);
@@ -68,9 +71,9 @@ Test(solve_plans, systems_of_integers_are_refused) {
     static const lsp_type types[] = {LSP_I32, LSP_I64, LSP_BOOL};
     for (int t = 0; t < 3; t++) {
         A.val_type = types[t];
-        must_fail(ctx, LSP_ERR_UNSUPPORTED, "systems of integers", lsp_cg(ctx, &A, &b, &x, NULL, NULL));
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, "systems of integers", lsp_cg(ctx, &A, &b, NULL, &x, NULL));
         must_fail(ctx, LSP_ERR_UNSUPPORTED, "systems of integers",
-                  lsp_bicgstab(ctx, &A, &b, &x, &(lsp_solve_options){.type = LSP_F64}, NULL));
+                  lsp_bicgstab(ctx, &A, &b, &(lsp_solve_options){.type = LSP_F64}, &x, NULL));
     }
     cr_assert(x == 0);
     lsp_ctx_destroy(ctx);
@@ -113,6 +116,7 @@ static void outlive(lsp_ctx *ctx) {
         double one = 1, two = 2;
         cr_assert(lsp_solve_execute(plans[k], &one, &two, NULL) == LSP_ERR_ARGUMENT);
         cr_assert(lsp_solve_update(plans[k], &s.there) == LSP_ERR_ARGUMENT);
+        cr_assert(lsp_solve_plan_get_info(plans[k], &(lsp_solve_info){0}) == LSP_ERR_ARGUMENT);
         lsp_solve_plan_destroy(plans[k]);
     }
     lsp_solve_plan_destroy(NULL);
@@ -134,18 +138,18 @@ Test(solve_plans, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_csr wide = make_matrix(ctx, "poisson2d:4", (lsp_csr_types){0});
     lsp_solve_plan *plan;
     wide.cols = 20;
-    cr_assert(lsp_cg(NULL, &s.A, s.b, x, NULL, NULL) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_cg(NULL, &s.A, s.b, NULL, x, NULL) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_cg_plan_create(NULL, &s.A, NULL, &plan) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_solve_execute(NULL, s.b, x, NULL) == LSP_ERR_ARGUMENT);
     must_fail(ctx, LSP_ERR_ARGUMENT, "place for the plan", lsp_cg_plan_create(ctx, &s.A, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "16 x 20", lsp_cg(ctx, &wide, s.b, x, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "neither a matrix nor", lsp_cg(ctx, NULL, s.b, x, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "b, 16 numbers, is NULL", lsp_cg(ctx, &s.A, NULL, x, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "16 x 20", lsp_cg(ctx, &wide, s.b, NULL, x, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "neither a matrix nor", lsp_cg(ctx, NULL, s.b, NULL, x, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "b, 16 numbers, is NULL", lsp_cg(ctx, &s.A, NULL, NULL, x, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "x, 16 numbers, is NULL", lsp_cg(ctx, &s.A, s.b, NULL, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "overlap", lsp_cg(ctx, &s.A, x, x + 1, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "multiple of 8", lsp_cg(ctx, &s.A, s.b, (char *)x + 4, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "overlap", lsp_cg(ctx, &s.A, x, NULL, x + 1, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "multiple of 8", lsp_cg(ctx, &s.A, s.b, NULL, (char *)x + 4, NULL));
 #define REFUSED(code, part, ...)                                                                                       \
-    must_fail(ctx, code, part, lsp_cg(ctx, &s.A, s.b, x, &(lsp_solve_options){__VA_ARGS__}, NULL));                    \
+    must_fail(ctx, code, part, lsp_cg(ctx, &s.A, s.b, &(lsp_solve_options){__VA_ARGS__}, x, NULL));                    \
     must_fail(ctx, code, part, lsp_bicgstab_plan_create(ctx, &s.A, &(lsp_solve_options){__VA_ARGS__}, &plan))
     REFUSED(LSP_ERR_ARGUMENT, "tolerances of -1", .rtol = -1);
     REFUSED(LSP_ERR_ARGUMENT, "tolerances of nan", .rtol = NAN);
@@ -164,7 +168,7 @@ Test(solve_plans, malformed_arguments_are_refused_and_nothing_is_written) {
 #undef REFUSED
 #define REFUSED_OPERATOR(part, ...)                                                                                    \
     must_fail(ctx, LSP_ERR_ARGUMENT, part,                                                                             \
-              lsp_cg(ctx, NULL, s.b, x, &(lsp_solve_options){.operator_apply = no_apply, __VA_ARGS__}, NULL))
+              lsp_cg(ctx, NULL, s.b, &(lsp_solve_options){.operator_apply = no_apply, __VA_ARGS__}, x, NULL))
     REFUSED_OPERATOR("-4 unknowns", .n = -4);
     REFUSED_OPERATOR("place 5", .n = 4, .where = (lsp_where)5);
     REFUSED_OPERATOR("Jacobi needs", .n = 4, .precondition = LSP_PRECONDITION_JACOBI);
@@ -172,6 +176,7 @@ Test(solve_plans, malformed_arguments_are_refused_and_nothing_is_written) {
     cr_assert(x[0] == 9 && x[1] == 9 && x[2] == 0);
     must(ctx, lsp_cg_plan_create(ctx, NULL, &(lsp_solve_options){.operator_apply = no_apply, .n = 16}, &plan));
     must_fail(ctx, LSP_ERR_ARGUMENT, "no values", lsp_solve_update(plan, &s.A));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_solve_plan_get_info(plan, NULL));
     lsp_solve_plan_destroy(plan);
     free_system(&s);
     lsp_ctx_destroy(ctx);
@@ -184,7 +189,7 @@ static lsp_status solve_all(lsp_ctx *ctx, void *data) {
     lsp_csr A = s->A;
     for (int k = 0; k < 4 && status == LSP_OK; k++) {
         status = (k & 1 ? lsp_bicgstab : lsp_cg)(
-            ctx, &A, s->b, x, &(lsp_solve_options){.precondition = (lsp_precondition)(k >> 1)}, NULL);
+            ctx, &A, s->b, &(lsp_solve_options){.precondition = (lsp_precondition)(k >> 1)}, x, NULL);
         cr_assert(status == LSP_OK || k > 0 || x[0] == 0);
     }
     return status;

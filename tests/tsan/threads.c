@@ -292,7 +292,7 @@ static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
         for (int64_t i = 0; i < A->rows; i++) {
             b[i] = (double)(i % 17 + 1);
         }
-        status = (k % 2 ? lsp_bicgstab : lsp_cg)(ctx, A, b, x, &options, NULL);
+        status = (k % 2 ? lsp_bicgstab : lsp_cg)(ctx, A, b, &options, x, NULL);
         status = status == LSP_ERR_CONVERGENCE || status == LSP_ERR_ARGUMENT ? LSP_OK : status; /* no diagonal */
         for (int64_t i = 0; i < A->rows && i < B->nnz; i++) {
             ((double *)B->val)[i] += x[i];

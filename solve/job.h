@@ -1,0 +1,121 @@
+/* Inside solve: the types that its top, cpu/ and gpu/ share. */
+#ifndef LSP_SOLVE_JOB_H
+#define LSP_SOLVE_JOB_H
+
+#include "core/cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an iteration knows besides its vectors. On a GPU it lies there, and kernels read and write it. */
+typedef struct lsp_solve_state {
+    /* set before the first iteration */
+    double rtol, atol;
+    int64_t max_iterations;
+    bool fixed, any_sign; /* any_sign: conjugate gradients go on if p*A*p is negative */
+    void *x;
+    double *history;
+    int64_t history_capacity;
+    /* the squared norm of b; that of r, and r*z (BiCGStab: rhat*r), after the last iteration */
+    double bb, rr, rz;
+    double alpha, beta, omega; /* factors of the next update; beta 0: the new direction does not read the old one */
+    double denominator;        /* the last p*A*p (BiCGStab: rhat*v), for sentences */
+    int64_t iteration;         /* done; -1 before the first residual is known */
+    int end;                   /* lsp_solve_end, or LSP_SOLVE_RUNS */
+    int64_t end_iteration;     /* in which it ended, as lsp_solve_info.iterations */
+    int cause;                 /* LSP_CAUSE_...: which number was wrong */
+    bool due;                  /* x waits for the last iteration's update */
+} lsp_solve_state;
+enum { LSP_SOLVE_RUNS = -1 };
+enum {
+    LSP_CAUSE_NONE,
+    LSP_CAUSE_RESIDUAL,  /* r*r is infinite or no number; in iteration 0 that of b or of the first guess */
+    LSP_CAUSE_CURVATURE, /* p*A*p, or rhat*A*p of BiCGStab */
+    LSP_CAUSE_RZ,        /* r*z, or rhat*r of BiCGStab */
+    LSP_CAUSE_TT,        /* t*t of BiCGStab: A turned a residual into 0 */
+    LSP_CAUSE_OMEGA,     /* t*s of BiCGStab: the last step had length 0 */
+    LSP_CAUSE_TINY,      /* b is not 0, but the square of its norm is */
+    LSP_CAUSE_HUGE       /* b is finite, but the square of its norm is not */
+};
+
+/* Work vectors of a plan. x: the iterate, where a call may fail while it runs; NULL: the caller's x. q = A p, or A
+ * p_hat. With Jacobi, z of conjugate gradients is not stored, and stands for nothing. Of BiCGStab, p_hat and s_hat are
+ * the preconditioned p and s; without a preconditioner p and s themselves. */
+typedef struct lsp_solve_vectors {
+    void *x, *r, *p, *q, *z;
+    void *r_hat, *s, *t, *p_hat, *s_hat;
+} lsp_solve_vectors;
+
+struct lsp_solve_plan {
+    lsp_ctx *ctx; /* NULL once the context is destroyed */
+    lsp_plan_life life;
+    lsp_solve_options options; /* checked, defaults filled in */
+    bool bicgstab;
+    bool any_sign; /* as in lsp_solve_state: the matrix of the NAS benchmark is indefinite */
+    int64_t n;
+    lsp_type type;
+    lsp_where where;
+    const struct lsp_solve_backend *backend;
+    lsp_csr given;       /* sizes and types of A */
+    lsp_spmv_plan *spmv; /* NULL with an operator */
+    void *inverse;       /* Jacobi: n numbers, 1 / diagonal; else NULL */
+    void *memory;        /* of all work vectors */
+    lsp_solve_vectors vectors;
+    void *parts;                   /* of cpu/ or gpu/: its own struct, on the host */
+    lsp_cuda_queue queue;          /* of gpu/: here, because it outlives the context */
+    struct lsp_resident *resident; /* of gpu/; NULL: the solver is not one kernel */
+    lsp_spmv_info spmv_info;
+    double plan_seconds;
+};
+
+/* What is told of one solve, which has several rounds if the residual by recurrence leaves the true one. */
+typedef struct lsp_solve_outcome {
+    lsp_solve_state state;  /* the last one. `iteration` and `end_iteration` count from the start of the round */
+    bool guess;             /* x holds a first guess, of the caller or of the round before */
+    int64_t before, rounds; /* iterations of the rounds before; rounds, this one included */
+    bool stopped;           /* by on_iteration */
+    double b_norm, last;    /* |b|; |r| / |b| by the recurrence, after the last complete iteration */
+    double rr;              /* |b - A x|^2, computed anew; 0 for b = 0 */
+    const char *solver;
+} lsp_solve_outcome;
+
+/* What a device does; the top of the room calls nothing else of cpu/ and gpu/. */
+typedef struct lsp_solve_backend {
+    const char *solver; /* its usual name for lsp_solve_info */
+    /* Sets plan->parts. Release frees it, also half made, and what `keep` made. */
+    lsp_status (*prepare)(lsp_solve_plan *plan);
+    void (*release)(lsp_solve_plan *plan);
+    /* One round: from the first residual to an end. May wait for the GPU. */
+    lsp_status (*run)(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
+    /* *rr = |b - A x|^2. Waits. */
+    lsp_status (*residual)(const lsp_solve_plan *plan, const void *b, const void *x, double *rr);
+    /* inverse[i] = 1 / A[i][i]; *bad: the first row whose entry is 0 or missing, or -1. Waits. */
+    lsp_status (*diagonal)(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
+    /* For the NAS benchmark, f64. x = (1, ..., 1). sums[0] = x*z, sums[1] = z*z; waits. to[i] = from[i] * factor. */
+    lsp_status (*ones)(lsp_ctx *ctx, int64_t n, double *x);
+    lsp_status (*pair)(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
+    lsp_status (*scale)(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);
+    /* The solver that is one kernel; NULL where there is none. fits: may it solve the system, and is that likely to be
+     * faster? longest_row: of A, 0 if unknown. keep: copies A into its layout; LSP_ERR_UNSUPPORTED or LSP_ERR_MEMORY:
+     * it cannot. update: new values in A, for all that the GPU keeps. nas: all of the benchmark, timed. */
+    bool (*fits)(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row);
+    lsp_status (*keep)(lsp_solve_plan *plan, const lsp_csr *A);
+    lsp_status (*update)(lsp_solve_plan *plan, const lsp_csr *A);
+    lsp_status (*nas)(lsp_solve_plan *plan, double shift, int64_t iterations, double *zeta, double *residual,
+                      double *seconds);
+} lsp_solve_backend;
+extern const lsp_solve_backend lsp_solve_cpu, lsp_solve_cuda;
+
+/* apply.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
+lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
+lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y);
+/* Does an iteration call the user's functions? */
+static inline bool lsp_solve_has_user_part(const lsp_solve_plan *plan) {
+    return plan->spmv == NULL || plan->options.precondition == LSP_PRECONDITION_USER;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
