@@ -19,7 +19,9 @@ while IFS=: read -r room below; do
     done
     words=$(wc -w <"$room/README.md")
     [ "$words" -le 400 ] || [[ " $long " == *" $room "* ]] || complain "$room/README.md: $words words; 400 are the limit"
-    grep -q "\b$room/" docs/architecture.md || complain "docs/architecture.md does not draw $room/"
+    if [ -e "include/libsparse/$room.h" ] || grep -q ":.*\b$room\b" rooms.txt; then # others see it
+        grep -q "\b$room/" docs/architecture.md || complain "docs/architecture.md does not draw $room/"
+    fi
     # Only core has device code that is no GPU's side of something.
     while read -r file; do
         [ "$room" = core ] || complain "$file: device code belongs to gpu/"
