@@ -87,7 +87,7 @@ done:
 
 /* y = alpha*A*x + beta*y */
 static lsp_status product(lsp_ctx *ctx, double alpha, const lsp_csr *A, const void *x, double beta, void *y) {
-    return lsp_spmv(ctx, A, NULL, &(lsp_spmv_vectors){.alpha = alpha, .beta = beta, .x = x, .y = y});
+    return lsp_spmv(ctx, A, NULL, &(lsp_spmv_vectors){.alpha = alpha, .beta = beta, .x = x, .y = y}, NULL);
 }
 
 /* r = b - A*x */

@@ -250,6 +250,10 @@ done:
 }
 
 lsp_status lsp_gather_refuse_index(lsp_ctx *ctx, int64_t position, int64_t index, int64_t extent) {
+    if (extent == 0) {
+        return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the index at position %lld is %lld, but there are no elements",
+                        (long long)position, (long long)index);
+    }
     return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the index at position %lld is %lld, but the elements are 0 to %lld",
                     (long long)position, (long long)index, (long long)extent - 1);
 }

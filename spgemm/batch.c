@@ -203,9 +203,11 @@ lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
         LSP_REQUIRE(joint.group != NULL || lsp_csr_is_own(ctx, &C[i]), LSP_ERR_ARGUMENT,
                     "C[%lld], %lld x %lld with %lld entries, is not freed: it is neither of a batch nor this context's",
                     (long long)i, (long long)C[i].rows, (long long)C[i].cols, (long long)C[i].nnz);
-        LSP_REQUIRE(joint.group == NULL || joint.sharers == count, LSP_ERR_ARGUMENT,
-                    "%lld products of a batch of %lld are not freed: all share its memory", (long long)count,
-                    (long long)joint.sharers);
+        LSP_REQUIRE(
+            joint.group == NULL || joint.sharers == count, LSP_ERR_ARGUMENT,
+            "C[%lld] is one of %lld products that share their memory and are freed together, but %lld are given: "
+            "nothing is freed",
+            (long long)i, (long long)joint.sharers, (long long)count);
         LSP_REQUIRE(joint.group == NULL || batch.group == NULL || joint.group == batch.group, LSP_ERR_ARGUMENT,
                     "C[%lld] is of another batch than the products before it: nothing is freed", (long long)i);
         batch = joint.group != NULL ? joint : batch;

@@ -66,7 +66,9 @@ static bool halve(lsp_spgemm_capacity *capacity, const lsp_spgemm_facts *facts) 
 
 bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
                        int64_t available, lsp_spgemm_choice *choice) {
-    int64_t useful = lsp_max((facts->products / 2 + facts->rows / 2) / (LSP_WORTH_A_THREAD / 2), 1);
+    const int64_t half = facts->products / 2 + facts->rows / 2;
+    const bool alone = facts->products <= LSP_ALONE && facts->rows <= LSP_ALONE;
+    const int64_t useful = alone ? 1 : lsp_max(half / (LSP_WORTH_A_THREAD / 2), 1);
     *choice = (lsp_spgemm_choice){.method = asked, .threads = (int)lsp_min(threads, useful)};
     if (asked == LSP_SPGEMM_REFERENCE) {
         choice->threads = 1;

@@ -1,6 +1,7 @@
 /* Which functions make a product on the CPU, and which on a GPU. CPU or GPU is asked here once; plan.c calls through
  * the table. */
 #include "core/items.h"
+#include "matrices/matrices.h"
 #include "spgemm.h"
 
 /* ---- the CPU ---- */
@@ -26,6 +27,26 @@ static lsp_status cpu_read_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_
 
 static lsp_status cpu_convert(lsp_ctx *ctx, const lsp_csr *C, lsp_type type, void *val) {
     return lsp_spgemm_cpu_convert(ctx, C, type, val);
+}
+
+typedef struct judging {
+    lsp_type type;
+    void *to;
+    const void *from;
+} judging;
+
+static void judge_share(void *data, int64_t begin, int64_t end) {
+    const judging *j = data;
+    for (int64_t k = begin; k < end; k++) {
+        const lsp_value value = lsp_value_of(j->type, j->from, k);
+        const bool truth = lsp_is_integer(j->type) ? value.whole != 0 : value.re != 0;
+        lsp_value_set(j->type, j->to, k, (lsp_value){truth, 0, truth});
+    }
+}
+
+static lsp_status cpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
+    lsp_for_shares(ctx, n, 1 << 15, judge_share, &(judging){type, to, from});
+    return LSP_OK;
 }
 
 /* ---- a GPU ---- */
@@ -64,7 +85,8 @@ const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where) {
                                           .read_structures = cpu_read_structures,
                                           .multiply = lsp_spgemm_cpu_multiply,
                                           .multiply_masked = lsp_spgemm_cpu_multiply_masked,
-                                          .convert = cpu_convert};
+                                          .convert = cpu_convert,
+                                          .truth = cpu_truth};
     static const lsp_spgemm_device gpu = {.inspect = gpu_inspect,
                                           .take_operands = gpu_take_operands,
                                           .typed_operands = true,
@@ -73,6 +95,7 @@ const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where) {
                                           .read_structures = lsp_spgemm_gpu_read_structure,
                                           .multiply = gpu_multiply,
                                           .multiply_masked = gpu_multiply_masked,
-                                          .convert = gpu_convert};
+                                          .convert = gpu_convert,
+                                          .truth = lsp_spgemm_gpu_truth};
     return where == LSP_CUDA ? &gpu : &cpu;
 }

@@ -10,7 +10,12 @@
 extern "C" {
 #endif
 
-enum { LSP_WORTH_A_THREAD = 1 << 12 }; /* entries or products that are worth another thread */
+/* Entries or products that are worth another thread. Up to LSP_ALONE of them the caller is faster without: waking a
+ * thread takes as long as 5000 products, and now and then milliseconds. */
+enum { LSP_WORTH_A_THREAD = 1 << 12, LSP_ALONE = 1 << 15 };
+static inline int lsp_spgemm_threads(const lsp_ctx *ctx, int64_t work) {
+    return work <= LSP_ALONE ? 1 : lsp_threads_for(ctx, work, LSP_WORTH_A_THREAD);
+}
 
 /* A row is made in one of two ways. Sort: expand its products, sort them by column, sum equal neighbours. Window: an
  * accumulator for each column between the smallest and the largest, which pays if most of them get products. */
@@ -133,6 +138,8 @@ typedef struct lsp_spgemm_device {
     lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
     /* val[] = C's values in another type. */
     lsp_status (*convert)(lsp_ctx *ctx, const lsp_csr *C, lsp_type type, void *val);
+    /* to[i] = 1 if from[i] is not 0, else 0: n real values or integers of one type. */
+    lsp_status (*truth)(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
 } lsp_spgemm_device;
 
 const lsp_spgemm_device *lsp_spgemm_device_at(lsp_where where);
@@ -159,14 +166,27 @@ lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 
-/* R*A*P: its checks, without reading an array (R may be NULL); and is (R*A)*P to be made, or R*(A*P)? Then no array
- * need be checked yet. */
+/* R*A*P: its checks, without reading an array (R may be NULL). */
 lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                    const lsp_spgemm_options *options);
-lsp_status lsp_spgemm_choose_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                                   bool *left_first);
-/* The options of the first product of three: only the last one is filtered, and has the types asked for. */
-lsp_spgemm_options lsp_spgemm_inner_options(const lsp_spgemm_options *options);
+
+/* Is (R*A)*P to be made, or R*(A*P)? And with what options? C has the common type of all three factors, unless another
+ * was asked for, and the inner product has C's type: so no value depends on the order. Integers are LSP_I64 in between,
+ * so that only C must fit a narrower type. Only C is filtered. The arrays of the factors need not be checked yet. */
+typedef struct lsp_triple_order {
+    bool left_first;
+    lsp_spgemm_options inner, outer;
+} lsp_triple_order;
+lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                            const lsp_spgemm_options *options, lsp_triple_order *order);
+
+/* Does a sum with D join truth values? Then both factors and D count as 1 unless they are 0. */
+static inline bool lsp_spgemm_is_or(const lsp_spgemm_options *options) {
+    return options != NULL && options->semiring == LSP_OR_AND;
+}
+lsp_status lsp_spgemm_check_addend(lsp_ctx *ctx, const lsp_csr *D, const lsp_spgemm_options *options);
+/* val[] = 1 where M's value is not 0 (a NaN is not), else 0; of M's type, where M lies. val may be M's own. */
+lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val);
 
 /* The sizes and types of C, whose rows were counted, before its values are rounded. */
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);

@@ -1,5 +1,5 @@
-/* Pairs of destination and source, ordered by block of the indexed array: to[dst[k]] op from[src[k]]. The order is a
- * stable sort by the leading bits of the index; by all bits, the pairs are an inverted map. */
+/* The inverted map of a scatter: pairs of destination and source, by a stable sort of the indices. Then to[dst[k]] op
+ * from[src[k]] writes in order; if every destination has a source it is a gather. */
 #include "cpu.h"
 #include "segsort/segsort.h"
 
@@ -55,28 +55,24 @@ static int64_t keep_last(void *index, void *position, lsp_type type, int64_t cou
 }
 
 /* The indices are inside. */
-lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool sorted, lsp_pairs *pairs) {
+lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
     const lsp_type type = args->index_type == LSP_I32 && args->n <= INT32_MAX ? LSP_I32 : LSP_I64;
     const size_t bytes = lsp_type_bytes(type);
-    const int bits = block_bits(job), index_bits = lsp_bits((uint64_t)reach_of(args) - 1);
-    const int end_bit = index_bits > bits ? index_bits : bits + 1; /* one more than begin_bit at least */
+    const int bits = block_bits(job);
     const int64_t whole[] = {0, args->n};
     const void *keys = args->index;
-    void *index, *position;
     *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
     pairs->blocks = ((reach_of(args) - 1) >> bits) + 1;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, pairs->blocks + 1, sizeof *pairs->at, (void **)&pairs->at));
-    index = job->scatter ? pairs->dst : pairs->src;
-    position = job->scatter ? pairs->src : pairs->dst;
     if (type != args->index_type) { /* more than 2^31 positions of 32-bit indices */
         for (int64_t i = 0; i < args->n; i++) {
-            ((int64_t *)index)[i] = ((const int32_t *)args->index)[i];
+            ((int64_t *)pairs->dst)[i] = ((const int32_t *)args->index)[i];
         }
-        keys = index;
+        keys = pairs->dst;
     }
     LSP_TRY(lsp_segsort_cpu.run(ctx,
                                 &(lsp_segsort_args){.n = args->n,
@@ -86,19 +82,18 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool s
                                                     .key_type = type,
                                                     .value_bytes = bytes,
                                                     .flags = LSP_SORT_POSITIONS,
-                                                    .begin_bit = sorted ? 0 : bits,
-                                                    .end_bit = end_bit,
+                                                    .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
                                                     .keys = keys,
-                                                    .keys_out = index,
-                                                    .values_out = position},
+                                                    .keys_out = pairs->dst,
+                                                    .values_out = pairs->src},
                                 args->n, NULL, 0));
-    if (sorted && args->rule != LSP_SCATTER_ADD) {
-        pairs->count = keep_last(index, position, type, args->n);
+    if (args->rule != LSP_SCATTER_ADD) {
+        pairs->count = keep_last(pairs->dst, pairs->src, type, args->n);
     }
     for (int64_t block = 0; block <= pairs->blocks; block++) {
-        pairs->at[block] = first_from(index, type, pairs->count, bits, block);
+        pairs->at[block] = first_from(pairs->dst, type, pairs->count, bits, block);
     }
-    if (sorted && args->rule != LSP_SCATTER_ADD && pairs->count == args->extent) { /* dst[k] = k */
+    if (args->rule != LSP_SCATTER_ADD && pairs->count == args->extent) { /* dst[k] = k */
         lsp_free(ctx, pairs->dst);
         pairs->dst = NULL;
     }

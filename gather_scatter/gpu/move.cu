@@ -33,7 +33,7 @@ static lsp_status start_whole(lsp_ctx *ctx, const gather_move *move, const lsp_c
 template <typename U, typename I>
 static lsp_status start_for(lsp_ctx *ctx, const gather_move *move, const lsp_column *column) {
     const unsigned units = (unsigned)(column->bytes / sizeof(U));
-    const bool whole = !move->position && move->low == 0 && move->high == move->extent;
+    const bool whole = move->low == 0 && move->high == move->extent;
     if (units == 1 && whole && move->n < (int64_t)MOVE_CHUNK * INT32_MAX) {
         return move->scatter ? start_whole<U, I, true>(ctx, move, column) : start_whole<U, I, false>(ctx, move, column);
     }

@@ -150,7 +150,7 @@ typedef enum lsp_type {
     LSP_F32 = 5,
     LSP_F64 = 6,
     LSP_C64 = 7, /* two doubles, real part first: matrices and their products; no vectors or solvers */
-    LSP_BOOL = 8 /* one byte, written as 0 or 1; any byte but 0 is read as 1. For matrices and their products alone */
+    LSP_BOOL = 8 /* one byte: 0 is false, all others true; what is computed is 0 or 1. For matrices, their products */
 } lsp_type;
 
 /* Matrices may have values of LSP_I32, LSP_I64 and LSP_BOOL; vectors and solvers not. Their sums and products are made

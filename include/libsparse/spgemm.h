@@ -57,11 +57,15 @@ typedef struct lsp_spgemm_info {
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
 
-/* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. */
+/* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. With LSP_OR_AND alpha, beta and the values of
+ * D count as 1 unless they are 0, D is not complex, and each value of C is 0 or 1. */
 LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
                                   const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C);
 
-/* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). R NULL: P transposed. */
+/* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). LSP_MAX_TIMES and LSP_PLUS_PAIR
+ * do not associate: they always give (R*A)*P. R NULL: P transposed. C has the common type of all three factors unless
+ * options->types says another, and so has the inner product; of integers the inner product is LSP_I64, so that only C
+ * must fit its type. */
 LSP_API lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                      const lsp_spgemm_options *options, lsp_csr *C);
 

@@ -68,7 +68,8 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
 }
 
@@ -78,7 +79,7 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) 
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-    const int64_t first = lsp_csr_first(ctx, A, A->rows, find_fall);
+    const int64_t first = lsp_first(ctx, A->rows, find_fall, A);
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
 done:
@@ -111,7 +112,8 @@ LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64
     return end;
 }
 
-static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
 static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
@@ -127,7 +129,7 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
     LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    k = lsp_csr_first(ctx, A, A->nnz, find_outside);
+    k = lsp_first(ctx, A->nnz, find_outside, A);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
     LSP_TRY(lsp_csr_check_flags(ctx, name, A, flags));

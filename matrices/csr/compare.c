@@ -13,6 +13,9 @@ typedef struct difference {     /* of the rows of one thread */
 
 static bool same_bits(const lsp_csr *A, int64_t a, const lsp_csr *B, int64_t b) {
     size_t bytes = lsp_type_bytes(A->val_type);
+    if (A->val_type == LSP_BOOL && B->val_type == LSP_BOOL) {
+        return lsp_value_at(A, a).whole == lsp_value_at(B, b).whole;
+    }
     return A->val_type == B->val_type && (bytes == 0 || memcmp((const char *)A->val + (size_t)a * bytes,
                                                                (const char *)B->val + (size_t)b * bytes, bytes) == 0);
 }

@@ -62,10 +62,9 @@ LSP_BOTH_SIDES static inline bool lsp_whole_within(int64_t x, double tolerance) 
 
 /* ---- checks ---- */
 
-/* The first of 0 .. n-1, rows or entries of A, that `find` finds; n if none. find(A, begin, end) is the first of a
- * share, or `end`. */
-int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
-                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end));
+/* The first of 0 .. n-1 that `find` finds; n if none. find(data, begin, end) is the first of a share, or `end`. */
+int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
+                  const void *data);
 
 /* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
@@ -78,10 +77,11 @@ lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool stric
 /* *entry = the first one that is NaN or infinite; A->nnz if none. Waits. */
 lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry);
 
-/* An entry of a matrix on the GPU. */
+/* An entry, for a message. Waits for a GPU. */
 typedef struct lsp_csr_spot {
-    int64_t row, col;
+    int64_t row, col, whole; /* whole: its value, if that is an integer */
 } lsp_csr_spot;
+lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
 lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
 
 /* ---- comparison ---- */

@@ -1,6 +1,5 @@
 /* Integer values: sums and products are made in LSP_I64, and turned into narrower types at the end. So a matrix is
  * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
-#include "core/cuda.h"
 #include "core/items.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
@@ -57,9 +56,9 @@ done:
 
 /* ---- what fits ---- */
 
-static int64_t find_wide(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
     enum { block = 1024 };
-    const int64_t *val = A->val;
+    const int64_t *val = data;
     for (int64_t from = begin; from < end; from += block) {
         const int64_t to = lsp_min(from + block, end);
         int64_t wide = 0;
@@ -77,28 +76,21 @@ static int64_t find_wide(const lsp_csr *A, int64_t begin, int64_t end) {
 
 lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type) {
     lsp_status status = LSP_OK;
-    const bool there = A->where == LSP_CUDA;
     lsp_csr_spot spot;
-    int64_t k = A->nnz, value;
+    int64_t k;
     if (type != LSP_I32 || A->nnz == 0) {
         return LSP_OK;
     }
-    if (there) {
+    if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_find_wide_cuda(ctx, A, &k));
     } else {
-        k = lsp_csr_first(ctx, A, A->nnz, find_wide);
+        k = lsp_first(ctx, A->nnz, find_wide, A->val);
     }
     if (k < A->nnz) {
-        if (there) {
-            LSP_TRY(lsp_csr_spot_cuda(ctx, A, k, &spot));
-            LSP_TRY(lsp_cuda_copy(ctx, &value, LSP_HOST, (const int64_t *)A->val + k, LSP_CUDA, sizeof value));
-        } else {
-            spot = (lsp_csr_spot){lsp_csr_row_of(A, k), lsp_csr_col(A, k)};
-            value = ((const int64_t *)A->val)[k];
-        }
+        LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_OVERFLOW,
                     "%s, row %lld: the value at column %lld is %lld, which does not fit LSP_I32; LSP_I64 holds it",
-                    name, (long long)spot.row, (long long)spot.col, (long long)value);
+                    name, (long long)spot.row, (long long)spot.col, (long long)spot.whole);
     }
 done:
     return status;

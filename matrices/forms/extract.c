@@ -1,6 +1,7 @@
 /* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
  * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
 #include "forms.h"
+#include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -10,18 +11,17 @@ enum { least_share = 1 << 15 };
 
 typedef struct list_search {
     const lsp_index_list *list;
-    int64_t n;     /* indices are below it */
-    int64_t first; /* the first position that is not; atomic */
+    int64_t n; /* indices are below it */
 } list_search;
 
-static void search_share(void *data, int64_t begin, int64_t end) {
-    list_search *s = data;
+static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
+    const list_search *s = data;
     for (int64_t k = begin; k < end; k++) {
         if ((uint64_t)lsp_index_at(s->list->list, s->list->type, k) >= (uint64_t)s->n) {
-            lsp_lower(&s->first, k);
-            return;
+            return k;
         }
     }
+    return end;
 }
 
 /* All indices of the list must be in 0 .. n-1. */
@@ -37,17 +37,15 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
                 (long long)list->count);
     LSP_REQUIRE(lsp_aligned(list->list, list->type), LSP_ERR_ARGUMENT, "the list of %s is not aligned to its items: %p",
                 what, list->list);
-    list_search search = {.list = list, .n = n, .first = list->count};
-    int64_t index = 0;
+    int64_t first, index = 0;
     if (where == LSP_CUDA) {
-        LSP_TRY(lsp_list_outside_cuda(ctx, list, n, &search.first, &index));
+        LSP_TRY(lsp_list_outside_cuda(ctx, list, n, &first, &index));
     } else {
-        lsp_for_shares(ctx, list->count, least_share, search_share, &search);
-        index = search.first < list->count ? lsp_index_at(list->list, list->type, search.first) : 0;
+        first = lsp_first(ctx, list->count, find_outside, &(list_search){list, n});
+        index = first < list->count ? lsp_index_at(list->list, list->type, first) : 0;
     }
-    LSP_REQUIRE(search.first == list->count, LSP_ERR_ARGUMENT,
-                "the list of %s holds %lld at position %lld, not in 0 .. %lld", what, (long long)index,
-                (long long)search.first, (long long)(n - 1));
+    LSP_REQUIRE(first == list->count, LSP_ERR_ARGUMENT, "the list of %s holds %lld at position %lld, not in 0 .. %lld",
+                what, (long long)index, (long long)first, (long long)(n - 1));
 done:
     return status;
 }

@@ -12,6 +12,11 @@ extern "C" {
 /* lsp_csr_scale, lsp_csr_apply and lsp_csr_diagonal on the GPU. */
 lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols);
 lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter);
+/* *entry = the first one that they would give a value that does not fit its type, LSP_I32 or LSP_I64; nnz if none.
+ * Wait. */
+lsp_status lsp_csr_scale_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols, int64_t *entry);
+lsp_status lsp_csr_apply_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter,
+                                   int64_t *entry);
 lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal);
 
 /* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */

@@ -44,7 +44,7 @@ static masked_choice choose(const lsp_spgemm_plan *plan) {
     c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value + rounded, bytes_of(rows + 1, 8, 0));
     c.available = available_bytes(plan, lsp_max(c.bytes, c.result));
     if (plan->where == LSP_HOST) {
-        c.threads = lsp_threads_for(plan->ctx, plan->facts.products, LSP_WORTH_A_THREAD);
+        c.threads = lsp_spgemm_threads(plan->ctx, plan->facts.products);
         c.slots = lsp_mask_slots(longest_row(mask), mask->cols);
         const int64_t table = c.slots * (int64_t)sizeof(uint32_t), left = c.available - c.bytes;
         c.threads = (int)lsp_max(lsp_min(c.threads, left / table), 1);

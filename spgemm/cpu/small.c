@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Rows are counted in SHARES shares. A part is a run of shares; parts have about equal products, and each thread makes
- * one, of at least THREAD_PRODUCTS products. */
-enum { SHARES = 64, MOST_PARTS = 16, THREAD_PRODUCTS = 1 << 12 };
+ * one. */
+enum { SHARES = 64, MOST_PARTS = 16 };
 
 typedef struct product {
     lsp_spgemm_info info;
@@ -151,7 +151,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, prod
     int32_t *rowptr;
     int64_t done = 0;
     int share = 0;
-    p->parts = (int)lsp_min(lsp_threads_for(ctx, p->info.products, THREAD_PRODUCTS), MOST_PARTS);
+    p->parts = (int)lsp_min(lsp_spgemm_threads(ctx, p->info.products), MOST_PARTS);
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &rowptr));
     p->info.scratch_bytes = (A->rows + 1) * 4;
     LSP_TRY(make_bits(ctx, B, p));
@@ -301,7 +301,7 @@ lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A
                                    const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const int threads = (int)lsp_min(lsp_threads_for(ctx, plan->facts.products, THREAD_PRODUCTS), MOST_PARTS);
+    const int threads = (int)lsp_min(lsp_spgemm_threads(ctx, plan->facts.products), MOST_PARTS);
     replaying a = {.plan = plan,
                    .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
                    .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};

@@ -84,7 +84,8 @@ lsp_status lsp_spgemm_inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, cons
     lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->rowptr};
     inspecting l = {.plan = plan, .pass = {.job = &job, .far = is_far(B)}};
     findings only, *many = NULL, b_rows;
-    int threads = lsp_threads_for(ctx, A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2, LSP_WORTH_A_THREAD / 2);
+    const int64_t half = A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2;
+    const int threads = half <= LSP_ALONE ? 1 : lsp_threads_for(ctx, half, LSP_WORTH_A_THREAD / 2);
     l.kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
     l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
     plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};

@@ -95,6 +95,8 @@ lsp_status lsp_spgemm_gpu_replay_run(struct lsp_spgemm_plan *plan, const lsp_spg
 bool lsp_spgemm_gpu_replay_drop(struct lsp_spgemm_plan *plan); /* frees the pairs; false: there are none */
 /* Makes those entries of C that the mask has. The mask's rows ascend. Waits for nnz(C). */
 lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C);
+/* to[i] = 1 if from[i] is not 0, else 0: n real values or integers of one type. */
+lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
 /* Hashes of the structures of A and B, as in lsp_spgemm_outline. The first call starts the kernel; the second one waits
  * for it, and for nothing that was queued later. */
 lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);

@@ -17,6 +17,7 @@ LSP_NO_CUDA(lsp_spgemm_gpu_replay_build,
             (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C), plan->ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_replay_run,
             (lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C, bool structure), plan->ctx)
+LSP_NO_CUDA(lsp_spgemm_gpu_truth, (lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_start_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B), ctx)
 LSP_NO_CUDA(lsp_spgemm_gpu_read_structure, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]),
             ctx)

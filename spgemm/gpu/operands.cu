@@ -44,21 +44,25 @@ done:
     return status;
 }
 
+template <typename T> static lsp_status judge(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
+    return LSP_LAUNCH(ctx, kernel_truth<T>, blocks_for(ctx, n), NT, 0, (T *)to, (const T *)from, n);
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
+    return n == 0             ? LSP_OK
+           : type == LSP_F32  ? judge<float>(ctx, to, from, n)
+           : type == LSP_F64  ? judge<double>(ctx, to, from, n)
+           : type == LSP_I32  ? judge<int32_t>(ctx, to, from, n)
+           : type == LSP_BOOL ? judge<uint8_t>(ctx, to, from, n)
+                              : judge<int64_t>(ctx, to, from, n);
+}
+
 /* Turns values into 1 and 0: a product is then 1 if both of its factors were not 0. */
 static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
-    if (A->nnz > 0 && A->val_type == LSP_F64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(ctx, A->nnz), NT, 0, (double *)val, (double *)A->val,
-                           A->nnz));
-    } else if (A->nnz > 0 && A->val_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<int64_t>, blocks_for(ctx, A->nnz), NT, 0, (int64_t *)val,
-                           (int64_t *)A->val, A->nnz));
-    } else if (A->nnz > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(ctx, A->nnz), NT, 0, (float *)val, (float *)A->val,
-                           A->nnz));
-    }
+    LSP_TRY(lsp_spgemm_gpu_truth(ctx, A->val_type, val, A->val, A->nnz));
     A->val = val;
 done:
     return status;

@@ -112,12 +112,12 @@ TEST_ON_BOTH(spgemm_complex, products_of_three_are_two_products) {
             lsp_csr turned = {0};
             must(ctx, lsp_csr_transpose(ctx, &o.P, &turned));
             const lsp_csr *left = given ? &o.R : &turned;
-            bool left_first;
-            must(ctx, lsp_spgemm_choose_order(ctx, left, &o.A, &o.P, &left_first));
-            inner = left_first ? reference(ctx, left, &o.A, (lsp_spgemm_options){0})
-                               : reference(ctx, &o.A, &o.P, (lsp_spgemm_options){0});
-            right = left_first ? reference(ctx, &inner, &o.P, (lsp_spgemm_options){0})
-                               : reference(ctx, left, &inner, (lsp_spgemm_options){0});
+            lsp_triple_order order;
+            must(ctx, lsp_spgemm_order(ctx, left, &o.A, &o.P, &(lsp_spgemm_options){0}, &order));
+            inner =
+                order.left_first ? reference(ctx, left, &o.A, order.inner) : reference(ctx, &o.A, &o.P, order.inner);
+            right = order.left_first ? reference(ctx, &inner, &o.P, order.outer)
+                                     : reference(ctx, left, &inner, order.outer);
             must(ctx, lsp_spgemm_triple(ctx, given ? &r : NULL, &a, &p, NULL, &C));
             must_equal(ctx, &C, &right, "R*A*P");
             must(ctx, lsp_spgemm_triple_plan_create(ctx, given ? &r : NULL, &a, &p, NULL, &plan));

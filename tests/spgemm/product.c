@@ -182,7 +182,7 @@ static void check_everywhere(const lsp_csr *A, const lsp_csr *B, const int64_t *
 Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_reference) {
     static const recipe recipes[] = {
         /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
-        {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* sorted rows */
+        {6000, 6000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* sorted rows, by all threads */
         {3000, 3000, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0},   /* unsorted, duplicates */
         {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 9},   /* a band: windows */
         {1500, 1500, 30, LSP_I32, LSP_I64, LSP_F32, true, false, -1, -1, 0},  /* long rows */

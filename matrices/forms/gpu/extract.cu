@@ -19,24 +19,12 @@ static __global__ void kernel_outside(const void *list, bool wide, int64_t count
 
 extern "C" lsp_status lsp_list_outside_cuda(lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first,
                                             int64_t *index) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    const bool wide = list->type == LSP_I64;
-    ull *there = NULL, found = ~0ull;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(list->count), NT, 0, list->list, wide, list->count, n, there));
-    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
-    *first = found == ~0ull ? list->count : (int64_t)found;
-    if (*first < list->count) {
-        int64_t word = 0;
-        LSP_TRY(lsp_cuda_read(ctx, &word, (const char *)list->list + *first * (wide ? 8 : 4), wide ? 8 : 4));
-        *index = wide ? word : (int32_t)word;
-    }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    const auto launch = [&](ull *there) {
+        return LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(list->count), NT, 0, list->list, list->type == LSP_I64,
+                          list->count, n, there);
+    };
+    const lsp_status status = find_first(ctx, list->count, launch, first);
+    return status != LSP_OK || *first == list->count ? status : read_index(ctx, list->list, list->type, *first, index);
 }
 
 static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
