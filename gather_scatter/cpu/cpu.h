@@ -62,12 +62,12 @@ lsp_status lsp_gather_cpu_scan(lsp_ctx *ctx, const lsp_gather_job *job, int pass
 /* A scatter that cuts (place, element) into bins, then writes bin by bin. */
 lsp_status lsp_gather_cpu_bins(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad);
 
-/* The inverted map of a scatter whose indices are inside: pairs of destination and source, sorted by destination, in
- * blocks of destinations; without elements that a later one replaces, unless they are added. */
+/* The inverted map of a scatter whose indices are inside: pairs of destination and source, sorted by
+ * destination, without elements that a later one replaces, unless they are added. */
 typedef struct lsp_pairs {
-    int place;                  /* LSP_PLACE_I32 or LSP_PLACE_I64 */
-    void *dst, *src;            /* dst NULL: destination k is k */
-    int64_t count, blocks, *at; /* block b has the pairs at[b] .. at[b+1]-1 */
+    int place;       /* LSP_PLACE_I32 or LSP_PLACE_I64 */
+    void *dst, *src; /* dst NULL: destination k is k */
+    int64_t count;
 } lsp_pairs;
 
 lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs);

@@ -123,7 +123,7 @@ static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void
     args.values_out = *places;
     args.flags = LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &args));
+    LSP_TRY(lsp_segsort(ctx, &args, NULL));
 done:
     return status;
 }

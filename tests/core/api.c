@@ -64,7 +64,7 @@ Test(api, numbers_that_are_no_type_are_refused_by_all_that_take_types) {
         lsp_segsort_args sort = {.n = 2, .segments = 1, .length = 2, .key_type = LSP_U32, .keys = keys};
         sort.keys_out = keys, sort.change_count = keys;
         *(i % 3 == 0 ? &sort.key_type : &sort.offset_type) = t;
-        REFUSED(lsp_segsort(ctx, &sort));
+        REFUSED(lsp_segsort(ctx, &sort, NULL));
         lsp_segsort_plan *plan = NULL;
         REFUSED(lsp_segsort_plan_create(ctx, &sort, &plan));
     }
@@ -98,7 +98,7 @@ Test(api, numbers_that_are_no_place_symmetry_semiring_or_method_are_refused) {
         REFUSED(lsp_csr_expand(ctx, A, (lsp_symmetry)strange[i], &B));
         const lsp_mtx_write_options write = {.symmetry = (lsp_symmetry)strange[i]};
         REFUSED(lsp_mtx_write(ctx, "/nonexistent/A.mtx", A, &write));
-        REFUSED(lsp_segsort(ctx, &(lsp_segsort_args){.key_type = LSP_U32, .where = (lsp_where)strange[i]}));
+        REFUSED(lsp_segsort(ctx, &(lsp_segsort_args){.key_type = LSP_U32, .where = (lsp_where)strange[i]}, NULL));
     }
     cr_assert(B.rows == 42 && B.rowptr == NULL);
     lsp_ctx_destroy(ctx);
@@ -325,7 +325,7 @@ Test(api, words_reserved_for_later_versions_must_be_zero) {
         must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_spgemm(ctx, A, A, &product, &C, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_mtx_read_memory(ctx, "", 0, "text", &read, &C, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_mtx_write(ctx, "/nonexistent/A.mtx", A, &write));
-        must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort(ctx, &sort));
+        must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort(ctx, &sort, NULL));
         cr_assert(C.rowptr == NULL && keys[0] == 2);
         lsp_ctx_destroy(ctx);
     }

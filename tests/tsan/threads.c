@@ -182,7 +182,7 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
         rows.segments = status == LSP_OK ? 1 : 0;
         rows.offsets = whole;
         rows.offset_type = LSP_I64;
-        status = status == LSP_OK ? lsp_segsort(ctx, &rows) : status;
+        status = status == LSP_OK ? lsp_segsort(ctx, &rows, NULL) : status;
     }
     return status;
 }
