@@ -155,10 +155,6 @@ done:
     return status;
 }
 
-bool lsp_filter_drops_any(const lsp_filter *filter) {
-    return filter->mask != NULL || filter->drop || filter->largest != 0;
-}
-
 lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
