@@ -153,8 +153,8 @@ static void offer_gather(const model *m, const work *csr, int asked, lsp_spmv_ch
         work w = *csr;
         w.stream += (passes - 1) * m->nnz * m->col + m->nnz * m->item;
         w.entries = m->nnz * (1 + 0.3 * (passes - 1));
-        const double parts = lsp_phases_in_parts(m->f, &products, passes);
-        const double scan = lsp_phases_scan(m->f, m->nnz, passes);
+        const double parts = lsp_parts_seconds(m->f, &products, passes);
+        const double scan = lsp_parts_scan(m->f, m->nnz, passes);
         const double seconds = seconds_of(m, LSP_SPMV_GATHER, &w, passes) + parts + scan;
         if (seconds < choice->seconds[LSP_SPMV_GATHER]) {
             choice->seconds[LSP_SPMV_GATHER] = seconds;

@@ -17,6 +17,8 @@ static lsp_status check_args(lsp_ctx *ctx, const lsp_hash_args *args) {
                 "keys of type %s cannot be searched: integers are needed", lsp_type_name(args->key_type));
     LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
                 LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
+    LSP_REQUIRE(args->value_bytes > 0 || args->values == NULL, LSP_ERR_ARGUMENT,
+                "values are given, but value_bytes is 0");
     LSP_REQUIRE((args->flags & ~(unsigned)LSP_HASH_POSITIONS) == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x",
                 args->flags);
     LSP_REQUIRE(args->load == 0 || (args->load >= least_load && args->load <= 1), LSP_ERR_ARGUMENT,
@@ -47,7 +49,8 @@ static lsp_status sort_keys(const lsp_hash *table, const lsp_hash_args *args, co
                                            .values = args->flags & LSP_HASH_POSITIONS ? NULL : args->values,
                                            .values_out = table->values,
                                            .flags = args->flags & LSP_HASH_POSITIONS ? LSP_SORT_POSITIONS : 0,
-                                           .where = args->where});
+                                           .where = args->where},
+                       NULL);
 }
 
 /* Replaces the sorted keys by the distinct ones, and sets where the values of each begin. */

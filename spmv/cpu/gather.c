@@ -45,14 +45,16 @@ static lsp_status gather(lsp_ctx *ctx, const work *w) {
                                .bytes = lsp_type_bytes(w->job->options.type)};
     return A->nnz == 0
                ? LSP_OK
-               : lsp_gather(ctx, &(lsp_gather_args){.n = A->nnz,
-                                                    .extent = A->cols,
-                                                    .index = A->col,
-                                                    .index_type = A->col_type,
-                                                    .columns = &column,
-                                                    .column_count = 1,
-                                                    .strategy = passes > 1 ? LSP_STRATEGY_RESCAN : LSP_STRATEGY_DIRECT,
-                                                    .passes = passes > 1 ? passes : 0});
+               : lsp_gather(ctx,
+                            &(lsp_gather_args){.n = A->nnz,
+                                               .extent = A->cols,
+                                               .index = A->col,
+                                               .index_type = A->col_type,
+                                               .columns = &column,
+                                               .column_count = 1,
+                                               .strategy = passes > 1 ? LSP_STRATEGY_RESCAN : LSP_STRATEGY_DIRECT,
+                                               .passes = passes > 1 ? passes : 0},
+                            NULL);
 }
 
 /* ---- step 2 ---- */

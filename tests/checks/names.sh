@@ -4,7 +4,7 @@
 # that is called in a room that may not use this file. SOURCE is the project's folder.
 set -euo pipefail
 cd "$SOURCE"
-later='gather sort_few FMA' # names that are still to be mended
+later='fill gather sort_few FMA' # names that are still to be mended
 below=$(grep -v '^#' rooms.txt && printf 'cli:\nbench: cli\n')
 mapfile -t folders < <(cut -d: -f1 <<<"$below")
 find "${folders[@]}" -type f -regex '.*\.\(c\|h\|cu\|cuh\|cpp\)' | sort | xargs awk -v below="$below" -v later=" $later " '
@@ -44,14 +44,14 @@ find "${folders[@]}" -type f -regex '.*\.\(c\|h\|cu\|cuh\|cpp\)' | sort | xargs 
             sub(/^# *define +[A-Za-z_0-9]+(\([^)]*\))?/, "", text)
         }
         if (text !~ /^#/ && (head != "" || text ~ /^[A-Za-z_]/)) { # a definition of file scope begins in column 1
-            head = head text
+            head = (text ~ /^[A-Za-z_]/ ? "" : head) text
             if (head ~ /[{;]/) {
                 if (head ~ /\(.*\{/ && head !~ /^(typedef|struct|enum|union|extern)/) {
                     name = head
                     sub(/ *\(.*/, "", name)
                     if (name !~ /=/) {
                         sub(/.*[ *]/, "", name)
-                        define(name, FILENAME, header || head !~ /^static /)
+                        define(name, FILENAME, header || head !~ /(^|[ >])static /)
                     }
                 }
                 head = ""

@@ -322,12 +322,10 @@ Test(core, a_layout_counts_first_and_then_hands_out_the_same_pieces) {
 Test(core, without_cuda_the_parts_for_a_gpu_refuse_with_a_sentence) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_segsort_args args = {0};
-    lsp_csr A = {0};
     int64_t longest = 0;
     must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_cuda_sync(ctx));
     must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_cuda_convert(ctx, NULL, LSP_F64, NULL, LSP_F32, 1));
     must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_segsort_cuda.longest(ctx, &args, &longest));
-    must_fail(ctx, LSP_ERR_DEVICE, "without CUDA", lsp_csr_check_cuda(ctx, "A", &A));
     lsp_ctx_destroy(ctx);
 }
 #endif

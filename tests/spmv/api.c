@@ -233,7 +233,7 @@ TEST_ON_BOTH(spmv_api, row_pointers_that_are_wrong_are_not_followed) {
         r.transpose = i % 11 == 0;
         spmv_case c = make_case(ctx, &r);
         spoil(ctx, &c, true, places[i / 7 % 5], wrong[i % 7]);
-        for (int planned = 0; planned < 2; planned++) {
+        for (int planned = 1; planned >= 0; planned--) { /* one call on a GPU may write Y before it finds the fault */
             r.planned = planned;
             const lsp_status status = call_and_wait(ctx, &r, &c);
             cr_assert(is_complaint(status) || status == LSP_ERR_UNSUPPORTED, "%s, row pointer %lld is %lld: %s",
