@@ -34,7 +34,7 @@ done:
 static lsp_status check_options(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spmv_options", options->reserved));
-    LSP_REQUIRE(lsp_semiring_name(options->semiring) != NULL, LSP_ERR_ARGUMENT, "there is no semiring %d",
+    LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
     LSP_REQUIRE((unsigned)options->method < LSP_SPMV_METHODS, LSP_ERR_ARGUMENT, "there is no method %d",
                 (int)options->method);
