@@ -1,7 +1,7 @@
 /* Products combined with other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
-#include "core/semiring.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
+
+#include <stdio.h>
 
 lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val) {
     return M->val_type != LSP_NONE && M->nnz > 0
@@ -21,16 +21,17 @@ done:
 }
 
 lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
-                          const lsp_spgemm_options *options, lsp_csr *C) {
+                          const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_csr product = {0}, sum = {0}, addend;
+    lsp_spgemm_info here;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     const size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, NULL));
+    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, &here));
     addend = *D;
     if (lsp_spgemm_is_or(options)) {
         LSP_TRY(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
@@ -39,6 +40,9 @@ lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const ls
     }
     LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
     LSP_TRY(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
+    if (info != NULL) {
+        *info = here;
+    }
     lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
 done:
     lsp_csr_free(ctx, &product);
@@ -50,34 +54,6 @@ done:
 }
 
 /* ---- R*A*P ---- */
-
-typedef struct counting {
-    const lsp_csr *A, *B;
-    int64_t products; /* atomic */
-} counting;
-
-static void count_share(void *data, int64_t begin, int64_t end) {
-    counting *c = data;
-    uint64_t products = 0; /* unsigned, because a malformed B may overflow it */
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t k = lsp_csr_col(c->A, e);
-        if (k >= 0 && k < c->B->rows) {
-            products += (uint64_t)lsp_csr_rowptr(c->B, k + 1) - (uint64_t)lsp_csr_rowptr(c->B, k);
-        }
-    }
-    __atomic_add_fetch(&c->products, (int64_t)products, __ATOMIC_RELAXED);
-}
-
-/* Counts the multiplications of A*B. The arrays may be malformed: then the number means nothing. */
-static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products) {
-    counting c = {.A = A, .B = B};
-    if (A->where == LSP_CUDA) {
-        return lsp_spgemm_gpu_count_products(ctx, A, B, products);
-    }
-    lsp_for_shares(ctx, A->nnz, 1 << 15, count_share, &c);
-    *products = c.products;
-    return LSP_OK;
-}
 
 /* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
  * negative, are not. */
@@ -110,8 +86,8 @@ lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, co
     if (!associates(options->semiring)) {
         return LSP_OK;
     }
-    LSP_TRY(count_products(ctx, R, A, &left));
-    LSP_TRY(count_products(ctx, A, P, &right));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, R, A, &left));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, A, P, &right));
     order->left_first = left < right;
 done:
     return status;
@@ -146,9 +122,10 @@ static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, 
 }
 
 lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                             const lsp_spgemm_options *options, lsp_csr *C) {
+                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_info first, last;
     lsp_csr restriction = {0}, inner = {0}, made = {0};
     lsp_triple_order order;
     if (ctx == NULL) {
@@ -162,12 +139,16 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         R = &restriction;
     }
     LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
-    status = order.left_first ? lsp_spgemm(ctx, R, A, &order.inner, &inner, NULL)
-                              : lsp_spgemm(ctx, A, P, &order.inner, &inner, NULL);
+    status = lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first);
     LSP_TRY(name_fault(ctx, status, R, A, P));
-    status = order.left_first ? lsp_spgemm(ctx, &inner, P, &order.outer, &made, NULL)
-                              : lsp_spgemm(ctx, R, &inner, &order.outer, &made, NULL);
+    const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
+    status = lsp_spgemm(ctx, left, right, &order.outer, &made, &last);
     LSP_TRY(name_fault(ctx, status, R, A, P));
+    if (info != NULL) {
+        *info = last;
+        info->products += first.products;
+        snprintf(info->reason, sizeof info->reason, "%s first; %.140s", order.left_first ? "R*A" : "A*P", last.reason);
+    }
     lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:
     lsp_csr_free(ctx, &inner);

@@ -1,5 +1,4 @@
 /* Plans of R*A*P and of alpha*A*B + beta*D: the plans of their two steps, and what lies between the steps. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 /* ---- R*A*P ---- */
@@ -28,24 +27,28 @@ void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) {
     lsp_plan_free(&plan->life);
 }
 
+lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
+                                           lsp_spgemm_info *outer) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const lsp_status status = inner != NULL ? lsp_spgemm_plan_get_info(plan->first, inner) : LSP_OK;
+    return status == LSP_OK && outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : status;
+}
+
 /* Plans and makes the inner product, whose structure the last one needs. */
 static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                 const lsp_spgemm_options *options) {
-    static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_triple_order order;
     LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
-    plan->left_first = order.left_first;
-    if (plan->left_first) {
-        LSP_TRY(lsp_spgemm_plan_as(ctx, left, R, A, &order.inner, &plan->first));
-        LSP_TRY(lsp_spgemm_execute(plan->first, R, A, &plan->inner));
-        LSP_TRY(lsp_spgemm_plan_as(ctx, (const char *[]){"R*A", "P"}, &plan->inner, P, &order.outer, &plan->last));
-    } else {
-        LSP_TRY(lsp_spgemm_plan_as(ctx, right, A, P, &order.inner, &plan->first));
-        LSP_TRY(lsp_spgemm_execute(plan->first, A, P, &plan->inner));
-        LSP_TRY(lsp_spgemm_plan_as(ctx, (const char *[]){"R", "A*P"}, R, &plan->inner, &order.outer, &plan->last));
-    }
+    const bool left = plan->left_first = order.left_first;
+    const char *const first[] = {left ? "R" : "A", left ? "A" : "P"};
+    const char *const last[] = {left ? "R*A" : "R", left ? "P" : "A*P"};
+    LSP_TRY(lsp_spgemm_plan_as(ctx, first, left ? R : A, left ? A : P, &order.inner, &plan->first));
+    LSP_TRY(lsp_spgemm_execute(plan->first, left ? R : A, left ? A : P, &plan->inner));
+    LSP_TRY(lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last));
 done:
     return status;
 }
@@ -93,8 +96,7 @@ static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, con
         LSP_TRY(lsp_csr_transpose_update(plan->transpose, P, &plan->restriction));
         R = &plan->restriction;
     }
-    LSP_TRY(plan->left_first ? lsp_spgemm_update(plan->first, R, A, &plan->inner)
-                             : lsp_spgemm_update(plan->first, A, P, &plan->inner));
+    LSP_TRY(lsp_spgemm_update(plan->first, plan->left_first ? R : A, plan->left_first ? A : P, &plan->inner));
     const lsp_csr *left = plan->left_first ? &plan->inner : R, *right = plan->left_first ? P : &plan->inner;
     if (update) {
         LSP_TRY(lsp_spgemm_update(plan->last, left, right, C));
@@ -138,6 +140,10 @@ void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
         lsp_csr_free(plan->ctx, &plan->inner);
     }
     lsp_plan_free(&plan->life);
+}
+
+lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
+    return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
 }
 
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,

@@ -1,6 +1,5 @@
 /* C = op(A)*op(B) into a Matrix Market file: streamed twice, because the file's header states the number of entries.
  * The first stream counts them. */
-#include "matrices/matrices.h"
 #include "matrices/mtx/sink.h"
 #include "spgemm.h"
 

@@ -50,25 +50,6 @@ done:
     return status;
 }
 
-/* What the plan tells of itself, from the choice. */
-static void note_choice(lsp_spmv_plan *plan) {
-    const lsp_spmv_choice *choice = &plan->job.choice;
-    lsp_spmv_info *info = &plan->info;
-    info->method = choice->method;
-    info->passes = choice->passes;
-    memcpy(info->reason, choice->reason, sizeof info->reason);
-    memcpy(info->seconds, choice->seconds, sizeof info->seconds);
-    info->predicted_seconds = choice->seconds[choice->method];
-    info->rows_seconds = choice->seconds[LSP_SPMV_ROWS];
-    info->stored_entries = plan->job.A.nnz;
-    info->pays_after = 0;
-    const double making = choice->plan_seconds[choice->method], saved = info->rows_seconds - info->predicted_seconds;
-    if (making > 0) {
-        const double calls = saved > 0 ? making / saved : 1e18;
-        info->pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
-    }
-}
-
 static void release(lsp_spmv_plan *plan) {
     if (plan->job.engine != NULL && plan->job.engine->release != NULL && plan->parts != NULL) {
         plan->job.engine->release(plan);
@@ -93,7 +74,7 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
         plan->job.engine = lsp_spmv_engine_of(plan->job.device, LSP_SPMV_ROWS);
         snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
                  lsp_spmv_method_name(wanted));
-        note_choice(plan);
+        lsp_spmv_tell(&plan->job, &plan->info);
         status = prepare_method(plan);
     }
     return status;
@@ -107,7 +88,7 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
     plan->job.planned = true;
     LSP_TRY(inspect(plan));
     LSP_TRY(lsp_spmv_choose(ctx, &plan->job, &plan->facts));
-    note_choice(plan);
+    lsp_spmv_tell(&plan->job, &plan->info);
     LSP_TRY(prepare_method(plan));
     if (plan->job.A.where == LSP_CUDA) { /* waits, so that the time is that of the whole plan */
         int32_t word;

@@ -113,7 +113,7 @@ static lsp_status sort(lsp_ctx *ctx, const race *r) {
                                                             .values_out = a->values_out,
                                                             .where = a->where},
                                      NULL)
-                    : lsp_segsort(ctx, a);
+                    : lsp_segsort(ctx, a, NULL);
 }
 
 static bool run_ours(bench_contender *c) {

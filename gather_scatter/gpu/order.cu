@@ -112,7 +112,7 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     sort.end_bit = lsp_max(lsp_bits((uint64_t)job->args.extent), 1);
     sort.flags = LSP_SORT_GLOBAL_POSITIONS;
     sort.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
 done:
     return status;
 }

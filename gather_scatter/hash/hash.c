@@ -49,7 +49,8 @@ static lsp_status sort_keys(const lsp_hash *table, const lsp_hash_args *args, co
                                            .values = args->flags & LSP_HASH_POSITIONS ? NULL : args->values,
                                            .values_out = table->values,
                                            .flags = args->flags & LSP_HASH_POSITIONS ? LSP_SORT_POSITIONS : 0,
-                                           .where = args->where});
+                                           .where = args->where},
+                       NULL);
 }
 
 /* Replaces the sorted keys by the distinct ones, and sets where the values of each begin. */

@@ -108,7 +108,7 @@ static lsp_segsort_args sort_of(const lsp_partition_args *args) {
 static lsp_status partition_by_bits(lsp_ctx *ctx, const lsp_partition_args *args, lsp_bucket_search search) {
     lsp_status status = LSP_OK;
     const lsp_segsort_args sort = sort_of(args);
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     search.sorted = args->keys_out;
     search.wide = sort.key_type == LSP_U64;
     search.shift = args->begin_bit;
@@ -166,7 +166,7 @@ static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *a
         sort.values = args->keys;
         sort.values_out = args->keys_out;
     }
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     if (both && args->n > 0) {
         LSP_TRY(move_both(ctx, args, position, width == 4 ? LSP_I32 : LSP_I64));
     }

@@ -95,7 +95,7 @@ lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_rad
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
-    LSP_TRY(args->where == LSP_HOST ? lsp_segsort(ctx, &segment)
+    LSP_TRY(args->where == LSP_HOST ? lsp_segsort(ctx, &segment, NULL)
                                     : sort_with_scratch(ctx, &segment, choice.bits, bytes));
     if (info != NULL) {
         *info = info_of(&choice);
@@ -189,7 +189,7 @@ lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sor
     LSP_TRY(check_shape(ctx, &plan->shape, args));
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
     if (args->where == LSP_HOST) {
-        return lsp_segsort(ctx, &segment);
+        return lsp_segsort(ctx, &segment, NULL);
     }
     LSP_REQUIRE(bytes <= plan->sort_bytes, LSP_ERR_ARGUMENT,
                 "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the plan "

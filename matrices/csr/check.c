@@ -1,5 +1,6 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
+#include "add.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
@@ -160,7 +161,18 @@ lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A)
         return lsp_csr_check_as(ctx, name, A, 0);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
-    status = lsp_csr_check_cuda(ctx, name, A);
+    status = lsp_csr_on_gpu.csr_check(ctx, name, A);
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "one of the matrices to be added lies on the GPU, the other in the memory of the host");
+    LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
+                "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
+                (long long)A->rows, (long long)A->cols);
 done:
     return status;
 }

@@ -2,6 +2,7 @@
  * searches for the first fault; the sentences stand here. */
 #include "core/cuda.h"
 #include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static int64_t find_not_finite(const void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
     if (A->where == LSP_CUDA) {
-        return lsp_csr_find_unsorted_cuda(ctx, A, strictly, row);
+        return lsp_csr_on_gpu.csr_find_unsorted(ctx, A, strictly, row);
     }
     *row = lsp_csr_first_unsorted(ctx, A, strictly);
     return LSP_OK;
@@ -62,7 +63,7 @@ static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A)
     lsp_csr_spot spot;
     int64_t k;
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_find_not_finite_cuda(ctx, A, &k));
+        LSP_TRY(lsp_csr_on_gpu.csr_find_not_finite(ctx, A, &k));
     } else {
         k = lsp_first(ctx, A->nnz, find_not_finite, A);
     }

@@ -50,7 +50,7 @@ static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
     lsp_status status = LSP_OK;
     int64_t first, at[2] = {0, 0};
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_coo_outside_cuda(ctx, A, &first, at));
+        LSP_TRY(lsp_csr_on_gpu.coo_outside(ctx, A, &first, at));
     } else {
         first = lsp_first(ctx, A->nnz, find_outside, A);
         if (first < A->nnz) {

@@ -39,7 +39,7 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
                 what, list->list);
     int64_t first, index = 0;
     if (where == LSP_CUDA) {
-        LSP_TRY(lsp_list_outside_cuda(ctx, list, n, &first, &index));
+        LSP_TRY(lsp_forms_on_gpu.list_outside(ctx, list, n, &first, &index));
     } else {
         first = lsp_first(ctx, list->count, find_outside, &(list_search){list, n});
         index = first < list->count ? lsp_index_at(list->list, list->type, first) : 0;
@@ -68,12 +68,12 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
     size_t mark = lsp_scratch_mark(ctx);
     counter places = {.type = list->type};
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
-                "the list of columns has %lld indices: so many are needed as LSP_I64", (long long)list->count);
+                "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
     LSP_REQUIRE(cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by", (long long)cols);
     LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.where = where}, P));
     LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
     if (where == LSP_CUDA) {
-        LSP_TRY(lsp_count_up_cuda(ctx, places.to, list->type, list->count));
+        LSP_TRY(lsp_forms_on_gpu.count_up(ctx, places.to, list->type, list->count));
     } else {
         lsp_for_shares(ctx, list->count, least_share, count_up, &places);
     }
@@ -168,9 +168,18 @@ static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     } else {
         lsp_csr_for_rows(ctx, B, fill_share, &e);
     }
-    LSP_TRY(wanted->P.rowptr ? lsp_csr_sort_rows(ctx, B) : LSP_OK);
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* Sorts rows that are not sorted. On the host that is what the sort itself does. */
+static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    int64_t unsorted = 0;
+    LSP_TRY(B->where == LSP_CUDA ? lsp_csr_find_unsorted(ctx, B, false, &unsorted) : LSP_OK);
+    LSP_TRY(unsorted < B->rows ? lsp_csr_sort_rows(ctx, B) : LSP_OK);
+done:
     return status;
 }
 
@@ -192,7 +201,9 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     if (array_of(cols)) {
         LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted.P));
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_extract_cuda(ctx, A, &wanted, &made) : extract_here(ctx, A, &wanted, &made));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
+                                 : extract_here(ctx, A, &wanted, &made));
+    LSP_TRY(wanted.P.rowptr ? sort_rows(ctx, &made) : LSP_OK);
     lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK) {

@@ -115,13 +115,13 @@ static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *
     scaling s = {.A = A, .rows = rows, .cols = cols, .wide = A->nnz};
     const bool there = A->where == LSP_CUDA;
     if (may_overflow(A) && there) {
-        LSP_TRY(lsp_csr_scale_wide_cuda(ctx, A, rows, cols, &s.wide));
+        LSP_TRY(lsp_values_on_gpu.csr_scale_wide(ctx, A, rows, cols, &s.wide));
     } else if (may_overflow(A)) {
         lsp_csr_for_rows(ctx, A, find_share, &s);
     }
     LSP_TRY(check_results(ctx, A, s.wide));
     if (there) {
-        return lsp_csr_scale_cuda(ctx, A, rows, cols);
+        return lsp_values_on_gpu.csr_scale(ctx, A, rows, cols);
     }
     lsp_csr_for_rows(ctx, A, scale_share, &s);
 done:
@@ -208,13 +208,13 @@ static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double 
     int64_t wide = A->nnz;
     const bool there = A->where == LSP_CUDA;
     if (may_overflow(A) && there) {
-        LSP_TRY(lsp_csr_apply_wide_cuda(ctx, A, function, parameter, &wide));
+        LSP_TRY(lsp_values_on_gpu.csr_apply_wide(ctx, A, function, parameter, &wide));
     } else if (may_overflow(A)) {
         wide = lsp_first(ctx, A->nnz, find_wide, &m);
     }
     LSP_TRY(check_results(ctx, A, wide));
     if (there) {
-        return lsp_csr_apply_cuda(ctx, A, function, parameter);
+        return lsp_values_on_gpu.csr_apply(ctx, A, function, parameter);
     }
     lsp_for_shares(ctx, A->nnz, least_share, map_share, &m);
 done:

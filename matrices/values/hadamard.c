@@ -109,7 +109,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     const lsp_csr_types types = {m.A->rowptr_type, m.A->col_type, m.A->val_type, m.A->val_type == LSP_NONE, A->where};
     *done = true;
     if (A->where == LSP_CUDA) {
-        return lsp_csr_hadamard_cuda(ctx, m.A, m.B, &types, C, done);
+        return lsp_values_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
     }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &m.starts));
     lsp_csr_for_rows(ctx, m.A, count_rows, &m);

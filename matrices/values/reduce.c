@@ -274,7 +274,7 @@ lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reductio
         LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
         A = &columns;
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_reduce_cuda(ctx, A, reduction, axis == LSP_ALL, results)
+    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, axis == LSP_ALL, results)
                                  : reduce_on_host(ctx, A, reduction, axis == LSP_ALL, results));
 done:
     if (ctx != NULL) {

@@ -3,7 +3,6 @@
  * says, and an eighth more. If that is too little, the product is left to a plan. */
 #include "hash.h"
 #include "core/isa.h"
-#include "matrices/matrices.h"
 
 #include <pthread.h>
 #include <stdio.h>

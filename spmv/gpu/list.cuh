@@ -1,6 +1,6 @@
 /* Lists of pieces: parts of the matrix of at most SPMV_PIECE entries, which blocks of kernel_pieces take.
  * Rows may have any length, so kernels of ROWS list the tiles that have too many entries for them. And a sample of the
- * row pointers tells whether most entries lie in such tiles: then these kernels do no tile, and cut the whole matrix
+ * row pointers tells whether most entries lie in long tiles: then these kernels do no tile, and cut the whole matrix
  * into pieces instead. All is decided on the GPU from the row pointers alone, so the host need not wait for them. */
 #ifndef LSP_SPMV_GPU_LIST_CUH
 #define LSP_SPMV_GPU_LIST_CUH

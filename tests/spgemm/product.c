@@ -5,7 +5,7 @@
 /* ---- the oracle: for each place of C, all entries of A's row, and for each all entries of B's row ---- */
 
 static double value_of(const lsp_csr *A, int64_t p, lsp_type type) {
-    double value = lsp_spgemm_value_at(A, p);
+    double value = lsp_value_at(A, p).re;
     return type == LSP_F32 ? (double)(float)value : value;
 }
 

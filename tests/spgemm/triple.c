@@ -32,7 +32,7 @@ static void must_all_be(lsp_ctx *ctx, const lsp_csr factors[3], const lsp_spgemm
     }
     for (int way = 0; way < 2; way++) {
         if (way == 0) {
-            must(ctx, lsp_spgemm_triple(ctx, &f[0], &f[1], &f[2], options, &C));
+            must(ctx, lsp_spgemm_triple(ctx, &f[0], &f[1], &f[2], options, &C, NULL));
         } else {
             must(ctx, lsp_spgemm_triple_plan_create(ctx, &f[0], &f[1], &f[2], options, &plan));
             must(ctx, lsp_spgemm_triple_execute(plan, &f[0], &f[1], &f[2], &C));
@@ -104,7 +104,7 @@ TEST_ON_BOTH(spgemm_triple, semirings_that_do_not_associate_have_one_order) {
             lsp_spgemm_triple_plan *plan;
             must(ctx, lsp_spgemm(ctx, &x, &y, &options, &inner, NULL));
             must(ctx, lsp_spgemm(ctx, &inner, &z, &options, &right, NULL));
-            must(ctx, lsp_spgemm_triple(ctx, &x, &y, &z, &options, &C));
+            must(ctx, lsp_spgemm_triple(ctx, &x, &y, &z, &options, &C, NULL));
             must_be_same(ctx, &right, &C);
             lsp_csr_free(ctx, &C);
             must(ctx, lsp_spgemm_triple_plan_create(ctx, &x, &y, &z, &options, &plan));
@@ -141,7 +141,7 @@ TEST_ON_BOTH(spgemm_triple, a_sum_of_or_and_is_zero_or_one) {
         lsp_csr a = moved(ctx, &A, where), b = moved(ctx, &B, where), d = moved(ctx, &D, where);
         for (int way = 0; way < 2; way++) {
             if (way == 0) {
-                must(ctx, lsp_spgemm_add(ctx, alpha, &a, &b, beta, &d, &options, &C));
+                must(ctx, lsp_spgemm_add(ctx, alpha, &a, &b, beta, &d, &options, &C, NULL));
             } else {
                 must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &b, &d, &options, &plan));
                 must(ctx, lsp_spgemm_add_execute(plan, alpha, &a, &b, beta, &d, &C));
@@ -170,9 +170,50 @@ TEST_ON_BOTH(spgemm_triple, a_sum_of_or_and_refuses_complex_values) {
     lsp_csr A = full(1, 1, LSP_F64, 1), D = full(1, 1, LSP_C64, 1), C = {.rows = 42};
     lsp_csr a = moved(ctx, &A, where), d = moved(ctx, &D, where);
     lsp_spgemm_add_plan *plan = NULL;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_spgemm_add(ctx, 1, &a, &a, 1, &d, &options, &C));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_spgemm_add(ctx, 1, &a, &a, 1, &d, &options, &C, NULL));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_spgemm_add_plan_create(ctx, &a, &a, &d, &options, &plan));
     cr_assert(C.rows == 42 && C.rowptr == NULL && plan == NULL);
     lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &d);
     drop(&A), drop(&D);
+}
+
+/* ---- info ---- */
+
+TEST_ON_BOTH(spgemm_triple, infos_are_of_the_products) {
+    const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
+    for (int64_t cols = 1; cols <= 40; cols += 39) { /* R*(A*P), then (R*A)*P */
+        lsp_csr R = full(cols == 1 ? 40 : 1, 2, LSP_F64, 1), A = full(2, 3, LSP_F64, 1);
+        lsp_csr P = full(3, cols, LSP_F64, 1), D = full(2, cols, LSP_F64, 1), C, products[2];
+        lsp_csr r = moved(ctx, &R, where), a = moved(ctx, &A, where), p = moved(ctx, &P, where);
+        lsp_csr d = moved(ctx, &D, where);
+        lsp_spgemm_info info, inner, outer;
+        lsp_spgemm_triple_plan *triple;
+        lsp_spgemm_add_plan *sum;
+        lsp_spgemm_batch_plan *many;
+        must(ctx, lsp_spgemm_triple(ctx, &r, &a, &p, NULL, &C, &info));
+        must(ctx, lsp_spgemm_triple_plan_create(ctx, &r, &a, &p, NULL, &triple));
+        must(ctx, lsp_spgemm_triple_plan_get_info(triple, &inner, &outer));
+        must(ctx, lsp_spgemm_triple_plan_get_info(triple, NULL, NULL));
+        cr_assert(info.products == inner.products + outer.products && info.nnz == R.rows * cols);
+        cr_assert_eq(inner.products, 2 * 3);
+        cr_assert(strncmp(info.reason, cols == 1 ? "A*P first; " : "R*A first; ", 11) == 0, "%s", info.reason);
+        lsp_csr_free(ctx, &C);
+        must(ctx, lsp_spgemm_add(ctx, 1, &a, &p, 1, &d, NULL, &C, &info));
+        must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &sum));
+        must(ctx, lsp_spgemm_add_plan_get_info(sum, &inner));
+        cr_assert(info.products == 2 * 3 * cols && inner.products == info.products && info.nnz == 2 * cols);
+        lsp_csr_free(ctx, &C);
+        must(ctx, lsp_spgemm_batch(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, products, &info));
+        must(ctx, lsp_spgemm_batch_plan_create(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, &many));
+        must(ctx, lsp_spgemm_batch_plan_get_info(many, &inner));
+        cr_assert(info.products == 2 * 2 * 3 * cols && inner.products == info.products && info.nnz == 4 * cols);
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch_plan_get_info(many, NULL));
+        cr_assert_eq(lsp_spgemm_triple_plan_get_info(NULL, &inner, &outer), LSP_ERR_ARGUMENT);
+        lsp_spgemm_triple_plan_destroy(triple), lsp_spgemm_add_plan_destroy(sum), lsp_spgemm_batch_plan_destroy(many);
+        must(ctx, lsp_spgemm_batch(ctx, 0, NULL, NULL, NULL, NULL, &info));
+        cr_assert(info.products == 0 && info.nnz == 0);
+        must(ctx, lsp_spgemm_batch_free(ctx, 2, products));
+        lsp_csr_free(ctx, &r), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &p), lsp_csr_free(ctx, &d);
+        drop(&R), drop(&A), drop(&P), drop(&D);
+    }
 }

@@ -56,16 +56,16 @@ static lsp_status multiply_filtered(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) 
                       NULL);
 }
 static lsp_status multiply_add(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
-    return lsp_spgemm_add(ctx, 2, A, A, -1, A, NULL, B);
+    return lsp_spgemm_add(ctx, 2, A, A, -1, A, NULL, B, NULL);
 }
 static lsp_status multiply_triple(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
-    return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B);
+    return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B, NULL);
 }
 
 static lsp_status multiply_batch(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     const lsp_csr both[2] = {*A, *A};
     lsp_csr C[2] = {{0}, {0}};
-    lsp_status status = lsp_spgemm_batch(ctx, 2, both, both, &(lsp_spgemm_options){.transpose_b = true}, C);
+    lsp_status status = lsp_spgemm_batch(ctx, 2, both, both, &(lsp_spgemm_options){.transpose_b = true}, C, NULL);
     status = status == LSP_OK ? lsp_csr_copy(ctx, &C[1], NULL, B) : status;
     lsp_spgemm_batch_free(ctx, 2, C);
     return status;
@@ -182,7 +182,7 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
         rows.segments = status == LSP_OK ? 1 : 0;
         rows.offsets = whole;
         rows.offset_type = LSP_I64;
-        status = status == LSP_OK ? lsp_segsort(ctx, &rows) : status;
+        status = status == LSP_OK ? lsp_segsort(ctx, &rows, NULL) : status;
     }
     return status;
 }

@@ -43,7 +43,7 @@ static lsp_status sort_items(lsp_ctx *ctx, const lsp_filing *items, int64_t rows
     args.values_out = places;
     args.flags = LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
-    return lsp_segsort(ctx, &args);
+    return lsp_segsort(ctx, &args, NULL);
 }
 
 /* *col = an array of the items' columns in B's type. */

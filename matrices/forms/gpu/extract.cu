@@ -3,8 +3,6 @@
 #include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
-#include "matrices/csr/facts.h"
-#include "matrices/csr/gpu/gpu.h"
 #include "words.cuh"
 
 /* ---- lists ---- */
@@ -170,7 +168,7 @@ static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_c
 static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w,
                                   lsp_csr *B) {
     lsp_status status = LSP_OK;
-    int64_t *offsets = NULL, nnz = 0, unsorted;
+    int64_t *offsets = NULL, nnz = 0;
     lsp_csr_types types = {};
     w->P = view(&wanted->P);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.nnz + 1, sizeof *offsets, (void **)&offsets));
@@ -181,8 +179,6 @@ static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_sele
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
                        B->rowptr_type == LSP_I64));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B)));
-    LSP_TRY(lsp_csr_find_unsorted_cuda(ctx, B, false, &unsorted));
-    LSP_TRY(unsorted == B->rows ? LSP_OK : lsp_csr_sort_cuda(ctx, B));
 done:
     return status;
 }
