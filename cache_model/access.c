@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { page_bytes = 4096, window = 16384, warp = 32, block = 1024 };
-static const double gpu_page_bytes = 2 << 20, region_bytes = 128 << 10;
+static const double gpu_page_bytes = 2 << 20, region_bytes = 128 << 10; /* a region of lsp_cache_pattern */
 
 static double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
@@ -230,4 +230,56 @@ double lsp_stream_seconds(const lsp_cache_figures *f, const lsp_cache_case *what
     const double element = (double)what->element_bytes;
     const double all = (double)what->n * (element + (double)what->index_bytes) + (double)what->extent * element;
     return bytes / f->copy_rate * (f->where == LSP_HOST ? fmax(lsp_access_miss(f, false, all), cached) : 1);
+}
+
+/* ---- passes in parts ---- */
+
+double lsp_pass_work(const lsp_cache_figures *f, double count) {
+    /* of one thread of a CPU: two cores of a Zen 4 EPYC, 2026-11-24 */
+    return f->where == LSP_HOST ? count * 1.0e-9 / fmax(f->threads, 1) : 0;
+}
+
+double lsp_parts_touched(const lsp_cache_case *what, double parts, double items) {
+    const double bytes = fmax((double)what->extent, 1) * (double)what->element_bytes;
+    const double all = lsp_cache_distinct(parts, items);
+    double regions = HUGE_VAL;
+    if (what->pattern.kind == LSP_PATTERN_PARTITIONS) {
+        regions = (double)what->pattern.partitions;
+    } else if (what->pattern.kind == LSP_PATTERN_SAMPLE) {
+        /* a run begins anywhere, and touches one region more than it fills */
+        regions =
+            fmax(what->pattern.regions - 1, 1) * fmax(items / window, 1) * fmax(region_bytes / (bytes / parts), 1);
+        regions = what->pattern.regions > 0.5 * lsp_cache_distinct(fmax(bytes / region_bytes, 1), window)
+                      ? HUGE_VAL /* everywhere, as random ones */
+                      : regions;
+    }
+    return fmax(1, fmin(all, lsp_cache_distinct(fmax(regions, 1), items)));
+}
+
+/* A sector that is written in part is filled first, and is written once for each part. If a part touches nearly all
+ * lines, a sector costs what a copy of it does; if it touches few, what a write at random does. The array is swept once
+ * a part: it stays in the cache if it fits half of it, beside the streams. */
+static double written_in_parts(const lsp_cache_figures *f, double n, double bytes, double parts) {
+    const double in_sector = fmax(f->sector_bytes / bytes, 1), in_line = fmax(f->line_bytes / bytes, 1);
+    const double skipped = pow(1 - 1 / parts, in_line); /* lines that a part does not touch */
+    const double sectors = n / in_sector * parts * (1 - pow(1 - 1 / parts, in_sector));
+    const double copied = (in_sector > 1 ? 2 : 1) * fmax(f->sector_bytes, bytes) / f->copy_rate;
+    const double alone = fmax(1 / f->writes[f->points - 1] - 1 / f->writes[0], copied);
+    const double once = n * bytes / f->copy_rate, out = fmin(fmax(2 * n * bytes / f->cache_bytes - 1, 0), 1);
+    return once + out * (sectors * (copied + (alone - copied) * skipped * skipped) - once);
+}
+
+double lsp_parts_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, double most) {
+    const double n = (double)what->n, bytes = (double)what->element_bytes;
+    const double parts = f->where == LSP_HOST ? most : lsp_parts_touched(what, most, window);
+    if (f->where == LSP_CUDA && !what->scatter && parts > 1) {
+        return written_in_parts(f, n, bytes, parts);
+    }
+    const double elements = fmax(f->line_bytes / bytes, 1), touched = 1 - pow(1 - 1 / parts, elements);
+    const double fill = !what->scatter && parts > 1 && elements > 1 ? 2 : 1;
+    return lsp_stream_seconds(f, what, n * bytes * parts * touched * fill);
+}
+
+double lsp_parts_scan(const lsp_cache_figures *f, double n, int passes) {
+    return passes > 1 ? lsp_pass_work(f, n * (0.7 * passes + 6)) : 0;
 }

@@ -10,7 +10,7 @@ enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
 static const double margin = 1.05; /* direct is taken unless another strategy is faster by more than this factor */
 
 const char *lsp_strategy_name(lsp_strategy strategy) {
-    static const char *const names[LSP_STRATEGIES] = {"auto", "direct", "rescan", "partition", "stage", "invert"};
+    static const char *const names[LSP_STRATEGIES] = {"auto", "direct", "rescan", "stage", "invert"};
     return (unsigned)strategy < LSP_STRATEGIES ? names[strategy] : "?";
 }
 
@@ -37,7 +37,7 @@ done:
     return status;
 }
 
-lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_case *what) {
+static lsp_status check_case(lsp_ctx *ctx, const lsp_cache_case *what) {
     lsp_status status = LSP_OK;
     static const int64_t most = INT64_C(1) << 48;
     LSP_REQUIRE(what, LSP_ERR_ARGUMENT, "the case is NULL");
@@ -55,6 +55,18 @@ done:
     return status;
 }
 
+lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what) {
+    lsp_status status = LSP_OK;
+    if (*figures == NULL) {
+        LSP_TRY(lsp_cache_figures_of(ctx, figures));
+    } else {
+        LSP_TRY(lsp_cache_check_figures(ctx, *figures));
+    }
+    LSP_TRY(check_case(ctx, what));
+done:
+    return status;
+}
+
 /* ---- one pass, several passes ---- */
 
 /* The corrected equation 11. In P passes the footprint shrinks as well as the accesses; the indices are read P times;
@@ -62,8 +74,8 @@ done:
 static double rescan_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, int passes) {
     const double n = (double)what->n, indices = n * (double)what->index_bytes;
     const lsp_access a = lsp_access_of(f, what, passes);
-    const double streams = lsp_stream_seconds(f, what, indices) + lsp_phases_in_parts(f, what, passes) / passes;
-    return passes * (f->start_seconds + lsp_pass_seconds(f, n, &a, 1, streams)) + lsp_phases_scan(f, n, passes);
+    const double streams = lsp_stream_seconds(f, what, indices) + lsp_parts_seconds(f, what, passes) / passes;
+    return passes * (f->start_seconds + lsp_pass_seconds(f, n, &a, 1, streams)) + lsp_parts_scan(f, n, passes);
 }
 
 /* ---- the choice ---- */
@@ -114,23 +126,9 @@ static void predict(const lsp_cache_figures *f, const lsp_cache_case *what, lsp_
     p->hit_rate = fmax(0, 1 - lsp_access_misses(f, &a) / a.n);
     p->seconds[LSP_STRATEGY_DIRECT] = rescan_seconds(f, what, 1);
     offer_rescan(f, what, p);
-    offer(p, LSP_STRATEGY_PARTITION, lsp_phases_partition(f, what));
     offer(p, LSP_STRATEGY_STAGE, lsp_phases_stage(f, what));
     offer(p, LSP_STRATEGY_INVERT, lsp_phases_invert(f, what));
     lsp_cache_choose(what, p);
-}
-
-/* Fills in the context's figures for NULL, and checks figures and case. */
-static lsp_status check_both(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what) {
-    lsp_status status = LSP_OK;
-    if (*figures == NULL) {
-        LSP_TRY(lsp_cache_figures_of(ctx, figures));
-    } else {
-        LSP_TRY(lsp_cache_check_figures(ctx, *figures));
-    }
-    LSP_TRY(lsp_cache_check_case(ctx, what));
-done:
-    return status;
 }
 
 lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
@@ -140,7 +138,7 @@ lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figure
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(prediction, LSP_ERR_ARGUMENT, "the place for the prediction is NULL");
-    LSP_TRY(check_both(ctx, &figures, what));
+    LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
     lsp_cache_prediction p = {.hit_rate = 1, .best = LSP_STRATEGY_DIRECT, .reason = "there are no indices"};
     if (what->n > 0 && what->extent > 0) {
         predict(figures, what, &p);
@@ -158,7 +156,7 @@ lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures
     }
     LSP_REQUIRE(seconds, LSP_ERR_ARGUMENT, "the place for the seconds is NULL");
     LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
-    LSP_TRY(check_both(ctx, &figures, what));
+    LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
     *seconds = what->n > 0 && what->extent > 0 ? rescan_seconds(figures, what, passes) : 0;
 done:
     return status;

@@ -13,20 +13,21 @@ extern "C" {
 
 /* figures.c: the figures that the context uses. Fails only if there is no memory. */
 lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures);
-/* check.c: refuses figures that no device has, with a sentence. */
+/* figures.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-/* check.c: the device's name and place alone; everything else is zero. */
-lsp_status lsp_cache_name_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* builtin.c: the figures without a calibration. */
+/* figures.c: the figures without a calibration. */
 lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* store.c: reads the stored figures of the device that `figures` names. false: there are none that can be trusted;
- * the log says why if there is a file. */
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
+/* store.c: reads the stored figures of the device that `figures` names. false: there are none that pass the check; the
+ * log says why if there is a file. */
+typedef lsp_status lsp_cache_check(lsp_ctx *ctx, const lsp_cache_figures *figures);
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures);
+/* store.c: lsp_cache_model_store for checked figures. */
+lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
 
 /* cpu/ and gpu/: measure everything but the names. */
 lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
 lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* builtin.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
+/* figures.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
 void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
 
 /* ---- formulas ---- */
@@ -74,6 +75,17 @@ double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_ac
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
 
+/* access.c: seconds of instructions for `count` items that no memory hides, shared by the threads of a CPU; 0 on a GPU.
+ */
+double lsp_pass_work(const lsp_cache_figures *figures, double count);
+/* access.c: how many of `parts` parts of the indexed array `items` neighbours touch. */
+double lsp_parts_touched(const lsp_cache_case *what, double parts, double items);
+/* access.c: seconds to move the array in order in P parts; each part takes about every P-th element. Memory sends the
+ * whole line for one element that is read, and fills a sector before a part of it is written. */
+double lsp_parts_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
+/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
+double lsp_parts_scan(const lsp_cache_figures *figures, double n, int passes);
+
 /* sample.c: as lsp_cache_model_sample with fewer or more windows of 16384 indices; the arguments are checked. */
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern);
@@ -83,17 +95,12 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
 typedef struct lsp_phases {
     double seconds, plan_seconds;
 } lsp_phases;
-/* Seconds to move the array in order in P parts; each part takes about every P-th element. Memory sends the whole line
- * for one element that is read, and fills a sector before a part of it is written. */
-double lsp_phases_in_parts(const lsp_cache_figures *figures, const lsp_cache_case *what, double parts);
-/* Seconds in which a processor looks at n indices in each of P passes: the branch is hard to predict. 0 on a GPU. */
-double lsp_phases_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
-lsp_phases lsp_phases_partition(const lsp_cache_figures *figures, const lsp_cache_case *what);
 lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);
 
-/* cache_model.c: refuses a case that makes no sense. */
-lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_case *what);
+/* cache_model.c: fills in the context's figures for NULL; refuses figures that no device has and a case that makes no
+ * sense. */
+lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what);
 /* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 

@@ -35,11 +35,7 @@ lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures,
     }
     LSP_REQUIRE(seconds && hit_rate, LSP_ERR_ARGUMENT, "the place for the seconds or for the hit rate is NULL");
     LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
-    if (figures == NULL) {
-        LSP_TRY(lsp_cache_figures_of(ctx, &figures));
-    }
-    LSP_TRY(lsp_cache_check_figures(ctx, figures));
-    LSP_TRY(lsp_cache_check_case(ctx, what));
+    LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
     LSP_REQUIRE(what->pattern.kind != LSP_PATTERN_SAMPLE, LSP_ERR_UNSUPPORTED,
                 "the paper has no sampled patterns, only uniform ones and partitions");
     *seconds = *hit_rate = 0;

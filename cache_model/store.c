@@ -1,7 +1,7 @@
 /* Figures in a file: lines "name = number", all numbers whole, so that no locale changes them. A file is trusted only
- * if it is of this device, has every name and passes the checks of check.c; it is written beside and then
- * renamed. */
+ * if it is of this device, has every name and passes the check. */
 #include "cache_model.h"
+#include "core/outfile.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -150,7 +150,7 @@ static bool read_file(FILE *file, const lsp_cache_figures *wanted, lsp_cache_fig
     return seen == (4u << NUMBERS) - 1;
 }
 
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures) {
     char folder[path_bytes], path[path_bytes];
     lsp_cache_figures found;
     if (!folder_of(folder, sizeof folder) || !path_of(figures, folder, path, sizeof path)) {
@@ -168,7 +168,7 @@ bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
     if (sound) { /* the check stores a sentence, which is no failure of the caller's */
         char before[sizeof ctx->error];
         memcpy(before, ctx->error, sizeof before);
-        sound = lsp_cache_check_figures(ctx, &found) == LSP_OK;
+        sound = refuse(ctx, &found) == LSP_OK;
         memcpy(ctx->error, before, sizeof before);
     }
     if (!sound) {
@@ -182,17 +182,20 @@ bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
 
 /* ---- writing ---- */
 
-static bool write_figures(FILE *file, const lsp_cache_figures *f) {
+/* Returns 0 or errno. */
+static int write_figures(int file, const lsp_cache_figures *f) {
     lsp_cache_figures own = *f;
-    fprintf(file, HEAD "\ndevice = %s\nthreads = %d\n", f->device, f->threads);
-    for (int i = 0; i < NUMBERS; i++) {
-        fprintf(file, "%s = %" PRId64 "\n", numbers[i].name, (int64_t)llround(*number_of(&own, i) / numbers[i].unit));
+    bool fine = dprintf(file, HEAD "\ndevice = %s\nthreads = %d\n", f->device, f->threads) > 0;
+    for (int i = 0; i < NUMBERS && fine; i++) {
+        const double number = *number_of(&own, i) / numbers[i].unit;
+        fine = dprintf(file, "%s = %" PRId64 "\n", numbers[i].name, (int64_t)llround(number)) > 0;
     }
-    for (int i = 0; i < f->points; i++) {
-        fprintf(file, "point = %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", (int64_t)llround(f->footprint[i]),
-                (int64_t)llround(f->reads[i]), (int64_t)llround(f->writes[i]), (int64_t)llround(f->writes32[i]));
+    for (int i = 0; i < f->points && fine; i++) {
+        fine = dprintf(file, "point = %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+                       (int64_t)llround(f->footprint[i]), (int64_t)llround(f->reads[i]), (int64_t)llround(f->writes[i]),
+                       (int64_t)llround(f->writes32[i])) > 0;
     }
-    return !ferror(file);
+    return fine ? 0 : errno;
 }
 
 /* Makes the last two folders of a path, as $HOME/.cache/libsparse needs; failures show when the file is opened. */
@@ -204,14 +207,10 @@ static void make_folders(const char *folder) {
     (void)mkdir(folder, 0700);
 }
 
-lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
+lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
     lsp_status status = LSP_OK;
-    char folder[path_bytes], place[path_bytes], beside[path_bytes + 32] = "";
-    FILE *file = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_TRY(lsp_cache_check_figures(ctx, figures));
+    char folder[path_bytes], place[path_bytes];
+    lsp_outfile file = {.fd = -1};
     LSP_REQUIRE(!strchr(figures->device, '\n'), LSP_ERR_ARGUMENT, "the device's name has more than one line");
     if (path == NULL) {
         LSP_REQUIRE(folder_of(folder, sizeof folder), LSP_ERR_IO,
@@ -220,16 +219,11 @@ lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures,
         make_folders(folder);
         path = place;
     }
-    LSP_REQUIRE(snprintf(beside, sizeof beside, "%s.%ld.part", path, (long)getpid()) < (int)sizeof beside, LSP_ERR_IO,
-                "the path of the figures is too long");
-    file = fopen(beside, "we");
-    LSP_REQUIRE(file, LSP_ERR_IO, "%s: cannot write the figures there: %s", beside, strerror(errno));
-    bool written = write_figures(file, figures);
-    written = fclose(file) == 0 && written && rename(beside, path) == 0;
-    if (!written) {
-        status = lsp_fail(ctx, LSP_ERR_IO, "%s: the figures were not written: %s", path, strerror(errno));
-        (void)unlink(beside);
-    }
+    int error = lsp_outfile_open(path, &file);
+    error = error ? error : write_figures(file.fd, figures);
+    error = error ? error : lsp_outfile_finish(&file);
+    LSP_REQUIRE(!error, LSP_ERR_IO, "%s: the figures cannot be written there: %s", path, strerror(error));
 done:
+    lsp_outfile_drop(&file);
     return status;
 }

@@ -22,11 +22,11 @@ static int generate(cli_run *run, const cli_source *from, cli_matrix *matrix) {
     return status == LSP_OK ? CLI_DONE : cli_failed(run, status);
 }
 
-/* The library's message about a malformed file is "path:line: reason": it is printed without the tool's name. */
-static int read_failed(cli_run *run, const char *path, lsp_status status) {
+/* The library's message about a malformed file is "name:line: reason": it is printed without the tool's name. */
+static int read_failed(cli_run *run, const char *name, lsp_status status) {
     const char *sentence = lsp_last_error(run->ctx);
-    size_t length = strlen(path);
-    if ((status == LSP_ERR_FORMAT || status == LSP_ERR_OVERFLOW) && strncmp(sentence, path, length) == 0 &&
+    size_t length = strlen(name);
+    if ((status == LSP_ERR_FORMAT || status == LSP_ERR_OVERFLOW) && strncmp(sentence, name, length) == 0 &&
         sentence[length] == ':') {
         cli_print(stderr, sentence);
         fputc('\n', stderr);
@@ -45,7 +45,7 @@ int cli_matrix_make(cli_run *run, const cli_source *from, cli_matrix *matrix) {
     cli_progress_begin(&run->progress, "reading", matrix->name);
     lsp_status status = lsp_mtx_read(run->ctx, from->path, &how, &matrix->csr, &matrix->file);
     run->read_ms += cli_progress_end(&run->progress);
-    return status == LSP_OK ? CLI_DONE : read_failed(run, from->path, status);
+    return status == LSP_OK ? CLI_DONE : read_failed(run, matrix->name, status);
 }
 
 int64_t cli_matrix_bytes(const lsp_csr *matrix) {

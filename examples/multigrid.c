@@ -65,7 +65,7 @@ static lsp_status make_next(lsp_ctx *ctx, level *l, level *next) {
     TRY(lsp_csr_scale(ctx, &smooth, l->S.val, NULL));
     TRY(lsp_csr_add(ctx, 1, &T, -1, &smooth, &l->P));
     TRY(lsp_csr_transpose(ctx, &l->P, &l->R));
-    TRY(lsp_spgemm_triple(ctx, &l->R, &l->A, &l->P, NULL, &next->A));
+    TRY(lsp_spgemm_triple(ctx, &l->R, &l->A, &l->P, NULL, &next->A, NULL));
 done:
     lsp_csr_free(ctx, &on_host), lsp_csr_free(ctx, &T), lsp_csr_free(ctx, &smooth);
     return status;
@@ -87,7 +87,7 @@ done:
 
 /* y = alpha*A*x + beta*y */
 static lsp_status product(lsp_ctx *ctx, double alpha, const lsp_csr *A, const void *x, double beta, void *y) {
-    return lsp_spmv(ctx, A, NULL, &(lsp_spmv_vectors){.alpha = alpha, .beta = beta, .x = x, .y = y});
+    return lsp_spmv(ctx, A, NULL, &(lsp_spmv_vectors){.alpha = alpha, .beta = beta, .x = x, .y = y}, NULL);
 }
 
 /* r = b - A*x */

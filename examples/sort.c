@@ -16,7 +16,7 @@ int main(void) {
                              .values = values,
                              .values_out = values};
     lsp_ctx *ctx = NULL;
-    int failed = lsp_ctx_create(&ctx, NULL, NULL, 0) || lsp_segsort(ctx, &sort);
+    int failed = lsp_ctx_create(&ctx, NULL, NULL, 0) || lsp_segsort(ctx, &sort, NULL);
     printf("%u %u %u, %u %u\n", keys[0], keys[1], keys[2], keys[3], keys[4]);
     lsp_ctx_destroy(ctx);
     return failed;

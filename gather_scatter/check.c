@@ -1,7 +1,6 @@
 /* Refuses wrong arguments of a gather or scatter, with a sentence that names the first fault. Indices are not read
  * here: cpu/ and gpu/ look for one that is outside. */
 #include "gather_scatter.h"
-#include "segsort/segsort.h"
 
 enum { MOST_PASSES = 1024, FEW_ARRAYS = 64, WIDEST = 64 };
 
@@ -113,63 +112,40 @@ static lsp_status check_apart(lsp_ctx *ctx, const lsp_gather_job *job, const lsp
     return LSP_OK;
 }
 
-/* The numbers of a few arrays by their begins. */
-static void order_few(const lsp_gather_job *job, const lsp_column *columns, int64_t *order, int64_t count) {
+/* The numbers of the arrays by their begins: Shell's sort, which needs no memory. */
+static void order_arrays(const lsp_gather_job *job, const lsp_column *columns, int64_t *order, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        int64_t k = i;
-        const uintptr_t begin = array_at(job, columns, i).begin;
-        for (; k > 0 && array_at(job, columns, order[k - 1]).begin > begin; k--) {
-            order[k] = order[k - 1];
+        order[i] = i;
+    }
+    for (int64_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) {
+        for (int64_t i = gap; i < count; i++) {
+            const int64_t number = order[i];
+            const uintptr_t begin = array_at(job, columns, number).begin;
+            int64_t k = i;
+            for (; k >= gap && array_at(job, columns, order[k - gap]).begin > begin; k -= gap) {
+                order[k] = order[k - gap];
+            }
+            order[k] = number;
         }
-        order[k] = i;
     }
-}
-
-/* The same for very many, by the segmented sort. */
-static lsp_status check_many_apart(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t count) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    const int64_t whole[] = {0, count};
-    uint64_t *begins;
-    int64_t *order;
-    LSP_TRY(LSP_SCRATCH(ctx, count, &begins));
-    LSP_TRY(LSP_SCRATCH(ctx, count, &order));
-    for (int64_t i = 0; i < count; i++) {
-        begins[i] = array_at(job, columns, i).begin;
-    }
-    LSP_TRY(lsp_segsort_cpu.run(ctx,
-                                &(lsp_segsort_args){.n = count,
-                                                    .segments = 1,
-                                                    .offsets = whole,
-                                                    .offset_type = LSP_I64,
-                                                    .key_type = LSP_U64,
-                                                    .value_bytes = 8,
-                                                    .flags = LSP_SORT_POSITIONS,
-                                                    .keys = begins,
-                                                    .keys_out = begins,
-                                                    .values_out = order},
-                                count, NULL, 0));
-    LSP_TRY(check_apart(ctx, job, columns, order, count));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
 }
 
 /* Checks the arrays of a call. A plan has forgotten its index. */
-static lsp_status check_arrays(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t count) {
+static lsp_status check_columns(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t count) {
     lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
     const int64_t arrays = 2 * count + 1;
+    int64_t few[FEW_ARRAYS], *order = few;
     for (int64_t number = 1; number < arrays; number++) {
         LSP_TRY(check_place(ctx, job, columns, number));
     }
-    if (arrays <= FEW_ARRAYS) {
-        int64_t order[FEW_ARRAYS];
-        order_few(job, columns, order, arrays);
-        LSP_TRY(check_apart(ctx, job, columns, order, arrays));
-    } else {
-        LSP_TRY(check_many_apart(ctx, job, columns, arrays));
+    if (arrays > FEW_ARRAYS) {
+        LSP_TRY(LSP_SCRATCH(ctx, arrays, &order));
     }
+    order_arrays(job, columns, order, arrays);
+    LSP_TRY(check_apart(ctx, job, columns, order, arrays));
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -229,7 +205,7 @@ lsp_status lsp_gather_check(lsp_ctx *ctx, const lsp_gather_args *args, bool scat
     LSP_REQUIRE((uintptr_t)args->index % lsp_type_bytes(args->index_type) == 0, LSP_ERR_ARGUMENT,
                 "the index lies at %p, which is no multiple of %zu", args->index, lsp_type_bytes(args->index_type));
     if (!planned) {
-        LSP_TRY(check_arrays(ctx, job, args->columns, args->column_count));
+        LSP_TRY(check_columns(ctx, job, args->columns, args->column_count));
     }
 done:
     return status;
@@ -244,12 +220,16 @@ lsp_status lsp_gather_check_columns(lsp_ctx *ctx, const lsp_gather_job *job, con
                     "column %lld has elements of %zu bytes, but the plan was made for at most %zu", (long long)c,
                     columns[c].bytes, job->most_bytes);
     }
-    LSP_TRY(check_arrays(ctx, job, columns, count));
+    LSP_TRY(check_columns(ctx, job, columns, count));
 done:
     return status;
 }
 
 lsp_status lsp_gather_refuse_index(lsp_ctx *ctx, int64_t position, int64_t index, int64_t extent) {
+    if (extent == 0) {
+        return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the index at position %lld is %lld, but there are no elements",
+                        (long long)position, (long long)index);
+    }
     return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the index at position %lld is %lld, but the elements are 0 to %lld",
                     (long long)position, (long long)index, (long long)extent - 1);
 }

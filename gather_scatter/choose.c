@@ -6,6 +6,7 @@
 #include "gather_scatter.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Lines an access among 4096 neighbouring ones, below which a GPU scatters directly: each line is then written while
  * the L2 cache holds it. H200, 2^24 and 2^26 doubles, direct / stage in ms: .06 lines an access .263 / .433 and 1.05
@@ -34,17 +35,15 @@ static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
     }
 }
 
-/* May AUTO take it? One call on a GPU never partitions: the sort costs more than it saves, and far more if the indices,
- * which the host does not see, are in order. Sums have one way there, which `direct` names, and cannot be inverted,
- * because several elements go to one place. */
+/* May AUTO take it? Sums have one way in a call on a GPU, which `direct` names, and cannot be inverted, because several
+ * elements go to one place. */
 static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
     const bool adds = job->scatter && job->args.rule == LSP_SCATTER_ADD;
     const bool blind = !job->planned && job->args.where == LSP_CUDA;
     if (strategy == LSP_STRATEGY_DIRECT) {
         return true;
     }
-    return is_offered(job, strategy) && !(blind && (adds || strategy == LSP_STRATEGY_PARTITION)) &&
-           !(strategy == LSP_STRATEGY_INVERT && adds);
+    return is_offered(job, strategy) && !(adds && (blind || strategy == LSP_STRATEGY_INVERT));
 }
 
 static lsp_cache_case case_of(const lsp_gather_job *job) {
@@ -53,19 +52,14 @@ static lsp_cache_case case_of(const lsp_gather_job *job) {
                             .element_bytes = job->most_bytes,
                             .index_bytes = lsp_type_bytes(job->args.index_type),
                             .scatter = job->scatter,
-                            .ordered = job->scatter && job->args.rule != LSP_SCATTER_DISTINCT,
                             .planned = job->planned,
                             .calls = job->args.expected_calls};
 }
 
-/* Sets the pattern: the one given, else a sample where indices can be read without a wait that the caller does not
- * expect, else uniform. */
-static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_cache_pattern *given,
-                               lsp_cache_case *what) {
+/* Sets the pattern: a sample where indices can be read without a wait that the caller does not expect, else uniform. */
+static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, lsp_cache_case *what) {
     const lsp_gather_args *a = &job->args;
-    if (given != NULL) {
-        what->pattern = *given;
-    } else if (a->n >= sampled_from && job->planned) {
+    if (a->n >= sampled_from && job->planned) {
         return lsp_cache_model_sample(ctx, a->index, a->index_type, a->n, job->most_bytes, a->where, &what->pattern);
     } else if (a->n >= sampled_from && a->where == LSP_HOST) {
         return lsp_cache_sample(ctx, a, job->most_bytes, quick_windows, &what->pattern);
@@ -81,7 +75,7 @@ static void take(lsp_gather_choice *choice, const lsp_cache_prediction *p, lsp_s
     choice->direct_seconds = p->seconds[LSP_STRATEGY_DIRECT];
 }
 
-static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pattern *pattern) {
+static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const lsp_strategy asked = job->args.strategy;
     lsp_gather_choice *choice = &job->choice;
@@ -89,7 +83,7 @@ static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pat
     lsp_cache_case what = case_of(job);
     lsp_cache_prediction p;
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
-    LSP_TRY(find_pattern(ctx, job, pattern, &what));
+    LSP_TRY(find_pattern(ctx, job, &what));
     LSP_TRY(lsp_cache_model_predict(ctx, f, &what, &p));
     for (int s = LSP_STRATEGY_DIRECT; s < LSP_STRATEGIES && asked == LSP_STRATEGY_AUTO; s++) {
         if (!is_candidate(job, (lsp_strategy)s)) {
@@ -102,8 +96,7 @@ static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pat
     take(choice, &p, asked == LSP_STRATEGY_AUTO ? p.best : asked, job->args.passes);
     snprintf(choice->reason, sizeof choice->reason, "%s",
              asked == LSP_STRATEGY_AUTO ? p.reason : "the caller asked for it");
-    if (asked == LSP_STRATEGY_AUTO && p.best != LSP_STRATEGY_DIRECT && !pattern && !job->planned &&
-        job->args.where == LSP_CUDA) {
+    if (asked == LSP_STRATEGY_AUTO && p.best != LSP_STRATEGY_DIRECT && !job->planned && job->args.where == LSP_CUDA) {
         choice->switch_lines = few_lines;
     }
 done:
@@ -150,7 +143,7 @@ static bool is_plain(const lsp_gather_job *job) {
                                           : !job->planned || few_indices;
 }
 
-lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_pattern *pattern) {
+lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const lsp_strategy asked = job->args.strategy;
     LSP_REQUIRE(is_offered(job, asked), LSP_ERR_UNSUPPORTED, "a %s %s a plan is not offered by the strategy %s",
@@ -167,8 +160,23 @@ lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job, const lsp_cache_
                                             : "the caller asked for it");
     } else {
         job->choice = (lsp_gather_choice){0};
-        LSP_TRY(predict(ctx, job, pattern));
+        LSP_TRY(predict(ctx, job));
     }
 done:
     return status;
+}
+
+lsp_gather_info lsp_gather_info_of(const lsp_gather_job *job) {
+    const lsp_gather_choice *choice = &job->choice;
+    const double saved = choice->direct_seconds - choice->seconds;
+    lsp_gather_info info = {.strategy = choice->strategy,
+                            .passes = choice->passes,
+                            .predicted_seconds = choice->seconds,
+                            .direct_seconds = choice->direct_seconds};
+    memcpy(info.reason, choice->reason, sizeof info.reason);
+    if (choice->plan_seconds > 0) {
+        const double calls = saved > 0 ? choice->plan_seconds / saved : 1e18;
+        info.pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
+    }
+    return info;
 }

@@ -2,39 +2,6 @@
  * columns by it. */
 #include "core/cuda.h"
 #include "gather_scatter.h"
-#include <string.h>
-
-/* Refuses a map with an index outside, and names the index. */
-static lsp_status check_indices(lsp_ctx *ctx, const lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
-    int64_t bad = -1, index = 0;
-    if (job->args.n > 0) {
-        LSP_TRY(job->args.where == LSP_HOST ? lsp_gather_find_bad_cpu(ctx, job, &bad, &index)
-                                            : lsp_gather_find_bad_cuda(ctx, job, &bad, &index));
-    }
-    if (bad >= 0) {
-        status = lsp_gather_refuse_index(ctx, bad, index, job->args.extent);
-    }
-done:
-    return status;
-}
-
-/* What the plan tells of itself, from the choice. */
-static void note_choice(lsp_gather_plan *plan) {
-    const lsp_gather_choice *choice = &plan->job.choice;
-    lsp_gather_info *info = &plan->info;
-    const double saved = choice->direct_seconds - choice->seconds;
-    info->strategy = choice->strategy;
-    info->passes = choice->passes;
-    memcpy(info->reason, choice->reason, sizeof info->reason);
-    info->predicted_seconds = choice->seconds;
-    info->direct_seconds = choice->direct_seconds;
-    info->plan_bytes = (int64_t)sizeof *plan;
-    if (choice->plan_seconds > 0) {
-        const double calls = saved > 0 ? choice->plan_seconds / saved : 1e18;
-        info->pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
-    }
-}
 
 static lsp_status create(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, lsp_gather_plan **plan) {
     lsp_status status = LSP_OK;
@@ -47,13 +14,13 @@ static lsp_status create(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter
     LSP_TRY(lsp_gather_check(ctx, args, scatter, true, &job));
     LSP_REQUIRE(args->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY(check_indices(ctx, &job));
-    LSP_TRY(lsp_gather_choose(ctx, &job, NULL));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_gather_plan){.ctx = ctx, .job = job};
-    lsp_plan_begin(&made->life, &made->ctx, made);
-    note_choice(made);
-    LSP_TRY(args->where == LSP_HOST ? lsp_gather_prepare_cpu(made) : lsp_gather_prepare_cuda(made));
+    LSP_TRY(lsp_gather_check_indices(ctx, &job));
+    LSP_TRY(lsp_gather_choose(ctx, &job));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->job = job;
+    made->info = lsp_gather_info_of(&job);
+    made->info.plan_bytes = (int64_t)sizeof *made;
+    LSP_TRY(lsp_gather_device_of(&job)->make_plan(made));
     made->job.args.index = NULL; /* the caller may free it */
     made->job.args.columns = NULL;
     lsp_log(ctx, "%s: a plan for %lld indices into %lld elements, strategy %s: %s", scatter ? "scatter" : "gather",
@@ -75,26 +42,14 @@ lsp_status lsp_scatter_plan_create(lsp_ctx *ctx, const lsp_gather_args *args, ls
 }
 
 void lsp_gather_plan_destroy(lsp_gather_plan *plan) {
-    if (plan == NULL) {
-        return;
+    if (plan != NULL && plan->ctx != NULL) {
+        lsp_gather_device_of(&plan->job)->free_plan(plan);
     }
-    if (plan->ctx != NULL) {
-        if (plan->job.args.where == LSP_HOST) {
-            lsp_gather_release_cpu(plan);
-        } else {
-            lsp_gather_release_cuda(plan);
-        }
-    }
-    lsp_plan_free(&plan->life);
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_gather_plan_get_info(const lsp_gather_plan *plan, lsp_gather_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
+    return LSP_PLAN_TELL(plan, info);
 }
 
 lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t column_count) {
@@ -104,8 +59,7 @@ lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, 
     }
     LSP_TRY(lsp_gather_check_columns(plan->ctx, &plan->job, columns, column_count));
     if (plan->job.args.n > 0) {
-        LSP_TRY(plan->job.args.where == LSP_HOST ? lsp_gather_execute_cpu(plan, columns, column_count)
-                                                 : lsp_gather_execute_cuda(plan, columns, column_count));
+        LSP_TRY(lsp_gather_device_of(&plan->job)->run_plan(plan, columns, column_count));
     }
 done:
     return status;

@@ -207,7 +207,9 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
 /* Can the filter drop any entry? False if every part of it is off. */
-bool lsp_filter_drops_any(const lsp_filter *filter);
+static inline bool lsp_filter_drops_any(const lsp_filter *filter) {
+    return filter->mask != NULL || filter->drop || filter->largest != 0;
+}
 
 /* The parts of lsp_csr_filter. _check_struct: are the fields of the struct valid? _check: does the filter also fit a
  * matrix of this shape in this place? _prepare_mask: replaces a mask that is unsorted or in the wrong place by a copy,

@@ -1,5 +1,6 @@
 /* Refuses wrong arguments of a segmented sort, with a sentence that names the first fault. Offsets on a GPU are not
  * read here, which would wait for the GPU: its kernels check each segment before they sort it. */
+#include "core/arrays.h"
 #include "segsort.h"
 
 static bool wants_positions(const lsp_segsort_args *args) {
@@ -214,25 +215,16 @@ done:
 
 /* ---- arrays ---- */
 
-typedef struct used_array {
-    const char *name;
-    const void *memory;
-    int64_t items;
-    size_t item_bytes;
-    bool written;
-    int pair; /* equal and not 0: an input and the output that may replace it in place */
-} used_array;
-
-enum { ARRAYS = 11, MOST_ALIGNMENT = 8 };
+enum { ARRAYS = 11 };
 
 /* Lists the arrays that are used, and returns their number: fewer arrays are fewer pairs to compare. */
-static int list_arrays(const lsp_segsort_args *args, used_array list[ARRAYS]) {
+static int list_arrays(const lsp_segsort_args *args, lsp_named_array list[ARRAYS]) {
     int count = 0;
     size_t key = lsp_type_bytes(args->key_type), index = lsp_type_bytes(args->offset_type);
     size_t value = args->value_bytes;
     const int64_t sorted = args->keys_out == NULL && wants_positions(args) ? 0 : args->n;
     int64_t n = args->n, outs = value > 0 ? n : 0, ins = wants_positions(args) ? 0 : outs, segments = args->segments;
-    const used_array all[ARRAYS] = {
+    const lsp_named_array all[ARRAYS] = {
         {"keys", args->keys, n, key, false, 1},
         {"sorted keys", args->keys_out, sorted, key, true, 1},
         {"values", args->values, ins, value, false, 2},
@@ -251,36 +243,6 @@ static int list_arrays(const lsp_segsort_args *args, used_array list[ARRAYS]) {
         }
     }
     return count;
-}
-
-/* Do two arrays share a byte? */
-static bool share_a_byte(const used_array *a, const used_array *b) {
-    uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
-    uintptr_t bytes = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
-    return (x < y ? y - x : x - y) < bytes;
-}
-
-/* Refuses arrays that are missing, misaligned or overlap. */
-static lsp_status check_used_arrays(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
-    used_array list[ARRAYS];
-    const int count = list_arrays(args, list);
-    for (int i = 0; i < count; i++) {
-        const used_array *a = &list[i];
-        size_t alignment = a->item_bytes < MOST_ALIGNMENT ? a->item_bytes : MOST_ALIGNMENT;
-        LSP_REQUIRE(a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL", a->name, (long long)a->items);
-        LSP_REQUIRE((uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
-                    "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
-                    alignment);
-        for (int j = 0; j < i; j++) {
-            const used_array *b = &list[j];
-            bool in_place = a->pair > 0 && a->pair == b->pair && a->memory == b->memory;
-            LSP_REQUIRE((!a->written && !b->written) || !share_a_byte(a, b) || in_place, LSP_ERR_ARGUMENT,
-                        "the %s and the %s overlap", b->name, a->name);
-        }
-    }
-done:
-    return status;
 }
 
 /* ---- everything ---- */
@@ -321,6 +283,7 @@ done:
 lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     const int64_t most_on_gpu = (int64_t)1 << 45;
+    lsp_named_array arrays[ARRAYS];
     int64_t bytes;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the segmented sort are NULL");
     LSP_REQUIRE(args->n >= 0 && lsp_mul(args->n, 16, &bytes), LSP_ERR_ARGUMENT,
@@ -341,7 +304,7 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_TRY(check_form(ctx, args));
     LSP_TRY(check_sort_kinds(ctx, args));
     LSP_TRY(check_extras(ctx, args));
-    LSP_TRY(check_used_arrays(ctx, args));
+    LSP_TRY(lsp_check_arrays(ctx, arrays, list_arrays(args, arrays)));
     if (args->where == LSP_HOST) {
         LSP_TRY(check_bounds(ctx, args));
         LSP_TRY(check_gaps(ctx, args));

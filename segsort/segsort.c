@@ -36,37 +36,48 @@ static int64_t spare_key_bytes(const lsp_segsort_args *args) {
 
 static bool is_nothing(const lsp_segsort_args *args) { return args->segments == 0 && args->group_at == NULL; }
 
+/* What is known of a sort. `searched`: the offsets were read to find the longest segment. */
+static lsp_segsort_info make_info(const lsp_segsort_args *args, int64_t longest, bool searched, int64_t bytes) {
+    const lsp_segsort_device *device = lsp_segsort_device_at(args->where);
+    lsp_segsort_info info = {.method = device->method, .longest = longest, .scratch_bytes = bytes};
+    snprintf(info.reason, sizeof info.reason, "the arrays are on %s; no segment is longer than %lld, as the %s say",
+             device->place, (long long)longest, searched ? "offsets" : "arguments");
+    return info;
+}
+
 /* Sorts with scratch that ends with the call. */
-static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args) {
+static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args, lsp_segsort_info *info) {
     lsp_status status = LSP_OK;
     const lsp_segsort_device *device = lsp_segsort_device_at(args.where);
-    const int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1);
+    const int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1), spare = spare_key_bytes(&args);
     size_t mark = lsp_scratch_mark(ctx);
     int64_t bytes = 0;
     void *scratch = NULL;
-    if (is_nothing(&args)) {
-        return LSP_OK;
+    if (!is_nothing(&args)) {
+        if (device->holds_scratch || info != NULL) {
+            LSP_TRY(find_scratch(ctx, &args, longest, &bytes));
+        }
+        LSP_TRY(lsp_scratch_at(ctx, args.where, device->holds_scratch ? bytes : 0, 1, &scratch));
+        if (args.keys_out == NULL) {
+            LSP_TRY(lsp_scratch_at(ctx, args.where, spare, 1, &args.keys_out));
+        }
+        LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
     }
-    if (device->holds_scratch) {
-        LSP_TRY(find_scratch(ctx, &args, longest, &bytes));
-        LSP_TRY(lsp_scratch_at(ctx, args.where, bytes, 1, &scratch));
+    if (info != NULL) {
+        *info = make_info(&args, longest, false, bytes + spare);
     }
-    if (args.keys_out == NULL) {
-        LSP_TRY(lsp_scratch_at(ctx, args.where, spare_key_bytes(&args), 1, &args.keys_out));
-    }
-    LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
 done:
     lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
 }
 
-lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args) {
+lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_info *info) {
     lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_segsort_check(ctx, args));
-    LSP_TRY(sort_at_once(ctx, *args));
+    LSP_TRY(sort_at_once(ctx, *args, info));
 done:
     return status;
 }
@@ -84,13 +95,10 @@ static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *a
     if (search) {
         LSP_TRY(device->longest(ctx, args, &longest));
     }
-    info->method = device->method;
-    info->longest = lsp_max(longest, 1);
-    snprintf(info->reason, sizeof info->reason, "the arrays are on %s; no segment is longer than %lld, as the %s say",
-             device->place, (long long)info->longest, search ? "offsets" : "arguments");
-    LSP_TRY(find_scratch(ctx, args, info->longest, &plan->sort_bytes));
+    longest = lsp_max(longest, 1);
+    LSP_TRY(find_scratch(ctx, args, longest, &plan->sort_bytes));
     plan->sort_bytes = lsp_ceil_div(plan->sort_bytes, 64) * 64; /* aligns the spare keys behind it */
-    info->scratch_bytes = plan->sort_bytes + spare_key_bytes(args);
+    *info = make_info(args, longest, search, plan->sort_bytes + spare_key_bytes(args));
     LSP_TRY(lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch));
 done:
     return status;
@@ -209,7 +217,7 @@ lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *a
     LSP_TRY(check_plan_shape(ctx, &plan->shape, args));
     LSP_TRY(lsp_segsort_check(ctx, &bounded));
     LSP_TRY(lsp_segsort_device_at(args->where)->holds_scratch ? sort_by_plan(plan, bounded)
-                                                              : sort_at_once(ctx, bounded));
+                                                              : sort_at_once(ctx, bounded, NULL));
 done:
     return status;
 }

@@ -73,7 +73,7 @@ lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_optio
                 (long long)o->max_iterations);
     LSP_REQUIRE(o->history_capacity >= 0 && (o->history != NULL || o->history_capacity == 0), LSP_ERR_ARGUMENT,
                 "a history of %lld numbers at %p", (long long)o->history_capacity, (void *)o->history);
-    LSP_REQUIRE(lsp_spmv_method_name(o->method) != NULL, LSP_ERR_ARGUMENT, "there is no method %d of products",
+    LSP_REQUIRE((unsigned)o->method < LSP_SPMV_METHODS, LSP_ERR_ARGUMENT, "there is no method %d of products",
                 (int)o->method);
     o->rtol = o->rtol > 0 ? o->rtol : plan->type == LSP_F32 ? 1e-5 : 1e-8;
     most = lsp_mul(10, plan->n, &most) ? lsp_min(most, MOST_ITERATIONS) : MOST_ITERATIONS;

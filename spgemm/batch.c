@@ -1,7 +1,6 @@
 /* C[i] = op(A[i])*op(B[i]) for many i by one product of two stacks (batch.h). The C[i] are slices of its result: only
  * their row pointers are made anew, because those of every matrix begin at 0. */
 #include "batch.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 struct lsp_spgemm_batch_plan {
@@ -22,7 +21,7 @@ static bool overlap(const lsp_csr *A, const lsp_csr *C, int64_t count) {
     return (uintptr_t)C < (uintptr_t)(A + count) && (uintptr_t)A < (uintptr_t)(C + count);
 }
 
-static lsp_status check_places(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
+static lsp_status check_arrays(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(count == 0 || (A != NULL && B != NULL && C != NULL), LSP_ERR_ARGUMENT,
                 "the matrices of a batch of %lld, or the place for the products, are NULL", (long long)count);
@@ -129,10 +128,10 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     const size_t mark = lsp_scratch_mark(ctx);
     lsp_batch_result r = {.spans = b->C, .count = b->count, .W = W};
     lsp_csr_types types = {b->rowptr_type, W->col_type, W->val_type, W->val_type == LSP_NONE, W->where};
-    const bool there = W->where == LSP_CUDA;
+    const lsp_spgemm_device *device = lsp_spgemm_device_at(W->where);
     int64_t *ends, most = 0;
     LSP_TRY(LSP_SCRATCH(ctx, b->count + 1, &ends));
-    LSP_TRY(there ? lsp_batch_ends_cuda(ctx, &r, ends) : lsp_batch_ends_cpu(ctx, &r, ends));
+    LSP_TRY(device->batch_ends(ctx, &r, ends));
     for (int64_t i = 0; i <= b->count; i++) {
         b->C[i].entry_at = ends[i];
         most = lsp_max(most, i > 0 ? ends[i] - ends[i - 1] : 0);
@@ -140,8 +139,7 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     LSP_TRY(lsp_csr_resolve(ctx, W->cols, most, W->val_type, &types, &types));
     b->rowptr_type = types.rowptr_type;
     LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(b->rowptr_type), pointers));
-    LSP_TRY(there ? lsp_batch_rebase_cuda(ctx, &r, b->rowptr_type, *pointers)
-                  : lsp_batch_rebase_cpu(ctx, &r, b->rowptr_type, *pointers));
+    LSP_TRY(device->batch_rebase(ctx, &r, b->rowptr_type, *pointers));
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -170,21 +168,25 @@ done:
 }
 
 lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                            const lsp_spgemm_options *options, lsp_csr *C) {
+                            const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     lsp_csr W = {0};
+    lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
     lsp_spgemm_batch_plan batch = {.ctx = ctx, .count = count};
     LSP_TRY(check_batch(ctx, count, A, B, options));
-    LSP_TRY(check_places(ctx, count, A, B, C));
+    LSP_TRY(check_arrays(ctx, count, A, B, C));
     LSP_TRY(open_batch(&batch, A, B, options, false));
     if (count > 0) {
-        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, NULL));
+        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
         LSP_TRY(hand_out(&batch, &W, C));
+    }
+    if (info != NULL) {
+        *info = here;
     }
 done:
     close_batch(&batch);
@@ -203,9 +205,11 @@ lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
         LSP_REQUIRE(joint.group != NULL || lsp_csr_is_own(ctx, &C[i]), LSP_ERR_ARGUMENT,
                     "C[%lld], %lld x %lld with %lld entries, is not freed: it is neither of a batch nor this context's",
                     (long long)i, (long long)C[i].rows, (long long)C[i].cols, (long long)C[i].nnz);
-        LSP_REQUIRE(joint.group == NULL || joint.sharers == count, LSP_ERR_ARGUMENT,
-                    "%lld products of a batch of %lld are not freed: all share its memory", (long long)count,
-                    (long long)joint.sharers);
+        LSP_REQUIRE(
+            joint.group == NULL || joint.sharers == count, LSP_ERR_ARGUMENT,
+            "C[%lld] is one of %lld products that share their memory and are freed together, but %lld are given: "
+            "nothing is freed",
+            (long long)i, (long long)joint.sharers, (long long)count);
         LSP_REQUIRE(joint.group == NULL || batch.group == NULL || joint.group == batch.group, LSP_ERR_ARGUMENT,
                     "C[%lld] is of another batch than the products before it: nothing is freed", (long long)i);
         batch = joint.group != NULL ? joint : batch;
@@ -228,6 +232,14 @@ void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
         close_batch(plan);
         lsp_plan_free(&plan->life);
     }
+}
+
+lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info) {
+    if (plan == NULL || plan->ctx == NULL || plan->count > 0 || info == NULL) {
+        return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
+    }
+    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
@@ -291,7 +303,7 @@ static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_c
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(check_places(ctx, plan->count, A, B, C));
+    LSP_TRY(check_arrays(ctx, plan->count, A, B, C));
     if (plan->count == 0) {
         goto done;
     }

@@ -4,7 +4,7 @@
 #ifndef LSP_SPGEMM_BATCH_H
 #define LSP_SPGEMM_BATCH_H
 
-#include "core/core.h"
+#include "job.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,28 +70,17 @@ lsp_batch_name lsp_batch_name_of(const char *name, int64_t i);
 
 /* ---- what a device does ---- */
 
-/* Fills the stack: its values and, with `structure`, its rows and columns. Then *fault becomes the first matrix whose
- * arrays form no CSR matrix, or `count`. On a GPU only `structure` waits for the kernels. */
-lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault);
-lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault);
-
-/* The columns of T, which were rows of the stack, become rows of their own matrix. Matrix i has the same entries in T
- * as in the stack, in another order. */
-lsp_status lsp_batch_shift_cpu(lsp_ctx *ctx, const lsp_batch_factor *f);
-lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const lsp_batch_factor *f);
-
-/* W: the products one below the other; `spans`: their rows. _ends writes the entries of W before each product to
- * ends[0 .. count], on the host. _rebase: rowptr[] = the row pointers of each product, each from 0 on. */
+/* batch_gather: fills the stack: its values and, with `structure`, its rows and columns. Then *fault becomes the first
+ * matrix whose arrays form no CSR matrix, or `count`. On a GPU only `structure` waits for the kernels. batch_shift: the
+ * columns of T, which were rows of the stack, become rows of their own matrix. Matrix i has the same entries in T as in
+ * the stack, in another order. batch_ends: writes the entries of W before each product to ends[0 .. count], on the
+ * host. batch_rebase: rowptr[] = the row pointers of each product, each from 0 on. */
 typedef struct lsp_batch_result {
-    const lsp_batch_span *spans;
+    const lsp_batch_span *spans; /* the rows of the products */
     int64_t count;
-    const lsp_csr *W;
-    lsp_batch_span *there; /* the spans on the GPU, in scratch, from _ends to _rebase */
+    const lsp_csr *W;           /* the products one below the other */
+    lsp_batch_span *spans_cuda; /* the spans on the GPU, in scratch, from `ends` to `rebase` */
 } lsp_batch_result;
-lsp_status lsp_batch_ends_cpu(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends);
-lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends);
-lsp_status lsp_batch_rebase_cpu(lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr);
-lsp_status lsp_batch_rebase_cuda(lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr);
 
 #ifdef __cplusplus
 }

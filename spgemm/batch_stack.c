@@ -1,6 +1,5 @@
 /* A factor of a batch: its matrices are checked, measured and put together. See batch.h. */
 #include "batch.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 #include <stdio.h>
@@ -88,11 +87,6 @@ done:
 
 /* ---- arrays ---- */
 
-static lsp_status gather(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault) {
-    return f->like.where == LSP_CUDA ? lsp_batch_gather_cuda(ctx, f, structure, fault)
-                                     : lsp_batch_gather_cpu(ctx, f, structure, fault);
-}
-
 /* Puts the arrays together. Matrix by matrix, a check of small ones would take longer: so they are checked while they
  * are copied, and the first one at fault is checked again for the sentence. */
 static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
@@ -103,7 +97,7 @@ static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrice
     int64_t fault = f->count;
     LSP_TRY(lsp_csr_create(ctx, f->stack.rows, f->stack.cols, f->stack.nnz, &types, &made));
     f->stack = made;
-    LSP_TRY(gather(ctx, f, true, &fault));
+    LSP_TRY(lsp_spgemm_device_at(f->like.where)->batch_gather(ctx, f, true, &fault));
     if (fault < f->count) {
         const lsp_batch_name name = lsp_batch_name_of(f->name, fault);
         LSP_TRY(lsp_csr_check_there(ctx, name.text, &matrices[fault]));
@@ -125,7 +119,7 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_batch_factor *f, bool kept) {
     } else {
         LSP_TRY(lsp_csr_transpose_as(ctx, f->name, &f->stack, &f->T));
     }
-    LSP_TRY(f->like.where == LSP_CUDA ? lsp_batch_shift_cuda(ctx, f) : lsp_batch_shift_cpu(ctx, f));
+    LSP_TRY(lsp_spgemm_device_at(f->like.where)->batch_shift(ctx, f));
     for (int64_t i = 0; i < f->count; i++) {
         tallest = lsp_max(tallest, f->spans[i + 1].row_at - f->spans[i].row_at);
     }
@@ -170,7 +164,8 @@ lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_cs
         LSP_TRY(check_planned(ctx, f, i, &matrices[i]));
         f->spans[i].val = matrices[i].val;
     }
-    LSP_TRY(f->stack.val_type != LSP_NONE ? gather(ctx, f, false, NULL) : LSP_OK);
+    LSP_TRY(f->stack.val_type != LSP_NONE ? lsp_spgemm_device_at(f->like.where)->batch_gather(ctx, f, false, NULL)
+                                          : LSP_OK);
     if (f->transposed) {
         T.cols = f->stack.rows; /* as the plan made it */
         LSP_TRY(lsp_csr_transpose_update(f->transpose, &f->stack, &T));

@@ -1,7 +1,6 @@
 /* C = op(A)*op(B) on a GPU, whose kernels count entries and rows of a factor in 32 bits. Larger factors are cut: op(A)
  * into blocks of rows, op(B) into blocks of columns. Each entry of C lies in one block, and is the sum of the same
  * products in the same order, so its bits are those of the whole product. The blocks of C are then put together. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 #include <stdio.h>
@@ -126,18 +125,6 @@ done:
     return status;
 }
 
-static void add_info(blocks *p, int64_t r, const lsp_spgemm_info *block) {
-    lsp_spgemm_info *all = &p->info;
-    all->method = block->method;
-    all->method_name = block->method_name;
-    all->products += block->products;
-    all->nnz_bound += block->nnz_bound;
-    all->blocks++;
-    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
-    p->products[r] += block->max_row_products;
-    all->max_row_products = lsp_max(all->max_row_products, p->products[r]);
-}
-
 /* Multiplies block r of op(A) by `right`, block c of op(B). */
 static lsp_status make_block(blocks *p, int64_t r, int64_t c, const lsp_csr *right) {
     lsp_status status = LSP_OK;
@@ -157,7 +144,9 @@ static lsp_status make_block(blocks *p, int64_t r, int64_t c, const lsp_csr *rig
     LSP_TRY(lsp_spgemm_uncut(ctx, &left, right, &options, C, &info));
     p->nnz += C->nnz;
     p->done++;
-    add_info(p, r, &info);
+    lsp_spgemm_add_info(&p->info, &info);
+    p->products[r] += info.max_row_products;
+    p->info.max_row_products = lsp_max(p->info.max_row_products, p->products[r]);
     lsp_progress(ctx, "multiply", (double)p->done / (double)(p->A.count * p->B.count));
 done:
     if (made_left) {
@@ -296,13 +285,9 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                              lsp_csr *C, lsp_spgemm_info *info) {
-    if (A != NULL && B != NULL && A->where == LSP_CUDA) {
-        const cut a = cut_of_a(ctx, A, options), b = cut_of_b(ctx, B, options);
-        if (is_too_large(ctx, &a) || is_too_large(ctx, &b)) {
-            return multiply(ctx, A, B, options, C, info);
-        }
-    }
-    return lsp_spgemm_uncut(ctx, A, B, options, C, info);
+lsp_status lsp_spgemm_in_blocks(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                lsp_csr *C, lsp_spgemm_info *info) {
+    const cut a = cut_of_a(ctx, A, options), b = cut_of_b(ctx, B, options);
+    return is_too_large(ctx, &a) || is_too_large(ctx, &b) ? multiply(ctx, A, B, options, C, info)
+                                                          : lsp_spgemm_uncut(ctx, A, B, options, C, info);
 }

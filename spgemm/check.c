@@ -1,5 +1,4 @@
 /* Checks the arguments of products: options, operands, and the matrices that a plan is used with. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU" : "host"; }
@@ -24,7 +23,7 @@ done:
 
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(lsp_semiring_name(options->semiring) != NULL, LSP_ERR_ARGUMENT, "there is no semiring %d",
+    LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
     LSP_REQUIRE((unsigned)options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT, "there is no method %d",
                 (int)options->method);
@@ -66,7 +65,7 @@ lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], co
     lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, names[0], A));
-    LSP_TRY(lsp_csr_check_header(ctx, names[1], B));
+    LSP_TRY(A == B ? LSP_OK : lsp_csr_check_header(ctx, names[1], B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "%s lies in the memory of the %s and %s in that of the %s: they must be in one place", names[0],
                 place_name(A->where), names[1], place_name(B->where));

@@ -1,14 +1,10 @@
-/* Chooses method, threads and capacity for C = A*B: a pure function of the facts. */
-#include "spgemm.h"
+/* Chooses method, threads and capacity for C = A*B: a pure function of the facts; and whether a mask's entries are made
+ * alone. */
+#include "job.h"
+
 #include <stdio.h>
 
 enum { WINDOW_STEP = 64, ALIGNED_PARTS = 8 * 64, MOST_RANKS = 1 << 30 };
-
-int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
-    enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
-    bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
-    return small && ctx->options.max_bytes == 0 ? SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
-}
 
 /* Bytes of scratch for one product of a sorted row, and for one column of a window. */
 static int64_t sort_item(const lsp_spgemm_capacity *capacity) { return 2 * (int64_t)capacity->word_bytes + 4; }
@@ -28,10 +24,9 @@ static int64_t capacity_bytes(const lsp_spgemm_capacity *capacity) {
 /* Bytes of scratch of the reference: a place for each column, and three words for each entry of C's longest row, which
  * sorting takes. */
 static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
-    int64_t places, words, bytes;
-    bool fits = lsp_mul(facts->cols, 8, &places) &&
-                lsp_mul(lsp_min(facts->max_row_products, facts->cols), 32, &words) && lsp_add(places, words, &bytes) &&
-                lsp_add(bytes, ALIGNED_PARTS, &bytes);
+    int64_t slots, words, bytes;
+    bool fits = lsp_mul(facts->cols, 8, &slots) && lsp_mul(lsp_min(facts->max_row_products, facts->cols), 32, &words) &&
+                lsp_add(slots, words, &bytes) && lsp_add(bytes, ALIGNED_PARTS, &bytes);
     return fits ? bytes : INT64_MAX;
 }
 
@@ -66,7 +61,9 @@ static bool halve(lsp_spgemm_capacity *capacity, const lsp_spgemm_facts *facts) 
 
 bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, lsp_type type, int threads,
                        int64_t available, lsp_spgemm_choice *choice) {
-    int64_t useful = lsp_max((facts->products / 2 + facts->rows / 2) / (LSP_WORTH_A_THREAD / 2), 1);
+    const int64_t half = facts->products / 2 + facts->rows / 2;
+    const bool alone = facts->products <= LSP_ALONE && facts->rows <= LSP_ALONE;
+    const int64_t useful = alone ? 1 : lsp_max(half / (LSP_WORTH_A_THREAD / 2), 1);
     *choice = (lsp_spgemm_choice){.method = asked, .threads = (int)lsp_min(threads, useful)};
     if (asked == LSP_SPGEMM_REFERENCE) {
         choice->threads = 1;
@@ -109,4 +106,67 @@ void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *
     }
     snprintf(text, bytes, "%s%s; %d thread%s%s", choice->asked ? "asked for; " : "", rows, choice->threads,
              choice->threads == 1 ? "" : "s", choice->limited ? " to fit the memory" : "");
+}
+
+/* ---- masks ---- */
+
+static int64_t longest_row(const lsp_csr *A) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        longest = lsp_max(longest, lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i));
+    }
+    return longest;
+}
+
+/* a*b + more; INT64_MAX if an int64_t cannot hold it. */
+static int64_t bytes_of(int64_t a, int64_t b, int64_t more) {
+    int64_t bytes;
+    return lsp_mul(a, b, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
+}
+
+static int64_t available_bytes(const lsp_spgemm_plan *plan, int64_t needed) {
+    enum { ASKED_FROM = 64 << 20 }; /* bytes: for less, the free memory is not asked for */
+    const bool ask = needed >= ASKED_FROM || plan->ctx->options.max_bytes > 0;
+    return ask ? lsp_available_bytes(plan->ctx, plan->where) : INT64_MAX;
+}
+
+lsp_spgemm_masked_choice lsp_spgemm_masked_scratch(const lsp_spgemm_plan *plan) {
+    const lsp_csr *mask = plan->options.filter.mask;
+    const int64_t value = (int64_t)lsp_type_bytes(plan->type), rows = plan->facts.rows;
+    const int64_t rounded = plan->type == plan->val_type ? 0 : (int64_t)lsp_type_bytes(plan->val_type);
+    lsp_spgemm_masked_choice c = {.threads = 1};
+    c.bytes = bytes_of(mask->nnz, 1 + value, bytes_of(rows + 1, 2 * 8, 0));
+    c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value + rounded, bytes_of(rows + 1, 8, 0));
+    c.available = available_bytes(plan, lsp_max(c.bytes, c.result));
+    if (plan->where == LSP_HOST) {
+        c.threads = lsp_spgemm_threads(plan->ctx, plan->facts.products);
+        c.longest = longest_row(mask);
+        c.slots = lsp_mask_slots(c.longest, mask->cols);
+        const int64_t table = c.slots * (int64_t)sizeof(uint32_t), left = c.available - c.bytes;
+        c.threads = (int)lsp_max(lsp_min(c.threads, left / table), 1);
+        c.bytes = bytes_of(c.threads, table, c.bytes);
+    }
+    return c;
+}
+
+bool lsp_spgemm_choose_masked(lsp_spgemm_plan *plan) {
+    const lsp_csr *mask = plan->options.filter.mask;
+    lsp_spgemm_info *info = &plan->info;
+    if (!lsp_spgemm_masks(&plan->options)) {
+        return false;
+    }
+    const bool asked = plan->options.method == LSP_SPGEMM_MASK;
+    const lsp_spgemm_masked_choice c = lsp_spgemm_masked_scratch(plan);
+    const bool fits = c.bytes <= c.available && c.result <= c.available - c.bytes;
+    if (!asked && !(fits && lsp_spgemm_prefers_mask(plan->facts.products, mask->nnz))) {
+        return false;
+    }
+    plan->facts.nnz_bound = lsp_min(plan->facts.nnz_bound, mask->nnz);
+    info->method = LSP_SPGEMM_MASK;
+    info->scratch_bytes = c.bytes;
+    info->blocks = plan->where == LSP_CUDA ? 1 : info->blocks;
+    snprintf(info->reason, sizeof info->reason, "%s%lld products are looked up among the mask's %lld entries%s",
+             asked ? "asked for; " : "", (long long)plan->facts.products, (long long)mask->nnz,
+             plan->where == LSP_CUDA ? ", on the GPU" : "");
+    return true;
 }

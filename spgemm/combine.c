@@ -1,61 +1,94 @@
 /* Products combined with other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
-lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
-                          const lsp_spgemm_options *options, lsp_csr *C) {
+#include <stdio.h>
+
+lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val) {
+    return M->val_type != LSP_NONE && M->nnz > 0
+               ? lsp_spgemm_device_at(M->where)->truth(ctx, M->val_type, val, M->val, M->nnz)
+               : LSP_OK;
+}
+
+lsp_status lsp_spgemm_check_addend(lsp_ctx *ctx, const lsp_csr *D, const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
-    lsp_csr product = {0}, sum = {0};
+    LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
+    if (lsp_spgemm_is_or(options)) {
+        LSP_TRY(lsp_csr_check_header(ctx, "D", D));
+        LSP_REQUIRE(D->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "D has complex values, which or-and does not take");
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
+                          const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_csr product = {0}, sum = {0}, addend;
+    lsp_spgemm_info here;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
-    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, NULL));
-    LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, D, &sum));
+    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
+    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, &here));
+    addend = *D;
+    if (lsp_spgemm_is_or(options)) {
+        LSP_TRY(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
+        LSP_TRY(lsp_spgemm_truth(ctx, D, addend.val));
+        alpha = alpha != 0, beta = beta != 0;
+    }
+    LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
+    LSP_TRY(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
+    if (info != NULL) {
+        *info = here;
+    }
     lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
 done:
     lsp_csr_free(ctx, &product);
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &sum);
+    }
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
 /* ---- R*A*P ---- */
 
-typedef struct counting {
-    const lsp_csr *A, *B;
-    int64_t products; /* atomic */
-} counting;
-
-static void count_share(void *data, int64_t begin, int64_t end) {
-    counting *c = data;
-    uint64_t products = 0; /* unsigned, because a malformed B may overflow it */
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t k = lsp_csr_col(c->A, e);
-        if (k >= 0 && k < c->B->rows) {
-            products += (uint64_t)lsp_csr_rowptr(c->B, k + 1) - (uint64_t)lsp_csr_rowptr(c->B, k);
-        }
+/* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
+ * negative, are not. */
+static bool associates(lsp_semiring semiring) {
+    const lsp_product product = lsp_semiring_product(semiring);
+    switch (lsp_semiring_join(semiring)) {
+    case LSP_JOIN_FUSED:
+        return true;
+    case LSP_JOIN_LEAST:
+        return product == LSP_PRODUCT_PLUS;
+    case LSP_JOIN_LARGEST:
+        return product == LSP_PRODUCT_PLUS || product == LSP_PRODUCT_BOTH;
+    default:
+        return false;
     }
-    __atomic_add_fetch(&c->products, (int64_t)products, __ATOMIC_RELAXED);
 }
 
-/* Counts the multiplications of A*B. The arrays may be malformed: then the number means nothing. */
-static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products) {
-    counting c = {.A = A, .B = B};
-    if (A->where == LSP_CUDA) {
-        return lsp_spgemm_gpu_count_products(ctx, A, B, products);
-    }
-    lsp_for_shares(ctx, A->nnz, 1 << 15, count_share, &c);
-    *products = c.products;
-    return LSP_OK;
-}
-
-lsp_status lsp_spgemm_choose_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                                   bool *left_first) {
+lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                            const lsp_spgemm_options *options, lsp_triple_order *order) {
     lsp_status status = LSP_OK;
     int64_t left, right;
-    LSP_TRY(count_products(ctx, R, A, &left));
-    LSP_TRY(count_products(ctx, A, P, &right));
-    *left_first = left < right;
+    lsp_type type = lsp_common_type(lsp_common_type(R->val_type, A->val_type), P->val_type);
+    type = lsp_spgemm_result_type(&(lsp_csr){.val_type = type}, P, options);
+    *order = (lsp_triple_order){.left_first = true, .inner = *options, .outer = *options};
+    order->inner.filter = (lsp_filter){0};
+    order->inner.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
+    order->inner.types.rowptr_type = order->inner.types.col_type = LSP_NONE;
+    order->inner.types.val_type = lsp_wide_type(type);
+    order->outer.types.val_type = type;
+    if (!associates(options->semiring)) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, R, A, &left));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, A, P, &right));
+    order->left_first = left < right;
 done:
     return status;
 }
@@ -71,14 +104,6 @@ lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr
     LSP_TRY(lsp_spgemm_check_headers(ctx, right, A, P, options));
 done:
     return status;
-}
-
-lsp_spgemm_options lsp_spgemm_inner_options(const lsp_spgemm_options *options) {
-    lsp_spgemm_options inner = *options;
-    inner.filter = (lsp_filter){0};
-    inner.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
-    inner.types.rowptr_type = inner.types.col_type = LSP_NONE;
-    return inner;
 }
 
 /* A product called its factors A and B. Checks the arrays again, under their names. */
@@ -97,11 +122,12 @@ static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, 
 }
 
 lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                             const lsp_spgemm_options *options, lsp_csr *C) {
+                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_info first, last;
     lsp_csr restriction = {0}, inner = {0}, made = {0};
-    bool left_first;
+    lsp_triple_order order;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -112,13 +138,17 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
-    LSP_TRY(lsp_spgemm_choose_order(ctx, R, A, P, &left_first));
-    const lsp_spgemm_options first = lsp_spgemm_inner_options(options);
-    status = left_first ? lsp_spgemm(ctx, R, A, &first, &inner, NULL) : lsp_spgemm(ctx, A, P, &first, &inner, NULL);
+    LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
+    status = lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first);
     LSP_TRY(name_fault(ctx, status, R, A, P));
-    status = left_first ? lsp_spgemm(ctx, &inner, P, options, &made, NULL)
-                        : lsp_spgemm(ctx, R, &inner, options, &made, NULL);
+    const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
+    status = lsp_spgemm(ctx, left, right, &order.outer, &made, &last);
     LSP_TRY(name_fault(ctx, status, R, A, P));
+    if (info != NULL) {
+        *info = last;
+        info->products += first.products;
+        snprintf(info->reason, sizeof info->reason, "%s first; %.140s", order.left_first ? "R*A" : "A*P", last.reason);
+    }
     lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:
     lsp_csr_free(ctx, &inner);

@@ -1,5 +1,4 @@
 /* Plans of R*A*P and of alpha*A*B + beta*D: the plans of their two steps, and what lies between the steps. */
-#include "matrices/matrices.h"
 #include "spgemm.h"
 
 /* ---- R*A*P ---- */
@@ -28,23 +27,28 @@ void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) {
     lsp_plan_free(&plan->life);
 }
 
+lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
+                                           lsp_spgemm_info *outer) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const lsp_status status = inner != NULL ? lsp_spgemm_plan_get_info(plan->first, inner) : LSP_OK;
+    return status == LSP_OK && outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : status;
+}
+
 /* Plans and makes the inner product, whose structure the last one needs. */
 static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                 const lsp_spgemm_options *options) {
-    static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const lsp_spgemm_options inner = lsp_spgemm_inner_options(options);
-    LSP_TRY(lsp_spgemm_choose_order(ctx, R, A, P, &plan->left_first));
-    if (plan->left_first) {
-        LSP_TRY(lsp_spgemm_plan_as(ctx, left, R, A, &inner, &plan->first));
-        LSP_TRY(lsp_spgemm_execute(plan->first, R, A, &plan->inner));
-        LSP_TRY(lsp_spgemm_plan_as(ctx, (const char *[]){"R*A", "P"}, &plan->inner, P, options, &plan->last));
-    } else {
-        LSP_TRY(lsp_spgemm_plan_as(ctx, right, A, P, &inner, &plan->first));
-        LSP_TRY(lsp_spgemm_execute(plan->first, A, P, &plan->inner));
-        LSP_TRY(lsp_spgemm_plan_as(ctx, (const char *[]){"R", "A*P"}, R, &plan->inner, options, &plan->last));
-    }
+    lsp_triple_order order;
+    LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
+    const bool left = plan->left_first = order.left_first;
+    const char *const first[] = {left ? "R" : "A", left ? "A" : "P"};
+    const char *const last[] = {left ? "R*A" : "R", left ? "P" : "A*P"};
+    LSP_TRY(lsp_spgemm_plan_as(ctx, first, left ? R : A, left ? A : P, &order.inner, &plan->first));
+    LSP_TRY(lsp_spgemm_execute(plan->first, left ? R : A, left ? A : P, &plan->inner));
+    LSP_TRY(lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last));
 done:
     return status;
 }
@@ -92,8 +96,7 @@ static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, con
         LSP_TRY(lsp_csr_transpose_update(plan->transpose, P, &plan->restriction));
         R = &plan->restriction;
     }
-    LSP_TRY(plan->left_first ? lsp_spgemm_update(plan->first, R, A, &plan->inner)
-                             : lsp_spgemm_update(plan->first, A, P, &plan->inner));
+    LSP_TRY(lsp_spgemm_update(plan->first, plan->left_first ? R : A, plan->left_first ? A : P, &plan->inner));
     const lsp_csr *left = plan->left_first ? &plan->inner : R, *right = plan->left_first ? P : &plan->inner;
     if (update) {
         LSP_TRY(lsp_spgemm_update(plan->last, left, right, C));
@@ -121,7 +124,9 @@ struct lsp_spgemm_add_plan {
     lsp_plan_life life;
     lsp_spgemm_plan *product;
     lsp_csr_add_plan *sum;
-    lsp_csr inner; /* A*B */
+    lsp_csr inner;  /* A*B */
+    lsp_csr addend; /* sizes and types of D; with or-and its values are an array of the plan, each 0 or 1 */
+    bool is_or;
 };
 
 void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
@@ -131,9 +136,14 @@ void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
     lsp_spgemm_plan_destroy(plan->product);
     lsp_csr_add_plan_destroy(plan->sum);
     if (plan->ctx != NULL) {
+        lsp_free(plan->ctx, plan->addend.val);
         lsp_csr_free(plan->ctx, &plan->inner);
     }
     lsp_plan_free(&plan->life);
+}
+
+lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
+    return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
 }
 
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
@@ -144,18 +154,33 @@ lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
+    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_add_plan){.ctx = ctx};
+    *made = (lsp_spgemm_add_plan){.ctx = ctx, .is_or = lsp_spgemm_is_or(options)};
     lsp_plan_begin(&made->life, &made->ctx, made);
     LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
     LSP_TRY(lsp_spgemm_execute(made->product, A, B, &made->inner));
     LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
+    made->addend = (lsp_csr){.nnz = D->nnz, .val_type = D->val_type, .where = D->where};
+    LSP_TRY(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val) : LSP_OK);
     *plan = made;
 done:
     if (status != LSP_OK) {
         lsp_spgemm_add_plan_destroy(made);
     }
+    return status;
+}
+
+/* *D's values become 0 and 1. A D that differs from the planned one keeps its own, and the sum refuses it. */
+static lsp_status take_truth(lsp_spgemm_add_plan *plan, lsp_csr *D) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    LSP_TRY(lsp_csr_check_header(ctx, "D", D));
+    if (D->nnz == plan->addend.nnz && D->val_type == plan->addend.val_type && D->where == plan->addend.where) {
+        LSP_TRY(lsp_spgemm_truth(ctx, D, plan->addend.val));
+        D->val = plan->addend.val;
+    }
+done:
     return status;
 }
 
@@ -170,14 +195,24 @@ static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], co
     lsp_csr made = {0};
     LSP_REQUIRE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
                 "an operand, or the place for the sum, is NULL");
+    lsp_csr addend = *D;
+    double alpha = factors[0], beta = factors[1];
+    if (plan->is_or) {
+        LSP_TRY(take_truth(plan, &addend));
+        alpha = alpha != 0, beta = beta != 0;
+    }
     LSP_TRY(lsp_spgemm_update(plan->product, A, B, &plan->inner));
-    if (update) {
-        LSP_TRY(lsp_csr_add_update(plan->sum, factors[0], &plan->inner, factors[1], D, C));
-    } else {
-        LSP_TRY(lsp_csr_add_execute(plan->sum, factors[0], &plan->inner, factors[1], D, &made));
+    LSP_TRY(update ? lsp_csr_add_update(plan->sum, alpha, &plan->inner, beta, &addend, C)
+                   : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
+    const lsp_csr *sum = update ? C : &made;
+    LSP_TRY(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
+    if (!update) {
         lsp_csr_put(ctx, C, &made, C == A || C == B || C == D);
     }
 done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
     return status;
 }
 

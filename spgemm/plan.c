@@ -1,27 +1,19 @@
 /* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
- * that is not kept. The device does the work (device.c). */
-#include "core/semiring.h"
-#include "matrices/matrices.h"
+ * that is not kept. The device does the work. */
 #include "spgemm.h"
-#include "spgemm/cpu/hash.h"
-#include "spgemm/cpu/small.h"
 
 static const char *method_name(lsp_spgemm_method method) {
     return method == LSP_SPGEMM_REFERENCE ? "reference" : method == LSP_SPGEMM_MASK ? "mask" : "sort";
 }
 
-static const char *const usual_names[] = {"A", "B"};
-
 /* ---- the plan ---- */
-
-static const lsp_spgemm_device *device_of(const lsp_spgemm_plan *plan) { return lsp_spgemm_device_at(plan->where); }
 
 /* Fills the plan's info from its facts. */
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     const lsp_spgemm_facts *facts = &plan->facts;
     plan->masked = lsp_spgemm_choose_masked(plan);
     if (!plan->masked) {
-        device_of(plan)->describe(plan, B);
+        plan->device->describe(plan, B);
     }
     plan->info.method_name = method_name(plan->info.method);
     plan->info.products = facts->products;
@@ -46,25 +38,30 @@ static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, con
         return LSP_OK;
     }
     plan->type = LSP_F64;
-    return device_of(plan)->typed_operands ? device_of(plan)->take_operands(plan, A, B, ops) : LSP_OK;
+    return plan->device->typed_operands ? plan->device->take_operands(plan, A, B, ops) : LSP_OK;
 }
 
-/* Makes the plan from checked matrices. Leaves their operands in *ops for the first product. */
+/* Makes the plan of checked matrices. Leaves their operands in *ops for the first product. */
 static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
     lsp_status status = LSP_OK;
+    const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
     lsp_spgemm_plan *made = NULL;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, device->plan_bytes, (void **)&made));
+    memset(made, 0, device->plan_bytes);
     *made = (lsp_spgemm_plan){.ctx = ctx,
+                              .device = device,
                               .names = {names[0], names[1]},
                               .options = *options,
                               .type = lsp_spgemm_result_type(A, B, options),
                               .where = A->where};
     lsp_plan_begin(&made->life, &made->ctx, made);
+    made->cpu = A->where == LSP_HOST ? (void *)(made + 1) : NULL;
+    made->gpu = A->where == LSP_CUDA ? (void *)(made + 1) : NULL;
     made->options.types.where = A->where;
     made->val_type = made->type;
     made->type = lsp_wide_type(made->type);
-    LSP_TRY(device_of(made)->inspect(made, A, B, ops));
+    LSP_TRY(made->device->inspect(made, A, B, ops));
     LSP_TRY(choose_arithmetic(made, A, B, ops));
     describe(made, &ops->B);
     *plan = made;
@@ -93,8 +90,8 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
                 "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
     LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
-    LSP_TRY(device_of(made)->start_structures(ctx, A, B));
-    LSP_TRY(device_of(made)->read_structures(ctx, A, B, structure));
+    LSP_TRY(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
+    LSP_TRY(made->device->read_structures(ctx, A, B, structure));
     made->kept = true;
     made->A = lsp_spgemm_outline_of(A, structure[0]);
     made->B = lsp_spgemm_outline_of(B, structure[1]);
@@ -109,29 +106,12 @@ done:
 
 lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                   lsp_spgemm_plan **plan) {
-    return lsp_spgemm_plan_as(ctx, usual_names, A, B, options, plan);
+    return lsp_spgemm_plan_as(ctx, (const char *const[]){"A", "B"}, A, B, options, plan);
 }
 
 void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
     if (plan != NULL && plan->ctx != NULL) {
-        lsp_ctx *ctx = plan->ctx;
-        lsp_free(ctx, plan->route.ranks);
-        lsp_free(ctx, plan->route.block_ranks);
-        lsp_free(ctx, plan->route.ways);
-        lsp_free(ctx, plan->route.repeats);
-        lsp_free(ctx, plan->route.c_col);
-        lsp_free(ctx, plan->rowptr);
-        lsp_free(ctx, plan->block_rows);
-        lsp_spgemm_gpu_replay_drop(plan);
-        lsp_free(ctx, plan->gpu.rowptr);
-        lsp_free(ctx, plan->gpu.products);
-        lsp_free(ctx, plan->gpu.groups);
-        lsp_free(ctx, plan->gpu.repeats);
-        lsp_free(ctx, plan->gpu.pieces);
-        lsp_free(ctx, plan->gpu.tiles);
-        lsp_free(ctx, plan->gpu.dense_b.B);
-        lsp_free(ctx, plan->gpu.dense_b.C);
-        lsp_free(ctx, plan->gpu.report);
+        plan->device->release(plan);
     }
     if (plan != NULL) {
         lsp_plan_free(&plan->life);
@@ -154,10 +134,10 @@ static lsp_status multiply_exactly(lsp_spgemm_plan *plan, const lsp_spgemm_opera
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(plan->ctx);
     if (plan->masked) {
-        LSP_TRY(device_of(plan)->multiply_masked(plan, ops, C));
+        LSP_TRY(plan->device->multiply_masked(plan, ops, C));
         plan->info.nnz = C->nnz;
     } else {
-        LSP_TRY(device_of(plan)->multiply(plan, ops, update, C));
+        LSP_TRY(plan->device->multiply(plan, ops, update, C));
     }
     plan->uses++;
 done:
@@ -182,7 +162,7 @@ static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_ope
     if (!update) {
         LSP_TRY(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
     }
-    LSP_TRY(device_of(plan)->convert(ctx, &wide, plan->val_type, val));
+    LSP_TRY(lsp_convert_values(ctx, wide.where, plan->val_type, val, wide.val_type, wide.val, wide.nnz));
     if (!update) {
         lsp_free(ctx, wide.val);
     }
@@ -210,23 +190,12 @@ static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, cons
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     uint64_t structure[2];
-    LSP_TRY(device_of(plan)->read_structures(ctx, A, B, structure));
+    LSP_TRY(plan->device->read_structures(ctx, A, B, structure));
     LSP_REQUIRE(structure[0] == plan->A.structure && structure[1] == plan->B.structure, LSP_ERR_ARGUMENT,
                 "the row pointers or the columns of %s have changed since the plan was made",
                 structure[0] != plan->A.structure ? "A" : "B");
 done:
     return status;
-}
-
-/* Do the kernels read the values of A and B by position alone, never their row pointers and columns? Then a changed
- * structure may be found afterwards, and the GPU need not wait for the host. The second use is not blind: it may read
- * what the replay learns. Nor is a product that must fit LSP_I32: its check reads from the GPU too. Never true on the
- * CPU, where the plan's `gpu` is all zero. */
-static bool is_blind(const lsp_spgemm_plan *plan) {
-    const bool by_number = plan->gpu.replay.pairs != NULL || (plan->gpu.dense_b.C != NULL && plan->uses > 1);
-    return by_number && plan->val_type != LSP_I32 && !plan->gpu.unsorted && !plan->options.transpose_a &&
-           !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
-           plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
@@ -243,10 +212,10 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     LSP_TRY(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
     LSP_TRY(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
     LSP_TRY(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
-    const bool blind = update && is_blind(plan);
-    LSP_TRY(device_of(plan)->start_structures(ctx, A, B));
+    const bool blind = update && plan->device->is_blind && plan->device->is_blind(plan);
+    LSP_TRY(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
     LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
-    LSP_TRY(device_of(plan)->take_operands(plan, A, B, &ops));
+    LSP_TRY(plan->device->take_operands(plan, A, B, &ops));
     LSP_TRY(multiply(plan, &ops, update, update ? C : &made));
     if (!update) {
         lsp_csr_put(ctx, C, &made, C == A || C == B);
@@ -266,7 +235,9 @@ lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_
     return execute(plan, A, B, true, C);
 }
 
-/* ---- at once ---- */
+/* ---- a plan that is not kept ---- */
+
+static const char *const usual_names[] = {"A", "B"};
 
 /* Drops entries of a product, in place. */
 static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp_spgemm_info *info) {
@@ -291,8 +262,8 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     lsp_csr made = {0};
     lsp_filter left = options->filter;
     bool done = false;
-    LSP_TRY(lsp_spgemm_small(ctx, A, B, options, &made, info, &done));
-    LSP_TRY(done ? LSP_OK : lsp_spgemm_hash(ctx, A, B, options, &made, info, &done));
+    const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
+    LSP_TRY(device->at_once ? device->at_once(ctx, A, B, options, &made, info, &done) : LSP_OK);
     if (!done) {
         LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
         LSP_TRY(multiply(plan, &ops, false, &made));

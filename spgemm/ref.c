@@ -1,8 +1,6 @@
 /* The specification of C = A*B: Gustavson's method, row by row. `place[j]` is the place of column j in C, if the
  * current row has it already. Sums grow in the order of A's entries. A segmented sort then sorts each row. */
-#include "core/semiring.h"
-#include "matrices/matrices.h"
-#include "spgemm.h"
+#include "job.h"
 
 /* Joins `sum` and a product, which is rounded to the type of the arithmetic already. */
 static double join(lsp_join how, double product, bool first, double sum) {
@@ -98,15 +96,10 @@ static void settle_nan(const lsp_spgemm_job *job) {
     }
 }
 
-lsp_status lsp_spgemm_ref(lsp_spgemm_plan *plan, const lsp_spgemm_job *job) {
+lsp_status lsp_spgemm_ref(lsp_ctx *ctx, const lsp_spgemm_job *job) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    int64_t *place, end = 0, available = lsp_available_bytes(ctx, LSP_HOST);
-    lsp_spgemm_choice choice;
-    LSP_REQUIRE(lsp_spgemm_choose(&plan->facts, LSP_SPGEMM_REFERENCE, job->type, 1, available, &choice), LSP_ERR_MEMORY,
-                "the reference needs %lld bytes of scratch for %lld columns, and %lld are available",
-                (long long)choice.thread_bytes, (long long)job->B.cols, (long long)available);
+    int64_t *place, end = 0;
     LSP_TRY(LSP_SCRATCH(ctx, job->B.cols, &place));
     for (int64_t j = 0; j < job->B.cols; j++) {
         place[j] = -1;

@@ -1,16 +1,7 @@
-/* The result of C = op(A)*op(B) before it is allocated: its types, sizes and bytes. */
-#include "core/semiring.h"
-#include "matrices/matrices.h"
-#include "spgemm.h"
-
-lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type wider = lsp_common_type(A->val_type, B->val_type);
-    const bool counts = lsp_semiring_counts(options->semiring);
-    return options->types.drop_values            ? LSP_NONE
-           : options->types.val_type != LSP_NONE ? options->types.val_type
-           : wider == LSP_NONE && counts         ? LSP_F64
-                                                 : wider;
-}
+/* The result of C = op(A)*op(B) before it is allocated: its types, sizes and bytes; and how large a factor kernels
+ * take.
+ */
+#include "job.h"
 
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
                                 lsp_type val_type) {
@@ -42,6 +33,36 @@ lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
                    .col_type = fit.col_type,
                    .val_type = fit.val_type,
                    .where = plan->where};
+done:
+    return status;
+}
+
+void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
+    all->method = block->method;
+    all->method_name = block->method_name;
+    memcpy(all->reason, block->reason, sizeof all->reason);
+    all->products += block->products;
+    all->nnz_bound += block->nnz_bound;
+    all->blocks++;
+    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
+}
+
+/* ---- limits: tests lower them, so that small factors are cut too ---- */
+
+int64_t lsp_spgemm_most(const lsp_ctx *ctx) {
+    const int64_t *own = ctx->tables[LSP_TABLE_SPGEMM];
+    return own != NULL ? *own : INT32_MAX;
+}
+
+lsp_status lsp_spgemm_set_most(lsp_ctx *ctx, int64_t most) {
+    lsp_status status = LSP_OK;
+    void **own = &ctx->tables[LSP_TABLE_SPGEMM];
+    LSP_REQUIRE(most >= 2 && most <= INT32_MAX, LSP_ERR_ARGUMENT, "factors of %lld entries: 2 to %d are offered",
+                (long long)most, INT32_MAX);
+    if (*own == NULL) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof most, own));
+    }
+    *(int64_t *)*own = most;
 done:
     return status;
 }

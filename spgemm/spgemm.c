@@ -1,6 +1,5 @@
 /* C = op(A)*op(B) by one call. */
 #include "spgemm.h"
-#include "matrices/matrices.h"
 
 lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
                       lsp_spgemm_info *info) {

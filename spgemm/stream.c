@@ -1,19 +1,17 @@
 /* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
  * C need not fit the memory. */
 #include "core/cuda.h"
-#include "matrices/matrices.h"
 #include "spgemm.h"
-#include <string.h>
 
 enum { ROWS_KNOWN = 4096, ROWS_PART = 128 };
 
 typedef struct streaming {
     lsp_ctx *ctx;
-    lsp_csr A, B;             /* op(A), op(B) on the host; for matrices on the GPU, their patterns */
-    lsp_csr A_there, B_there; /* on the GPU, if blocks are multiplied there; A only if it was given there */
-    bool made_a, made_b, made_a_there, made_b_there;
-    bool on_gpu, given_there;   /* blocks are multiplied on the GPU; A and B were given there */
-    bool stays_there;           /* C's rows are handed over on the GPU */
+    lsp_csr A, B;           /* op(A), op(B) on the host; for matrices on the GPU, their patterns */
+    lsp_csr A_cuda, B_cuda; /* on the GPU, if blocks are multiplied there; A only if it was given there */
+    bool made_a, made_b, made_a_cuda, made_b_cuda;
+    bool on_gpu, given_cuda;    /* blocks are multiplied on the GPU; A and B were given there */
+    bool stays_cuda;            /* C's rows are handed over on the GPU */
     lsp_spgemm_options product; /* nothing transposed */
     int64_t value_bytes;        /* of C, at most */
     lsp_csr mask;               /* a sorted copy of the filter's mask, if that was not sorted */
@@ -74,94 +72,28 @@ static int64_t block_end(streaming *s, int64_t first) {
     return end;
 }
 
-/* *rows = rows first .. end-1 of A. Its row pointers are in scratch; it shares A's other arrays. */
-static lsp_status slice(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t end, lsp_csr *rows) {
-    lsp_status status = LSP_OK;
-    const int64_t base = lsp_index_at(A->rowptr, A->rowptr_type, first);
-    *rows = *A;
-    LSP_TRY(lsp_scratch_bytes(ctx, end - first + 1, lsp_type_bytes(A->rowptr_type), false, &rows->rowptr));
-    for (int64_t i = first; i <= end; i++) {
-        lsp_index_set(rows->rowptr, A->rowptr_type, i - first, lsp_index_at(A->rowptr, A->rowptr_type, i) - base);
-    }
-    rows->rows = end - first;
-    rows->nnz = lsp_index_at(rows->rowptr, A->rowptr_type, end - first);
-    rows->col = A->col ? (char *)A->col + (size_t)base * lsp_type_bytes(A->col_type) : NULL;
-    rows->val = A->val ? (char *)A->val + (size_t)base * lsp_type_bytes(A->val_type) : NULL;
-done:
-    return status;
-}
-
-static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block, int64_t nnz) {
-    all->method = block->method;
-    all->method_name = block->method_name;
-    memcpy(all->reason, block->reason, sizeof all->reason);
-    all->products += block->products;
-    all->nnz_bound += block->nnz_bound;
-    all->nnz += nnz;
-    all->max_row_products = lsp_max(all->max_row_products, block->max_row_products);
-    all->blocks++;
-    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
-    all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
-}
-
-/* The same rows of a matrix A on the GPU; `here` has A's row pointers on the host. *there shares A's other arrays. */
-static lsp_status slice_there(lsp_ctx *ctx, const lsp_csr *rows, int64_t first, const lsp_csr *here, const lsp_csr *A,
-                              lsp_csr *there) {
-    lsp_status status = LSP_OK;
-    const size_t base = (size_t)lsp_index_at(here->rowptr, here->rowptr_type, first);
-    const int64_t bytes = (rows->rows + 1) * (int64_t)lsp_type_bytes(rows->rowptr_type);
-    *there = *rows;
-    there->where = LSP_CUDA;
-    there->col_type = A->col_type;
-    there->val_type = A->val_type;
-    there->col = A->col ? (char *)A->col + base * lsp_type_bytes(A->col_type) : NULL;
-    there->val = A->val ? (char *)A->val + base * lsp_type_bytes(A->val_type) : NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &there->rowptr));
-    LSP_TRY(lsp_cuda_copy(ctx, there->rowptr, LSP_CUDA, rows->rowptr, LSP_HOST, bytes));
-done:
-    return status;
-}
-
-/* *rows = these rows of the mask. */
-static lsp_status slice_mask(const streaming *s, int64_t first, int64_t end, lsp_csr *rows) {
-    lsp_status status = LSP_OK;
-    const lsp_csr *mask = s->product.filter.mask;
-    if (mask != NULL) {
-        LSP_TRY(slice(s->ctx, s->on_gpu ? &s->mask_rows : mask, first, end, rows));
-        if (s->on_gpu) {
-            const lsp_csr here = *rows;
-            LSP_TRY(slice_there(s->ctx, &here, first, &s->mask_rows, mask, rows));
-        }
-    }
-done:
-    return status;
-}
-
-/* Makes a block of C, filtered, in the place where it is handed over. */
-static lsp_status make_block(streaming *s, const lsp_csr *rows, int64_t first, lsp_csr *C, lsp_spgemm_info *info) {
+/* Makes rows first .. end-1 of C, filtered, in the place where they are handed over. */
+static lsp_status make_block(streaming *s, int64_t first, int64_t end, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
-    lsp_csr there = {0}, mask = {0}, made;
+    lsp_csr rows, copy = {0}, mask = {0}, made;
     lsp_spgemm_options options = s->product;
-    const bool copied = s->on_gpu && !s->given_there;
-    LSP_TRY(slice_mask(s, first, first + rows->rows, &mask));
-    options.filter.mask = options.filter.mask ? &mask : NULL;
-    if (copied) {
-        LSP_TRY(lsp_csr_copy(ctx, rows, &(lsp_csr_types){.where = LSP_CUDA}, &there));
-    } else if (s->on_gpu) {
-        LSP_TRY(slice_there(ctx, rows, first, &s->A, &s->A_there, &there));
+    const bool copied = s->on_gpu && !s->given_cuda;
+    LSP_TRY(lsp_csr_view_rows(ctx, s->given_cuda ? &s->A_cuda : &s->A, first, end - first, &rows));
+    if (options.filter.mask != NULL) {
+        LSP_TRY(lsp_csr_view_rows(ctx, options.filter.mask, first, end - first, &mask));
+        options.filter.mask = &mask;
     }
-    LSP_TRY(lsp_spgemm_at_once(ctx, s->on_gpu ? &there : rows, s->on_gpu ? &s->B_there : &s->B, &options, C, info));
-    if (s->on_gpu && !s->stays_there) {
+    LSP_TRY(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.where = LSP_CUDA}, &copy) : LSP_OK);
+    LSP_TRY(lsp_spgemm_at_once(ctx, copied ? &copy : &rows, s->on_gpu ? &s->B_cuda : &s->B, &options, C, info));
+    if (s->on_gpu && !s->stays_cuda) {
         const lsp_csr_types types = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
         LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
         lsp_csr_free(ctx, C);
         *C = made;
     }
 done:
-    if (copied) {
-        lsp_csr_free(ctx, &there);
-    }
+    lsp_csr_free(ctx, &copy);
     return status;
 }
 
@@ -169,11 +101,13 @@ static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr rows, C = {0};
+    lsp_csr C = {0};
     lsp_spgemm_info info;
-    LSP_TRY(slice(ctx, &s->A, first, end, &rows));
-    LSP_TRY(make_block(s, &rows, first, &C, &info));
-    add_info(&s->info, &info, C.nnz);
+    LSP_TRY(make_block(s, first, end, &C, &info));
+    lsp_spgemm_add_info(&s->info, &info);
+    s->info.nnz += C.nnz;
+    s->info.max_row_products = lsp_max(s->info.max_row_products, info.max_row_products);
+    s->info.bound_bytes = lsp_max(s->info.bound_bytes, info.bound_bytes);
     ctx->error[0] = 0;
     status = s->to.sink(s->to.user, first, &C);
     if (status != LSP_OK && ctx->error[0] == 0) {
@@ -188,39 +122,23 @@ done:
 
 /* ---- the call ---- */
 
-static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed, lsp_csr *op,
-                               bool *made) {
+/* *op = op(A), checked. *pattern = its pattern on the host if A lies on the GPU, else op(A) itself. */
+static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed, lsp_csr *pattern,
+                               bool *made_pattern, lsp_csr *op, bool *made) {
     lsp_status status = LSP_OK;
     *op = *A;
     if (transposed) {
         LSP_TRY(lsp_csr_transpose_as(ctx, name, A, op));
         *made = true;
-    } else {
-        LSP_TRY(lsp_csr_check_as(ctx, name, A, 0));
     }
+    if (A->where == LSP_CUDA) {
+        const lsp_csr_types types = {.rowptr_type = op->rowptr_type, .col_type = op->col_type, .drop_values = true};
+        LSP_TRY(lsp_csr_copy(ctx, op, &types, pattern));
+        *made_pattern = true;
+    }
+    LSP_TRY(A->where == LSP_CUDA || !transposed ? lsp_csr_check_as(ctx, name, A->where == LSP_CUDA ? pattern : op, 0)
+                                                : LSP_OK);
 done:
-    return status;
-}
-
-/* The same for a matrix on the GPU: op(A) there, and its pattern on the host. */
-static lsp_status take_operand_there(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed,
-                                     lsp_csr *pattern, lsp_csr *there, bool *made) {
-    lsp_status status = LSP_OK;
-    lsp_csr here = {0};
-    *there = *A;
-    if (transposed) {
-        LSP_TRY(lsp_csr_transpose_as(ctx, name, A, there));
-        *made = true;
-    }
-    const lsp_csr_types types = {.rowptr_type = there->rowptr_type, .col_type = there->col_type, .drop_values = true};
-    LSP_TRY(lsp_csr_copy(ctx, there, &types, &here));
-    LSP_TRY(lsp_csr_check_as(ctx, name, &here, 0));
-    *pattern = here;
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &here);
-        *pattern = (lsp_csr){0};
-    }
     return status;
 }
 
@@ -245,17 +163,14 @@ done:
 static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
-    if (s->given_there) {
-        s->made_a = s->made_b = true;
-        LSP_TRY(take_operand_there(ctx, "A", A, options->transpose_a, &s->A, &s->A_there, &s->made_a_there));
-        LSP_TRY(take_operand_there(ctx, "B", B, options->transpose_b, &s->B, &s->B_there, &s->made_b_there));
-        goto done;
-    }
-    LSP_TRY(take_operand(ctx, "A", A, options->transpose_a, &s->A, &s->made_a));
-    LSP_TRY(take_operand(ctx, "B", B, options->transpose_b, &s->B, &s->made_b));
-    if (s->on_gpu) {
-        LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.where = LSP_CUDA}, &s->B_there));
-        s->made_b_there = true;
+    lsp_csr *a = s->given_cuda ? &s->A_cuda : &s->A, *b = s->given_cuda ? &s->B_cuda : &s->B;
+    LSP_TRY(take_operand(ctx, "A", A, options->transpose_a, &s->A, &s->made_a, a,
+                         s->given_cuda ? &s->made_a_cuda : &s->made_a));
+    LSP_TRY(take_operand(ctx, "B", B, options->transpose_b, &s->B, &s->made_b, b,
+                         s->given_cuda ? &s->made_b_cuda : &s->made_b));
+    if (s->on_gpu && !s->given_cuda) {
+        LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.where = LSP_CUDA}, &s->B_cuda));
+        s->made_b_cuda = true;
     }
 done:
     return status;
@@ -280,18 +195,10 @@ done:
 }
 
 static void drop_operands(streaming *s) {
-    lsp_csr_free(s->ctx, &s->mask);
-    if (s->made_a) {
-        lsp_csr_free(s->ctx, &s->A);
-    }
-    if (s->made_b) {
-        lsp_csr_free(s->ctx, &s->B);
-    }
-    if (s->made_a_there) {
-        lsp_csr_free(s->ctx, &s->A_there);
-    }
-    if (s->made_b_there) {
-        lsp_csr_free(s->ctx, &s->B_there);
+    lsp_csr *const made[] = {&s->mask, s->made_a ? &s->A : NULL, s->made_b ? &s->B : NULL,
+                             s->made_a_cuda ? &s->A_cuda : NULL, s->made_b_cuda ? &s->B_cuda : NULL};
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++) {
+        lsp_csr_free(s->ctx, made[k]);
     }
 }
 
@@ -306,9 +213,9 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     LSP_REQUIRE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
     LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
     s.value_bytes = lsp_spgemm_result_type(A, B, options) == LSP_C64 ? 16 : 8;
-    s.given_there = A->where == LSP_CUDA;
-    s.on_gpu = s.given_there || options->types.where == LSP_CUDA;
-    s.stays_there = s.on_gpu && (s.given_there || to->stays_there);
+    s.given_cuda = A->where == LSP_CUDA;
+    s.on_gpu = s.given_cuda || options->types.where == LSP_CUDA;
+    s.stays_cuda = s.on_gpu && (s.given_cuda || to->stays_cuda);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
     LSP_TRY(take_operands(&s, A, B, options));
     LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
@@ -317,7 +224,7 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
     LSP_TRY(take_mask(&s, where));
     if (to->block_bytes == 0) {
-        s.to.block_bytes = lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_there ? 4 * usual_block : usual_block);
+        s.to.block_bytes = lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_cuda ? 4 * usual_block : usual_block);
     }
     ctx->only_phase = "stream";
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {

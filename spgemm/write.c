@@ -1,6 +1,5 @@
 /* C = op(A)*op(B) into a Matrix Market file: streamed twice, because the file's header states the number of entries.
  * The first stream counts them. */
-#include "matrices/matrices.h"
 #include "matrices/mtx/sink.h"
 #include "spgemm.h"
 
@@ -37,7 +36,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     size_t mark = lsp_scratch_mark(ctx);
     lsp_spgemm_options pattern = *options;
     counting count = {0};
-    filing file = {.ctx = ctx, .sink = {.fd = -1}};
+    filing file = {.ctx = ctx, .sink = {.file.fd = -1}};
     const lsp_spgemm_receiver counter = {count_entries, &count, block_bytes, true};
     const lsp_spgemm_receiver writer = {write_rows, &file, block_bytes, true};
     if (!options->filter.drop && options->filter.largest == 0) { /* counting needs no values */

@@ -11,7 +11,7 @@ enum { MOST_VECTORS = 1 << 20, MOST_PASSES = 1024 };
 const char *lsp_spmv_method_name(lsp_spmv_method method) {
     static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",    "gather",
                                                         "diagonals", "blocks",    "lengths", "propagate"};
-    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : NULL;
+    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : "?";
 }
 
 static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
@@ -34,9 +34,9 @@ done:
 static lsp_status check_options(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spmv_options", options->reserved));
-    LSP_REQUIRE(lsp_semiring_name(options->semiring) != NULL, LSP_ERR_ARGUMENT, "there is no semiring %d",
+    LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
-    LSP_REQUIRE(lsp_spmv_method_name(options->method) != NULL, LSP_ERR_ARGUMENT, "there is no method %d",
+    LSP_REQUIRE((unsigned)options->method < LSP_SPMV_METHODS, LSP_ERR_ARGUMENT, "there is no method %d",
                 (int)options->method);
     LSP_REQUIRE(options->vectors >= 0 && options->vectors <= MOST_VECTORS, LSP_ERR_ARGUMENT,
                 "%lld vectors: 0 to %d are possible", (long long)options->vectors, (int)MOST_VECTORS);

@@ -6,6 +6,7 @@
 #include "spmv.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method) {
     const bool in_slices = method == LSP_SPMV_DIAGONALS || method == LSP_SPMV_BLOCKS;
@@ -103,20 +104,17 @@ static lsp_spmv_method second(const lsp_spmv_job *job, lsp_spmv_method best) {
 /* The sentence about a choice by the model: milliseconds of a call, of the making, and of the method that it passes. */
 static void explain(lsp_spmv_job *job) {
     lsp_spmv_choice *choice = &job->choice;
-    const lsp_spmv_method own = choice->method, other = second(job, own);
-    char making[48] = "";
-    if (choice->plan_seconds[own] > 0) {
-        snprintf(making, sizeof making, " and %.3g ms once", 1e3 * choice->plan_seconds[own]);
-    }
-    int length = snprintf(choice->reason, sizeof choice->reason, "%s takes %.3g ms a call%s", lsp_spmv_method_name(own),
-                          1e3 * choice->seconds[own], making);
-    if (other != LSP_SPMV_AUTO) {
-        length += snprintf(choice->reason + length, sizeof choice->reason - (size_t)length, ", %s %.3g ms",
-                           lsp_spmv_method_name(other), 1e3 * choice->seconds[other]);
-    }
-    if (other != LSP_SPMV_AUTO && choice->plan_seconds[other] > 0) {
-        snprintf(choice->reason + length, sizeof choice->reason - (size_t)length, " and %.3g ms once",
-                 1e3 * choice->plan_seconds[other]);
+    const lsp_spmv_method methods[2] = {choice->method, second(job, choice->method)};
+    const size_t room = sizeof choice->reason;
+    size_t used = 0;
+    for (int i = 0; i < 2 && methods[i] != LSP_SPMV_AUTO; i++) {
+        const double once = 1e3 * choice->plan_seconds[methods[i]];
+        used +=
+            (size_t)snprintf(choice->reason + used, room - used, i == 0 ? "%s takes %.3g ms a call" : ", %s %.3g ms",
+                             lsp_spmv_method_name(methods[i]), 1e3 * choice->seconds[methods[i]]);
+        if (once > 0) {
+            used += (size_t)snprintf(choice->reason + used, room - used, " and %.3g ms once", once);
+        }
     }
 }
 
@@ -148,4 +146,21 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     job->engine = lsp_spmv_engine_of(job->device, choice->method);
 done:
     return status;
+}
+
+void lsp_spmv_tell(const lsp_spmv_job *job, lsp_spmv_info *info) {
+    const lsp_spmv_choice *choice = &job->choice;
+    const double making = choice->plan_seconds[choice->method];
+    const double saved = choice->seconds[LSP_SPMV_ROWS] - choice->seconds[choice->method];
+    *info = (lsp_spmv_info){.method = choice->method,
+                            .passes = choice->passes,
+                            .predicted_seconds = choice->seconds[choice->method],
+                            .rows_seconds = choice->seconds[LSP_SPMV_ROWS],
+                            .stored_entries = job->A.nnz};
+    memcpy(info->reason, choice->reason, sizeof info->reason);
+    memcpy(info->seconds, choice->seconds, sizeof info->seconds);
+    if (making > 0) {
+        const double calls = saved > 0 ? making / saved : 1e18;
+        info->pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
+    }
 }

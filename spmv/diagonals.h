@@ -1,7 +1,7 @@
 /* Inside spmv: the format of LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS, the same on both devices.
  *
  * A slice is 32 consecutive rows. For each distinct column - row among its entries it has one offset, one mask of the
- * rows that have such an entry, and 32 values. So no index is stored for an entry, and neighbouring rows read
+ * rows that have an entry there, and 32 values. So no index is stored for an entry, and neighbouring rows read
  * neighbouring elements of x. A row outside the mask reads neither a value nor x. For BLOCKS a row is a row of dense
  * b x b blocks, and each of the 32 values is a block. */
 #ifndef LSP_SPMV_DIAGONALS_H

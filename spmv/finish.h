@@ -6,10 +6,12 @@
 
 #include "job.h"
 
-/* `y`: read unless beta is 0. */
+/* For float, f32 and double, f64:
+ * finish: `y` is read unless beta is 0.
+ * lsp_spmv_value: entry k of values of a type; 1 in a pattern.
+ * lsp_spmv_x, lsp_spmv_y: vector v of X, whose elements are lsp_spmv_x_step apart; element i of vector v of Y. */
 #define LSP_SPMV_FINISH(type, suffix)                                                                                  \
-    static inline __attribute__((always_inline)) void finish_##suffix(lsp_semiring semiring, type alpha, type beta,    \
-                                                                      type sum, type *y) {                             \
+    LSP_SPMV_INLINE void finish_##suffix(lsp_semiring semiring, type alpha, type beta, type sum, type *y) {            \
         if (semiring == LSP_PLUS_TIMES) {                                                                              \
             *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;                                                    \
         } else if (beta == 0) {                                                                                        \
@@ -23,9 +25,25 @@
         } else {                                                                                                       \
             *y = *y + sum;                                                                                             \
         }                                                                                                              \
+    }                                                                                                                  \
+    LSP_SPMV_INLINE type lsp_spmv_value_##suffix(lsp_type val_type, const void *val, int64_t k) {                      \
+        return val_type == LSP_NONE  ? 1                                                                               \
+               : val_type == LSP_F32 ? (type)((const float *)val)[k]                                                   \
+                                     : (type)((const double *)val)[k];                                                 \
+    }                                                                                                                  \
+    LSP_SPMV_INLINE const type *lsp_spmv_x_##suffix(const lsp_spmv_job *job, int64_t v) {                              \
+        return (const type *)job->vectors.x + v * (job->options.by_columns ? job->vectors.x_stride : 1);               \
+    }                                                                                                                  \
+    LSP_SPMV_INLINE type *lsp_spmv_y_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v) {                         \
+        const int64_t stride = job->vectors.y_stride;                                                                  \
+        return (type *)job->vectors.y + (job->options.by_columns ? v * stride + i : i * stride + v);                   \
     }
+#define LSP_SPMV_INLINE static inline __attribute__((always_inline))
 LSP_SPMV_FINISH(float, f32)
 LSP_SPMV_FINISH(double, f64)
+LSP_SPMV_INLINE int64_t lsp_spmv_x_step(const lsp_spmv_job *job) {
+    return job->options.by_columns ? 1 : job->vectors.x_stride;
+}
 
 extern const lsp_spmv_engine lsp_spmv_ref;
 

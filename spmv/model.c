@@ -47,15 +47,6 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
         {.share = 1.3, .entry = 0.3, .row = 1, .vector = 4, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_BLOCKS] =
         {.share = 1.4, .entry = 0.3, .row = 1, .vector = 1.8, .row_vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_LENGTHS] = {.share = 1.3,
-                          .x = 1,
-                          .hidden = 0.5,
-                          .entry = 0.4,
-                          .row = 1,
-                          .vector = 0.5,
-                          .row_vector = 0.5,
-                          .launches = 1,
-                          .plan = 200},
     [LSP_SPMV_PROPAGATE] = {
         .share = 1, .entry = 1.5, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300}};
 
@@ -162,8 +153,8 @@ static void offer_gather(const model *m, const work *csr, int asked, lsp_spmv_ch
         work w = *csr;
         w.stream += (passes - 1) * m->nnz * m->col + m->nnz * m->item;
         w.entries = m->nnz * (1 + 0.3 * (passes - 1));
-        const double parts = lsp_phases_in_parts(m->f, &products, passes);
-        const double scan = lsp_phases_scan(m->f, m->nnz, passes);
+        const double parts = lsp_parts_seconds(m->f, &products, passes);
+        const double scan = lsp_parts_scan(m->f, m->nnz, passes);
         const double seconds = seconds_of(m, LSP_SPMV_GATHER, &w, passes) + parts + scan;
         if (seconds < choice->seconds[LSP_SPMV_GATHER]) {
             choice->seconds[LSP_SPMV_GATHER] = seconds;
@@ -185,7 +176,7 @@ static void offer_slices(const model *m, lsp_spmv_method method, int64_t slots, 
 
 static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
     const double stored = (double)m->facts->length_slots;
-    if (stored > 0) {
+    if (stored > 0 && m->factors[LSP_SPMV_LENGTHS].share > 0) { /* a CPU has no such engine */
         const work w = {
             .stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored, .popular = popular};
         offer(m, LSP_SPMV_LENGTHS, &w, choice);

@@ -4,13 +4,6 @@
 #include "matrices/matrices.h"
 #include "spmv.h"
 #include <stdio.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- create ---- */
 
@@ -50,25 +43,6 @@ done:
     return status;
 }
 
-/* What the plan tells of itself, from the choice. */
-static void note_choice(lsp_spmv_plan *plan) {
-    const lsp_spmv_choice *choice = &plan->job.choice;
-    lsp_spmv_info *info = &plan->info;
-    info->method = choice->method;
-    info->passes = choice->passes;
-    memcpy(info->reason, choice->reason, sizeof info->reason);
-    memcpy(info->seconds, choice->seconds, sizeof info->seconds);
-    info->predicted_seconds = choice->seconds[choice->method];
-    info->rows_seconds = choice->seconds[LSP_SPMV_ROWS];
-    info->stored_entries = plan->job.A.nnz;
-    info->pays_after = 0;
-    const double making = choice->plan_seconds[choice->method], saved = info->rows_seconds - info->predicted_seconds;
-    if (making > 0) {
-        const double calls = saved > 0 ? making / saved : 1e18;
-        info->pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
-    }
-}
-
 static void release(lsp_spmv_plan *plan) {
     if (plan->job.engine != NULL && plan->job.engine->release != NULL && plan->parts != NULL) {
         plan->job.engine->release(plan);
@@ -93,7 +67,7 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
         plan->job.engine = lsp_spmv_engine_of(plan->job.device, LSP_SPMV_ROWS);
         snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
                  lsp_spmv_method_name(wanted));
-        note_choice(plan);
+        lsp_spmv_tell(&plan->job, &plan->info);
         status = prepare_method(plan);
     }
     return status;
@@ -107,7 +81,7 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
     plan->job.planned = true;
     LSP_TRY(inspect(plan));
     LSP_TRY(lsp_spmv_choose(ctx, &plan->job, &plan->facts));
-    note_choice(plan);
+    lsp_spmv_tell(&plan->job, &plan->info);
     LSP_TRY(prepare_method(plan));
     if (plan->job.A.where == LSP_CUDA) { /* waits, so that the time is that of the whole plan */
         int32_t word;
@@ -121,7 +95,7 @@ lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_o
     lsp_status status = LSP_OK;
     lsp_spmv_plan *made = NULL;
     lsp_spmv_job job;
-    const double start = now();
+    const double start = lsp_now();
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -129,11 +103,11 @@ lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_o
     LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
     LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spmv_plan){.ctx = ctx, .job = job, .given = *A};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->job = job;
+    made->given = *A;
     LSP_TRY(prepare(made, options != NULL && options->transpose));
-    made->info.plan_seconds = now() - start;
+    made->info.plan_seconds = lsp_now() - start;
     lsp_log(ctx, "spmv: a plan for %lld x %lld, %lld entries, method %s: %s", (long long)made->job.A.rows,
             (long long)made->job.A.cols, (long long)made->job.A.nnz, lsp_spmv_method_name(made->info.method),
             made->info.reason);
@@ -149,24 +123,15 @@ void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
     if (plan == NULL) {
         return;
     }
-    if (plan->ctx != NULL) {
-        release(plan);
-        lsp_free(plan->ctx, plan->transposed.val);
-    }
+    release(plan);
+    lsp_free(plan->ctx, plan->transposed.val);
     lsp_csr_transpose_plan_destroy(plan->turn);
-    lsp_plan_free(&plan->life);
+    lsp_plan_end(plan);
 }
 
 /* ---- use ---- */
 
-lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
-}
+lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) { return LSP_PLAN_TELL(plan, info); }
 
 lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
     lsp_status status = LSP_OK;

@@ -1,23 +1,15 @@
 /* The specification: one thread on the host, each row summed in its order, product by product. */
 #include "finish.h"
 
-static double value_at(const lsp_csr *A, int64_t k) {
-    return A->val_type == LSP_NONE  ? 1
-           : A->val_type == LSP_F32 ? (double)((const float *)A->val)[k]
-                                    : ((const double *)A->val)[k];
-}
-
 /* y[i] of vector v, in arithmetic of one type. */
 #define DO_ROW(type, suffix)                                                                                           \
     static void do_row_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v, int64_t *outside) {                     \
         const lsp_csr *A = &job->A;                                                                                    \
-        const lsp_spmv_vectors *at = &job->vectors;                                                                    \
         const lsp_semiring semiring = job->options.semiring;                                                           \
-        const bool by_columns = job->options.by_columns, counts = lsp_semiring_counts(semiring);                       \
-        const type *x = (const type *)at->x + v * (by_columns ? at->x_stride : 1);                                     \
-        type *y = (type *)at->y + (by_columns ? v * at->y_stride + i : i * at->y_stride + v);                          \
+        const bool counts = lsp_semiring_counts(semiring);                                                             \
+        const type *x = lsp_spmv_x_##suffix(job, v);                                                                   \
+        const int64_t step = lsp_spmv_x_step(job), end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);               \
         type sum = (type)lsp_semiring_empty(semiring);                                                                 \
-        const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);                                            \
         int64_t count = 0;                                                                                             \
         for (int64_t k = lsp_index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {                                   \
             const int64_t col = lsp_index_at(A->col, A->col_type, k);                                                  \
@@ -27,11 +19,12 @@ static double value_at(const lsp_csr *A, int64_t k) {
             }                                                                                                          \
             sum = counts                                                                                               \
                       ? 0                                                                                              \
-                      : join_##suffix(semiring, (type)value_at(A, k), x[col * (by_columns ? 1 : at->x_stride)], sum);  \
+                      : join_##suffix(semiring, lsp_spmv_value_##suffix(A->val_type, A->val, k), x[col * step], sum);  \
             count++;                                                                                                   \
         }                                                                                                              \
         sum = counts ? (type)count : count == 0 ? (type)(lsp_semiring_empty(semiring) + 0.0) : sum;                    \
-        finish_##suffix(semiring, (type)at->alpha, (type)at->beta, sum, y);                                            \
+        finish_##suffix(semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sum,                              \
+                        lsp_spmv_y_##suffix(job, i, v));                                                               \
     }
 DO_ROW(float, f32)
 DO_ROW(double, f64)

@@ -3,7 +3,8 @@
 #include "core/cuda.h"
 #include "matrices/matrices.h"
 
-lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, const lsp_spmv_vectors *vectors) {
+lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, const lsp_spmv_vectors *vectors,
+                    lsp_spmv_info *info) {
     lsp_status status = LSP_OK;
     lsp_spmv_job job;
     lsp_csr transposed = {0};
@@ -25,6 +26,9 @@ lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *opti
     LSP_TRY(lsp_spmv_choose(ctx, &job, NULL));
     if (job.A.rows > 0) {
         LSP_TRY(job.engine->run(ctx, &job, NULL));
+    }
+    if (info != NULL) {
+        lsp_spmv_tell(&job, info);
     }
 done:
     lsp_csr_free(ctx, &transposed);

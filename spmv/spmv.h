@@ -19,6 +19,9 @@ const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spm
  * has no engine here, or does not fit, is refused. */
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts);
 
+/* choose.c: what a job tells of its choice. */
+void lsp_spmv_tell(const lsp_spmv_job *job, lsp_spmv_info *info);
+
 /* model.c: predicts seconds[] and plan_seconds[] of the choice for all methods; choice->block is set. The caller clears
  * those of methods that have no engine here or do not fit. */
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,

@@ -16,9 +16,9 @@ static inline void check_pairs(lsp_ctx *ctx, lsp_csr *C, lsp_type type, bool alo
     }
     cr_assert(here.nnz == (alone ? 1 : 2) && here.val_type == type, "%s: %lld entries", what, (long long)here.nnz);
     const double all = type == LSP_F32 ? (double)(float)ALL_PAIRS : ALL_PAIRS;
-    cr_assert(type == LSP_NONE || lsp_spgemm_value_at(&here, 0) == all, "%s: %.0f, not %.0f", what,
-              lsp_spgemm_value_at(&here, 0), all);
-    cr_assert(alone || lsp_spgemm_value_at(&here, 1) == (type == LSP_NONE ? 1 : PAIRS), "%s", what);
+    cr_assert(type == LSP_NONE || lsp_value_at(&here, 0).re == all, "%s: %.0f, not %.0f", what,
+              lsp_value_at(&here, 0).re, all);
+    cr_assert(alone || lsp_value_at(&here, 1).re == (type == LSP_NONE ? 1 : PAIRS), "%s", what);
     must(ctx, lsp_csr_free(ctx, &here));
 }
 

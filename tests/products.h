@@ -3,6 +3,7 @@
 #define LSP_TESTS_PRODUCTS_H
 
 #include "matrices/matrices.h"
+#include "spgemm/gpu/gpu.h"
 #include "spgemm/spgemm.h"
 #include "support.h"
 #include "there.h"
@@ -169,8 +170,8 @@ static inline void check_product(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
         lsp_spgemm_plan *plan = NULL;
         options.method = LSP_SPGEMM_AUTO;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-        if (plan->gpu.dense_b.strips > 0) {
-            plan->gpu.dense_b.strips = 0;
+        if (plan->gpu->dense_b.strips > 0) {
+            plan->gpu->dense_b.strips = 0;
             must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
             here = download(ctx, &C);
             same(ctx, &here, &right, what);

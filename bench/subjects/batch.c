@@ -38,7 +38,7 @@ static const bench_pool *pools_of(const batch_race *r) { return r->b->device ? r
 static bool run_batch(bench_contender *c) {
     const batch_race *r = c->state;
     const bench_pool *p = pools_of(r);
-    return bench_must(c, c->ctx, lsp_spgemm_batch(c->ctx, r->count, p[0].all, p[1].all, NULL, r->C)) &&
+    return bench_must(c, c->ctx, lsp_spgemm_batch(c->ctx, r->count, p[0].all, p[1].all, NULL, r->C, NULL)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
 static bool run_plan(bench_contender *c) {

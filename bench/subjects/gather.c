@@ -85,7 +85,7 @@ static bool run(bench_contender *c) {
     } else if (e->plan) {
         moved = bench_must(c, c->ctx, lsp_gather_execute(e->plan, &r->column, 1));
     } else {
-        moved = bench_must(c, c->ctx, (r->move.scatter ? lsp_scatter : lsp_gather)(c->ctx, &e->args));
+        moved = bench_must(c, c->ctx, (r->move.scatter ? lsp_scatter : lsp_gather)(c->ctx, &e->args, NULL));
     }
     c->elapsed = d ? bench_device_stop(d) : 0;
     return moved && ((began && c->elapsed >= 0) || bench_why(c, "%s", bench_device_error(d)));

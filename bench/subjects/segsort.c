@@ -103,15 +103,17 @@ static bool stop_clock(bench_contender *c, bench_device *device) {
 
 static lsp_status sort(lsp_ctx *ctx, const race *r) {
     const lsp_segsort_args *a = &r->args;
-    return r->whole ? lsp_radix_sort(ctx, &(lsp_radix_sort_args){.n = a->n,
-                                                                 .key_type = a->key_type,
-                                                                 .value_bytes = a->value_bytes,
-                                                                 .keys = a->keys,
-                                                                 .keys_out = a->keys_out,
-                                                                 .values = a->values,
-                                                                 .values_out = a->values_out,
-                                                                 .where = a->where})
-                    : lsp_segsort(ctx, a);
+    return r->whole ? lsp_radix_sort(ctx,
+                                     &(lsp_radix_sort_args){.n = a->n,
+                                                            .key_type = a->key_type,
+                                                            .value_bytes = a->value_bytes,
+                                                            .keys = a->keys,
+                                                            .keys_out = a->keys_out,
+                                                            .values = a->values,
+                                                            .values_out = a->values_out,
+                                                            .where = a->where},
+                                     NULL)
+                    : lsp_segsort(ctx, a, NULL);
 }
 
 static bool run_ours(bench_contender *c) {

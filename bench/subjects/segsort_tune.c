@@ -68,7 +68,7 @@ static double time_table(tuner *t, const lsp_segsort_args *a, const lsp_segsort_
     double fastest = INFINITY;
     t->failed = t->failed || !bench_ok(b, b->ours, lsp_segsort_set_table(b->ours, table));
     for (int r = -1; r < REPEATS && !t->failed; r++) { /* the first warms up */
-        t->failed = !bench_device_start(b->device) || !bench_ok(b, b->ours, lsp_segsort(b->ours, a));
+        t->failed = !bench_device_start(b->device) || !bench_ok(b, b->ours, lsp_segsort(b->ours, a, NULL));
         const double seconds = bench_device_stop(b->device);
         t->failed = t->failed || seconds < 0 || !bench_ok(b, b->ours, lsp_ctx_sync(b->ours));
         fastest = r >= 0 && seconds < fastest ? seconds : fastest;

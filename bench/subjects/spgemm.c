@@ -40,7 +40,7 @@ static const char *const file_variants[] = {"f64", "f32", NULL};
 static lsp_status multiply_three(lsp_ctx *ctx, const spgemm_entrant *e, const peer_factors *f, lsp_csr *C) {
     return e->update && C->rowptr ? lsp_spgemm_triple_update(e->triple_plan, f->R, f->A, f->B, C)
            : e->planned           ? lsp_spgemm_triple_execute(e->triple_plan, f->R, f->A, f->B, C)
-                                  : lsp_spgemm_triple(ctx, f->R, f->A, f->B, NULL, C);
+                                  : lsp_spgemm_triple(ctx, f->R, f->A, f->B, NULL, C, NULL);
 }
 static lsp_status multiply_two(lsp_ctx *ctx, const spgemm_entrant *e, const peer_factors *f, lsp_csr *C) {
     return e->update && C->rowptr ? lsp_spgemm_update(e->plan, f->A, f->B, C)
@@ -109,7 +109,7 @@ static int64_t count_products(const lsp_csr *A, const lsp_csr *B) {
 /* C = A*B, or R*A*B, on the host. */
 static bool multiply_here(bench *b, const peer_factors *f, const lsp_spgemm_options *how, lsp_csr *C) {
     return bench_ok(b, b->base,
-                    f->R ? lsp_spgemm_triple(b->base, f->R, f->A, f->B, how, C)
+                    f->R ? lsp_spgemm_triple(b->base, f->R, f->A, f->B, how, C, NULL)
                          : lsp_spgemm(b->base, f->A, f->B, how, C, NULL));
 }
 

@@ -4,7 +4,8 @@
 lsp_status bench_spmv_call(const spmv_entrant *e, lsp_ctx *ctx) {
     const spmv_race *r = e->race;
     const lsp_spmv_vectors vectors = {.alpha = 1, .x = r->x, .y = r->y};
-    return e->plan ? lsp_spmv_execute(e->plan, &vectors) : lsp_spmv(ctx, bench_spmv_matrix(r), &e->options, &vectors);
+    return e->plan ? lsp_spmv_execute(e->plan, &vectors)
+                   : lsp_spmv(ctx, bench_spmv_matrix(r), &e->options, &vectors, NULL);
 }
 
 static bool run(bench_contender *c) {

@@ -88,7 +88,7 @@ static int read_method(cg_options *o) {
     char names[NAMES_BYTES] = "";
     int which = LSP_SPMV_AUTO;
     size_t used = 0;
-    for (int i = 0; lsp_spmv_method_name((lsp_spmv_method)i) && used < sizeof names; i++) {
+    for (int i = 0; i < LSP_SPMV_METHODS && used < sizeof names; i++) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? "|" : "",
                                  lsp_spmv_method_name((lsp_spmv_method)i));
     }

@@ -57,8 +57,8 @@ static int multiply_by_ones(cg_job *job) {
     if (job->x.rows == 0) {
         return CLI_DONE;
     }
-    const lsp_status status =
-        lsp_spmv(job->run.ctx, &job->A.csr, &how, &(lsp_spmv_vectors){.alpha = 1, .x = job->x.val, .y = job->rhs.val});
+    const lsp_status status = lsp_spmv(job->run.ctx, &job->A.csr, &how,
+                                       &(lsp_spmv_vectors){.alpha = 1, .x = job->x.val, .y = job->rhs.val}, NULL);
     return status == LSP_OK ? CLI_DONE : cli_failed(&job->run, status);
 }
 

@@ -4,7 +4,7 @@
 #ifndef LSP_GATHER_SCATTER_CPU_CPU_H
 #define LSP_GATHER_SCATTER_CPU_CPU_H
 
-#include "gather_scatter/gather_scatter.h"
+#include "gather_scatter/job.h"
 
 /* ---- loops ---- */
 
@@ -49,6 +49,12 @@ const lsp_mover *lsp_gather_mover(const lsp_gather_job *job, const lsp_column *c
 void lsp_gather_stream(void *to, const void *from, size_t bytes);
 void lsp_gather_stream_end(void);
 
+/* ---- the table ---- */
+
+/* run.c: members of lsp_gather_cpu, which is in plan.c. */
+lsp_status lsp_gather_cpu_run(lsp_ctx *ctx, const lsp_gather_job *job);
+lsp_status lsp_gather_cpu_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index);
+
 /* ---- strategies ---- */
 
 /* One pass for each of `passes` parts of the indexed array. */
@@ -56,15 +62,15 @@ lsp_status lsp_gather_cpu_scan(lsp_ctx *ctx, const lsp_gather_job *job, int pass
 /* A scatter that cuts (place, element) into bins, then writes bin by bin. */
 lsp_status lsp_gather_cpu_bins(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad);
 
-/* Pairs of destination and source of a map whose indices are inside, ordered by block of the indexed array; inside a
- * block by position, or sorted by destination and without elements that a later one replaces. */
+/* The inverted map of a scatter whose indices are inside: pairs of destination and source, sorted by
+ * destination, without elements that a later one replaces, unless they are added. */
 typedef struct lsp_pairs {
-    int place;                  /* LSP_PLACE_I32 or LSP_PLACE_I64 */
-    void *dst, *src;            /* dst NULL: destination k is k */
-    int64_t count, blocks, *at; /* block b has the pairs at[b] .. at[b+1]-1 */
+    int place;       /* LSP_PLACE_I32 or LSP_PLACE_I64 */
+    void *dst, *src; /* dst NULL: destination k is k */
+    int64_t count;
 } lsp_pairs;
 
-lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool sorted, lsp_pairs *pairs);
+lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs);
 int64_t lsp_gather_pairs_bytes(const lsp_pairs *pairs);
 void lsp_gather_pairs_free(lsp_ctx *ctx, lsp_pairs *pairs);
 void lsp_gather_pairs_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_pairs *pairs);

@@ -74,7 +74,7 @@ static void NAME(runs)(void *restrict to, const void *restrict tmp, const uint16
 #define UNPACK(L, suffix)                                                                                              \
     static void NAME(unpack_##suffix)(void *restrict to, const lsp_packet_job *job, int64_t bin, const char *ahead) {  \
         enum {                                                                                                         \
-            ITEMS = PACKET_ITEMS(T, L),                                                                                \
+            ITEMS = PACKET_ITEMS(sizeof(T), sizeof(L)),                                                                \
             LOCAL_AT = ITEMS * sizeof(T),                                                                              \
             CHUNK_BYTES = LSP_GATHER_CHUNK * PACKET_BYTES                                                              \
         };                                                                                                             \
@@ -113,3 +113,6 @@ UNPACK(uint32_t, u32)
 #undef LOOK
 #undef ELEMENT
 #undef CONST_ELEMENT
+#undef NAME
+#undef T
+#undef WORDS

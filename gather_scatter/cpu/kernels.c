@@ -19,9 +19,10 @@ static inline void copy_words(char *to, const char *from, size_t bytes) {
     }
 }
 
-/* A packet's bytes, where it counts its items, and how many fit: those of type L end before the count. */
+/* A packet's bytes, where it counts its items, and how many of `bytes` bytes fit: their places inside the bin, of
+ * `place` bytes each, end before the count. */
 enum { PACKET_BYTES = 128, PACKET_FILLED_AT = 126 };
-#define PACKET_ITEMS(T, L) (sizeof(L) == 2 ? 126 / (sizeof(T) + 2) : sizeof(T) == 1 ? 24 : 120 / (sizeof(T) + 4))
+#define PACKET_ITEMS(bytes, place) ((place) == 2 ? 126 / ((bytes) + 2) : (bytes) == 1 ? 24 : 120 / ((bytes) + 4))
 
 /* Writes a packet, which is aligned, past the caches. */
 static inline void stream_packet(void *to, const void *packet) {
@@ -74,33 +75,21 @@ void lsp_gather_stream_end(void) {
 #define NAME(f) f##_1
 #define T element_1
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_2
 #define T element_2
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_4
 #define T element_4
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_8
 #define T element_8
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_16
 #define T element_16
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_words
 #define WORDS
 #include "kernel_template.h"
-#undef WORDS
-#undef NAME
 #undef OP
 #undef STORES
 
@@ -110,43 +99,76 @@ void lsp_gather_stream_end(void) {
 #define NAME(f) f##_f32
 #define T float
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_f64
 #define T double
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_u32
 #define T uint32_t
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #define NAME(f) f##_u64
 #define T uint64_t
 #include "kernel_template.h"
-#undef NAME
-#undef T
 #undef OP
 
 /* ---- cutting into bins ---- */
 
-#define NAME_(f, a, b, c) f##_##a##_##b##_##c
-#define NAME_OF(f, a, b, c) NAME_(f, a, b, c)
-#define NAME(f) NAME_OF(f, BYTES, I_NAME, L_NAME)
-#define T_OF_(bytes) element_##bytes
-#define T_OF(bytes) T_OF_(bytes)
-#define T T_OF(BYTES)
-#define BYTES 1
-#include "packet_each.h"
-#define BYTES 2
-#include "packet_each.h"
-#define BYTES 4
-#include "packet_each.h"
-#define BYTES 8
-#include "packet_each.h"
-#define BYTES 16
-#include "packet_each.h"
+/* Packets are two cache lines with some elements and their places inside a bin, filled one item after the other and
+ * written to memory together. Cuts a share of positions into bins, stably. A full packet goes to the bin's chunk; a
+ * full chunk is followed by a new one. An index outside is left out. */
+static inline __attribute__((always_inline)) void cut_share(lsp_packet_job *job, size_t bytes, lsp_type index_type,
+                                                            size_t place) {
+    const int items = (int)PACKET_ITEMS(bytes, place);
+    /* copies, because the compiler takes a store of an element for one that may change *job */
+    const char *from = job->from, *index = job->index;
+    char *open = job->open, *packets = job->packets;
+    int64_t *next = job->next, *link = job->link, chunks = job->bins;
+    const int64_t n = job->n;
+    const uint64_t extent = (uint64_t)job->extent, inside = ((uint64_t)1 << job->shift) - 1;
+    const int shift = job->shift;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t x = (uint64_t)lsp_index_at(index, index_type, i), bin = x >> shift;
+        if (x >= extent) {
+            job->bad = lsp_min(job->bad, i);
+            continue;
+        }
+        char *packet = open + bin * PACKET_BYTES, *places = packet + (size_t)items * bytes;
+        uint16_t *filled = (void *)(packet + PACKET_FILLED_AT);
+        const int k = *filled;
+        memcpy(packet + (size_t)k * bytes, from + (size_t)i * bytes, bytes);
+        if (place == 2) {
+            ((uint16_t *)(void *)places)[k] = (uint16_t)(x & inside);
+        } else {
+            ((uint32_t *)(void *)places)[k] = (uint32_t)(x & inside);
+        }
+        *filled = (uint16_t)(k + 1);
+        if (k == items - 1) {
+            const int64_t at = next[bin]++;
+            *filled = 0;
+            stream_packet(packets + at * PACKET_BYTES, packet);
+            if (at % LSP_GATHER_CHUNK == LSP_GATHER_CHUNK - 1) {
+                link[at / LSP_GATHER_CHUNK] = chunks;
+                next[bin] = chunks++ * LSP_GATHER_CHUNK;
+            }
+        }
+    }
+    lsp_gather_stream_end();
+    for (int64_t bin = 0; bin < job->bins; bin++) { /* packets that are not full, and know how many items they have */
+        memcpy(packets + next[bin] * PACKET_BYTES, open + bin * PACKET_BYTES, PACKET_BYTES);
+    }
+}
+
+#define CUT(bytes, suffix, index_type, place)                                                                          \
+    static void cut_##bytes##suffix(lsp_packet_job *job) { cut_share(job, bytes, index_type, place); }
+#define CUTS(bytes)                                                                                                    \
+    CUT(bytes, _i32_u16, LSP_I32, 2)                                                                                   \
+    CUT(bytes, _i32_u32, LSP_I32, 4)                                                                                   \
+    CUT(bytes, _i64_u16, LSP_I64, 2)                                                                                   \
+    CUT(bytes, _i64_u32, LSP_I64, 4)
+CUTS(1)
+CUTS(2)
+CUTS(4)
+CUTS(8)
+CUTS(16)
 
 /* ---- the table ---- */
 
@@ -155,7 +177,7 @@ void lsp_gather_stream_end(void) {
     .scatter = {scatter_i32_##kind, scatter_i64_##kind, scatter_u16_##kind, scatter_u32_##kind},                       \
     .pairs = {[LSP_PLACE_I32] = pairs_i32_##kind, [LSP_PLACE_I64] = pairs_i64_##kind}, .runs = runs_##kind
 #define PACKETS(kind, bytes)                                                                                           \
-    .packet_items = {PACKET_ITEMS(element_##bytes, uint16_t), PACKET_ITEMS(element_##bytes, uint32_t)},                \
+    .packet_items = {PACKET_ITEMS(bytes, 2), PACKET_ITEMS(bytes, 4)},                                                  \
     .cut = {{cut_##bytes##_i32_u16, cut_##bytes##_i32_u32}, {cut_##bytes##_i64_u16, cut_##bytes##_i64_u32}},           \
     .unpack = {unpack_u16_##kind, unpack_u32_##kind}
 #define MOVER(kind, bytes)                                                                                             \

@@ -1,43 +1,17 @@
-/* Pairs of destination and source, ordered by block of the indexed array: to[dst[k]] op from[src[k]]. The order is a
- * stable sort by the leading bits of the index; by all bits, the pairs are an inverted map. */
+/* The inverted map of a scatter: pairs of destination and source, by a stable sort of the indices. Then to[dst[k]] op
+ * from[src[k]] writes in order; if every destination has a source it is a gather. */
 #include "cpu.h"
 #include "segsort/segsort.h"
-
-enum { BLOCK_BYTES = 4 << 20, MOST_BLOCKS = 4096 };
 
 void lsp_gather_pairs_free(lsp_ctx *ctx, lsp_pairs *pairs) {
     lsp_free(ctx, pairs->dst);
     lsp_free(ctx, pairs->src);
-    lsp_free(ctx, pairs->at);
     *pairs = (lsp_pairs){0};
 }
 
 /* The elements that an index can name: 32-bit ones name the first 2^31 at most. */
 static int64_t reach_of(const lsp_gather_args *args) {
     return args->index_type == LSP_I32 ? lsp_min(args->extent, (int64_t)1 << 31) : args->extent;
-}
-
-/* Elements of a block, as a power of two. */
-static int block_bits(const lsp_gather_job *job) {
-    int bits = lsp_bits((uint64_t)(BLOCK_BYTES / (int64_t)job->most_bytes)) - 1;
-    while ((reach_of(&job->args) - 1) >> bits >= MOST_BLOCKS) {
-        bits++;
-    }
-    return bits;
-}
-
-/* The first pair whose index is `index` or more. */
-static int64_t first_from(const void *sorted, lsp_type type, int64_t count, int bits, int64_t block) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (lsp_index_at(sorted, type, middle) >> bits < block) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 /* Keeps the last pair of each index. Returns how many remain. */
@@ -55,28 +29,21 @@ static int64_t keep_last(void *index, void *position, lsp_type type, int64_t cou
 }
 
 /* The indices are inside. */
-lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool sorted, lsp_pairs *pairs) {
+lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
     const lsp_type type = args->index_type == LSP_I32 && args->n <= INT32_MAX ? LSP_I32 : LSP_I64;
     const size_t bytes = lsp_type_bytes(type);
-    const int bits = block_bits(job), index_bits = lsp_bits((uint64_t)reach_of(args) - 1);
-    const int end_bit = index_bits > bits ? index_bits : bits + 1; /* one more than begin_bit at least */
     const int64_t whole[] = {0, args->n};
     const void *keys = args->index;
-    void *index, *position;
     *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
-    pairs->blocks = ((reach_of(args) - 1) >> bits) + 1;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, pairs->blocks + 1, sizeof *pairs->at, (void **)&pairs->at));
-    index = job->scatter ? pairs->dst : pairs->src;
-    position = job->scatter ? pairs->src : pairs->dst;
     if (type != args->index_type) { /* more than 2^31 positions of 32-bit indices */
         for (int64_t i = 0; i < args->n; i++) {
-            ((int64_t *)index)[i] = ((const int32_t *)args->index)[i];
+            ((int64_t *)pairs->dst)[i] = ((const int32_t *)args->index)[i];
         }
-        keys = index;
+        keys = pairs->dst;
     }
     LSP_TRY(lsp_segsort_cpu.run(ctx,
                                 &(lsp_segsort_args){.n = args->n,
@@ -86,19 +53,15 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, bool s
                                                     .key_type = type,
                                                     .value_bytes = bytes,
                                                     .flags = LSP_SORT_POSITIONS,
-                                                    .begin_bit = sorted ? 0 : bits,
-                                                    .end_bit = end_bit,
+                                                    .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
                                                     .keys = keys,
-                                                    .keys_out = index,
-                                                    .values_out = position},
+                                                    .keys_out = pairs->dst,
+                                                    .values_out = pairs->src},
                                 args->n, NULL, 0));
-    if (sorted && args->rule != LSP_SCATTER_ADD) {
-        pairs->count = keep_last(index, position, type, args->n);
+    if (args->rule != LSP_SCATTER_ADD) {
+        pairs->count = keep_last(pairs->dst, pairs->src, type, args->n);
     }
-    for (int64_t block = 0; block <= pairs->blocks; block++) {
-        pairs->at[block] = first_from(index, type, pairs->count, bits, block);
-    }
-    if (sorted && args->rule != LSP_SCATTER_ADD && pairs->count == args->extent) { /* dst[k] = k */
+    if (args->rule != LSP_SCATTER_ADD && pairs->count == args->extent) { /* dst[k] = k */
         lsp_free(ctx, pairs->dst);
         pairs->dst = NULL;
     }
@@ -110,8 +73,7 @@ done:
 }
 
 int64_t lsp_gather_pairs_bytes(const lsp_pairs *pairs) {
-    const int64_t item = pairs->place == LSP_PLACE_I32 ? 4 : 8;
-    return ((pairs->dst != NULL) + 1) * pairs->count * item + (pairs->blocks + 1) * (int64_t)sizeof *pairs->at;
+    return ((pairs->dst != NULL) + 1) * pairs->count * (pairs->place == LSP_PLACE_I32 ? 4 : 8);
 }
 
 typedef struct pairs_run {
@@ -119,17 +81,26 @@ typedef struct pairs_run {
     const lsp_pairs *pairs;
 } pairs_run;
 
-static void run_block(void *data, int64_t block, int thread) {
+/* The first pair at k or behind it with another destination than the pair before: sums have one thread each. */
+static int64_t cut_at(const lsp_pairs *p, int64_t k) {
+    const lsp_type type = p->place == LSP_PLACE_I32 ? LSP_I32 : LSP_I64;
+    while (k > 0 && k < p->count && lsp_index_at(p->dst, type, k) == lsp_index_at(p->dst, type, k - 1)) {
+        k++;
+    }
+    return k;
+}
+
+static void run_share(void *data, int64_t begin, int64_t end) {
     const pairs_run *run = data;
     const lsp_pairs *p = run->pairs;
     const lsp_gather_args *args = &run->job->args;
-    const size_t begin = (size_t)p->at[block] * (p->place == LSP_PLACE_I32 ? 4 : 8);
-    (void)thread;
+    const int64_t first = cut_at(p, begin), count = cut_at(p, end) - first;
+    const size_t at = (size_t)first * (p->place == LSP_PLACE_I32 ? 4 : 8);
     for (int64_t c = 0; c < args->column_count; c++) {
         const lsp_column *column = &args->columns[c];
         lsp_gather_mover(run->job, column)
-            ->pairs[p->place](column->to, column->from, (const char *)p->dst + begin, (const char *)p->src + begin,
-                              p->at[block + 1] - p->at[block], column->bytes);
+            ->pairs[p->place](column->to, column->from, (const char *)p->dst + at, (const char *)p->src + at, count,
+                              column->bytes);
     }
 }
 
@@ -145,5 +116,5 @@ void lsp_gather_pairs_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_pai
         lsp_gather_cpu_scan(ctx, &gather, 1, &bad);
         return;
     }
-    lsp_for_parts(ctx, pairs->blocks, lsp_gather_threads(ctx, job), run_block, &run);
+    lsp_for_shares(ctx, pairs->count, LSP_GATHER_WORTH_A_THREAD, run_share, &run);
 }

@@ -6,7 +6,7 @@
 typedef struct parts {
     void *index; /* direct, rescan: the map, of type index_type */
     lsp_type index_type;
-    lsp_pairs pairs; /* partition, invert */
+    lsp_pairs pairs; /* invert */
     lsp_stage stage; /* stage */
 } parts;
 
@@ -56,7 +56,7 @@ static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
     parts *made = plan->parts;
     lsp_gather_info *info = &plan->info;
     if (info->strategy == LSP_STRATEGY_STAGE && !lsp_gather_stage_fits(job)) {
-        info->strategy = LSP_STRATEGY_PARTITION;
+        info->strategy = LSP_STRATEGY_DIRECT;
         snprintf(info->reason, sizeof info->reason, "%lld indices are too few to stage %lld elements",
                  (long long)job->args.n, (long long)job->args.extent);
     }
@@ -65,9 +65,8 @@ static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
         LSP_TRY(lsp_gather_stage_make(ctx, job, &made->stage));
         info->plan_bytes += lsp_gather_stage_bytes(ctx, job, &made->stage);
         break;
-    case LSP_STRATEGY_PARTITION:
     case LSP_STRATEGY_INVERT:
-        LSP_TRY(lsp_gather_pairs_make(ctx, job, info->strategy == LSP_STRATEGY_INVERT, &made->pairs));
+        LSP_TRY(lsp_gather_pairs_make(ctx, job, &made->pairs));
         info->plan_bytes += lsp_gather_pairs_bytes(&made->pairs);
         break;
     default:
@@ -77,7 +76,7 @@ done:
     return status;
 }
 
-lsp_status lsp_gather_prepare_cpu(lsp_gather_plan *plan) {
+static lsp_status make_plan(lsp_gather_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
@@ -96,7 +95,7 @@ done:
     return status;
 }
 
-lsp_status lsp_gather_execute_cpu(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
+static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
     int64_t bad = INT64_MAX;
     const parts *made = plan->parts;
     lsp_ctx *ctx = plan->ctx;
@@ -107,7 +106,6 @@ lsp_status lsp_gather_execute_cpu(lsp_gather_plan *plan, const lsp_column *colum
     case LSP_STRATEGY_STAGE:
         lsp_gather_stage_run(ctx, &job, &made->stage);
         return LSP_OK;
-    case LSP_STRATEGY_PARTITION:
     case LSP_STRATEGY_INVERT:
         lsp_gather_pairs_run(ctx, &job, &made->pairs);
         return LSP_OK;
@@ -118,7 +116,7 @@ lsp_status lsp_gather_execute_cpu(lsp_gather_plan *plan, const lsp_column *colum
     }
 }
 
-void lsp_gather_release_cpu(lsp_gather_plan *plan) {
+static void free_plan(lsp_gather_plan *plan) {
     parts *made = plan->parts;
     if (made) {
         lsp_free(plan->ctx, made->index);
@@ -128,3 +126,9 @@ void lsp_gather_release_cpu(lsp_gather_plan *plan) {
     }
     plan->parts = NULL;
 }
+
+const lsp_gather_device lsp_gather_cpu = {.run = lsp_gather_cpu_run,
+                                          .find_bad = lsp_gather_cpu_find_bad,
+                                          .make_plan = make_plan,
+                                          .run_plan = run_plan,
+                                          .free_plan = free_plan};

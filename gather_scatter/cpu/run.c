@@ -11,7 +11,7 @@ static void search_share(void *data, int64_t begin, int64_t end) {
     lsp_lower(&s->bad, lsp_gather_first_outside(s->args, begin, end));
 }
 
-lsp_status lsp_gather_find_bad_cpu(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+lsp_status lsp_gather_cpu_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
     search s = {.args = &job->args, .bad = INT64_MAX};
     lsp_for_shares(ctx, job->args.n, LSP_GATHER_WORTH_A_THREAD, search_share, &s);
     *bad = s.bad == INT64_MAX ? -1 : s.bad;
@@ -19,30 +19,12 @@ lsp_status lsp_gather_find_bad_cpu(lsp_ctx *ctx, const lsp_gather_job *job, int6
     return LSP_OK;
 }
 
-/* A gather by pairs that are made for this call. With indices outside a scan gives the same elements. */
-static lsp_status gather_by_pairs(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad) {
-    lsp_status status = LSP_OK;
-    lsp_pairs pairs = {0};
-    int64_t outside, index;
-    LSP_TRY(lsp_gather_find_bad_cpu(ctx, job, &outside, &index));
-    if (outside >= 0) {
-        return lsp_gather_cpu_scan(ctx, job, 1, bad);
-    }
-    LSP_TRY(lsp_gather_pairs_make(ctx, job, false, &pairs));
-    lsp_gather_pairs_run(ctx, job, &pairs);
-    lsp_gather_pairs_free(ctx, &pairs);
-done:
-    return status;
-}
-
-lsp_status lsp_gather_run_cpu(lsp_ctx *ctx, const lsp_gather_job *job) {
+lsp_status lsp_gather_cpu_run(lsp_ctx *ctx, const lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
-    const lsp_strategy strategy = job->choice.strategy;
-    const bool ordered = strategy == LSP_STRATEGY_PARTITION || strategy == LSP_STRATEGY_STAGE;
     int64_t bad = args->extent > 0 ? INT64_MAX : 0;
-    if (args->extent > 0 && ordered) {
-        LSP_TRY(job->scatter ? lsp_gather_cpu_bins(ctx, job, &bad) : gather_by_pairs(ctx, job, &bad));
+    if (args->extent > 0 && job->choice.strategy == LSP_STRATEGY_STAGE) { /* a scatter: a gather needs a plan for it */
+        LSP_TRY(lsp_gather_cpu_bins(ctx, job, &bad));
     } else if (args->extent > 0) {
         LSP_TRY(lsp_gather_cpu_scan(ctx, job, job->choice.passes, &bad));
     }

@@ -119,19 +119,30 @@ done:
 }
 
 template <typename I>
-static lsp_status partition(lsp_ctx *ctx, const part_job *p, size_t bytes, const void *from, void *const elements[2]) {
-    switch (bytes) {
-    case 1:
-        return start<unsigned char, I>(ctx, p, from, elements);
-    case 2:
-        return start<unsigned short, I>(ctx, p, from, elements);
-    case 4:
-        return start<unsigned, I>(ctx, p, from, elements);
-    case 8:
-        return start<unsigned long long, I>(ctx, p, from, elements);
-    default:
-        return start<uint4, I>(ctx, p, from, elements);
-    }
+static lsp_status partition_by(lsp_ctx *ctx, const part_job *p, size_t bytes, const void *from,
+                               void *const elements[2]) {
+#define START(V) start<V, I>(ctx, p, from, elements)
+    GATHER_BY_UNIT(bytes, START)
+#undef START
+}
+
+static lsp_status partition(lsp_ctx *ctx, const part_job *p, lsp_type index_type, size_t bytes, const void *from,
+                            void *const elements[2]) {
+#define START(I) partition_by<I>(ctx, p, bytes, from, elements)
+    return GATHER_BY_INDEX(index_type, START);
+#undef START
+}
+
+/* Takes scratch for all columns, and counts the elements of each bin. */
+static lsp_status begin(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
+    lsp_status status = LSP_OK;
+    (void)cut_bins(ctx, bins, p);
+    LSP_TRY(take(ctx, bins, p, elements));
+#define COUNT(I) count_bins<I>(ctx, p)
+    LSP_TRY(GATHER_BY_INDEX(bins->index.type, COUNT));
+#undef COUNT
+done:
+    return status;
 }
 
 /* The bins that the last level has made, for the kernels that fill them. */
@@ -163,8 +174,7 @@ static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const pa
         move.scatter = true;
         return lsp_gather_move(ctx, &move, column);
     }
-    LSP_TRY(bins->index.type == LSP_I32 ? partition<int32_t>(ctx, p, column->bytes, column->from, elements)
-                                        : partition<long long>(ctx, p, column->bytes, column->from, elements));
+    LSP_TRY(partition(ctx, p, bins->index.type, column->bytes, column->from, elements));
     LSP_TRY(lsp_gather_stage_fill(ctx, &stage, column->bytes, column));
 done:
     return status;
@@ -175,9 +185,7 @@ lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_
     const size_t mark = lsp_scratch_mark(ctx);
     void *elements[2] = {NULL, NULL};
     part_job p;
-    (void)cut_bins(ctx, bins, &p);
-    LSP_TRY(take(ctx, bins, &p, elements));
-    LSP_TRY(bins->index.type == LSP_I32 ? count_bins<int32_t>(ctx, &p) : count_bins<long long>(ctx, &p));
+    LSP_TRY(begin(ctx, bins, &p, elements));
     for (int64_t c = 0; c < count; c++) {
         LSP_TRY(scatter_column(ctx, bins, &p, elements, &columns[c]));
     }
@@ -192,12 +200,9 @@ lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *ow
     void *elements[2] = {NULL, NULL};
     gather_stage stage;
     part_job p;
-    (void)cut_bins(ctx, bins, &p);
-    LSP_TRY(take(ctx, bins, &p, elements));
-    LSP_TRY(bins->index.type == LSP_I32 ? count_bins<int32_t>(ctx, &p) : count_bins<long long>(ctx, &p));
+    LSP_TRY(begin(ctx, bins, &p, elements));
     stage = stage_of(bins, &p, elements[1]);
-    LSP_TRY(bins->index.type == LSP_I32 ? partition<int32_t>(ctx, &p, sizeof *owner, NULL, elements)
-                                        : partition<long long>(ctx, &p, sizeof *owner, NULL, elements));
+    LSP_TRY(partition(ctx, &p, bins->index.type, sizeof *owner, NULL, elements));
     LSP_TRY(lsp_gather_stage_own(ctx, &stage, owner));
 done:
     lsp_scratch_release(ctx, mark);

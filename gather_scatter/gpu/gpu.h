@@ -5,7 +5,7 @@
 #define LSP_GATHER_SCATTER_GPU_GPU_H
 
 #include "core/launch.cuh"
-#include "gather_scatter/gather_scatter.h"
+#include "gather_scatter/job.h"
 
 /* Kernels of two ways may be launched and only one of them do its work: a kernel ends at once unless count is NULL, or
  * (*count >= limit) == above. */
@@ -30,16 +30,37 @@ static inline size_t gather_unit(const lsp_column *column) {
     return (size_t)(bits & (~bits + 1));
 }
 
+/* Returns call(U) for the unsigned type U of a unit of some bytes. */
+#define GATHER_BY_UNIT(bytes, call)                                                                                    \
+    switch (bytes) {                                                                                                   \
+    case 1:                                                                                                            \
+        return call(unsigned char);                                                                                    \
+    case 2:                                                                                                            \
+        return call(unsigned short);                                                                                   \
+    case 4:                                                                                                            \
+        return call(unsigned);                                                                                         \
+    case 8:                                                                                                            \
+        return call(unsigned long long);                                                                               \
+    default:                                                                                                           \
+        return call(uint4);                                                                                            \
+    }
+/* call(I) for the type I of indices, LSP_I32 or LSP_I64. */
+#define GATHER_BY_INDEX(type, call) ((type) == LSP_I32 ? call(int32_t) : call(long long))
+
+/* ---- the table: lsp_gather_cuda, in plan.cu ---- */
+
+lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job);                                    /* launch.cu */
+lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index); /* order.cu */
+
 /* ---- move.cu ---- */
 
-/* k = 0 .. n-1: to[k] = from[index[k]], or scatter: to[index[k]] = from[k]; with positions, position[k] for k. */
+/* k = 0 .. n-1: to[k] = from[index[k]], or scatter: to[index[k]] = from[k]. */
 typedef struct gather_move {
     int64_t n;
     gather_list index;
-    const void *position; /* NULL, or positions of the same type as the indices */
-    int64_t low, high;    /* only indices low .. high-1 are followed */
-    int64_t extent;       /* an index outside 0 .. extent-1 is reported */
-    long long *fault;     /* where; NULL: it is left out silently */
+    int64_t low, high; /* only indices low .. high-1 are followed */
+    int64_t extent;    /* an index outside 0 .. extent-1 is reported */
+    long long *fault;  /* where; NULL: it is left out silently */
     gather_gate gate;
     bool scatter;
     lsp_type add; /* a scatter that adds integers: LSP_I32 or LSP_I64; LSP_NONE: it writes */
@@ -60,32 +81,21 @@ lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const voi
 /* How many of n integers are not negative. Waits. */
 lsp_status lsp_gather_count_owned(lsp_ctx *ctx, gather_list owner, int64_t n, int64_t *owned);
 
-/* Positions 0 .. n-1 in the order of index / divisor, stable. */
+/* Positions 0 .. n-1 in the order of their index, stable. */
 typedef struct gather_order {
-    void *keys;     /* n: index / divisor, or the largest key + 1 for an index outside */
+    void *keys;     /* n: the index, or `extent` for an index outside */
     void *position; /* n */
     int key_bytes, position_bytes;
-    int64_t divisor;
 } gather_order;
-/* position_bytes 0: as few as needed. */
-gather_order gather_order_for(const lsp_gather_job *job, int64_t divisor, int position_bytes);
+gather_order gather_order_for(const lsp_gather_job *job); /* the fewest bytes that suffice */
 /* Sorts; order->keys and position are given. */
 lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
                            const gather_order *order);
 
-/* Positions in the order of the block of the indexed array that their index is in, and the indices in that order; both
- * of the indices' type. A block fits the L2 cache. */
-typedef struct gather_sorted {
-    void *index, *position; /* n each, given */
-} gather_sorted;
-bool lsp_gather_sorts(const lsp_gather_job *job); /* false: positions do not fit the indices' type */
-lsp_status lsp_gather_sort_by_block(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
-                                    const gather_sorted *sorted);
-
 /* ---- sum.cu ---- */
 
-/* to[d] += the sum of from[position[k]] over all k with keys[k] == d, in ascending order of k. By an order with divisor
- * 1. moved: `from` is in that order already. */
+/* to[d] += the sum of from[position[k]] over all k with keys[k] == d, in ascending order of k.
+ * moved: `from` is in that order already. */
 lsp_status lsp_gather_sum(lsp_ctx *ctx, const gather_order *order, int64_t n, int64_t extent, bool moved,
                           const lsp_column *column);
 
@@ -143,7 +153,7 @@ lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t
 
 /* ---- bins.cu ---- */
 
-/* A scatter with distinct indices, or in any order of those that are equal, in one call. */
+/* A scatter in one call; elements with equal indices are written in any order. */
 typedef struct gather_bins {
     int64_t n, extent;
     gather_list index;

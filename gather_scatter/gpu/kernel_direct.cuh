@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(MOVE_NT) kernel_move_whole(gather_move 
 template <typename U, bool ONE, typename I, bool SCATTER, bool ADD>
 static __global__ void __launch_bounds__(MOVE_NT) kernel_move(gather_move m, const U *from, U *to, unsigned units) {
     const unsigned w = ONE ? 1 : units, step = MOVE_NT * MOVE_VT / w;
-    const I *index = (const I *)m.index.at, *position = (const I *)m.position;
+    const I *index = (const I *)m.index.at;
     int64_t bad = -1;
     if (gate_is_closed(m.gate)) {
         return;
@@ -79,9 +79,8 @@ static __global__ void __launch_bounds__(MOVE_NT) kernel_move(gather_move m, con
             if (unit < count) {
                 const int64_t i = __ldcs(index + k);
                 if ((uint64_t)i - (uint64_t)m.low < (uint64_t)(m.high - m.low)) {
-                    const int64_t p = position ? (int64_t)__ldcs(position + k) : k;
-                    read[r] = (SCATTER ? p : i) * w + (unit - element * w);
-                    write[r] = (SCATTER ? i : p) * w + (unit - element * w);
+                    read[r] = (SCATTER ? k : i) * w + (unit - element * w);
+                    write[r] = (SCATTER ? i : k) * w + (unit - element * w);
                 } else if ((uint64_t)i >= (uint64_t)m.extent) {
                     bad = k;
                 }

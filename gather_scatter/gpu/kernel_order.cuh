@@ -51,16 +51,16 @@ static __global__ void __launch_bounds__(ORDER_NT)
     }
 }
 
-/* keys[k] = index[k] / divisor, or `outside`. */
+/* keys[k] = index[k], or extent for an index outside. */
 template <typename I, typename K>
 static __global__ void __launch_bounds__(ORDER_NT)
-    kernel_keys(const I *index, int64_t n, int64_t extent, int64_t divisor, K outside, K *keys, long long *fault) {
+    kernel_keys(const I *index, int64_t n, int64_t extent, K *keys, long long *fault) {
     int64_t bad = -1;
     for (int64_t k = order_first(); k < n; k += order_stride()) {
         const int64_t i = __ldcs(index + k);
         const bool good = (uint64_t)i < (uint64_t)extent;
         bad = good ? bad : k;
-        keys[k] = !good ? outside : divisor == 1 ? (K)i : (K)(i / divisor);
+        keys[k] = (K)(good ? i : extent);
     }
     report_bad(fault, bad);
 }

@@ -65,27 +65,6 @@ done:
     return status;
 }
 
-/* ---- partition ---- */
-
-/* Orders the positions by block of the indexed array, then moves in that order. */
-static lsp_status run_partition(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
-    lsp_status status = LSP_OK;
-    gather_sorted sorted = {};
-    gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
-    LSP_TRY(refuse_recording(ctx));
-    if (lsp_gather_sorts(job)) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.index));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, lsp_type_bytes(index.type), &sorted.position));
-        LSP_TRY(lsp_gather_sort_by_block(ctx, job, index, fault, &sorted));
-        move.index.at = sorted.index;
-        move.position = sorted.position;
-        move.fault = NULL;
-    }
-    LSP_TRY(move_columns(ctx, job, &move));
-done:
-    return status;
-}
-
 /* ---- stage ---- */
 
 /* Through shared memory; direct where that cannot be or, by the sample, does not pay. */
@@ -118,8 +97,6 @@ done:
 static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
     const gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
     switch (job->choice.strategy) {
-    case LSP_STRATEGY_PARTITION:
-        return run_partition(ctx, job, index, fault);
     case LSP_STRATEGY_STAGE:
         return job->scatter ? run_stage(ctx, job, index, fault) : move_columns(ctx, job, &move);
     default:
@@ -181,7 +158,7 @@ static lsp_status run_add(lsp_ctx *ctx, const lsp_gather_job *job, gather_list i
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_gather_args *args = &job->args;
     const int passes = job->choice.strategy == LSP_STRATEGY_RESCAN ? job->choice.passes : 1;
-    gather_order order = gather_order_for(job, 1, 0);
+    gather_order order = gather_order_for(job);
     gather_move move = gather_whole_move(ctx, job, index, true);
     for (int64_t c = 0; c < args->column_count; c++) {
         const lsp_column *column = &args->columns[c];
@@ -203,7 +180,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_gather_run_cuda(lsp_ctx *ctx, const lsp_gather_job *job) {
+lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const gather_list index = {job->args.index, job->args.index_type};

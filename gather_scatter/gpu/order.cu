@@ -3,8 +3,6 @@
 #include "core/cuda.h"
 #include "kernel_order.cuh"
 
-enum { L2_SHARE = 3 }; /* the share of the L2 cache that answers random accesses fully, as measured on an H200: 1/3 */
-
 static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, ORDER_NT * ORDER_VT, 32); }
 
 static lsp_status fill(lsp_ctx *ctx, void *memory, int byte, int64_t count, size_t item_bytes) {
@@ -78,14 +76,11 @@ done:
 
 /* ---- order ---- */
 
-/* The largest key is the one of indices outside. */
-static int64_t most_key(const lsp_gather_job *job, int64_t divisor) { return lsp_ceil_div(job->args.extent, divisor); }
-
-gather_order gather_order_for(const lsp_gather_job *job, int64_t divisor, int position_bytes) {
+/* The largest key, `extent`, is the one of indices outside. */
+gather_order gather_order_for(const lsp_gather_job *job) {
     gather_order order = {};
-    order.divisor = divisor;
-    order.key_bytes = most_key(job, divisor) <= UINT32_MAX ? 4 : 8;
-    order.position_bytes = position_bytes > 0 ? position_bytes : job->args.n <= UINT32_MAX ? 4 : 8;
+    order.key_bytes = job->args.extent <= UINT32_MAX ? 4 : 8;
+    order.position_bytes = job->args.n <= UINT32_MAX ? 4 : 8;
     return order;
 }
 
@@ -93,8 +88,7 @@ template <typename I, typename K>
 static lsp_status start_keys(lsp_ctx *ctx, const lsp_gather_job *job, const void *index, long long *fault,
                              const gather_order *order) {
     return LSP_LAUNCH(ctx, (kernel_keys<I, K>), blocks_for(ctx, job->args.n), ORDER_NT, 0, (const I *)index,
-                      job->args.n, job->args.extent, order->divisor, (K)most_key(job, order->divisor), (K *)order->keys,
-                      fault);
+                      job->args.n, job->args.extent, (K *)order->keys, fault);
 }
 
 lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
@@ -115,41 +109,17 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     sort.value_bytes = (size_t)order->position_bytes;
     sort.keys = sort.keys_out = order->keys;
     sort.values_out = order->position;
-    sort.end_bit = lsp_max(lsp_bits((uint64_t)most_key(job, order->divisor)), 1);
+    sort.end_bit = lsp_max(lsp_bits((uint64_t)job->args.extent), 1);
     sort.flags = LSP_SORT_GLOBAL_POSITIONS;
     sort.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
 done:
-    return status;
-}
-
-bool lsp_gather_sorts(const lsp_gather_job *job) { return job->args.n <= INT32_MAX || job->args.index_type == LSP_I64; }
-
-lsp_status lsp_gather_sort_by_block(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
-                                    const gather_sorted *sorted) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx), bytes = lsp_type_bytes(index.type);
-    const int64_t block = lsp_max(lsp_cuda_get_chip(ctx)->l2_bytes / L2_SHARE / (int64_t)job->most_bytes, 1);
-    gather_order order = gather_order_for(job, block, (int)bytes);
-    gather_move move = {};
-    lsp_column column = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->args.n, (size_t)order.key_bytes, &order.keys));
-    order.position = sorted->position;
-    LSP_TRY(lsp_gather_sort(ctx, job, index, fault, &order));
-    move.n = move.high = move.extent = job->args.n; /* the indices in that order */
-    move.index = gather_list{sorted->position, index.type};
-    column.from = index.at;
-    column.to = sorted->index;
-    column.bytes = bytes;
-    LSP_TRY(lsp_gather_move(ctx, &move, &column));
-done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 
 /* ---- the first index outside ---- */
 
-extern "C" lsp_status lsp_gather_find_bad_cuda(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_gather_args *args = &job->args;

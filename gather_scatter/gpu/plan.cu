@@ -16,7 +16,7 @@ typedef struct plan_parts {
     gather_stage stage; /* WAY_STAGE, WAY_STAGED_SUM */
     gather_order order; /* WAY_SUM, WAY_STAGED_SUM */
     void *moved;        /* WAY_STAGED_SUM: n elements in the order of destinations */
-    void *list[2];      /* memory of the move */
+    void *list;         /* memory of the move */
 } plan_parts;
 
 static plan_parts *parts_of(const lsp_gather_plan *plan) { return (plan_parts *)plan->parts; }
@@ -43,37 +43,16 @@ static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
     plan_parts *parts = parts_of(plan);
     const lsp_gather_job *job = &plan->job;
     const size_t bytes = lsp_type_bytes(job->args.index_type);
-    LSP_TRY(allocate(plan, job->args.n, bytes, &parts->list[0]));
+    LSP_TRY(allocate(plan, job->args.n, bytes, &parts->list));
     if (owner) {
-        LSP_TRY(lsp_gather_winners(ctx, job, owner, parts->list[0]));
+        LSP_TRY(lsp_gather_winners(ctx, job, owner, parts->list));
     } else {
-        LSP_TRY(lsp_cuda_copy(ctx, parts->list[0], LSP_CUDA, job->args.index, LSP_CUDA, job->args.n * (int64_t)bytes));
+        LSP_TRY(lsp_cuda_copy(ctx, parts->list, LSP_CUDA, job->args.index, LSP_CUDA, job->args.n * (int64_t)bytes));
     }
-    parts->move = gather_whole_move(ctx, job, gather_list{parts->list[0], job->args.index_type}, false);
+    parts->move = gather_whole_move(ctx, job, gather_list{parts->list, job->args.index_type}, false);
     if (plan->info.strategy == LSP_STRATEGY_RESCAN) {
         parts->passes = job->choice.passes;
     }
-done:
-    return status;
-}
-
-static lsp_status order_by_block(lsp_gather_plan *plan) {
-    lsp_status status = LSP_OK;
-    plan_parts *parts = parts_of(plan);
-    const gather_list index = {parts->list[0], plan->job.args.index_type};
-    const size_t bytes = lsp_type_bytes(index.type);
-    gather_sorted sorted = {};
-    if (!lsp_gather_sorts(&plan->job)) {
-        fall_back(plan, "there are 2^31 or more 32-bit indices");
-        return LSP_OK;
-    }
-    LSP_TRY(allocate(plan, plan->job.args.n, bytes, &parts->list[1]));
-    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, plan->job.args.n, bytes, &sorted.index));
-    sorted.position = parts->list[1];
-    status = lsp_gather_sort_by_block(plan->ctx, &plan->job, index, NULL, &sorted);
-    lsp_free(plan->ctx, parts->list[0]); /* its place is taken by the indices in the new order */
-    parts->move.index.at = parts->list[0] = sorted.index;
-    parts->move.position = sorted.position;
 done:
     return status;
 }
@@ -102,9 +81,6 @@ static lsp_status prepare_gather(lsp_gather_plan *plan) {
         fall_back(plan, "there are too many elements, or too few for tiles and bins");
     }
     LSP_TRY(copy_indices(plan, NULL));
-    if (plan->info.strategy == LSP_STRATEGY_PARTITION) {
-        LSP_TRY(order_by_block(plan));
-    }
 done:
     return status;
 }
@@ -137,7 +113,7 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
         parts->move.index = map;
         parts->move.high = parts->move.extent = args->n;
         plan->info.plan_bytes += args->extent * (int64_t)lsp_type_bytes(map.type);
-        parts->list[0] = *owner;
+        parts->list = *owner;
         *owner = NULL;
         *done_so = true;
     }
@@ -163,9 +139,6 @@ static lsp_status prepare_scatter(lsp_gather_plan *plan) {
     }
     if (!prepared) {
         LSP_TRY(copy_indices(plan, last ? owner : NULL));
-        if (plan->info.strategy == LSP_STRATEGY_PARTITION) {
-            LSP_TRY(order_by_block(plan));
-        }
     }
 done:
     lsp_free(ctx, owner);
@@ -178,7 +151,7 @@ static lsp_status prepare_add(lsp_gather_plan *plan) {
     const lsp_gather_args *args = &plan->job.args;
     gather_order *order = &parts->order;
     bool fits = false;
-    *order = gather_order_for(&plan->job, 1, 0);
+    *order = gather_order_for(&plan->job);
     parts->way = WAY_SUM;
     LSP_TRY(allocate(plan, args->n, (size_t)order->key_bytes, &order->keys));
     LSP_TRY(allocate(plan, args->n, (size_t)order->position_bytes, &order->position));
@@ -197,7 +170,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_gather_prepare_cuda(lsp_gather_plan *plan) {
+static lsp_status make_plan(lsp_gather_plan *plan) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &plan->job.args;
     if (args->n == 0) {
@@ -239,7 +212,7 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_gather_execute_cuda(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
+static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
     lsp_status status = LSP_OK;
     for (int64_t c = 0; plan->parts && c < count; c++) {
         LSP_TRY(execute_column(plan, &columns[c]));
@@ -248,16 +221,17 @@ done:
     return status;
 }
 
-extern "C" void lsp_gather_release_cuda(lsp_gather_plan *plan) {
+static void free_plan(lsp_gather_plan *plan) {
     plan_parts *parts = parts_of(plan);
     if (parts) {
         lsp_gather_stage_free(plan->ctx, &parts->stage);
         lsp_free(plan->ctx, parts->order.keys);
         lsp_free(plan->ctx, parts->order.position);
         lsp_free(plan->ctx, parts->moved);
-        lsp_free(plan->ctx, parts->list[0]);
-        lsp_free(plan->ctx, parts->list[1]);
+        lsp_free(plan->ctx, parts->list);
         lsp_free(plan->ctx, parts);
         plan->parts = NULL;
     }
 }
+
+const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, make_plan, run_plan, free_plan};

@@ -121,8 +121,9 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_byte
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(lengths, 0, sizeof *lengths, stream)));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(stage->bin_begin, 0, sizeof *stage->bin_begin, stream)));
-    LSP_TRY(map.type == LSP_I32 ? make_runs<int32_t>(ctx, stage, map.at, lengths)
-                                : make_runs<long long>(ctx, stage, map.at, lengths));
+#define MAKE(I) make_runs<I>(ctx, stage, map.at, lengths)
+    LSP_TRY(GATHER_BY_INDEX(map.type, MAKE));
+#undef MAKE
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -169,21 +170,18 @@ done:
     return status;
 }
 
-typedef lsp_status start_fn(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column);
-
-template <typename U> static start_fn *fill_for(bool one) { return one ? start_fill<U, true> : start_fill<U, false>; }
-template <typename U> static start_fn *tiles_for(bool one) {
-    return one ? start_tiles<U, true> : start_tiles<U, false>;
+lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column) {
+#define START(U)                                                                                                       \
+    (column->bytes == sizeof(U) ? start_fill<U, true>(ctx, stage, column) : start_fill<U, false>(ctx, stage, column))
+    GATHER_BY_UNIT(unit, START)
+#undef START
 }
 
-lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column) {
-    const bool one = column->bytes == unit;
-    start_fn *start = unit == 1   ? fill_for<unsigned char>(one)
-                      : unit == 2 ? fill_for<unsigned short>(one)
-                      : unit == 4 ? fill_for<unsigned>(one)
-                      : unit == 8 ? fill_for<unsigned long long>(one)
-                                  : fill_for<uint4>(one);
-    return start(ctx, stage, column);
+static lsp_status gather_tiles(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column){
+#define START(U)                                                                                                       \
+    (column->bytes == sizeof(U) ? start_tiles<U, true>(ctx, stage, column) : start_tiles<U, false>(ctx, stage, column))
+    GATHER_BY_UNIT(unit, START)
+#undef START
 }
 
 lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner) {
@@ -199,13 +197,7 @@ done:
 lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
     lsp_status status = LSP_OK;
     const size_t unit = gather_unit(column);
-    const bool one = column->bytes == unit;
-    start_fn *start = unit == 1   ? tiles_for<unsigned char>(one)
-                      : unit == 2 ? tiles_for<unsigned short>(one)
-                      : unit == 4 ? tiles_for<unsigned>(one)
-                      : unit == 8 ? tiles_for<unsigned long long>(one)
-                                  : tiles_for<uint4>(one);
-    LSP_TRY(start(ctx, stage, column));
+    LSP_TRY(gather_tiles(ctx, stage, unit, column));
     LSP_TRY(lsp_gather_stage_fill(ctx, stage, unit, column));
 done:
     return status;

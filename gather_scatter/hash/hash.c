@@ -17,6 +17,8 @@ static lsp_status check_args(lsp_ctx *ctx, const lsp_hash_args *args) {
                 "keys of type %s cannot be searched: integers are needed", lsp_type_name(args->key_type));
     LSP_REQUIRE(args->value_bytes == 0 || args->value_bytes == 4 || args->value_bytes == 8 || args->value_bytes == 16,
                 LSP_ERR_ARGUMENT, "values of %zu bytes: 0, 4, 8 or 16 are offered", args->value_bytes);
+    LSP_REQUIRE(args->value_bytes > 0 || args->values == NULL, LSP_ERR_ARGUMENT,
+                "values are given, but value_bytes is 0");
     LSP_REQUIRE((args->flags & ~(unsigned)LSP_HASH_POSITIONS) == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x",
                 args->flags);
     LSP_REQUIRE(args->load == 0 || (args->load >= least_load && args->load <= 1), LSP_ERR_ARGUMENT,
@@ -47,7 +49,8 @@ static lsp_status sort_keys(const lsp_hash *table, const lsp_hash_args *args, co
                                            .values = args->flags & LSP_HASH_POSITIONS ? NULL : args->values,
                                            .values_out = table->values,
                                            .flags = args->flags & LSP_HASH_POSITIONS ? LSP_SORT_POSITIONS : 0,
-                                           .where = args->where});
+                                           .where = args->where},
+                       NULL);
 }
 
 /* Replaces the sorted keys by the distinct ones, and sets where the values of each begin. */
@@ -135,9 +138,8 @@ lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **ta
     }
     LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
     LSP_TRY(check_args(ctx, args));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_hash){.ctx = ctx, .where = args->where};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->where = args->where;
     lsp_hash_view *view = &made->view;
     view->wide_keys = lsp_type_bytes(args->key_type) == 8;
     view->positions = (args->flags & LSP_HASH_POSITIONS) != 0;
@@ -156,21 +158,12 @@ done:
 
 void lsp_hash_destroy(lsp_hash *table) {
     if (table != NULL) {
-        if (table->ctx != NULL) {
-            lsp_free(table->ctx, table->lines);
-            lsp_free(table->ctx, table->heads);
-            lsp_free(table->ctx, table->values);
-            lsp_free(table->ctx, table->keys);
-        }
-        lsp_plan_free(&table->life);
+        lsp_free(table->ctx, table->lines);
+        lsp_free(table->ctx, table->heads);
+        lsp_free(table->ctx, table->values);
+        lsp_free(table->ctx, table->keys);
     }
+    lsp_plan_end(table);
 }
 
-lsp_status lsp_hash_get_info(const lsp_hash *table, lsp_hash_info *info) {
-    if (table == NULL || table->ctx == NULL || info == NULL) {
-        return table == NULL ? LSP_ERR_ARGUMENT
-                             : lsp_fail(table->ctx, LSP_ERR_ARGUMENT, "the place for the table's facts is NULL");
-    }
-    *info = table->info;
-    return LSP_OK;
-}
+lsp_status lsp_hash_get_info(const lsp_hash *table, lsp_hash_info *info) { return LSP_PLAN_TELL(table, info); }

@@ -1,44 +1,9 @@
 /* The searches in a table. All matches take the four steps of the paper: the bucket of each probe, the number of its
  * matches, their prefix sums, and the values gathered. The first match, and matches in blocks, need no prefix sum. */
+#include "core/arrays.h"
 #include "core/cuda.h"
 #include "hash.h"
 #include <string.h>
-
-/* An array of a search. */
-typedef struct array {
-    const char *name;
-    const void *memory;
-    int64_t items;
-    size_t item_bytes;
-    bool wanted; /* may not be NULL */
-} array;
-
-/* Refuses arrays that are missing, misaligned or overlap. */
-static lsp_status check_arrays(lsp_ctx *ctx, const array *arrays, int count) {
-    lsp_status status = LSP_OK;
-    for (int i = 0; i < count; i++) {
-        const array *a = &arrays[i];
-        const size_t alignment = a->item_bytes < 8 ? a->item_bytes : 8;
-        int64_t bytes;
-        LSP_REQUIRE(!a->wanted || a->items == 0 || a->memory != NULL, LSP_ERR_ARGUMENT, "the %s, %lld items, are NULL",
-                    a->name, (long long)a->items);
-        LSP_REQUIRE(lsp_mul(a->items, (int64_t)a->item_bytes, &bytes), LSP_ERR_ARGUMENT, "%lld %s cannot be in memory",
-                    (long long)a->items, a->name);
-        LSP_REQUIRE(a->item_bytes == 0 || (uintptr_t)a->memory % alignment == 0, LSP_ERR_ARGUMENT,
-                    "the %s of %zu bytes lie at %p, which is no multiple of %zu", a->name, a->item_bytes, a->memory,
-                    alignment);
-        for (int j = 0; j < i; j++) {
-            const array *b = &arrays[j];
-            const uintptr_t x = (uintptr_t)a->memory, y = (uintptr_t)b->memory;
-            const uintptr_t span = (uintptr_t)(x < y ? a->items : b->items) * (x < y ? a->item_bytes : b->item_bytes);
-            LSP_REQUIRE(x == 0 || y == 0 || bytes == 0 || b->items == 0 || b->item_bytes == 0 ||
-                            (x < y ? y - x : x - y) >= span,
-                        LSP_ERR_ARGUMENT, "the %s and the %s overlap", b->name, a->name);
-        }
-    }
-done:
-    return status;
-}
 
 typedef enum search_kind { FIND, COUNT, ALL, SOME } search_kind;
 
@@ -61,16 +26,16 @@ static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, s
     LSP_REQUIRE(kind != SOME || lsp_mul(probes->n, probes->cap, &values), LSP_ERR_ARGUMENT,
                 "%lld probes with %lld values each cannot be in memory", (long long)probes->n, (long long)probes->cap);
     const bool lists = kind == COUNT || kind == ALL;
-    const array arrays[] = {
-        {"keys", probes->keys, probes->n, table->view.wide_keys ? 8 : 4, true},
-        {"values", probes->values, value > 0 ? values : 0, value, true},
-        {"marks of what was found", probes->found, kind == FIND ? probes->n : 0, 1, false},
-        {"offsets", probes->offsets, lists ? probes->n + 1 : 0, 8, true},
-        {"cursors", probes->cursors, kind == SOME ? probes->n : 0, 8, true},
-        {"counts", probes->counts, kind == SOME ? probes->n : 0, 4, true},
-        {"matches left", probes->left, kind == SOME, 8, false},
+    const lsp_named_array arrays[] = {
+        {"keys", probes->keys, probes->n, table->view.wide_keys ? 8 : 4, false, 0},
+        {"values", probes->values, value > 0 ? values : 0, value, true, 0},
+        {"marks of what was found", probes->found, kind == FIND && probes->found ? probes->n : 0, 1, true, 0},
+        {"offsets", probes->offsets, lists ? probes->n + 1 : 0, 8, true, 0},
+        {"cursors", probes->cursors, kind == SOME ? probes->n : 0, 8, true, 0},
+        {"counts", probes->counts, kind == SOME ? probes->n : 0, 4, true, 0},
+        {"matches left", probes->left, kind == SOME && probes->left, 8, true, 0},
     };
-    LSP_TRY(check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
+    LSP_TRY(lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
     LSP_REQUIRE(!lists || table->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: matches cannot be counted there");
 done:

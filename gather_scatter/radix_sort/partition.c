@@ -1,34 +1,51 @@
 /* The partition into buckets: the sort by the bits of the bucket number, of one segment, which moves each item once or
  * twice. Where each bucket begins is found afterwards by binary search in the sorted numbers. */
+#include "core/arrays.h"
 #include "core/cuda.h"
 #include "radix_sort.h"
 
 /* ---- checks ---- */
 
-/* Do the offsets share a byte with an array of n items of `bytes`? */
-static bool meets_offsets(const lsp_partition_args *args, int64_t buckets, const void *array, size_t bytes) {
-    const uintptr_t a = (uintptr_t)args->offsets, b = (uintptr_t)array;
-    const uintptr_t a_bytes = (uintptr_t)(buckets + 1) * lsp_type_bytes(args->offset_type);
-    const uintptr_t b_bytes = (uintptr_t)args->n * bytes;
-    return a != 0 && b != 0 && b_bytes > 0 && (a < b ? b - a < a_bytes : a - b < b_bytes);
+/* Without items an array of bucket numbers may be NULL: then buckets are by numbers if no bits are given. */
+static bool by_numbers(const lsp_partition_args *args) {
+    return args->numbers != NULL || (args->n == 0 && args->buckets != 0 && args->end_bit == 0);
 }
 
-static lsp_status check_offsets(lsp_ctx *ctx, const lsp_partition_args *args, int64_t buckets) {
+static bool has_keys(const lsp_partition_args *args) {
+    return !by_numbers(args) || args->keys != NULL || args->keys_out != NULL;
+}
+
+static lsp_status check_offsets(lsp_ctx *ctx, const lsp_partition_args *args) {
     lsp_status status = LSP_OK;
-    const size_t key_bytes = lsp_type_bytes(args->key_type);
-    const bool meet = meets_offsets(args, buckets, args->numbers, 4) ||
-                      meets_offsets(args, buckets, args->keys, key_bytes) ||
-                      meets_offsets(args, buckets, args->keys_out, key_bytes) ||
-                      meets_offsets(args, buckets, args->values, args->value_bytes) ||
-                      meets_offsets(args, buckets, args->values_out, args->value_bytes);
     LSP_REQUIRE(args->offsets == NULL || args->offset_type == LSP_I32 || args->offset_type == LSP_I64, LSP_ERR_ARGUMENT,
                 "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
-    LSP_REQUIRE(args->offsets == NULL || (uintptr_t)args->offsets % lsp_type_bytes(args->offset_type) == 0,
-                LSP_ERR_ARGUMENT, "the offsets of %zu bytes lie at %p, which is no multiple of that",
-                lsp_type_bytes(args->offset_type), args->offsets);
     LSP_REQUIRE(args->offsets == NULL || args->offset_type == LSP_I64 || args->n <= INT32_MAX, LSP_ERR_OVERFLOW,
                 "offsets of %lld items do not fit LSP_I32", (long long)args->n);
-    LSP_REQUIRE(!meet, LSP_ERR_ARGUMENT, "the offsets of %lld buckets and another array overlap", (long long)buckets);
+done:
+    return status;
+}
+
+/* Refuses sizes of values that are not offered, and arrays that are missing, misaligned or overlap. */
+static lsp_status check_items(lsp_ctx *ctx, const lsp_partition_args *args, int64_t buckets) {
+    lsp_status status = LSP_OK;
+    const size_t value = args->value_bytes, key = lsp_type_bytes(args->key_type);
+    const bool positions = (args->flags & LSP_SORT_POSITIONS) != 0;
+    const int64_t n = args->n, keys = has_keys(args) ? n : 0, values = value > 0 ? n : 0;
+    const lsp_named_array arrays[] = {
+        {"bucket numbers", args->numbers, by_numbers(args) ? n : 0, 4, false, 0},
+        {"keys", args->keys, keys, key, false, 1},
+        {"moved keys", args->keys_out, keys, key, true, 1},
+        {"values", args->values, positions ? 0 : values, value, false, 2},
+        {positions ? "positions" : "moved values", args->values_out, values, value, true, 2},
+        {"offsets", args->offsets, args->offsets ? buckets + 1 : 0, lsp_type_bytes(args->offset_type), true, 0},
+    };
+    LSP_REQUIRE(value == 0 || value == 4 || value == 8 || value == 16, LSP_ERR_ARGUMENT,
+                "values of %zu bytes: 0, 4, 8 or 16 are offered", value);
+    LSP_REQUIRE(value > 0 || (args->values == NULL && args->values_out == NULL), LSP_ERR_ARGUMENT,
+                "values are given, but value_bytes is 0");
+    LSP_REQUIRE(!positions || value == 4 || value == 8, LSP_ERR_ARGUMENT, "positions of %zu bytes: 4 or 8 are offered",
+                value);
+    LSP_TRY(lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
 done:
     return status;
 }
@@ -36,31 +53,34 @@ done:
 static lsp_status check_partition(lsp_ctx *ctx, const lsp_partition_args *args, int64_t *buckets) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the partition are NULL");
+    const bool numbered = by_numbers(args);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_partition_args", args->reserved));
     LSP_REQUIRE(args->n >= 0, LSP_ERR_ARGUMENT, "%lld items cannot be partitioned", (long long)args->n);
     LSP_REQUIRE((args->flags & ~(unsigned)LSP_SORT_POSITIONS) == 0, LSP_ERR_ARGUMENT, "unknown flags: 0x%x",
                 args->flags);
-    LSP_REQUIRE(args->numbers == NULL || (args->buckets >= 1 && args->buckets <= LSP_PARTITION_MOST), LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(!numbered || (args->buckets >= 1 && args->buckets <= LSP_PARTITION_MOST), LSP_ERR_ARGUMENT,
                 "%lld buckets: 1 to %d are offered", (long long)args->buckets, (int)LSP_PARTITION_MOST);
-    LSP_REQUIRE(args->numbers == NULL || (args->begin_bit == 0 && args->end_bit == 0), LSP_ERR_ARGUMENT,
-                "bucket numbers and the bits %d to %d of keys are given: buckets have either", args->begin_bit,
+    LSP_REQUIRE(!numbered || (args->begin_bit == 0 && args->end_bit == 0), LSP_ERR_ARGUMENT,
+                "bucket numbers are given, begin_bit is %d and end_bit %d: buckets have either", args->begin_bit,
                 args->end_bit);
-    LSP_REQUIRE(args->numbers != NULL ||
+    LSP_REQUIRE(numbered ||
                     (args->begin_bit >= 0 && args->end_bit > args->begin_bit && args->end_bit - args->begin_bit <= 16),
-                LSP_ERR_ARGUMENT, "the bits %d to %d of keys make no buckets: 1 to 16 bits are needed", args->begin_bit,
-                args->end_bit);
-    LSP_REQUIRE(args->numbers != NULL || args->buckets == 0, LSP_ERR_ARGUMENT,
-                "%lld buckets, but no bucket numbers are given", (long long)args->buckets);
-    LSP_REQUIRE((args->numbers != NULL && args->keys == NULL && args->keys_out == NULL) ||
-                    (args->key_type >= LSP_I32 && args->key_type <= LSP_U64),
-                LSP_ERR_ARGUMENT, "keys of type %s cannot be partitioned: integers are needed",
-                lsp_type_name(args->key_type));
+                LSP_ERR_ARGUMENT, "begin_bit is %d and end_bit %d: that makes no buckets, 1 to 16 bits are needed",
+                args->begin_bit, args->end_bit);
+    LSP_REQUIRE(numbered || args->buckets == 0, LSP_ERR_ARGUMENT, "%lld buckets, but no bucket numbers are given",
+                (long long)args->buckets);
+    LSP_REQUIRE(!has_keys(args) || (args->key_type >= LSP_I32 && args->key_type <= LSP_U64), LSP_ERR_ARGUMENT,
+                "keys of type %s cannot be partitioned: integers are needed", lsp_type_name(args->key_type));
+    LSP_REQUIRE(numbered || args->end_bit <= 8 * (int)lsp_type_bytes(args->key_type), LSP_ERR_ARGUMENT,
+                "begin_bit is %d and end_bit %d: keys of type %s have %d bits", args->begin_bit, args->end_bit,
+                lsp_type_name(args->key_type), 8 * (int)lsp_type_bytes(args->key_type));
     LSP_REQUIRE(args->where == LSP_HOST || (args->where == LSP_CUDA && ctx->options.device == LSP_CUDA),
                 LSP_ERR_ARGUMENT, "arrays at place %d: the context does not work there", (int)args->where);
     LSP_REQUIRE(args->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a partition cannot be recorded");
-    *buckets = args->numbers ? args->buckets : INT64_C(1) << (args->end_bit - args->begin_bit);
-    LSP_TRY(check_offsets(ctx, args, *buckets));
+    *buckets = numbered ? args->buckets : INT64_C(1) << (args->end_bit - args->begin_bit);
+    LSP_TRY(check_offsets(ctx, args));
+    LSP_TRY(check_items(ctx, args, *buckets));
 done:
     return status;
 }
@@ -88,9 +108,7 @@ static lsp_segsort_args sort_of(const lsp_partition_args *args) {
 static lsp_status partition_by_bits(lsp_ctx *ctx, const lsp_partition_args *args, lsp_bucket_search search) {
     lsp_status status = LSP_OK;
     const lsp_segsort_args sort = sort_of(args);
-    LSP_REQUIRE(args->n == 0 || args->keys_out != NULL, LSP_ERR_ARGUMENT, "the sorted keys, %lld items, are NULL",
-                (long long)args->n);
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     search.sorted = args->keys_out;
     search.wide = sort.key_type == LSP_U64;
     search.shift = args->begin_bit;
@@ -107,20 +125,22 @@ static lsp_status move_both(lsp_ctx *ctx, const lsp_partition_args *args, const 
         {.from = args->keys, .to = args->keys_out, .bytes = lsp_type_bytes(args->key_type)},
         {.from = args->values, .to = args->values_out, .bytes = args->value_bytes},
     };
-    return lsp_gather(ctx, &(lsp_gather_args){.n = args->n,
-                                              .extent = args->n,
-                                              .index = position,
-                                              .index_type = type,
-                                              .columns = columns,
-                                              .column_count = values ? 2 : 1,
-                                              .where = args->where});
+    return lsp_gather(ctx,
+                      &(lsp_gather_args){.n = args->n,
+                                         .extent = args->n,
+                                         .index = position,
+                                         .index_type = type,
+                                         .columns = columns,
+                                         .column_count = values ? 2 : 1,
+                                         .where = args->where},
+                      NULL);
 }
 
 /* Sorts the bucket numbers, with the keys, the values or positions as their values. Keys and values together move by
  * positions. */
 static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *args, lsp_bucket_search search) {
     lsp_status status = LSP_OK;
-    const bool has_keys = args->keys != NULL || args->keys_out != NULL, both = has_keys && args->value_bytes > 0;
+    const bool both = has_keys(args) && args->value_bytes > 0;
     const bool wanted = (args->flags & LSP_SORT_POSITIONS) != 0;
     const size_t width = wanted ? args->value_bytes : args->n <= INT32_MAX ? 4 : 8;
     lsp_segsort_args sort = sort_of(args);
@@ -141,12 +161,12 @@ static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *a
         sort.value_bytes = width;
         sort.values = NULL;
         sort.values_out = position;
-    } else if (has_keys) {
+    } else if (has_keys(args)) {
         sort.value_bytes = lsp_type_bytes(args->key_type);
         sort.values = args->keys;
         sort.values_out = args->keys_out;
     }
-    LSP_TRY(lsp_segsort(ctx, &sort));
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     if (both && args->n > 0) {
         LSP_TRY(move_both(ctx, args, position, width == 4 ? LSP_I32 : LSP_I64));
     }
@@ -167,8 +187,7 @@ lsp_status lsp_partition(lsp_ctx *ctx, const lsp_partition_args *args) {
     LSP_TRY(check_partition(ctx, args, &buckets));
     const lsp_bucket_search search = {
         .n = args->n, .buckets = buckets, .offsets = args->offsets, .offset_type = args->offset_type};
-    LSP_TRY(args->numbers || args->n == 0 ? partition_by_numbers(ctx, args, search)
-                                          : partition_by_bits(ctx, args, search));
+    LSP_TRY(by_numbers(args) ? partition_by_numbers(ctx, args, search) : partition_by_bits(ctx, args, search));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

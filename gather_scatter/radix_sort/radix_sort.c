@@ -2,7 +2,7 @@
  * phase, and sorts the parts in shared memory or in the cache. The number of phases is chosen here. */
 #include "radix_sort.h"
 #include "core/cuda.h"
-#include <stdio.h>
+#include <string.h>
 
 struct lsp_radix_sort_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
@@ -40,6 +40,8 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_seg
     lsp_status status = LSP_OK;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the radix sort are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_radix_sort_args", args->reserved));
+    LSP_REQUIRE(args->value_bytes > 0 || (args->values == NULL && args->values_out == NULL), LSP_ERR_ARGUMENT,
+                "values are given, but value_bytes is 0");
     *segment = as_segment(args);
     LSP_TRY(lsp_segsort_check(ctx, segment));
     *bytes = 0;
@@ -64,26 +66,41 @@ static lsp_status sort_on_gpu(lsp_ctx *ctx, lsp_segsort_args segment, int bits, 
     return segment.n == 0 ? LSP_OK : lsp_segsort_cuda.run(ctx, &segment, segment.n, scratch, bits);
 }
 
-lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args) {
+static lsp_radix_sort_info info_of(const lsp_radix_choice *choice) {
+    lsp_radix_sort_info info = {.phases = choice->phases, .bits = choice->bits, .seconds = choice->seconds};
+    memcpy(info.reason, choice->reason, sizeof info.reason);
+    return info;
+}
+
+/* Sorts on the GPU with scratch of the call. */
+static lsp_status sort_with_scratch(lsp_ctx *ctx, const lsp_segsort_args *segment, int bits, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    void *scratch;
+    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: only a plan made before can sort there");
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(segment), 1, &scratch));
+    LSP_TRY(sort_on_gpu(ctx, *segment, bits, scratch, bytes));
+done:
+    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
+    return status;
+}
+
+lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_radix_sort_info *info) {
     lsp_status status = LSP_OK;
     lsp_segsort_args segment;
     lsp_radix_choice choice;
     int64_t bytes;
-    void *scratch;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
-    if (args->where == LSP_HOST) {
-        return lsp_segsort(ctx, &segment);
+    LSP_TRY(args->where == LSP_HOST ? lsp_segsort(ctx, &segment, NULL)
+                                    : sort_with_scratch(ctx, &segment, choice.bits, bytes));
+    if (info != NULL) {
+        *info = info_of(&choice);
     }
-    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                "work on the stream is being recorded into a graph: only a plan made before can sort there");
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(&segment), 1, &scratch));
-    LSP_TRY(sort_on_gpu(ctx, segment, choice.bits, scratch, bytes));
 done:
-    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
 }
 
@@ -100,11 +117,11 @@ lsp_status lsp_radix_sort_plan_create(lsp_ctx *ctx, const lsp_radix_sort_args *a
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_radix_sort_plan){.ctx = ctx, .shape = *args, .choice = choice, .sort_bytes = bytes};
-    lsp_plan_begin(&made->life, &made->ctx, made);
-    made->info = (lsp_radix_sort_info){.phases = choice.phases, .bits = choice.bits, .seconds = choice.seconds};
-    snprintf(made->info.reason, sizeof made->info.reason, "%s", choice.reason);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->shape = *args;
+    made->choice = choice;
+    made->sort_bytes = bytes;
+    made->info = info_of(&choice);
     if (args->where == LSP_CUDA) {
         made->info.scratch_bytes = bytes + spare_bytes(&segment);
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
@@ -120,28 +137,18 @@ done:
 
 void lsp_radix_sort_plan_destroy(lsp_radix_sort_plan *plan) {
     if (plan != NULL) {
-        if (plan->ctx != NULL) {
-            lsp_free(plan->ctx, plan->scratch);
-        }
-        lsp_plan_free(&plan->life);
+        lsp_free(plan->ctx, plan->scratch);
     }
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_radix_sort_plan_get_info(const lsp_radix_sort_plan *plan, lsp_radix_sort_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
+    return LSP_PLAN_TELL(plan, info);
 }
 
 /* Refuses arguments whose shape differs from the plan's, and names the first difference. */
 static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, const lsp_radix_sort_args *args) {
-    const struct {
-        const char *what;
-        int64_t planned, given;
-    } parts[] = {
+    const lsp_plan_fact facts[] = {
         {"place of the arrays", shape->where, args->where},
         {"number of items", shape->n, args->n},
         {"type of the keys", shape->key_type, args->key_type},
@@ -150,14 +157,9 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, co
         {"first bit that decides", shape->begin_bit, args->begin_bit},
         {"end of the bits that decide", shape->end_bit, args->end_bit},
         {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
+        {NULL, 0, 0},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].planned != parts[i].given) {
-            return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", parts[i].what,
-                            (long long)parts[i].given, (long long)parts[i].planned);
-        }
-    }
-    return LSP_OK;
+    return lsp_plan_check(ctx, facts);
 }
 
 lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sort_args *args) {
@@ -173,7 +175,7 @@ lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sor
     LSP_TRY(check_shape(ctx, &plan->shape, args));
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
     if (args->where == LSP_HOST) {
-        return lsp_segsort(ctx, &segment);
+        return lsp_segsort(ctx, &segment, NULL);
     }
     LSP_REQUIRE(bytes <= plan->sort_bytes, LSP_ERR_ARGUMENT,
                 "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the plan "

@@ -11,18 +11,17 @@ extern "C" {
 
 /* How an indexed read or write is carried out. The strategy never changes a result. */
 typedef enum lsp_strategy {
-    LSP_STRATEGY_AUTO = 0,  /* the cache model chooses */
-    LSP_STRATEGY_DIRECT,    /* one pass over the indices in their order */
-    LSP_STRATEGY_RESCAN,    /* several passes over all indices; each pass moves the elements of one part of the indexed
-                               array (the multi-pass scheme of the paper) */
-    LSP_STRATEGY_PARTITION, /* the items are ordered by block of the indexed array first; a block fits the cache */
-    LSP_STRATEGY_STAGE,     /* through shared memory (a CPU: through its own cache): tiles of the source are read, bins
-                               of the destination are written, each contiguously. A gather needs a plan for it */
-    LSP_STRATEGY_INVERT     /* a scatter as a gather by the inverted map; plans only */
+    LSP_STRATEGY_AUTO = 0, /* the cache model chooses */
+    LSP_STRATEGY_DIRECT,   /* one pass over the indices in their order */
+    LSP_STRATEGY_RESCAN,   /* several passes over all indices; each pass moves the elements of one part of the indexed
+                              array (the multi-pass scheme of the paper) */
+    LSP_STRATEGY_STAGE,    /* through shared memory (a CPU: through its own cache): tiles of the source are read, bins
+                              of the destination are written, each contiguously. A gather needs a plan for it */
+    LSP_STRATEGY_INVERT    /* a scatter as a gather by the inverted map; plans only */
 } lsp_strategy;
-enum { LSP_STRATEGIES = 6 };
+enum { LSP_STRATEGIES = 5 };
 
-/* Returns "auto", "direct", "rescan", "partition", "stage" or "invert"; "?" for a number that is no strategy. */
+/* Returns "auto", "direct", "rescan", "stage" or "invert"; "?" for a number that is no strategy. */
 LSP_API const char *lsp_strategy_name(lsp_strategy strategy);
 
 /* ---- figures of a device ----------------------------------------------------------------------------------------- */
@@ -58,7 +57,8 @@ LSP_API lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_fig
 LSP_API lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures);
 
 /* Stores figures for later contexts of that device: in the file `path`, or with path NULL in
- * $XDG_CACHE_HOME/libsparse or ~/.cache/libsparse, in a file named after the device. */
+ * $XDG_CACHE_HOME/libsparse or ~/.cache/libsparse, in a file named after the device. The file
+ * appears complete or not at all. A link is followed; a device or a pipe is written in place. */
 LSP_API lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
 
 /* ---- patterns of indices ----------------------------------------------------------------------------------------- */
@@ -95,7 +95,6 @@ typedef struct lsp_cache_case {
     size_t element_bytes; /* of one element */
     size_t index_bytes;   /* 4 or 8 */
     bool scatter;         /* writes at random; otherwise reads */
-    bool ordered;         /* a scatter in which positions decide: the last writer, or sums of floats */
     bool planned;         /* the work that depends on indices alone was done before */
     int64_t calls;        /* planned: how often the plan is used, to judge whether making it pays; 0: often */
     lsp_cache_pattern pattern;

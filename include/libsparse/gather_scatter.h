@@ -49,27 +49,30 @@ typedef struct lsp_gather_args {
     int64_t reserved[LSP_RESERVED];
 } lsp_gather_args;
 
-/* Indices outside 0 .. extent-1 are never followed: without LSP_GATHER_CHECK their elements are left out, and the call
- * (on a GPU the next lsp_ctx_sync) returns LSP_ERR_ARGUMENT with the position of one of them.
- * Arrays on a GPU (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it.
- *     lsp_column x = {.from = source, .to = wanted, .bytes = sizeof *source};
- *     lsp_gather(ctx, &(lsp_gather_args){.n = n, .extent = m, .index = index, .index_type = LSP_I32, .columns = &x,
- *                                        .column_count = 1}); */
-LSP_API lsp_status lsp_gather(lsp_ctx *ctx, const lsp_gather_args *args);
-LSP_API lsp_status lsp_scatter(lsp_ctx *ctx, const lsp_gather_args *args);
-
-/* ---- plans: for a map that is used again ------------------------------------------------------------------------- */
-
+/* How a call or a plan moves. */
 typedef struct lsp_gather_info {
     lsp_strategy strategy;
     int passes;               /* of LSP_STRATEGY_RESCAN, else 1 */
     char reason[160];         /* why */
-    double predicted_seconds; /* of one call with the columns of the plan */
+    double predicted_seconds; /* of one call; 0: nothing was predicted */
     double direct_seconds;    /* what the model predicts for the direct strategy */
-    int64_t plan_bytes;       /* held by the plan where the arrays are, scratch of the calls included */
+    int64_t plan_bytes;       /* held by the plan where the arrays are, scratch of the calls included; 0: no plan */
     int64_t pays_after;       /* calls after which the plan has saved its making; 0: it costs nothing */
     int64_t reserved[LSP_RESERVED];
 } lsp_gather_info;
+
+/* Indices outside 0 .. extent-1 are never followed: without LSP_GATHER_CHECK their elements are left out, and the call
+ * (on a GPU the next lsp_ctx_sync) returns LSP_ERR_ARGUMENT with the position of one of them.
+ * Arrays on a GPU (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it.
+ * info: NULL, or it becomes what was chosen. On a GPU the choice is for random indices: a sample of them, which the
+ * host does not see, may still send the call by the direct way.
+ *     lsp_column x = {.from = source, .to = wanted, .bytes = sizeof *source};
+ *     lsp_gather(ctx, &(lsp_gather_args){.n = n, .extent = m, .index = index, .index_type = LSP_I32, .columns = &x,
+ *                                        .column_count = 1}, NULL); */
+LSP_API lsp_status lsp_gather(lsp_ctx *ctx, const lsp_gather_args *args, lsp_gather_info *info);
+LSP_API lsp_status lsp_scatter(lsp_ctx *ctx, const lsp_gather_args *args, lsp_gather_info *info);
+
+/* ---- plans: for a map that is used again ------------------------------------------------------------------------- */
 
 typedef struct lsp_gather_plan lsp_gather_plan;
 

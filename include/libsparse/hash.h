@@ -14,11 +14,11 @@ enum {
 
 /* What a table is made of: n keys, and a value for each of them or none. */
 typedef struct lsp_hash_args {
-    int64_t n;          /* at most 2^40; with equal keys or 16-byte values fewer than 2^40 */
-    lsp_type key_type;  /* LSP_I32, LSP_U32, LSP_I64 or LSP_U64; every pattern of bits is an ordinary key */
-    size_t value_bytes; /* 0 (no values), 4, 8 or 16; of a position 4 (unsigned) or 8 */
-    const void *keys, *values;
-    unsigned flags;  /* LSP_HASH_... */
+    int64_t n;                 /* fewer than 2^40 */
+    lsp_type key_type;         /* LSP_I32, LSP_U32, LSP_I64 or LSP_U64; every pattern of bits is an ordinary key */
+    size_t value_bytes;        /* 0 (no values), 4, 8 or 16; of a position 4 (unsigned) or 8 */
+    const void *keys, *values; /* values: NULL when value_bytes is 0, and for positions */
+    unsigned flags;            /* LSP_HASH_... */
     double load;     /* distinct keys over slots, 0.05 to 1; 0: 0.5. A fuller table is smaller, and slower where more
                         buckets overflow */
     uint64_t seed;   /* of the hash function; never changes a result */

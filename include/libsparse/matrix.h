@@ -123,10 +123,10 @@ typedef struct lsp_coo {
     lsp_where where; /* where the arrays lie */
 } lsp_coo;
 
-/* B = the matrix of the triples, rows sorted. Triples at the same place are summed in their order (a sum that is no
- * number is the quiet NaN without sign); `*duplicates` (may be NULL) says how many were merged into others.
- * LSP_ERR_FORMAT names the first triple outside the matrix. B lies where `types` say, with `types` NULL where the
- * triples lie. Waits for a GPU. */
+/* B = the matrix of the triples, rows sorted. Triples at the same place are summed in their order, in the type asked
+ * for (integers in LSP_I64); a sum that is no number is the quiet NaN without sign. `*duplicates` (may be NULL) says
+ * how many were merged into others. LSP_ERR_FORMAT names the first triple outside the matrix. B lies where `types` say,
+ * with `types` NULL where the triples lie. Waits for a GPU. */
 LSP_API lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B,
                                   int64_t *duplicates);
 
@@ -141,6 +141,15 @@ LSP_API lsp_status lsp_csr_transpose_plan_create(lsp_ctx *ctx, const lsp_csr *A,
 LSP_API lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_add_plan **plan);
 LSP_API void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan);
 LSP_API void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan);
+
+typedef struct lsp_csr_plan_info {
+    int64_t nnz;        /* entries of the result */
+    int64_t plan_bytes; /* memory that the plan holds, on the device of its matrices */
+    char reason[160];   /* what the plan keeps, and why */
+    int64_t reserved[LSP_RESERVED];
+} lsp_csr_plan_info;
+LSP_API lsp_status lsp_csr_transpose_plan_get_info(const lsp_csr_transpose_plan *plan, lsp_csr_plan_info *info);
+LSP_API lsp_status lsp_csr_add_plan_get_info(const lsp_csr_add_plan *plan, lsp_csr_plan_info *info);
 
 /* B = A^T, and C = alpha*A + beta*B, with the bits of lsp_csr_transpose and lsp_csr_add. The caller frees the result.
  */
@@ -182,7 +191,7 @@ LSP_API lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_sta
 typedef struct lsp_csr_difference {
     bool same_shape;   /* rows and cols are equal */
     bool same_pattern; /* and every rowptr and col */
-    bool same_bits;    /* and every value, bit for bit */
+    bool same_bits;    /* and every value, bit for bit; of LSP_BOOL all bytes but 0 are equal */
     int64_t row, col;  /* where the pattern first differs or the relative error is largest; -1 if nowhere */
     double max_rel;    /* max |a-b| / max(|a|,|b|) over the common pattern; two NaN count 0, one NaN infinite */
 } lsp_csr_difference;

@@ -40,10 +40,10 @@ typedef struct lsp_mtx_read_options {
 
 /* Reads a file ("-": standard input), plain or gzip by content, into rows sorted by column. Duplicates are summed in
  * the order of the file. Zeros of a coordinate file stay; zeros of an array file are dropped. Malformed input gives
- * LSP_ERR_FORMAT, an integer that does not fit the type asked for LSP_ERR_OVERFLOW, and the sentence is "path:line:
- * what is wrong". A short file that announces many entries takes no memory for them. Memory for the announced rows must
- * fit the budget or the free memory, else the call returns LSP_ERR_MEMORY. The caller frees A. `options` and `info` may
- * be NULL. */
+ * LSP_ERR_FORMAT and the sentence "path:line: what is wrong"; an integer or a sum of integers that does not fit the
+ * type asked for gives LSP_ERR_OVERFLOW. A short file that announces many entries takes no memory for them. Memory for
+ * the announced rows must fit the budget or the free memory, else the call returns LSP_ERR_MEMORY. The caller frees A.
+ * `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
                                 lsp_mtx_info *info);
 

@@ -25,13 +25,7 @@ typedef struct lsp_radix_sort_args {
     int64_t reserved[LSP_RESERVED];
 } lsp_radix_sort_args;
 
-/* Sorts keys and moves the values along: stable, in the order of lsp_segsort. The array is partitioned by leading bits,
- * phase by phase, until a partition fits shared memory (a CPU: its cache); then the partitions are sorted as segments.
- * Input and output are the same array or do not overlap.
- * Arrays on a GPU (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it.
- * A stream that is being captured needs a plan. */
-LSP_API lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args);
-
+/* How an array is sorted. */
 typedef struct lsp_radix_sort_info {
     int phases;            /* of partitioning before partitions are sorted; 0: none is needed */
     int bits;              /* most bits of a phase: it makes 2^bits partitions */
@@ -40,6 +34,13 @@ typedef struct lsp_radix_sort_info {
     int64_t scratch_bytes; /* held by the plan on the GPU; 0 on the CPU */
     int64_t reserved[LSP_RESERVED];
 } lsp_radix_sort_info;
+
+/* Sorts keys and moves the values along: stable, in the order of lsp_segsort. The array is partitioned by leading bits,
+ * phase by phase, until a partition fits shared memory (a CPU: its cache); then the partitions are sorted as segments.
+ * Input and output are the same array or do not overlap.
+ * Arrays on a GPU (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it.
+ * A stream that is being captured needs a plan. info: NULL, or it becomes what was chosen. */
+LSP_API lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_radix_sort_info *info);
 
 typedef struct lsp_radix_sort_plan lsp_radix_sort_plan;
 
@@ -61,8 +62,8 @@ enum { LSP_PARTITION_MOST = 1 << 16 }; /* buckets */
 /* Which items go to which bucket, and what is moved. */
 typedef struct lsp_partition_args {
     int64_t n;
-    const void *numbers;    /* NULL, or n bucket numbers of 4 bytes, taken as unsigned */
-    int64_t buckets;        /* with numbers: 1 .. LSP_PARTITION_MOST */
+    const void *numbers;    /* NULL, or n bucket numbers of 4 bytes, taken as unsigned; NULL too if n is 0 */
+    int64_t buckets;        /* with numbers: 1 .. LSP_PARTITION_MOST; else 0 */
     int begin_bit, end_bit; /* without numbers: an item's bucket is the bits begin_bit .. end_bit-1 of its key, 1 to 16
                                of them: 2^(end_bit - begin_bit) buckets */
     lsp_type key_type;      /* LSP_I32, LSP_U32, LSP_I64 or LSP_U64, taken as unsigned; not read without keys */

@@ -51,24 +51,27 @@ typedef struct lsp_segsort_args {
     int64_t reserved[LSP_RESERVED];
 } lsp_segsort_args;
 
+typedef struct lsp_segsort_info {
+    const char *method;    /* "cpu", "cuda" */
+    char reason[160];      /* why */
+    int64_t longest;       /* no segment may be longer */
+    int64_t scratch_bytes; /* held by the plan on a GPU, or taken by the call; on the CPU the most that it can take */
+    int64_t reserved[LSP_RESERVED];
+} lsp_segsort_info;
+
 /* Sorts the keys of every segment and moves the values along. The sort is always stable. Floats: -0 before +0, NaN
  * after everything (descending: +0 before -0, NaN still last), unless LSP_SORT_EQUAL_ZEROS is set; bits kept. Keys
  * equal to the type's maximum are ordinary keys. Input and output are the same array or do not overlap. Arrays on a GPU
  * (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it. The kernels check
  * segments: malformed ones are left unsorted, and the next lsp_ctx_sync says so. It also says so if segments overlap so
- * far that together they have more than n items. lsp_segsort_args args = {.n = n, .segments = s, .offsets = offsets,
- * .offset_type = LSP_I64, .key_type = LSP_U32, .keys = keys, .keys_out = keys}; lsp_segsort(ctx, &args); */
-LSP_API lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args);
+ * far that together they have more than n items. `info` may be NULL.
+ *
+ *     lsp_segsort_args args = {.n = n, .segments = s, .offsets = offsets, .offset_type = LSP_I64,
+ *                              .key_type = LSP_U32, .keys = keys, .keys_out = keys};
+ *     lsp_segsort(ctx, &args, NULL); */
+LSP_API lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_info *info);
 
 /* ---- plans: for sorts of one shape that are repeated ------------------------------------------------------------- */
-
-typedef struct lsp_segsort_info {
-    const char *method;    /* "cpu", "cuda" */
-    char reason[160];      /* why */
-    int64_t longest;       /* no segment may be longer */
-    int64_t scratch_bytes; /* held by the plan on the GPU; on the CPU the scratch that the longest segments will take */
-    int64_t reserved[LSP_RESERVED];
-} lsp_segsort_info;
 
 typedef struct lsp_segsort_plan lsp_segsort_plan;
 

@@ -57,13 +57,20 @@ typedef struct lsp_spgemm_info {
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
 
-/* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. */
+/* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. With LSP_OR_AND alpha, beta and the values of
+ * D count as 1 unless they are 0, D is not complex, and each value of C is 0 or 1. `info` (may be NULL) is of the
+ * product. */
 LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
-                                  const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C);
+                                  const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C,
+                                  lsp_spgemm_info *info);
 
-/* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). R NULL: P transposed. */
+/* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). LSP_MAX_TIMES and LSP_PLUS_PAIR
+ * do not associate: they always give (R*A)*P. R NULL: P transposed. C has the common type of all three factors unless
+ * options->types says another, and so has the inner product; of integers the inner product is LSP_I64, so that only C
+ * must fit its type. `info` (may be NULL) is of the product made last; it counts the multiplications of both, and its
+ * reason says which was made first. */
 LSP_API lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                                     const lsp_spgemm_options *options, lsp_csr *C);
+                                     const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info);
 
 /* ---- plans: for products whose structure stays while values change ----------------------------------------------- */
 
@@ -110,6 +117,9 @@ typedef struct lsp_spgemm_triple_plan lsp_spgemm_triple_plan;
 LSP_API lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                                  const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan);
 LSP_API void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan);
+/* `inner` and `outer`: of the product made first and of the other. Either may be NULL. */
+LSP_API lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
+                                                   lsp_spgemm_info *outer);
 LSP_API lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
                                              const lsp_csr *P, lsp_csr *C);
 LSP_API lsp_status lsp_spgemm_triple_update(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
@@ -119,6 +129,7 @@ typedef struct lsp_spgemm_add_plan lsp_spgemm_add_plan;
 LSP_API lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
                                               const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan);
 LSP_API void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan);
+LSP_API lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info);
 LSP_API lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
                                           double beta, const lsp_csr *D, lsp_csr *C);
 LSP_API lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
@@ -129,14 +140,14 @@ LSP_API lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha
 /* C[i] = op(A[i])*op(B[i]) for 0 <= i < count, with the bits of lsp_spgemm, by one product of all together: for many
  * small products, which take longer one by one. All matrices lie in one place; all A have the types of A[0], and all B
  * those of B[0]; sizes may differ. All C have the same types, which fit the largest. `options` may be NULL and has no
- * filter. C must be another array than A and B. On a GPU, all A together, and all B, have up to 2^31 - 1 rows and
- * entries. Waits for the GPU.
+ * filter. `info` (may be NULL) is of all products together. C must be another array than A and B. On a GPU, all A
+ * together, and all B, have up to 2^31 - 1 rows and entries. Waits for the GPU.
  *
  * The products share their memory: lsp_spgemm_batch_free frees all of them, and lsp_csr_free refuses each.
- *     lsp_spgemm_batch(ctx, 1000, A, B, NULL, C);
+ *     lsp_spgemm_batch(ctx, 1000, A, B, NULL, C, NULL);
  *     lsp_spgemm_batch_free(ctx, 1000, C); */
 LSP_API lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options, lsp_csr *C);
+                                    const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info);
 
 /* Frees the products of a batch, all at once, and zeroes C[0 .. count-1]. A product that another call has replaced is
  * freed like any matrix of the context. Returns LSP_ERR_ARGUMENT and frees nothing if C are not all products of a
@@ -150,6 +161,7 @@ typedef struct lsp_spgemm_batch_plan lsp_spgemm_batch_plan;
 LSP_API lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                                 const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan);
 LSP_API void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan);
+LSP_API lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info);
 LSP_API lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                             lsp_csr *C);
 LSP_API lsp_status lsp_spgemm_batch_update(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);

@@ -26,8 +26,8 @@ typedef enum lsp_spmv_method {
 } lsp_spmv_method;
 enum { LSP_SPMV_METHODS = 9 };
 
-/* "auto", "reference", "rows", "equal", "gather", "diagonals", "blocks", "lengths", "propagate"; NULL for a number that
- * is no method, so the names can be listed from 0 on. */
+/* "auto", "reference", "rows", "equal", "gather", "diagonals", "blocks", "lengths", "propagate"; "?" for a number that
+ * is no method. The methods are 0 .. LSP_SPMV_METHODS-1. */
 LSP_API const char *lsp_spmv_method_name(lsp_spmv_method method);
 
 typedef struct lsp_spmv_options {
@@ -56,22 +56,8 @@ typedef struct lsp_spmv_vectors {
     int64_t reserved[LSP_RESERVED];
 } lsp_spmv_vectors;
 
-/* ---- one call ---------------------------------------------------------------------------------------------------- */
-
-/* Rows may have any order of columns, and a column twice. `options` may be NULL. A, x and y lie in one place. On a GPU
- * the call waits for nothing and can be captured in a CUDA graph once the context has worked on a matrix of that size,
- * unless options->transpose is set.
- * Faults in the arrays of A:
- *   Row pointers that fall, or do not go from 0 to nnz, give LSP_ERR_FORMAT and leave y as it was. On a GPU only the
- *   kernels see them: the next lsp_ctx_sync returns LSP_ERR_ARGUMENT, and what is in y means nothing.
- *   Entries whose column is outside the matrix are left out. y is written, and the call returns LSP_ERR_FORMAT, on a
- * GPU the next lsp_ctx_sync LSP_ERR_ARGUMENT, with the position of one of them. A plan, and a transposed product, check
- * all of A before: nothing is written. lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}); */
-LSP_API lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
-                            const lsp_spmv_vectors *vectors);
-
-/* ---- plans: for a matrix that is used again ---------------------------------------------------------------------- */
-
+/* What a product took, or a plan. Of a product without a plan: method, passes, reason and stored_entries; the rest is 0
+ * unless the model was asked. */
 typedef struct lsp_spmv_info {
     lsp_spmv_method method;
     int passes;               /* of LSP_SPMV_GATHER, else 1 */
@@ -85,6 +71,24 @@ typedef struct lsp_spmv_info {
     double seconds[LSP_SPMV_METHODS]; /* predicted for each method; 0: not offered for this matrix */
     int64_t reserved[LSP_RESERVED];
 } lsp_spmv_info;
+
+/* ---- one call ---------------------------------------------------------------------------------------------------- */
+
+/* Rows may have any order of columns, and a column twice. `options` and `info` may be NULL. A, x and y lie in one place.
+ * On a GPU the call waits for nothing and can be captured in a CUDA graph once the context has worked on a matrix of
+ * that size, unless options->transpose is set.
+ *     lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}, NULL);
+ *
+ * Row pointers that fall, or do not go from 0 to nnz, give LSP_ERR_FORMAT and leave y as it was. On a GPU only the
+ * kernels see them: the next lsp_ctx_sync returns LSP_ERR_ARGUMENT, and what is in y means nothing.
+ *
+ * Entries whose column is outside the matrix are left out: y is written, and the call returns LSP_ERR_FORMAT with the
+ * position of one of them; on a GPU the next lsp_ctx_sync returns LSP_ERR_ARGUMENT. A transposed product, and a plan,
+ * check all of A before, and write nothing. */
+LSP_API lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
+                            const lsp_spmv_vectors *vectors, lsp_spmv_info *info);
+
+/* ---- plans: for a matrix that is used again ---------------------------------------------------------------------- */
 
 typedef struct lsp_spmv_plan lsp_spmv_plan;
 

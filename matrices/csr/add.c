@@ -1,6 +1,6 @@
 /* C = alpha*A + beta*B. Here are the checks and the merge for every case: rows with repeated columns or out of order,
  * 64-bit indices, two types of values. It merges each row by column, A first, and sums equal neighbours, once to count
- * and once to fill. Equal patterns (add_equal.c) and rows that ascend strictly (add_strict.c) take shorter ways. */
+ * and once to fill. Rows that ascend strictly take shorter ways (add_strict.c). */
 #include "add.h"
 #include "matrices/csr/gpu/gpu.h"
 
@@ -89,23 +89,17 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
     const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
     int64_t to = s->starts[i], last = -1, column;
     double sum = 0;
-    uint64_t whole_sum = 0;
-    lsp_value complex_sum = lsp_value_from(0, 0);
+    lsp_value pair_sum = lsp_value_from(0, 0);
     for (int64_t steps = entries_of(rows); steps > 0; steps--) {
         const int64_t a_k = rows.a.k, b_k = rows.b.k;
         const bool from_b = step(index, s, &rows, &column), again = column == last;
         to -= again;
         lsp_index_set(s->C->col, col_type, to, column);
-        if (of_c == LSP_C64) {
+        if (of_c == LSP_C64 || of_c == LSP_I64) {
             const lsp_value next =
-                lsp_complex_term(from_b ? s->B : s->A, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
-            complex_sum = lsp_complex_settled(again ? lsp_complex_sum(complex_sum, next) : next);
-            lsp_value_set(LSP_C64, s->C->val, to, complex_sum);
-        } else if (of_c == LSP_I64) {
-            const uint64_t next =
-                lsp_whole_term((from_b ? s->B : s->A)->val, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
-            whole_sum = again ? whole_sum + next : next;
-            ((uint64_t *)s->C->val)[to] = whole_sum;
+                lsp_pair_term(of_c, from_b ? s->B : s->A, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            pair_sum = lsp_pair_settled(again ? lsp_pair_sum(pair_sum, next) : next);
+            lsp_value_set(of_c, s->C->val, to, pair_sum);
         } else if (of_c != LSP_NONE) {
             const double next =
                 lsp_sum_term(of_c, any ? (from_b ? s->B : s->A)->val_type : type, from_b ? s->B->val : s->A->val,
@@ -150,17 +144,6 @@ static lsp_status check_addend(lsp_ctx *ctx, const char *name, const lsp_csr *A)
 static bool same_rowptr(const lsp_csr *A, const lsp_csr *B) {
     return A->where == LSP_HOST && A->rows == B->rows && A->nnz == B->nnz && A->rowptr_type == B->rowptr_type &&
            memcmp(A->rowptr, B->rowptr, (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type)) == 0;
-}
-
-lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
-                "one of the matrices to be added lies on the GPU, the other in the memory of the host");
-    LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
-                "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
-                (long long)A->rows, (long long)A->cols);
-done:
-    return status;
 }
 
 /* Their structs were checked. */
@@ -221,36 +204,11 @@ static lsp_status add(lsp_ctx *ctx, const char *name_b, addition *s) {
     bool done = false;
     LSP_TRY(check_addends(ctx, name_b, s));
     if (A->where == LSP_CUDA) {
-        return lsp_csr_add_cuda(ctx, s->alpha, A, s->beta, B, s->C);
+        LSP_TRY(lsp_csr_on_gpu.csr_add(ctx, s->alpha, A, s->beta, B, s->C, &done));
+        return done ? LSP_OK : lsp_csr_add_stacked(ctx, s);
     }
-    if (!lsp_is_integer(types.val_type)) {
-        LSP_TRY(lsp_csr_add_equal(ctx, s, &types, &done));
-        LSP_TRY(done ? LSP_OK : lsp_csr_add_strict(ctx, s, &types, &done));
-    }
+    LSP_TRY(lsp_is_integer(types.val_type) ? LSP_OK : lsp_csr_add_strict(ctx, s, &types, &done));
     LSP_TRY(done ? LSP_OK : merge(ctx, name_b, s, &types));
-done:
-    return status;
-}
-
-lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta) {
-    lsp_status status = LSP_OK;
-    const double factors[] = {alpha, beta};
-    for (int x = 0; x < 2 && lsp_is_integer(type); x++) {
-        LSP_REQUIRE(lsp_is_whole(factors[x]), LSP_ERR_ARGUMENT,
-                    "integers cannot be multiplied by %s = %.17g: a whole number below 2^63 is needed",
-                    x == 0 ? "alpha" : "beta", factors[x]);
-    }
-done:
-    return status;
-}
-
-lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
-                                 lsp_csr *b) {
-    lsp_status status = LSP_OK;
-    const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type);
-    *a = *A, *b = *B;
-    LSP_TRY(lsp_is_integer(A->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, A, wide, a) : LSP_OK);
-    LSP_TRY(lsp_is_integer(B->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, B, wide, b) : LSP_OK);
 done:
     return status;
 }

@@ -1,6 +1,5 @@
-/* C = alpha*A + beta*B on the host, by three methods; their common data stands here. Equal patterns take one pass
- * without a merge (add_equal.c). Rows that ascend strictly take a short merge (add_strict.c). add.c merges all other
- * rows. */
+/* C = alpha*A + beta*B: what its methods share. Rows that ascend strictly take short ways (add_strict.c); add.c merges
+ * all other rows. */
 #ifndef LSP_MATRICES_CSR_ADD_H
 #define LSP_MATRICES_CSR_ADD_H
 
@@ -36,37 +35,39 @@ LSP_INLINE double lsp_sum_term(lsp_type type, lsp_type val_type, const void *val
     return type == LSP_F32 ? (double)((float)factor * (float)value) : factor * value;
 }
 
-/* The same for a complex sum: each part is scaled by itself. A real value has the imaginary part 0. */
-LSP_INLINE lsp_value lsp_complex_term(const lsp_csr *A, int64_t k, double factor) {
-    const lsp_value value = lsp_value_at(A, k);
-    return lsp_value_from(factor * value.re, factor * value.im);
+/* factor * value k of A, in a sum of LSP_I64, modulo 2^64, or of LSP_C64, part by part; sums of two such terms, and
+ * what is stored. */
+LSP_INLINE lsp_value lsp_pair_term(lsp_type type, const lsp_csr *A, int64_t k, double factor) {
+    const lsp_value x = type == LSP_I64 ? lsp_value_of(LSP_I64, A->val, k) : lsp_value_at(A, k);
+    return type == LSP_I64 ? (lsp_value){0, 0, (int64_t)((uint64_t)(int64_t)factor * (uint64_t)x.whole)}
+                           : lsp_value_from(factor * x.re, factor * x.im);
 }
-LSP_INLINE lsp_value lsp_complex_sum(lsp_value x, lsp_value y) { return lsp_value_from(x.re + y.re, x.im + y.im); }
-LSP_INLINE lsp_value lsp_complex_settled(lsp_value x) { return lsp_value_from(lsp_settled(x.re), lsp_settled(x.im)); }
-
-/* The same for a sum of LSP_I64, whose factor is a whole number: modulo 2^64. */
-LSP_INLINE uint64_t lsp_whole_term(const void *val, int64_t k, double factor) {
-    return (uint64_t)(int64_t)factor * ((const uint64_t *)val)[k];
+LSP_INLINE lsp_value lsp_pair_sum(lsp_value x, lsp_value y) {
+    return (lsp_value){x.re + y.re, x.im + y.im, (int64_t)((uint64_t)x.whole + (uint64_t)y.whole)};
+}
+LSP_INLINE lsp_value lsp_pair_settled(lsp_value x) {
+    return (lsp_value){lsp_settled(x.re), lsp_settled(x.im), x.whole};
 }
 
 /* Can integers be multiplied by these factors? They must be whole, and fit LSP_I64. */
 lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta);
 
-/* A and B with values that their sum of this type can be made of, if one of them has integers: in scratch, where they
- * must be widened. */
+/* Widens the values of A and B to the arithmetic of a sum of `type` if one of them has integers. New values are
+ * scratch.
+ */
 lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
                                  lsp_csr *b);
 
 /* Can A and B, whose structs were checked, be added? They need one place and one shape. */
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 
-/* Adds two matrices of equal pattern whose rows ascend strictly and whose types are those of C. In any other case, and
- * if a column is out of range, *done is false and nothing is made. Row pointers were checked, columns are here. */
-lsp_status lsp_csr_add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
-
-/* Adds two matrices with 32-bit indices and values of one type whose rows ascend strictly. In any other case, and if a
- * column is out of range, *done is false and nothing is made. Row pointers were checked, columns are here. */
+/* Adds two matrices with real values of one type whose rows ascend strictly: of equal pattern and of C's types, or with
+ * 32-bit indices. In any other case, and if a column is out of range, *done is false and nothing is made. Row pointers
+ * were checked, columns are here. */
 lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
+
+/* C = alpha*A + beta*B of checked matrices on a GPU, whatever the order of their rows: a plan that is used once. */
+lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s);
 
 /* The kernels of add_kernel.c, compiled once for each instruction set.
  * lsp_add_equal adds rows begin .. end-1 of equal row pointers. False if columns differ, do not ascend or are out of

@@ -1,6 +1,6 @@
 /* C = alpha*A + beta*B by a plan. Equal patterns whose rows ascend strictly need no plan: entry k is the sum of entries
- * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column, as lsp_csr_add does on a
- * GPU with values: entry c of C is the sum of a run of this list. */
+ * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column: entry c of C is the sum of
+ * a run of this list. lsp_csr_add does the same on a GPU for rows that do not ascend strictly. */
 #include "add.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
@@ -52,7 +52,7 @@ static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool w
     const lsp_csr_types types = {.val_type = lsp_place_type(wide), .where = A->where};
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
     if (A->where == LSP_CUDA) {
-        return lsp_csr_stack_cuda(ctx, A, B, P);
+        return lsp_csr_on_gpu.csr_stack(ctx, A, B, P);
     }
     lsp_for_shares(ctx, A->rows, least_share, stack_starts, &(stacking){.A = A, .B = B, .P = P});
     lsp_csr_for_rows(ctx, P, stack_rows, &(stacking){.A = A, .B = B, .P = P});
@@ -62,19 +62,21 @@ done:
 
 /* Sorts P's rows. heads[] = where runs of equal columns begin, counts[i] of them from the begin of row i on. */
 static lsp_status sort_stack(lsp_ctx *ctx, const lsp_csr *P, void *heads, void *counts) {
-    return lsp_segsort(ctx, &(lsp_segsort_args){.n = P->nnz,
-                                                .segments = P->rows,
-                                                .offsets = P->rowptr,
-                                                .offset_type = P->rowptr_type,
-                                                .key_type = P->col_type == LSP_I64 ? LSP_U64 : LSP_U32,
-                                                .value_bytes = lsp_type_bytes(P->val_type),
-                                                .keys = P->col,
-                                                .keys_out = P->col,
-                                                .values = P->val,
-                                                .values_out = P->val,
-                                                .change_at = heads,
-                                                .change_count = counts,
-                                                .where = P->where});
+    return lsp_segsort(ctx,
+                       &(lsp_segsort_args){.n = P->nnz,
+                                           .segments = P->rows,
+                                           .offsets = P->rowptr,
+                                           .offset_type = P->rowptr_type,
+                                           .key_type = P->col_type == LSP_I64 ? LSP_U64 : LSP_U32,
+                                           .value_bytes = lsp_type_bytes(P->val_type),
+                                           .keys = P->col,
+                                           .keys_out = P->col,
+                                           .values = P->val,
+                                           .values_out = P->val,
+                                           .change_at = heads,
+                                           .change_count = counts,
+                                           .where = P->where},
+                       NULL);
 }
 
 typedef struct taking {
@@ -111,7 +113,7 @@ static lsp_status take_heads(lsp_ctx *ctx, taking *t, void **starts, lsp_csr *C)
     lsp_status status = LSP_OK;
     const lsp_csr *P = t->P;
     if (P->where == LSP_CUDA) {
-        return lsp_csr_take_heads_cuda(ctx, P, t->heads, t->counts, t->wide, starts, C);
+        return lsp_csr_on_gpu.csr_take_heads(ctx, P, t->heads, t->counts, t->wide, starts, C);
     }
     LSP_TRY(LSP_SCRATCH(ctx, P->rows + 1, &t->rowptr));
     lsp_for_shares(ctx, P->rows, least_share, take_counts, t);
@@ -153,6 +155,25 @@ static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr 
 done:
     lsp_csr_free(ctx, &P);
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
+    lsp_status status = LSP_OK;
+    lsp_csr_add_plan once = {.ctx = ctx, .C = lsp_csr_outline(s->A)};
+    lsp_csr *C = &once.C;
+    C->val_type = lsp_common_type(s->A->val_type, s->B->val_type);
+    once.from.nnz_a = s->A->nnz;
+    once.from.wide = lsp_place_is_wide(s->A->nnz + s->B->nnz);
+    LSP_TRY(merge(&once, s->A, s->B));
+    LSP_TRY(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->val_type), &C->val));
+    LSP_TRY(lsp_csr_sum_values(ctx, &(lsp_csr_sum){s->A, s->B, C, s->alpha, s->beta, &once.from}));
+    *s->C = *C;
+    *C = (lsp_csr){0};
+done:
+    lsp_csr_free(ctx, C);
+    lsp_free(ctx, once.from.starts);
+    lsp_free(ctx, once.from.sources);
     return status;
 }
 
@@ -218,6 +239,18 @@ done:
 
 lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_add_plan **plan) {
     return lsp_csr_add_plan_as(ctx, A, B, false, plan);
+}
+
+lsp_status lsp_csr_add_plan_get_info(const lsp_csr_add_plan *plan, lsp_csr_plan_info *info) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const int64_t places = plan->from.sources ? plan->C.nnz + 1 + plan->A.nnz + plan->B.nnz : 0;
+    return lsp_csr_tell_plan(plan->ctx, &plan->C, places, plan->from.wide,
+                             plan->equal  ? "nothing: A and B have one pattern, whose rows ascend strictly"
+                             : places > 0 ? "the structure of C, and the entries that each value is the sum of"
+                                          : "the structure of C: patterns have no values to be added",
+                             info);
 }
 
 void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan) {

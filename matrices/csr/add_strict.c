@@ -1,12 +1,49 @@
-/* C = alpha*A + beta*B where the rows of A and of B ascend strictly and values are real. One thread merges in one pass
- * into arrays of nnz(A)+nnz(B) entries and trims them if much is left over. Several threads count first, so that each
- * knows where its rows of C begin. One thread counts first too if these arrays do not fit the memory. */
+/* C = alpha*A + beta*B where the rows of A and of B ascend strictly and values are real; the inner loops are in
+ * add_kernel.c. Equal patterns take one pass, which compares, checks and copies the columns and sums the values. For
+ * others one thread merges in one pass into arrays of nnz(A)+nnz(B) entries and trims them if much is left over.
+ * Several threads count first, so that each knows where its rows of C begin. One thread counts first too if these
+ * arrays do not fit the memory. */
 #include "add.h"
 
 enum {
+    bypass_from = 4 << 20, /* bytes; a C of equal pattern of this size or more is stored past the cache */
     asked_from = 64 << 20, /* bytes; arrays of this size or more are first compared with the free memory */
     slack = 8,             /* up to an 8th of C's arrays may stay unused */
 };
+
+/* ---- equal patterns ---- */
+
+static void add_rows(void *data, int64_t begin, int64_t end) {
+    addition *s = data;
+    if (!LSP_ISA_PICK(s->isa, lsp_add_equal)(s, begin, end)) {
+        __atomic_store_n(&s->bad, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static lsp_status add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = s->A;
+    lsp_csr_types fit;
+    *done = false;
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, types, &fit));
+    if (!s->equal_rowptr || A->nnz == 0 || A->cols == 0 || A->val_type != s->B->val_type || A->val_type == LSP_C64 ||
+        A->rowptr_type != A->col_type || A->rowptr_type != fit.rowptr_type || A->col_type != fit.col_type ||
+        s->B->col_type != fit.col_type) {
+        goto done;
+    }
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, types, s->C));
+    s->bypass = A->nnz * (int64_t)(lsp_type_bytes(A->col_type) + lsp_type_bytes(A->val_type)) >= bypass_from;
+    lsp_csr_for_rows(ctx, A, add_rows, s);
+    *done = s->bad == 0;
+    if (!*done) {
+        lsp_csr_free(ctx, s->C);
+        s->bad = 0;
+    }
+done:
+    return status;
+}
+
+/* ---- others ---- */
 
 static bool suits(const lsp_csr *A) {
     return A->nnz > 0 && A->cols <= INT32_MAX && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 &&
@@ -84,12 +121,14 @@ done:
 }
 
 lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {
+    lsp_status status = LSP_OK;
     const lsp_csr *A = s->A, *B = s->B, *shared = A->nnz > B->nnz ? A : B;
     const int64_t most = A->nnz + B->nnz;
-    *done = false;
-    if (!suits(A) || !suits(B) || A->val_type != B->val_type || most > INT32_MAX) {
-        return LSP_OK;
+    LSP_TRY(add_equal(ctx, s, types, done));
+    if (!*done && suits(A) && suits(B) && A->val_type == B->val_type && most <= INT32_MAX) {
+        LSP_TRY(lsp_csr_threads(ctx, shared) == 1 && fits_twice(ctx, s, most) ? add_once(ctx, s, most, types, done)
+                                                                              : add_twice(ctx, s, shared, types, done));
     }
-    return lsp_csr_threads(ctx, shared) == 1 && fits_twice(ctx, s, most) ? add_once(ctx, s, most, types, done)
-                                                                         : add_twice(ctx, s, shared, types, done);
+done:
+    return status;
 }

@@ -65,45 +65,31 @@ LSP_INLINE void sum_typed(lsp_type type, lsp_type val_type, const lsp_csr_sum *u
     }
 }
 
-/* Source p of the list, in a complex sum. */
-LSP_INLINE lsp_value complex_source(const lsp_csr_sum *u, int64_t p) {
+/* The same for LSP_C64, whose addends may have other types, and LSP_I64. */
+LSP_INLINE lsp_value pair_source(lsp_type type, const lsp_csr_sum *u, int64_t p) {
     const int64_t nnz_a = u->from->nnz_a;
-    return p < nnz_a ? lsp_complex_term(u->A, p, u->alpha) : lsp_complex_term(u->B, p - nnz_a, u->beta);
+    return p < nnz_a ? lsp_pair_term(type, u->A, p, u->alpha) : lsp_pair_term(type, u->B, p - nnz_a, u->beta);
 }
 
-static void sum_complex(const lsp_csr_sum *u, int64_t begin, int64_t end) {
+LSP_INLINE void sum_pairs(lsp_type type, const lsp_csr_sum *u, int64_t begin, int64_t end) {
     const lsp_csr_sources *from = u->from;
     for (int64_t c = begin; c < end; c++) {
         int64_t k = lsp_place_at(from->starts, from->wide, c);
         const int64_t stop = lsp_place_at(from->starts, from->wide, c + 1);
-        lsp_value sum = complex_source(u, lsp_place_at(from->sources, from->wide, k));
+        lsp_value sum = pair_source(type, u, lsp_place_at(from->sources, from->wide, k));
         for (k++; k < stop; k++) {
-            sum = lsp_complex_sum(sum, complex_source(u, lsp_place_at(from->sources, from->wide, k)));
+            sum = lsp_pair_sum(sum, pair_source(type, u, lsp_place_at(from->sources, from->wide, k)));
         }
-        lsp_value_set(LSP_C64, u->C->val, c, lsp_complex_settled(sum));
-    }
-}
-
-static void sum_integers(const lsp_csr_sum *u, int64_t begin, int64_t end) {
-    const lsp_csr_sources *from = u->from;
-    for (int64_t c = begin; c < end; c++) {
-        const int64_t stop = lsp_place_at(from->starts, from->wide, c + 1);
-        uint64_t sum = 0;
-        for (int64_t k = lsp_place_at(from->starts, from->wide, c); k < stop; k++) {
-            const int64_t p = lsp_place_at(from->sources, from->wide, k);
-            sum += p < from->nnz_a ? lsp_whole_term(u->A->val, p, u->alpha)
-                                   : lsp_whole_term(u->B->val, p - from->nnz_a, u->beta);
-        }
-        ((uint64_t *)u->C->val)[c] = sum;
+        lsp_value_set(type, u->C->val, c, lsp_pair_settled(sum));
     }
 }
 
 static void sum_share(void *data, int64_t begin, int64_t end) {
     const lsp_csr_sum *u = ((const host_sum *)data)->sum;
     if (u->C->val_type == LSP_I64) {
-        sum_integers(u, begin, end);
+        sum_pairs(LSP_I64, u, begin, end);
     } else if (u->C->val_type == LSP_C64) {
-        sum_complex(u, begin, end);
+        sum_pairs(LSP_C64, u, begin, end);
     } else if (u->A->val_type != u->B->val_type) {
         sum_typed(u->C->val_type, LSP_C64, u, begin, end);
     } else if (u->C->val_type == LSP_F64) {
@@ -118,14 +104,11 @@ static void sum_equal(void *data, int64_t begin, int64_t end) {
     const host_sum *h = data;
     const lsp_csr_sum *u = h->sum;
     const lsp_type type = u->C->val_type;
-    for (int64_t k = begin; k < end && type == LSP_C64; k++) {
-        const lsp_value a = lsp_complex_term(u->A, k, u->alpha), b = lsp_complex_term(u->B, k, u->beta);
-        lsp_value_set(LSP_C64, u->C->val, k, lsp_complex_settled(lsp_complex_sum(a, b)));
-    }
-    for (int64_t k = begin; k < end && type == LSP_I64; k++) {
-        ((uint64_t *)u->C->val)[k] = lsp_whole_term(u->A->val, k, u->alpha) + lsp_whole_term(u->B->val, k, u->beta);
-    }
     if (type == LSP_C64 || type == LSP_I64) {
+        for (int64_t k = begin; k < end; k++) {
+            const lsp_value a = lsp_pair_term(type, u->A, k, u->alpha), b = lsp_pair_term(type, u->B, k, u->beta);
+            lsp_value_set(type, u->C->val, k, lsp_pair_settled(lsp_pair_sum(a, b)));
+        }
         return;
     }
     if (u->A->val_type == u->B->val_type) {
@@ -141,14 +124,13 @@ static void sum_equal(void *data, int64_t begin, int64_t end) {
 
 /* ---- both devices ---- */
 
-/* Addends and sum have the types of the arithmetic. */
-static lsp_status fill_typed(lsp_ctx *ctx, const lsp_csr_sum *u) {
+lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
     const lsp_csr *C = u->C;
     if (C->val_type == LSP_NONE || C->nnz == 0) {
         return LSP_OK;
     }
     if (C->where == LSP_CUDA) {
-        return lsp_csr_sum_values_cuda(ctx, u);
+        return lsp_csr_on_gpu.csr_sum_values(ctx, u);
     }
     host_sum h = {.sum = u,
                   .s = {.A = u->A,
@@ -174,7 +156,7 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
     if (c.val_type != type) {
         LSP_TRY(lsp_scratch_at(ctx, c.where, c.nnz, sizeof(int64_t), &c.val));
     }
-    LSP_TRY(fill_typed(ctx, &(lsp_csr_sum){&a, &b, &c, u->alpha, u->beta, u->from}));
+    LSP_TRY(lsp_csr_sum_values(ctx, &(lsp_csr_sum){&a, &b, &c, u->alpha, u->beta, u->from}));
     if (c.val_type != type) {
         LSP_TRY(lsp_csr_check_fits(ctx, "the sum", &c, type));
         LSP_TRY(lsp_convert_values(ctx, c.where, type, u->C->val, LSP_I64, c.val, c.nnz));

@@ -1,5 +1,6 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
+#include "add.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
@@ -68,7 +69,8 @@ LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64
     return end;
 }
 
-static int64_t find_fall(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
 }
 
@@ -78,7 +80,7 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) 
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
-    const int64_t first = lsp_csr_first(ctx, A, A->rows, find_fall);
+    const int64_t first = lsp_first(ctx, A->rows, find_fall, A);
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
 done:
@@ -111,7 +113,8 @@ LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64
     return end;
 }
 
-static int64_t find_outside(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
 static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
@@ -127,7 +130,7 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
     LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    k = lsp_csr_first(ctx, A, A->nnz, find_outside);
+    k = lsp_first(ctx, A->nnz, find_outside, A);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
     LSP_TRY(lsp_csr_check_flags(ctx, name, A, flags));
@@ -158,7 +161,18 @@ lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A)
         return lsp_csr_check_as(ctx, name, A, 0);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
-    status = lsp_csr_check_cuda(ctx, name, A);
+    status = lsp_csr_on_gpu.csr_check(ctx, name, A);
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
+                "one of the matrices to be added lies on the GPU, the other in the memory of the host");
+    LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
+                "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
+                (long long)A->rows, (long long)A->cols);
 done:
     return status;
 }

@@ -2,6 +2,7 @@
  * searches for the first fault; the sentences stand here. */
 #include "core/cuda.h"
 #include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 #include <math.h>
@@ -17,21 +18,14 @@ LSP_INLINE int64_t not_finite(lsp_type type, const lsp_csr *A, int64_t begin, in
     return end;
 }
 
-static int64_t find_not_finite(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_not_finite(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
-}
-
-static lsp_status spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_spot_cuda(ctx, A, entry, spot);
-    }
-    *spot = (lsp_csr_spot){lsp_csr_row_of(A, entry), lsp_csr_col(A, entry)};
-    return LSP_OK;
 }
 
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
     if (A->where == LSP_CUDA) {
-        return lsp_csr_find_unsorted_cuda(ctx, A, strictly, row);
+        return lsp_csr_on_gpu.csr_find_unsorted(ctx, A, strictly, row);
     }
     *row = lsp_csr_first_unsorted(ctx, A, strictly);
     return LSP_OK;
@@ -69,12 +63,12 @@ static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A)
     lsp_csr_spot spot;
     int64_t k;
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_find_not_finite_cuda(ctx, A, &k));
+        LSP_TRY(lsp_csr_on_gpu.csr_find_not_finite(ctx, A, &k));
     } else {
-        k = lsp_csr_first(ctx, A, A->nnz, find_not_finite);
+        k = lsp_first(ctx, A->nnz, find_not_finite, A);
     }
     if (k < A->nnz) {
-        LSP_TRY(spot_of(ctx, A, k, &spot));
+        LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
                     (long long)spot.row, (long long)spot.col);
     }

@@ -2,6 +2,7 @@
  * and the largest distance between values at the same place. If patterns differ, entries of unsorted rows find each
  * other in sorted copies. */
 #include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 typedef struct difference {     /* of the rows of one thread */
@@ -13,6 +14,9 @@ typedef struct difference {     /* of the rows of one thread */
 
 static bool same_bits(const lsp_csr *A, int64_t a, const lsp_csr *B, int64_t b) {
     size_t bytes = lsp_type_bytes(A->val_type);
+    if (A->val_type == LSP_BOOL && B->val_type == LSP_BOOL) {
+        return lsp_value_at(A, a).whole == lsp_value_at(B, b).whole;
+    }
     return A->val_type == B->val_type && (bytes == 0 || memcmp((const char *)A->val + (size_t)a * bytes,
                                                                (const char *)B->val + (size_t)b * bytes, bytes) == 0);
 }
@@ -107,13 +111,13 @@ static lsp_status compare_there(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     lsp_status status = LSP_OK;
     lsp_csr_spot spot;
     lsp_csr_distance distance = {0};
-    LSP_TRY(lsp_csr_first_difference_cuda(ctx, A, B, &spot));
+    LSP_TRY(lsp_csr_on_gpu.csr_first_difference(ctx, A, B, &spot));
     const bool same = spot.row < 0;
     if (same) {
-        LSP_TRY(lsp_csr_distance_cuda(ctx, A, B, true, &distance));
+        LSP_TRY(lsp_csr_on_gpu.csr_distance(ctx, A, B, true, &distance));
     }
     if (distance.max_rel > 0) {
-        LSP_TRY(lsp_csr_spot_cuda(ctx, A, distance.entry, &spot));
+        LSP_TRY(lsp_csr_on_gpu.csr_spot(ctx, A, distance.entry, &spot));
     }
     *result = (lsp_csr_difference){.same_shape = true,
                                    .same_pattern = same,
@@ -150,7 +154,7 @@ static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     LSP_TRY(put_in_order(ctx, &A, &a));
     LSP_TRY(put_in_order(ctx, &B, &b));
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_distance_cuda(ctx, A, B, false, &distance));
+        LSP_TRY(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
         *max_rel = distance.max_rel;
     } else if (A != as_stored[0] || B != as_stored[1]) {
         LSP_TRY(compare_here(ctx, A, B, &merged));

@@ -1,8 +1,7 @@
 /* Triples to CSR: a stable counting sort by row, a stable sort of each row, and equal places summed. */
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
-
-enum { least_share = 1 << 15 };
 
 static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
     lsp_status status = LSP_OK;
@@ -35,40 +34,33 @@ done:
     return status;
 }
 
-typedef struct outside_search {
-    const lsp_coo *A;
-    int64_t first;
-} outside_search;
-
-static void search_share(void *data, int64_t begin, int64_t end) {
-    outside_search *search = data;
-    const lsp_coo *A = search->A;
+static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
+    const lsp_coo *A = data;
     for (int64_t k = begin; k < end; k++) {
-        int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
+        const int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
         if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
-            lsp_lower(&search->first, k);
-            return;
+            return k;
         }
     }
+    return end;
 }
 
 /* All triples must be in the matrix. */
 static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
     lsp_status status = LSP_OK;
-    outside_search search = {.A = A, .first = A->nnz};
-    int64_t at[2] = {0, 0};
+    int64_t first, at[2] = {0, 0};
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_coo_outside_cuda(ctx, A, &search.first, at));
+        LSP_TRY(lsp_csr_on_gpu.coo_outside(ctx, A, &first, at));
     } else {
-        lsp_for_shares(ctx, A->nnz, least_share, search_share, &search);
-        if (search.first < A->nnz) {
-            at[0] = lsp_index_at(A->row, A->index_type, search.first);
-            at[1] = lsp_index_at(A->col, A->index_type, search.first);
+        first = lsp_first(ctx, A->nnz, find_outside, A);
+        if (first < A->nnz) {
+            at[0] = lsp_index_at(A->row, A->index_type, first);
+            at[1] = lsp_index_at(A->col, A->index_type, first);
         }
     }
-    LSP_REQUIRE(search.first == A->nnz, LSP_ERR_FORMAT,
-                "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)",
-                (long long)search.first, (long long)at[0], (long long)at[1], (long long)A->rows, (long long)A->cols);
+    LSP_REQUIRE(first == A->nnz, LSP_ERR_FORMAT,
+                "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)", (long long)first,
+                (long long)at[0], (long long)at[1], (long long)A->rows, (long long)A->cols);
 done:
     return status;
 }
@@ -84,12 +76,18 @@ lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *t
     LSP_TRY(check_places(ctx, A));
     there.where = A->where;
     types = types ? types : &there;
+    const bool integers = lsp_is_integer(A->val_type) && lsp_is_integer(fit.val_type);
+    const lsp_type sums = integers && A->val_type != fit.val_type ? LSP_I64 : fit.val_type;
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &(lsp_csr_types){.val_type = A->val_type, .where = A->where},
                            &made));
     LSP_TRY(lsp_csr_file(
         ctx, &(lsp_filing){.n = A->nnz, .row = A->row, .col = A->col, .val = A->val, .index_type = A->index_type},
         &made));
     LSP_TRY(lsp_csr_sort_rows(ctx, &made));
+    if (sums != made.val_type) {
+        LSP_TRY(lsp_csr_retype(
+            ctx, &(lsp_csr_types){made.rowptr_type, made.col_type, sums, sums == LSP_NONE, made.where}, &made));
+    }
     LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, &merged));
     LSP_TRY(lsp_csr_retype(ctx, types, &made));
     *B = made;

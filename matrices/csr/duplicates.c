@@ -112,7 +112,7 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
     const int parts = lsp_csr_threads(ctx, A);
     piece *pieces;
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_sum_cuda(ctx, A));
+        LSP_TRY(lsp_csr_on_gpu.csr_sum(ctx, A));
     } else if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
         LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
         for (int p = 0; p < parts; p++) {

@@ -93,7 +93,7 @@ static lsp_status expand_there(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symm
     if (symmetry != LSP_GENERAL) {
         LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
     }
-    LSP_TRY(lsp_csr_mirror_cuda(ctx, A, &mirror, symmetry, B));
+    LSP_TRY(lsp_csr_on_gpu.csr_mirror(ctx, A, &mirror, symmetry, B));
     LSP_TRY(lsp_csr_sort_rows(ctx, B));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, B, NULL));
     if (B->rowptr_type != A->rowptr_type && B->nnz <= INT32_MAX) {

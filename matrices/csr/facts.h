@@ -62,10 +62,9 @@ LSP_BOTH_SIDES static inline bool lsp_whole_within(int64_t x, double tolerance) 
 
 /* ---- checks ---- */
 
-/* The first of 0 .. n-1, rows or entries of A, that `find` finds; n if none. find(A, begin, end) is the first of a
- * share, or `end`. */
-int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
-                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end));
+/* The first of 0 .. n-1 that `find` finds; n if none. find(data, begin, end) is the first of a share, or `end`. */
+int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
+                  const void *data);
 
 /* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
@@ -73,21 +72,14 @@ lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A,
 /* *row = the first row whose columns do not ascend, or with `strictly` also repeat; A->rows if none. For a checked
  * matrix in either place. Waits for a GPU. */
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row);
-lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row);
 
-/* *entry = the first one that is NaN or infinite; A->nnz if none. Waits. */
-lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry);
-
-/* An entry of a matrix on the GPU. */
+/* An entry, for a message. Waits for a GPU. */
 typedef struct lsp_csr_spot {
-    int64_t row, col;
+    int64_t row, col, whole; /* whole: its value, if that is an integer */
 } lsp_csr_spot;
-lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
+lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
 
 /* ---- comparison ---- */
-
-/* The first place where the patterns of two matrices of one shape differ: its row and column, or -1. Waits. */
-lsp_status lsp_csr_first_difference_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_spot *spot);
 
 /* Compares values at the same place: with `aligned` those of the same number, else by column in sorted rows, equal
  * columns in their order. *max_rel is the largest relative difference, *entry the first entry of A that has it (-1 if
@@ -97,8 +89,6 @@ typedef struct lsp_csr_distance {
     int64_t entry;
     bool same_bits;
 } lsp_csr_distance;
-lsp_status lsp_csr_distance_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool aligned,
-                                 lsp_csr_distance *distance);
 
 /* ---- statistics ---- */
 
@@ -108,15 +98,10 @@ typedef struct lsp_csr_row_facts {
     uint64_t squares[2]; /* the sum of the squared lengths of all rows: low word, high word */
     bool strict;         /* all rows ascend strictly */
 } lsp_csr_row_facts;
-lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts);
-
-/* The rows of T = A^T without entries, and the entries of the longest. Waits. */
-lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats);
 
 /* Compares A with T = A^T, both with sorted rows and no duplicates: fills the four fields of symmetry. The GPU's
  * waits. */
 void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
-lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* The items of which lsp_csr_file makes a matrix. */
+/* The items from which lsp_csr_file makes a matrix. */
 #ifndef LSP_MATRICES_CSR_FILING_H
 #define LSP_MATRICES_CSR_FILING_H
 

@@ -136,25 +136,23 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
     long_rows l = {A, largest, stays, counts, offsets, entry, rows, key};
     const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments per thread */
     lsp_for_shares(ctx, segments, least, take_keys, &l);
-    LSP_TRY(lsp_segsort(ctx, &(lsp_segsort_args){.n = items,
-                                                 .segments = segments,
-                                                 .offsets = offsets,
-                                                 .offset_type = LSP_I64,
-                                                 .key_type = LSP_U64,
-                                                 .value_bytes = sizeof *entry,
-                                                 .keys = key,
-                                                 .keys_out = key,
-                                                 .values = entry,
-                                                 .values_out = entry,
-                                                 .flags = LSP_SORT_DESCENDING}));
+    LSP_TRY(lsp_segsort(ctx,
+                        &(lsp_segsort_args){.n = items,
+                                            .segments = segments,
+                                            .offsets = offsets,
+                                            .offset_type = LSP_I64,
+                                            .key_type = LSP_U64,
+                                            .value_bytes = sizeof *entry,
+                                            .keys = key,
+                                            .keys_out = key,
+                                            .values = entry,
+                                            .values_out = entry,
+                                            .flags = LSP_SORT_DESCENDING},
+                        NULL));
     lsp_for_shares(ctx, segments, least, drop_smallest, &l);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
-}
-
-bool lsp_filter_drops_any(const lsp_filter *filter) {
-    return filter->mask != NULL || filter->drop || filter->largest != 0;
 }
 
 lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
@@ -246,7 +244,7 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
     lsp_csr_types of_b = *types;
     of_b.val_type = A->val_type;
     of_b.where = A->where;
-    return A->where == LSP_CUDA ? lsp_filter_take_cuda(ctx, A, stays, counts, &of_b, B)
+    return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_take(ctx, A, stays, counts, &of_b, B)
                                 : take_on_host(ctx, A, stays, counts, &of_b, B);
 }
 
@@ -269,7 +267,7 @@ done:
 }
 
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    return A->where == LSP_CUDA ? lsp_filter_rows_cuda(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
+    return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_rows(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
 }
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {

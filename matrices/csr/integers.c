@@ -1,6 +1,6 @@
 /* Integer values: sums and products are made in LSP_I64, and turned into narrower types at the end. So a matrix is
  * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
-#include "core/cuda.h"
+#include "add.h"
 #include "core/items.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
@@ -57,9 +57,9 @@ done:
 
 /* ---- what fits ---- */
 
-static int64_t find_wide(const lsp_csr *A, int64_t begin, int64_t end) {
+static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
     enum { block = 1024 };
-    const int64_t *val = A->val;
+    const int64_t *val = data;
     for (int64_t from = begin; from < end; from += block) {
         const int64_t to = lsp_min(from + block, end);
         int64_t wide = 0;
@@ -77,28 +77,21 @@ static int64_t find_wide(const lsp_csr *A, int64_t begin, int64_t end) {
 
 lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type) {
     lsp_status status = LSP_OK;
-    const bool there = A->where == LSP_CUDA;
     lsp_csr_spot spot;
-    int64_t k = A->nnz, value;
+    int64_t k;
     if (type != LSP_I32 || A->nnz == 0) {
         return LSP_OK;
     }
-    if (there) {
-        LSP_TRY(lsp_csr_find_wide_cuda(ctx, A, &k));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_on_gpu.csr_find_wide(ctx, A, &k));
     } else {
-        k = lsp_csr_first(ctx, A, A->nnz, find_wide);
+        k = lsp_first(ctx, A->nnz, find_wide, A->val);
     }
     if (k < A->nnz) {
-        if (there) {
-            LSP_TRY(lsp_csr_spot_cuda(ctx, A, k, &spot));
-            LSP_TRY(lsp_cuda_copy(ctx, &value, LSP_HOST, (const int64_t *)A->val + k, LSP_CUDA, sizeof value));
-        } else {
-            spot = (lsp_csr_spot){lsp_csr_row_of(A, k), lsp_csr_col(A, k)};
-            value = ((const int64_t *)A->val)[k];
-        }
+        LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_OVERFLOW,
                     "%s, row %lld: the value at column %lld is %lld, which does not fit LSP_I32; LSP_I64 holds it",
-                    name, (long long)spot.row, (long long)spot.col, (long long)value);
+                    name, (long long)spot.row, (long long)spot.col, (long long)spot.whole);
     }
 done:
     return status;
@@ -131,5 +124,30 @@ lsp_status lsp_csr_sort_bytes(lsp_ctx *ctx, const lsp_csr *A, lsp_status (*sort)
     LSP_TRY(lsp_convert_values(ctx, A->where, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- sums ---- */
+
+lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta) {
+    lsp_status status = LSP_OK;
+    const double factors[] = {alpha, beta};
+    for (int x = 0; x < 2 && lsp_is_integer(type); x++) {
+        LSP_REQUIRE(lsp_is_whole(factors[x]), LSP_ERR_ARGUMENT,
+                    "integers cannot be multiplied by %s = %.17g: a whole number below 2^63 is needed",
+                    x == 0 ? "alpha" : "beta", factors[x]);
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
+                                 lsp_csr *b) {
+    lsp_status status = LSP_OK;
+    const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type);
+    *a = *A, *b = *B;
+    LSP_TRY(lsp_is_integer(A->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, A, wide, a) : LSP_OK);
+    LSP_TRY(lsp_is_integer(B->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, B, wide, b) : LSP_OK);
+done:
     return status;
 }

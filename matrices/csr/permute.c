@@ -18,7 +18,7 @@ static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_
                 order);
     LSP_TRY(lsp_scratch_at(ctx, where, n, lsp_type_bytes(type), inverse));
     if (where == LSP_CUDA) {
-        return lsp_csr_invert_cuda(ctx, what, order, type, n, *inverse);
+        return lsp_csr_on_gpu.csr_invert(ctx, what, order, type, n, *inverse);
     }
     if (n > 0) {
         memset(*inverse, 0xff, (size_t)n * lsp_type_bytes(type)); /* -1: not seen yet */
@@ -80,7 +80,7 @@ static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
     const lsp_csr *A = p->A;
     lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_reorder_cuda(ctx, A, p->row_order, p->new_col, p->order_type, B));
+        LSP_TRY(lsp_csr_on_gpu.csr_reorder(ctx, A, p->row_order, p->new_col, p->order_type, B));
         return lsp_csr_sort_rows(ctx, B);
     }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &p->starts));

@@ -60,27 +60,15 @@ static inline lsp_csr lsp_csr_outline(const lsp_csr *A) {
     return outline;
 }
 
+/* The info of a plan that keeps this structure, and `places` numbers of entries. */
+lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
+                             lsp_csr_plan_info *info);
+
 /* Checks the struct of A, and that it has the place, sizes and types of the matrix that the plan knows. */
 lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *planned, const lsp_csr *A);
 
 /* C = a matrix with the row pointers and columns of S and the types of `types`; its values are not set. */
 lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *types, lsp_csr *C);
-
-/* ---- on the GPU ---- */
-
-/* places[k] = k. */
-lsp_status lsp_csr_number_cuda(lsp_ctx *ctx, void *places, bool wide, int64_t n);
-
-/* B.val[k] = A.val[places[k]]. Waits for nothing. */
-lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide, const lsp_csr *B);
-
-/* P, which was created, = row i of A, then row i of B; values are places. */
-lsp_status lsp_csr_stack_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P);
-
-/* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's row i on. Both
- * arrays have the type of P's row pointers. starts[c] = the head of entry c; NULL: not wanted. Waits for nnz(C). */
-lsp_status lsp_csr_take_heads_cuda(lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts, bool wide,
-                                   void **starts, lsp_csr *C);
 
 /* An execution of a plan: C.val = alpha*A + beta*B. */
 typedef struct lsp_csr_sum {
@@ -88,8 +76,8 @@ typedef struct lsp_csr_sum {
     double alpha, beta;
     const lsp_csr_sources *from; /* NULL: entry k of C is the sum of entries k */
 } lsp_csr_sum;
-/* Waits for nothing. */
-lsp_status lsp_csr_sum_values_cuda(lsp_ctx *ctx, const lsp_csr_sum *sum);
+/* Addends and sum have the types of the arithmetic, and lie on either device. Waits for nothing. */
+lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *sum);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* Work shared out among threads by rows, and the order of the columns in each row. A share holds as many rows plus
  * entries as any other, so one long row does not hold up the rest. */
 #include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
@@ -110,20 +111,28 @@ int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strict
 /* ---- the first fault of all shares ---- */
 
 typedef struct first_search {
-    const lsp_csr *A;
-    int64_t first;
-    int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end);
+    int64_t (*find)(const void *data, int64_t begin, int64_t end);
+    const void *data;
+    int64_t first; /* atomic */
 } first_search;
 
 static void find_in_share(void *data, int64_t begin, int64_t end) {
     first_search *search = data;
-    int64_t found = search->find(search->A, begin, end);
+    const int64_t found = search->find(search->data, begin, end);
     lsp_lower(&search->first, found < end ? found : INT64_MAX);
 }
 
-int64_t lsp_csr_first(const lsp_ctx *ctx, const lsp_csr *A, int64_t n,
-                      int64_t (*find)(const lsp_csr *A, int64_t begin, int64_t end)) {
-    first_search search = {.A = A, .first = n, .find = find};
+int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
+                  const void *data) {
+    first_search search = {.find = find, .data = data, .first = n};
     lsp_for_shares(ctx, n, least_share, find_in_share, &search);
     return search.first;
+}
+
+lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
+    if (A->where == LSP_CUDA) {
+        return lsp_csr_on_gpu.csr_spot(ctx, A, entry, spot);
+    }
+    *spot = (lsp_csr_spot){lsp_csr_row_of(A, entry), lsp_csr_col(A, entry), lsp_value_at(A, entry).whole};
+    return LSP_OK;
 }

@@ -1,6 +1,7 @@
 /* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
  * compares the two for symmetry. All are sums of whole numbers, the same on a GPU (gpu/stats.cu, gpu/compare.cu). */
 #include "facts.h"
+#include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
 
 #include <math.h>
@@ -171,7 +172,7 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
     const bool there = A->where == LSP_CUDA;
     LSP_TRY(lsp_csr_transpose(ctx, A, T));
     if (there) {
-        LSP_TRY(lsp_csr_column_facts_cuda(ctx, T, s));
+        LSP_TRY(lsp_csr_on_gpu.csr_column_facts(ctx, T, s));
     } else {
         take_columns(ctx, T, s);
     }
@@ -182,7 +183,7 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
         LSP_TRY(lsp_csr_transpose(ctx, tidy, T));
     }
     if (s->square && there) {
-        LSP_TRY(lsp_csr_symmetry_cuda(ctx, strict ? A : tidy, T, s));
+        LSP_TRY(lsp_csr_on_gpu.csr_symmetry(ctx, strict ? A : tidy, T, s));
     } else if (s->square) {
         lsp_csr_symmetry(ctx, strict ? A : tidy, T, s);
     }
@@ -196,7 +197,7 @@ lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stat
     lsp_csr_row_facts found;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_row_facts_cuda(ctx, A, &found) : take_all_rows(ctx, A, &found));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_row_facts(ctx, A, &found) : take_all_rows(ctx, A, &found));
     describe_lengths(A, found.squares, &found.stats);
     LSP_TRY(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
     *stats = found.stats;

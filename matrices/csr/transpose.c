@@ -140,7 +140,7 @@ done:
 }
 
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
-    return B->where == LSP_CUDA ? lsp_csr_file_cuda(ctx, items, B) : file_here(ctx, items, B);
+    return B->where == LSP_CUDA ? lsp_csr_on_gpu.csr_file(ctx, items, B) : file_here(ctx, items, B);
 }
 
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
@@ -156,7 +156,7 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
     }
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     if (A->where == LSP_CUDA) { /* checks A on the way */
-        LSP_TRY(lsp_csr_bins_cuda(ctx, name, A, &made, &done));
+        LSP_TRY(lsp_csr_on_gpu.csr_bins(ctx, name, A, &made, &done));
     }
     if (!done) {
         LSP_TRY(lsp_csr_file(

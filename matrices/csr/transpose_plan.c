@@ -4,6 +4,8 @@
 #include "matrices/matrices.h"
 #include "plans.h"
 
+#include <stdio.h>
+
 enum { least_share = 1 << 15 };
 
 /* ---- what both plans need ---- */
@@ -44,6 +46,20 @@ done:
     return status;
 }
 
+lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
+                             lsp_csr_plan_info *info) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
+    const int64_t rows = structure->rowptr ? structure->rows + 1 : 0, entries = structure->col ? structure->nnz : 0;
+    *info = (lsp_csr_plan_info){.nnz = structure->nnz,
+                                .plan_bytes = rows * (int64_t)lsp_type_bytes(structure->rowptr_type) +
+                                              entries * (int64_t)lsp_type_bytes(structure->col_type) +
+                                              places * (int64_t)lsp_place_bytes(wide)};
+    (void)snprintf(info->reason, sizeof info->reason, "%s", reason);
+done:
+    return status;
+}
+
 /* ---- the plan ---- */
 
 typedef struct numbering {
@@ -68,7 +84,7 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
     P->val_type = lsp_place_type(wide);
     LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_place_bytes(wide), &P->val));
     if (A->where == LSP_CUDA) {
-        return lsp_csr_number_cuda(ctx, P->val, wide, A->nnz);
+        return lsp_csr_on_gpu.csr_number(ctx, P->val, wide, A->nnz);
     }
     lsp_for_shares(ctx, A->nnz, least_share, number_share, &(numbering){.places = P->val, .wide = wide});
 done:
@@ -111,6 +127,17 @@ void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan) {
     }
 }
 
+lsp_status lsp_csr_transpose_plan_get_info(const lsp_csr_transpose_plan *plan, lsp_csr_plan_info *info) {
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const bool pattern = plan->A.val_type == LSP_NONE;
+    return lsp_csr_tell_plan(plan->ctx, &plan->B, pattern ? 0 : plan->B.nnz, plan->wide,
+                             pattern ? "the structure of A^T: a pattern has no values to be moved"
+                                     : "the structure of A^T, and the entry of A that each value comes from",
+                             info);
+}
+
 /* ---- its use ---- */
 
 typedef struct gathering {
@@ -119,16 +146,16 @@ typedef struct gathering {
     bool wide;
 } gathering;
 
-LSP_INLINE void gather(lsp_type val_type, bool wide, const gathering *g, int64_t begin, int64_t end) {
+LSP_INLINE void gather_values(lsp_type val_type, bool wide, const gathering *g, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) {
         lsp_move_value(g->B->val, k, g->A->val, lsp_place_at(g->places, wide, k), lsp_value_bytes(val_type));
     }
 }
 LSP_INLINE void gather_typed(lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
     if (g->wide) {
-        gather(val_type, true, g, begin, end);
+        gather_values(val_type, true, g, begin, end);
     } else {
-        gather(val_type, false, g, begin, end);
+        gather_values(val_type, false, g, begin, end);
     }
 }
 static void gather_share(void *data, int64_t begin, int64_t end) {
@@ -141,7 +168,7 @@ static lsp_status fill(const lsp_csr_transpose_plan *plan, const lsp_csr *A, con
         return LSP_OK;
     }
     if (A->where == LSP_CUDA) {
-        return lsp_csr_take_values_cuda(plan->ctx, A, plan->B.val, plan->wide, B);
+        return lsp_csr_on_gpu.csr_take_values(plan->ctx, A, plan->B.val, plan->wide, B);
     }
     lsp_for_shares(plan->ctx, A->nnz, least_share, gather_share,
                    &(gathering){.A = A, .B = B, .places = plan->B.val, .wide = plan->wide});

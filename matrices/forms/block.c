@@ -43,7 +43,7 @@ lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int6
     LSP_TRY(read_rowptr(ctx, A, first + rows, &end));
     LSP_TRY(lsp_scratch_at(ctx, A->where, rows + 1, lsp_type_bytes(A->rowptr_type), &s.rowptr));
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_shift_rowptr_cuda(ctx, A, first, rows, s.begin, s.rowptr));
+        LSP_TRY(lsp_forms_on_gpu.csr_shift_rowptr(ctx, A, first, rows, s.begin, s.rowptr));
     } else {
         lsp_for_shares(ctx, rows + 1, least_share, shift_share, &s);
     }
@@ -101,7 +101,7 @@ lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, in
     for (int shift = 1; low < high && shift > 0; high = low + lsp_min(high - low, (int64_t)1 << shift)) {
         int b = 0;
         shift = lsp_bits((uint64_t)((high - low - 1) / BUCKETS));
-        LSP_TRY(lsp_csr_count_columns_cuda(ctx, A, &(lsp_buckets){low, high, shift, BUCKETS}, counts));
+        LSP_TRY(lsp_forms_on_gpu.csr_count_columns(ctx, A, &(lsp_buckets){low, high, shift, BUCKETS}, counts));
         for (; low < high && counts[b] <= left; b++) {
             left -= counts[b];
             low += lsp_min(high - low, (int64_t)1 << shift);

@@ -34,7 +34,7 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
 static lsp_status fill_there(lsp_ctx *ctx, const triples *t) {
     lsp_status status = LSP_OK;
     const lsp_csr *A = t->A;
-    LSP_TRY(lsp_csr_rows_cuda(ctx, A, t->row, t->type));
+    LSP_TRY(lsp_forms_on_gpu.csr_rows(ctx, A, t->row, t->type));
     LSP_TRY(lsp_cuda_convert(ctx, t->col, t->type, A->col, A->col_type, A->nnz));
     LSP_TRY(lsp_cuda_copy(ctx, t->val, LSP_CUDA, A->val, LSP_CUDA, A->nnz * (int64_t)lsp_type_bytes(A->val_type)));
 done:

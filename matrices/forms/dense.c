@@ -128,7 +128,7 @@ lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
     LSP_TRY(sum_places(ctx, A, D->val_type, &summed));
     const lsp_csr *from = summed.rowptr ? &summed : A;
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_dense_fill_cuda(ctx, from, &fit));
+        LSP_TRY(lsp_forms_on_gpu.dense_fill(ctx, from, &fit));
     } else {
         fill_here(ctx, from, &fit);
     }

@@ -1,6 +1,7 @@
 /* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
  * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
 #include "forms.h"
+#include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -10,18 +11,17 @@ enum { least_share = 1 << 15 };
 
 typedef struct list_search {
     const lsp_index_list *list;
-    int64_t n;     /* indices are below it */
-    int64_t first; /* the first position that is not; atomic */
+    int64_t n; /* indices are below it */
 } list_search;
 
-static void search_share(void *data, int64_t begin, int64_t end) {
-    list_search *s = data;
+static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
+    const list_search *s = data;
     for (int64_t k = begin; k < end; k++) {
         if ((uint64_t)lsp_index_at(s->list->list, s->list->type, k) >= (uint64_t)s->n) {
-            lsp_lower(&s->first, k);
-            return;
+            return k;
         }
     }
+    return end;
 }
 
 /* All indices of the list must be in 0 .. n-1. */
@@ -37,17 +37,15 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
                 (long long)list->count);
     LSP_REQUIRE(lsp_aligned(list->list, list->type), LSP_ERR_ARGUMENT, "the list of %s is not aligned to its items: %p",
                 what, list->list);
-    list_search search = {.list = list, .n = n, .first = list->count};
-    int64_t index = 0;
+    int64_t first, index = 0;
     if (where == LSP_CUDA) {
-        LSP_TRY(lsp_list_outside_cuda(ctx, list, n, &search.first, &index));
+        LSP_TRY(lsp_forms_on_gpu.list_outside(ctx, list, n, &first, &index));
     } else {
-        lsp_for_shares(ctx, list->count, least_share, search_share, &search);
-        index = search.first < list->count ? lsp_index_at(list->list, list->type, search.first) : 0;
+        first = lsp_first(ctx, list->count, find_outside, &(list_search){list, n});
+        index = first < list->count ? lsp_index_at(list->list, list->type, first) : 0;
     }
-    LSP_REQUIRE(search.first == list->count, LSP_ERR_ARGUMENT,
-                "the list of %s holds %lld at position %lld, not in 0 .. %lld", what, (long long)index,
-                (long long)search.first, (long long)(n - 1));
+    LSP_REQUIRE(first == list->count, LSP_ERR_ARGUMENT, "the list of %s holds %lld at position %lld, not in 0 .. %lld",
+                what, (long long)index, (long long)first, (long long)(n - 1));
 done:
     return status;
 }
@@ -70,12 +68,12 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
     size_t mark = lsp_scratch_mark(ctx);
     counter places = {.type = list->type};
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
-                "the list of columns has %lld indices: so many are needed as LSP_I64", (long long)list->count);
+                "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
     LSP_REQUIRE(cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by", (long long)cols);
     LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.where = where}, P));
     LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
     if (where == LSP_CUDA) {
-        LSP_TRY(lsp_count_up_cuda(ctx, places.to, list->type, list->count));
+        LSP_TRY(lsp_forms_on_gpu.count_up(ctx, places.to, list->type, list->count));
     } else {
         lsp_for_shares(ctx, list->count, least_share, count_up, &places);
     }
@@ -170,9 +168,18 @@ static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     } else {
         lsp_csr_for_rows(ctx, B, fill_share, &e);
     }
-    LSP_TRY(wanted->P.rowptr ? lsp_csr_sort_rows(ctx, B) : LSP_OK);
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* Sorts rows that are not sorted. On the host that is what the sort itself does. */
+static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    int64_t unsorted = 0;
+    LSP_TRY(B->where == LSP_CUDA ? lsp_csr_find_unsorted(ctx, B, false, &unsorted) : LSP_OK);
+    LSP_TRY(unsorted < B->rows ? lsp_csr_sort_rows(ctx, B) : LSP_OK);
+done:
     return status;
 }
 
@@ -194,7 +201,9 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     if (array_of(cols)) {
         LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted.P));
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_extract_cuda(ctx, A, &wanted, &made) : extract_here(ctx, A, &wanted, &made));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
+                                 : extract_here(ctx, A, &wanted, &made));
+    LSP_TRY(wanted.P.rowptr ? sort_rows(ctx, &made) : LSP_OK);
     lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (status != LSP_OK) {

@@ -38,16 +38,6 @@ done:
     return status;
 }
 
-void lsp_array_free(lsp_array *array) {
-    if (array) {
-        const lsp_array old = *array;
-        *array = (lsp_array){0};
-        if (old.memory) {
-            old.allocator.free(old.allocator.user, old.memory, old.bytes, old.where);
-        }
-    }
-}
-
 lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
@@ -55,6 +45,10 @@ lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *u
     void *const arrays[3] = {A->rowptr, A->col, A->val};
     LSP_TRY(check_distinct(ctx, arrays));
     for (int a = 0; a < 3; a++) {
+        LSP_REQUIRE(!lsp_joint_at(ctx, arrays[a]).group, LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's, which the "
+                    "products of a batch share",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a]);
         LSP_REQUIRE(!lsp_owns(ctx, arrays[a]), LSP_ERR_ARGUMENT,
                     "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's already",
                     (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a]);

@@ -90,7 +90,7 @@ static lsp_status gather_columns(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     by_rows.rows = D->cols, by_rows.cols = D->rows, by_rows.by_columns = false;
     LSP_REQUIRE(D->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld columns: more than can be addressed",
                 (long long)D->cols);
-    LSP_TRY(D->where == LSP_CUDA ? lsp_dense_gather_cuda(ctx, &by_rows, &T) : gather_here(ctx, &by_rows, &T));
+    LSP_TRY(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T) : gather_here(ctx, &by_rows, &T));
     LSP_TRY(lsp_csr_transpose(ctx, &T, B));
     LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.where = D->where}, B));
 done:
@@ -105,7 +105,7 @@ lsp_status lsp_dense_to_csr(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     LSP_TRY(lsp_dense_check(ctx, D, &fit));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(D->by_columns          ? gather_columns(ctx, &fit, &made)
-            : D->where == LSP_CUDA ? lsp_dense_gather_cuda(ctx, &fit, &made)
+            : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
                                    : gather_here(ctx, &fit, &made));
     *B = made;
 done:

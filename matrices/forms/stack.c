@@ -166,13 +166,14 @@ static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     LSP_TRY(lsp_cuda_clear(ctx, next, (rows + 1) * (int64_t)sizeof *next));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
         if (g->blocks[b]) {
-            LSP_TRY(lsp_stack_count_cuda(ctx, g->blocks[b], next + g->row_at[b / g->cols]));
+            LSP_TRY(lsp_forms_on_gpu.stack_count(ctx, g->blocks[b], next + g->row_at[b / g->cols]));
         }
     }
-    LSP_TRY(lsp_stack_create_cuda(ctx, rows, g->col_at[g->cols], g->nnz, &types, next, B));
+    LSP_TRY(lsp_forms_on_gpu.stack_create(ctx, rows, g->col_at[g->cols], g->nnz, &types, next, B));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
         if (g->blocks[b]) {
-            LSP_TRY(lsp_stack_copy_cuda(ctx, g->blocks[b], g->col_at[b % g->cols], next + g->row_at[b / g->cols], B));
+            LSP_TRY(lsp_forms_on_gpu.stack_copy(ctx, g->blocks[b], g->col_at[b % g->cols],
+                                                next + g->row_at[b / g->cols], B));
         }
     }
 done:

@@ -66,5 +66,5 @@ done:
 }
 
 lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
-    return A->where == LSP_CUDA ? lsp_csr_window_cuda(ctx, A, window, B) : window_here(ctx, A, window, B);
+    return A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_window(ctx, A, window, B) : window_here(ctx, A, window, B);
 }

@@ -1,6 +1,7 @@
 /* Two passes over the lines, straight into CSR. The text is cut into parts, one per thread. Pass 1 counts the entries
  * of every row in every part. A prefix sum of the counts, by row and then by part, gives the first slot of each; pass 2
  * puts every entry into its slot. So the entries of a row stand in the order of the file, for any number of parts. */
+#include "matrices/csr/facts.h"
 #include "matrices/matrices.h"
 #include "mtx.h"
 
@@ -249,49 +250,50 @@ done:
     return status;
 }
 
-typedef struct gap_search {
-    const lsp_csr *A;
-    int64_t first; /* the row, or the entry, where a gap is */
-} gap_search;
-
-static void search_rows(void *data, int64_t begin, int64_t end) {
-    gap_search *search = data;
-    const lsp_csr *A = search->A;
+static int64_t find_gap_in_rows(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     for (int64_t i = begin; i < end; i++) {
-        int64_t k = lsp_csr_rowptr(A, i);
+        const int64_t k = lsp_csr_rowptr(A, i);
         if (k < lsp_csr_rowptr(A, i + 1) && lsp_csr_col(A, k) < 0) {
-            lsp_lower(&search->first, i);
-            return;
+            return i;
         }
     }
+    return end;
 }
 
-static void search_entries(void *data, int64_t begin, int64_t end) {
-    gap_search *search = data;
+static int64_t find_gap(const void *data, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) {
-        if (lsp_csr_col(search->A, k) < 0) {
-            lsp_lower(&search->first, k);
-            return;
+        if (lsp_csr_col(data, k) < 0) {
+            return k;
         }
     }
+    return end;
 }
 
 /* True if every slot was filled: no column is -1. In a strictly ascending row only the first column can be -1. */
 static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
-    gap_search search = {.A = A, .first = INT64_MAX};
-    lsp_for_shares(ctx, ascending ? A->rows : A->nnz, least_rows, ascending ? search_rows : search_entries, &search);
-    return search.first == INT64_MAX;
+    const int64_t n = ascending ? A->rows : A->nnz;
+    return lsp_first(ctx, n, ascending ? find_gap_in_rows : find_gap, A) == n;
 }
 
-/* Sorts all rows, counts duplicates from `row` on and sums them. A duplicate and its mirror count once. */
+/* Sorts all rows, counts duplicates from `row` on and sums them. A duplicate and its mirror count once. A sum of
+ * integers must fit. */
 static lsp_status merge_duplicates(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mirrored, int64_t row) {
     lsp_status status = LSP_OK;
     lsp_csr *A = &reader->A;
+    const bool whole = A->val_type == LSP_I64;
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
     for (; row < A->rows; row++) {
-        for (int64_t k = lsp_csr_rowptr(A, row) + 1; k < lsp_csr_rowptr(A, row + 1); k++) {
-            int64_t col = lsp_csr_col(A, k);
-            reader->duplicates += col == lsp_csr_col(A, k - 1) && (!mirrored || col <= row);
+        const int64_t begin = lsp_csr_rowptr(A, row), end = lsp_csr_rowptr(A, row + 1);
+        __int128 sum = 0; /* of the entries at one place */
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t col = lsp_csr_col(A, k);
+            const bool again = k > begin && col == lsp_csr_col(A, k - 1);
+            reader->duplicates += again && (!mirrored || col <= row);
+            sum = (again ? sum : 0) + (whole ? ((const int64_t *)A->val)[k] : 0);
+            LSP_REQUIRE((k + 1 < end && lsp_csr_col(A, k + 1) == col) || sum == (int64_t)sum, LSP_ERR_OVERFLOW,
+                        "%s: the sum of the entries at row %lld, column %lld does not fit LSP_I64", reader->source.name,
+                        (long long)row + 1, (long long)col + 1);
         }
     }
     if (reader->duplicates > 0) {

@@ -6,9 +6,31 @@
 #include <stdlib.h>
 #include <strings.h>
 
-const uint64_t lsp_powers[lsp_power_most - lsp_power_least + 1][2] = {
+/* Each line of number_powers.inc is multiplied by 5^0 .. 5^26; the leading 128 bits of the 256 are an entry. */
+/* clang-format off */
+#define WIDE(x) ((unsigned __int128)(x))
+#define MIDDLE(f, b1, b0) (WIDE(b1) * (f) + (WIDE(b0) * (f) >> 64))
+#define PRODUCT(f, b2, b1, b0) (WIDE(b2) * (f) + (MIDDLE(f, b1, b0) >> 64))
+#define LEADING(f, b2, b1, b0)                                                                                         \
+    (PRODUCT(f, b2, b1, b0) >> 127 ? PRODUCT(f, b2, b1, b0)                                                            \
+                                   : PRODUCT(f, b2, b1, b0) << 1 | (uint64_t)MIDDLE(f, b1, b0) >> 63)
+#define ENTRY(f, b2, b1, b0, up)                                                                                       \
+    {(uint64_t)((LEADING(f, b2, b1, b0) + (up)) >> 64), (uint64_t)(LEADING(f, b2, b1, b0) + (up))},
+#define FIVES(F, ...)                                                                                                  \
+    F(0x8000000000000000, __VA_ARGS__) F(0xa000000000000000, __VA_ARGS__) F(0xc800000000000000, __VA_ARGS__)           \
+    F(0xfa00000000000000, __VA_ARGS__) F(0x9c40000000000000, __VA_ARGS__) F(0xc350000000000000, __VA_ARGS__)           \
+    F(0xf424000000000000, __VA_ARGS__) F(0x9896800000000000, __VA_ARGS__) F(0xbebc200000000000, __VA_ARGS__)           \
+    F(0xee6b280000000000, __VA_ARGS__) F(0x9502f90000000000, __VA_ARGS__) F(0xba43b74000000000, __VA_ARGS__)           \
+    F(0xe8d4a51000000000, __VA_ARGS__) F(0x9184e72a00000000, __VA_ARGS__) F(0xb5e620f480000000, __VA_ARGS__)           \
+    F(0xe35fa931a0000000, __VA_ARGS__) F(0x8e1bc9bf04000000, __VA_ARGS__) F(0xb1a2bc2ec5000000, __VA_ARGS__)           \
+    F(0xde0b6b3a76400000, __VA_ARGS__) F(0x8ac7230489e80000, __VA_ARGS__) F(0xad78ebc5ac620000, __VA_ARGS__)           \
+    F(0xd8d726b7177a8000, __VA_ARGS__) F(0x878678326eac9000, __VA_ARGS__) F(0xa968163f0a57b400, __VA_ARGS__)           \
+    F(0xd3c21bcecceda100, __VA_ARGS__) F(0x84595161401484a0, __VA_ARGS__) F(0xa56fa5b99019a5c8, __VA_ARGS__)
+#define LSP_POWERS(...) FIVES(ENTRY, __VA_ARGS__)
+const uint64_t lsp_powers[lsp_power_entries][2] = {
 #include "number_powers.inc"
 };
+/* clang-format on */
 
 enum { most_digits = 800 }; /* 768 decide every double; of later digits it only matters whether any is not 0 */
 

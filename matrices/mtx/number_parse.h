@@ -82,7 +82,7 @@ LSP_INLINE uint64_t lsp_scale(uint64_t w, int64_t q) {
     if (q > 308) {
         return 0x7ffull << 52;
     }
-    const uint64_t *power = lsp_powers[q - lsp_power_least];
+    const uint64_t *power = lsp_powers[q - lsp_power_first];
     int zeros = __builtin_clzll(w);
     w <<= zeros;
     unsigned __int128 product = (unsigned __int128)w * power[0];

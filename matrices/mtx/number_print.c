@@ -26,7 +26,7 @@ static inline uint64_t scale_odd(uint64_t g_high, uint64_t g_low, uint64_t c) {
 static inline decimal shortest(uint64_t c, int q, bool narrow) {
     int k = (q * 1262611 - (narrow ? 524031 : 0)) >> 22;  /* floor(log10 of the gap) */
     int h = q + (int)(((int64_t)-k * 1741647) >> 19) + 1; /* 1 .. 4 */
-    const uint64_t *power = lsp_powers[-k - lsp_power_least];
+    const uint64_t *power = lsp_powers[-k - lsp_power_first];
     bool rounded_down = -k < -27 || -k > 55; /* the proof needs powers rounded up */
     uint64_t g_low = power[1] + rounded_down, g_high = power[0] + (g_low < rounded_down);
     uint64_t below = scale_odd(g_high, g_low, (4 * c - 2 + narrow) << h);

@@ -6,32 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { lsp_power_least = -342, lsp_power_most = 324 };
+/* Below 10^least every number of 64 bits rounds to 0; above 10^most none is needed. The table begins at 10^first. */
+enum { lsp_power_least = -342, lsp_power_most = 324, lsp_power_first = -351, lsp_power_entries = 26 * 27 };
 
-/* [q - lsp_power_least]: high and low half of m, 10^q = m * 2^e; see number_powers.py. */
-extern const uint64_t lsp_powers[lsp_power_most - lsp_power_least + 1][2];
+/* [q - lsp_power_first]: high and low half of m, 10^q = m * 2^e; see number_powers.py. */
+extern const uint64_t lsp_powers[lsp_power_entries][2];
 
 /* Powers of ten that fit 64 bits. */
-static const uint64_t lsp_tens[20] = {1u,
-                                      10u,
-                                      100u,
-                                      1000u,
-                                      10000u,
-                                      100000u,
-                                      1000000u,
-                                      10000000u,
-                                      100000000u,
-                                      1000000000u,
-                                      10000000000u,
-                                      100000000000u,
-                                      1000000000000u,
-                                      10000000000000u,
-                                      100000000000000u,
-                                      1000000000000000u,
-                                      10000000000000000u,
-                                      100000000000000000u,
-                                      1000000000000000000u,
-                                      10000000000000000000u};
+/* clang-format off */
+#define LSP_TENS(ten) ten, ten * 10, ten * 100, ten * 1000, ten * 10000
+static const uint64_t lsp_tens[20] = {LSP_TENS(UINT64_C(1)), LSP_TENS(UINT64_C(100000)), LSP_TENS(UINT64_C(10000000000)),
+                                      LSP_TENS(UINT64_C(1000000000000000))};
+/* clang-format on */
 
 /* Reads one number at p: [sign] digits [. digits] [e|d [sign] digits], inf, infinity, nan, in either case. Returns
  * the end of the number, or NULL if there is none. The text must reach a newline, with 16 bytes readable after it. */

@@ -4,19 +4,15 @@
 #define LSP_MATRICES_MTX_SINK_H
 
 #include "core/core.h"
-
-#include <sys/types.h>
+#include "core/outfile.h"
 #include <zlib.h>
 
 typedef struct lsp_mtx_sink {
     lsp_ctx *ctx;
     const char *name; /* in messages */
-    int fd;           /* -1: closed */
-    bool standard;    /* standard output, which stays open */
-    char *target;     /* the final path, links followed. NULL: written in place */
-    char *temporary;  /* the path that is written until then */
-    bool exists;      /* `temporary` has been made */
-    bool integers;    /* all values must be whole */
+    lsp_outfile file;
+    bool standard; /* standard output, which stays open */
+    bool integers; /* all values must be whole */
     bool compressed;
     z_stream stream;
     unsigned char *packed; /* compressed bytes not yet written */

@@ -60,7 +60,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
         return LSP_ERR_ARGUMENT;
     }
     size_t mark = lsp_scratch_mark(ctx);
-    lsp_mtx_sink sink = {.fd = -1};
+    lsp_mtx_sink sink = {.file.fd = -1};
     lsp_csr here = {0}, copy = {0};
     const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     const lsp_symmetry symmetry = how.symmetry;
@@ -83,7 +83,8 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
         LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
     }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    if (work.integers && here.where == LSP_HOST && !sink.exists) { /* a text written in place cannot be taken back */
+    if (work.integers && here.where == LSP_HOST &&
+        !sink.file.exists) { /* a text written in place cannot be taken back */
         LSP_TRY(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
     }
     LSP_TRY(write_header(&here, &how, work.entries, &sink));

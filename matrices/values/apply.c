@@ -14,30 +14,49 @@ done:
     return status;
 }
 
+/* Can results be too large for the type of the values? In LSP_BOOL all but 0 is 1. */
+static bool may_overflow(const lsp_csr *A) { return A->val_type == LSP_I32 || A->val_type == LSP_I64; }
+
+/* `wide`: the first entry whose result does not fit; nnz if all do. */
+static lsp_status check_results(lsp_ctx *ctx, const lsp_csr *A, int64_t wide) {
+    lsp_status status = LSP_OK;
+    lsp_csr_spot spot;
+    if (wide < A->nnz) {
+        LSP_TRY(lsp_csr_spot_of(ctx, A, wide, &spot));
+        LSP_REQUIRE(false, LSP_ERR_OVERFLOW,
+                    "A, row %lld: what the value %lld at column %lld becomes does not fit %s; nothing was changed",
+                    (long long)spot.row, (long long)spot.whole, (long long)spot.col, lsp_type_name(A->val_type));
+    }
+done:
+    return status;
+}
+
 /* ---- scaling ---- */
 
 typedef struct scaling {
     const lsp_csr *A;
     const void *rows, *cols;
+    int64_t wide; /* the first entry whose product does not fit its type; atomic */
 } scaling;
 
 LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, int64_t begin, int64_t end) {
+    const lsp_value one = {1, 0, 1};
     for (int64_t i = begin; i < end; i++) {
-        const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : lsp_value_from(1, 0);
+        const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : one;
         for (int64_t k = lsp_csr_rowptr(s->A, i); k < lsp_csr_rowptr(s->A, i + 1); k++) {
-            if (type == LSP_I64) {
-                const int64_t j = s->cols ? lsp_index_at(s->A->col, col_type, k) : 0;
-                const uint64_t col = s->cols ? ((const uint64_t *)s->cols)[j] : 1;
-                ((uint64_t *)s->A->val)[k] *= (s->rows ? (uint64_t)row.whole : 1) * col;
+            const lsp_value value = lsp_value_of(type, s->A->val, k);
+            const lsp_value col = s->cols ? lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k)) : one;
+            if (lsp_is_integer(type)) {
+                lsp_value_set(
+                    type, s->A->val, k,
+                    (lsp_value){0, 0, (int64_t)((uint64_t)row.whole * (uint64_t)value.whole * (uint64_t)col.whole)});
                 continue;
             }
-            const lsp_value value = lsp_value_of(type, s->A->val, k);
             double x[2] = {value.re, value.im};
             if (s->rows) {
                 lsp_scale_number(type, x, (const double[]){row.re, row.im});
             }
             if (s->cols) {
-                const lsp_value col = lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k));
                 lsp_scale_number(type, x, (const double[]){col.re, col.im});
             }
             lsp_value_set(type, s->A->val, k, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
@@ -72,44 +91,39 @@ done:
     return status;
 }
 
+/* Finds the first entry whose product does not fit. */
+LSP_INLINE void find_in_rows(lsp_type type, scaling *s, int64_t begin, int64_t end) {
+    const lsp_csr *A = s->A;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row = s->rows ? lsp_index_at(s->rows, type, i) : 1;
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            const int64_t col = s->cols ? lsp_index_at(s->cols, type, lsp_csr_col(A, k)) : 1;
+            if (!lsp_scale_fits(type, row, lsp_index_at(A->val, type, k), col)) {
+                lsp_lower(&s->wide, k);
+                return;
+            }
+        }
+    }
+}
+static void find_share(void *data, int64_t begin, int64_t end) {
+    scaling *s = data;
+    LSP_WITH_INDEX(s->A->val_type, find_in_rows, s, begin, end);
+}
+
 static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_scale_cuda(ctx, A, rows, cols);
+    lsp_status status = LSP_OK;
+    scaling s = {.A = A, .rows = rows, .cols = cols, .wide = A->nnz};
+    const bool there = A->where == LSP_CUDA;
+    if (may_overflow(A) && there) {
+        LSP_TRY(lsp_values_on_gpu.csr_scale_wide(ctx, A, rows, cols, &s.wide));
+    } else if (may_overflow(A)) {
+        lsp_csr_for_rows(ctx, A, find_share, &s);
     }
-    lsp_csr_for_rows(ctx, A, scale_share, &(scaling){.A = A, .rows = rows, .cols = cols});
-    return LSP_OK;
-}
-
-/* Puts back the values of a widened matrix, if they fit. */
-static lsp_status put_back(lsp_ctx *ctx, const lsp_csr *wide, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    LSP_TRY(lsp_csr_check_fits(ctx, "A", wide, A->val_type));
-    LSP_TRY(lsp_convert_values(ctx, A->where, A->val_type, A->val, LSP_I64, wide->val, A->nnz));
-done:
-    return status;
-}
-
-/* *factors = n of them as LSP_I64. */
-static lsp_status widen_factors(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
-    lsp_status status = LSP_OK;
-    void *wide;
-    if (*factors != NULL) {
-        LSP_TRY(lsp_scratch_at(ctx, A->where, n, sizeof(int64_t), &wide));
-        LSP_TRY(lsp_convert_values(ctx, A->where, LSP_I64, wide, A->val_type, *factors, n));
-        *factors = wide;
+    LSP_TRY(check_results(ctx, A, s.wide));
+    if (there) {
+        return lsp_values_on_gpu.csr_scale(ctx, A, rows, cols);
     }
-done:
-    return status;
-}
-
-static lsp_status scale_narrow(lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols) {
-    lsp_status status = LSP_OK;
-    lsp_csr wide;
-    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
-    LSP_TRY(widen_factors(ctx, A, A->rows, &rows));
-    LSP_TRY(widen_factors(ctx, A, A->cols, &cols));
-    LSP_TRY(scale(ctx, &wide, rows, cols));
-    LSP_TRY(put_back(ctx, &wide, A));
+    lsp_csr_for_rows(ctx, A, scale_share, &s);
 done:
     return status;
 }
@@ -123,7 +137,7 @@ lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void 
                 lsp_type_name(A->val_type));
     LSP_TRY(set_apart(ctx, A, A->rows, &rows));
     LSP_TRY(set_apart(ctx, A, A->cols, &cols));
-    LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? scale_narrow(ctx, A, rows, cols) : scale(ctx, A, rows, cols));
+    LSP_TRY(scale(ctx, A, rows, cols));
 done:
     if (ctx != NULL) {
         lsp_scratch_release(ctx, mark);
@@ -142,8 +156,8 @@ typedef struct mapping {
 LSP_INLINE void map_values(lsp_type type, lsp_function function, const mapping *m, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) {
         const lsp_value value = lsp_value_of(type, m->A->val, k);
-        if (type == LSP_I64) {
-            ((int64_t *)m->A->val)[k] = lsp_map_whole(function, m->parameter, value.whole);
+        if (lsp_is_integer(type)) {
+            lsp_value_set(type, m->A->val, k, (lsp_value){0, 0, lsp_map_whole(function, m->parameter, value.whole)});
             continue;
         }
         double x[2] = {value.re, value.im};
@@ -175,24 +189,35 @@ static void map_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(m->A->val_type, map_typed, m, begin, end);
 }
 
-static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_apply_cuda(ctx, A, function, parameter);
+LSP_INLINE int64_t find_result(lsp_type type, const mapping *m, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k++) {
+        if (!lsp_map_fits(type, m->function, m->parameter, lsp_index_at(m->A->val, type, k))) {
+            return k;
+        }
     }
-    lsp_for_shares(ctx, A->nnz, least_share, map_share,
-                   &(mapping){.A = A, .function = function, .parameter = parameter});
-    return LSP_OK;
+    return end;
+}
+static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
+    const mapping *m = data;
+    return LSP_WITH_INDEX(m->A->val_type, find_result, m, begin, end);
 }
 
-static lsp_status apply_narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter) {
+static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
     lsp_status status = LSP_OK;
-    lsp_csr wide;
-    const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
-    LSP_TRY(apply(ctx, &wide, function, parameter));
-    LSP_TRY(put_back(ctx, &wide, A));
+    mapping m = {.A = A, .function = function, .parameter = parameter};
+    int64_t wide = A->nnz;
+    const bool there = A->where == LSP_CUDA;
+    if (may_overflow(A) && there) {
+        LSP_TRY(lsp_values_on_gpu.csr_apply_wide(ctx, A, function, parameter, &wide));
+    } else if (may_overflow(A)) {
+        wide = lsp_first(ctx, A->nnz, find_wide, &m);
+    }
+    LSP_TRY(check_results(ctx, A, wide));
+    if (there) {
+        return lsp_values_on_gpu.csr_apply(ctx, A, function, parameter);
+    }
+    lsp_for_shares(ctx, A->nnz, least_share, map_share, &m);
 done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -218,8 +243,7 @@ lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double
     LSP_REQUIRE(A->val_type != LSP_C64 || (function != LSP_SQRT && function != LSP_SIGN && function != LSP_POWER),
                 LSP_ERR_UNSUPPORTED, "square roots, signs and powers of complex values are not offered");
     LSP_TRY(lsp_is_integer(A->val_type) ? check_whole(ctx, function, parameter) : LSP_OK);
-    LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? apply_narrow(ctx, A, function, parameter)
-                                                      : apply(ctx, A, function, parameter));
+    LSP_TRY(apply(ctx, A, function, parameter));
 done:
     return status;
 }

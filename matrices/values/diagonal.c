@@ -49,7 +49,7 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
 
 static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     if (A->where == LSP_CUDA) {
-        return lsp_csr_diagonal_cuda(ctx, A, diagonal);
+        return lsp_values_on_gpu.csr_diagonal(ctx, A, diagonal);
     }
     lsp_csr_for_rows(ctx, A, take_share, &(diagonal_of){.A = A, .diagonal = diagonal});
     return LSP_OK;
@@ -63,7 +63,7 @@ static lsp_status take_narrow(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     lsp_csr wide, D = {0};
     LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
     LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .where = A->where}, &D));
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_fill_diagonal_cuda(ctx, NULL, &D) : LSP_OK);
+    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_fill_diagonal(ctx, NULL, &D) : LSP_OK);
     if (A->where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &D});
     }
@@ -104,7 +104,7 @@ lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, 
                 lsp_type_name(val_type));
     LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .where = where}, &made));
     if (where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_fill_diagonal_cuda(ctx, diagonal, &made));
+        LSP_TRY(lsp_values_on_gpu.csr_fill_diagonal(ctx, diagonal, &made));
     } else {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &made, .diagonal = (void *)diagonal});
     }

@@ -80,14 +80,16 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* *ready = A, or a copy, *made, whose rows ascend strictly. */
-static lsp_status order(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *made, const lsp_csr **ready) {
+/* *ready = A, or a copy, *made, whose rows ascend strictly. The ones of a pattern are summed as values of `ones`; with
+ * LSP_NONE several of them are one. */
+static lsp_status order(lsp_ctx *ctx, const lsp_csr *A, lsp_type ones, lsp_csr *made, const lsp_csr **ready) {
     lsp_status status = LSP_OK;
     int64_t row;
     *ready = A;
     LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
     if (row < A->rows) {
-        const lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, A->where};
+        const lsp_type type = A->val_type == LSP_NONE ? ones : A->val_type;
+        const lsp_csr_types types = {A->rowptr_type, A->col_type, type, type == LSP_NONE, A->where};
         LSP_TRY(lsp_csr_copy(ctx, A, &types, made));
         LSP_TRY(lsp_csr_sort_rows(ctx, made));
         LSP_TRY(lsp_csr_sum_duplicates(ctx, made, NULL));
@@ -107,7 +109,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     const lsp_csr_types types = {m.A->rowptr_type, m.A->col_type, m.A->val_type, m.A->val_type == LSP_NONE, A->where};
     *done = true;
     if (A->where == LSP_CUDA) {
-        return lsp_csr_hadamard_cuda(ctx, m.A, m.B, &types, C, done);
+        return lsp_values_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
     }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &m.starts));
     lsp_csr_for_rows(ctx, m.A, count_rows, &m);
@@ -129,8 +131,9 @@ static lsp_status multiply_any(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
         LSP_TRY(multiply(ctx, A, B, C, &done));
     }
     if (!done) {
-        LSP_TRY(order(ctx, A, &sorted_a, &a));
-        LSP_TRY(order(ctx, B, &sorted_b, &b));
+        const lsp_type type = lsp_common_type(A->val_type, B->val_type), ones = type == LSP_C64 ? LSP_F64 : type;
+        LSP_TRY(order(ctx, A, ones, &sorted_a, &a));
+        LSP_TRY(order(ctx, B, ones, &sorted_b, &b));
         LSP_TRY(multiply(ctx, a, b, C, &done));
     }
 done:

@@ -138,6 +138,34 @@ LSP_NUMBER int64_t lsp_map_whole(lsp_function function, double parameter, int64_
     }
 }
 
+/* Does x fit an integer type? Everything fits LSP_BOOL, where all but 0 is 1. */
+LSP_NUMBER bool lsp_fits_integer(lsp_type type, __int128 x) {
+    return type == LSP_BOOL || (type == LSP_I32 ? x == (int32_t)x : x == (int64_t)x);
+}
+
+/* Does the exact function(x) fit an integer type? */
+LSP_NUMBER bool lsp_map_fits(lsp_type type, lsp_function function, double parameter, int64_t x) {
+    const __int128 whole = function >= LSP_MULTIPLY ? (int64_t)parameter : 0;
+    __int128 y = function == LSP_ABS && x < 0 ? -(__int128)x
+                 : function == LSP_NEGATE     ? -(__int128)x
+                 : function == LSP_MULTIPLY   ? x * whole
+                 : function == LSP_ADD        ? x + whole
+                 : function == LSP_POWER      ? 1
+                 : function == LSP_CONSTANT   ? whole
+                                              : x;
+    for (int64_t left = function == LSP_POWER && (x < -1 || x > 1) ? (int64_t)whole : 0;
+         left > 0 && lsp_fits_integer(LSP_I64, y); left--) { /* at most 64 steps */
+        y *= x;
+    }
+    return lsp_fits_integer(type, y);
+}
+
+/* Does the exact row * x * col fit an integer type? */
+LSP_NUMBER bool lsp_scale_fits(lsp_type type, int64_t row, int64_t x, int64_t col) {
+    const __int128 first = (__int128)row * x, most = (__int128)1 << 63;
+    return col == 0 || (first >= -most && first <= most && lsp_fits_integer(type, first * col));
+}
+
 /* a and b joined, and what changes neither, for LSP_REDUCE_SUM, LSP_REDUCE_MIN and LSP_REDUCE_MAX. */
 LSP_NUMBER int64_t lsp_join_whole(lsp_reduction reduction, int64_t a, int64_t b) {
     return reduction == LSP_REDUCE_MIN   ? (a < b ? a : b)

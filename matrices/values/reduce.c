@@ -31,26 +31,18 @@ typedef struct pieces {
 } pieces;
 
 /* f(type, reduction, ...) with the reduction a constant: every one gets loops of its own. */
-#define WITH_REDUCTION(reduction, f, type, ...)                                                                        \
+#define CASE(name, f, type, ...)                                                                                       \
+    case name:                                                                                                         \
+        f(type, name, __VA_ARGS__);                                                                                    \
+        break;
+#define WITH_REDUCTION(reduction, ...)                                                                                 \
     switch (reduction) {                                                                                               \
-    case LSP_REDUCE_SUM:                                                                                               \
-        f(type, LSP_REDUCE_SUM, __VA_ARGS__);                                                                          \
-        break;                                                                                                         \
-    case LSP_REDUCE_MIN:                                                                                               \
-        f(type, LSP_REDUCE_MIN, __VA_ARGS__);                                                                          \
-        break;                                                                                                         \
-    case LSP_REDUCE_MAX:                                                                                               \
-        f(type, LSP_REDUCE_MAX, __VA_ARGS__);                                                                          \
-        break;                                                                                                         \
-    case LSP_REDUCE_NORM1:                                                                                             \
-        f(type, LSP_REDUCE_NORM1, __VA_ARGS__);                                                                        \
-        break;                                                                                                         \
-    case LSP_REDUCE_NORM2:                                                                                             \
-        f(type, LSP_REDUCE_NORM2, __VA_ARGS__);                                                                        \
-        break;                                                                                                         \
-    case LSP_REDUCE_NORM_MAX:                                                                                          \
-        f(type, LSP_REDUCE_NORM_MAX, __VA_ARGS__);                                                                     \
-        break;                                                                                                         \
+        CASE(LSP_REDUCE_SUM, __VA_ARGS__)                                                                              \
+        CASE(LSP_REDUCE_MIN, __VA_ARGS__)                                                                              \
+        CASE(LSP_REDUCE_MAX, __VA_ARGS__)                                                                              \
+        CASE(LSP_REDUCE_NORM1, __VA_ARGS__)                                                                            \
+        CASE(LSP_REDUCE_NORM2, __VA_ARGS__)                                                                            \
+        CASE(LSP_REDUCE_NORM_MAX, __VA_ARGS__)                                                                         \
     default:                                                                                                           \
         break;                                                                                                         \
     }
@@ -63,7 +55,8 @@ LSP_INLINE double term_at(lsp_type type, lsp_reduction reduction, int part, cons
                                                     : lsp_reduce_term(reduction, value.re, value.im, type == LSP_C64);
 }
 
-/* Joins 1 to 8 terms; n is a constant. Lanes without a term would change nothing, so they are left out. */
+/* Joins 1 to 8 terms; n is a constant. Lanes without a term would change nothing, so they are left out. Rows of 3 to 8
+ * entries take 0.6 to 0.7 of the instructions that a loop over n takes. */
 LSP_INLINE double join_few(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin, int n) {
     const bool largest = lsp_takes_largest(reduction);
     double lanes[few];
@@ -210,7 +203,7 @@ static void reduce_whole(const lsp_ctx *ctx, reducing *r) {
 LSP_INLINE void join_pieces(lsp_type type, lsp_reduction reduction, const pieces *p, int64_t first, int64_t last) {
     for (int64_t k = first; k < last; k++) {
         const int64_t at = k * LSP_LIST_PIECE;
-        p->joined[k] = join(type, reduction, p->part, p->val, p->begin + at, lsp_min(p->n - at, LSP_LIST_PIECE));
+        p->joined[k] = join_many(type, reduction, p->part, p->val, p->begin + at, lsp_min(p->n - at, LSP_LIST_PIECE));
     }
 }
 LSP_INLINE void join_typed(lsp_type type, const pieces *p, int64_t first, int64_t last) {
@@ -281,7 +274,7 @@ lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reductio
         LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
         A = &columns;
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_reduce_cuda(ctx, A, reduction, axis == LSP_ALL, results)
+    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, axis == LSP_ALL, results)
                                  : reduce_on_host(ctx, A, reduction, axis == LSP_ALL, results));
 done:
     if (ctx != NULL) {

@@ -1,25 +1,14 @@
-/* Shared by the files of this folder, and their GPU side: gpu/values.cu, gpu/reduce.cu; gpu/none.c in a build without
- * CUDA. Matrices were checked. */
+/* Shared by the files of this folder, and their GPU side: gpu/values.cu, gpu/reduce.cu. Matrices were
+ * checked. */
 #ifndef LSP_MATRICES_VALUES_VALUES_H
 #define LSP_MATRICES_VALUES_VALUES_H
 
+#include "matrices/table.h"
 #include "number.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* lsp_csr_scale, lsp_csr_apply and lsp_csr_diagonal on the GPU. */
-lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols);
-lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter);
-lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal);
-
-/* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */
-lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_csr *B);
-
-/* lsp_csr_hadamard on the GPU, unless a row does not ascend strictly: then *done is false. Waits for nnz(C). */
-lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types,
-                                 lsp_csr *C, bool *done);
 
 /* Is the result of a reduction of integers an integer? Norms are doubles. */
 static inline bool lsp_reduces_whole(lsp_type val_type, lsp_reduction reduction) {
@@ -35,8 +24,26 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
                                                                 : val_type;
 }
 
-/* lsp_csr_reduce of the rows of A, or of all its entries. Waits. */
-lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results);
+/* clang-format off */
+#define LSP_VALUES_GPU(E)                                                                                              \
+    /* lsp_csr_scale, lsp_csr_apply and lsp_csr_diagonal on the GPU. */                                                \
+    E(csr_scale, (lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols))                                       \
+    E(csr_apply, (lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter))                                  \
+    /* entry = the first one that they would give a value that does not fit its type, LSP_I32 or LSP_I64; nnz if       \
+     * none. Wait. */                                                                                                  \
+    E(csr_scale_wide, (lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols, int64_t *entry))            \
+    E(csr_apply_wide, (lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter, int64_t *entry))       \
+    E(csr_diagonal, (lsp_ctx *ctx, const lsp_csr *A, void *diagonal))                                                  \
+    /* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */                                             \
+    E(csr_fill_diagonal, (lsp_ctx *ctx, const void *diagonal, lsp_csr *B))                                             \
+    /* lsp_csr_hadamard on the GPU, unless a row does not ascend strictly: then *done is false. Waits for              \
+     * nnz(C). */                                                                                                      \
+    E(csr_hadamard, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types, lsp_csr *C,         \
+                     bool *done))                                                                                      \
+    /* lsp_csr_reduce of the rows of A, or of all its entries. Waits. */                                               \
+    E(csr_reduce, (lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results))
+/* clang-format on */
+LSP_GPU_TABLE(lsp_values_on_gpu, LSP_VALUES_GPU)
 
 #ifdef __cplusplus
 }

@@ -67,8 +67,7 @@ static bool sorts_by_one_kernel(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
 }
 
-/* How a sort is done. A call finds it once: a small sort takes a few microseconds, of which the table would be a tenth.
- */
+/* How a sort is done. A call finds it once: making the table takes a tenth of the time of a small sort. */
 typedef struct sort_choice {
     bool small, list_few;    /* one kernel sorts all; one block lists all */
     lsp_segsort_table table; /* if `small`, without the changes of table_for: no kernel reads the limits of classes */

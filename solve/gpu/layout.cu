@@ -81,7 +81,7 @@ static lsp_status sort_rows(lsp_ctx *ctx, const resident_matrix *M, int64_t n, u
     sort.values = sort.values_out = row;
     sort.flags = LSP_SORT_DESCENDING;
     sort.where = LSP_CUDA;
-    return n > 0 ? lsp_segsort(ctx, &sort) : LSP_OK;
+    return n > 0 ? lsp_segsort(ctx, &sort, NULL) : LSP_OK;
 }
 
 typedef struct layout_work { /* scratch */

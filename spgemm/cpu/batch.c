@@ -1,7 +1,7 @@
 /* The stacks of a batch on the CPU. Threads take shares of all row pointers or entries, however long a matrix is, and
  * go from matrix to matrix in them. */
 #include "spgemm/batch.h"
-#include "matrices/matrices.h"
+#include "cpu.h"
 
 enum { least_share = 1 << 15 };
 

@@ -7,8 +7,56 @@
 #ifndef LSP_SPGEMM_CPU_CPU_H
 #define LSP_SPGEMM_CPU_CPU_H
 
-#include "core/semiring.h"
-#include "spgemm/spgemm.h"
+#include "spgemm/job.h"
+
+/* What a plan keeps on the CPU. */
+typedef struct lsp_spgemm_cpu {
+    bool ascending;          /* rows of B */
+    bool exact;              /* many rows of B are exact repeats */
+    int64_t *rowptr;         /* rows + 1: C's row pointers, once `counted`; before, the products of row i in i + 1 */
+    int64_t *block_rows;     /* info.blocks + 1: pieces of about equal work */
+    uint8_t *ways, *repeats; /* of A's rows, of B's rows */
+    char *ranks;
+    int64_t *block_ranks; /* where the ranks of each block begin */
+    int32_t *c_col;       /* C's columns, if small.h replays the product; else NULL */
+    /* Made when the plan was, and taken by each pass; the choice, if memory suffices for it. */
+    lsp_spgemm_choice choice;
+    const struct lsp_spgemm_kernels *kernels; /* for the index types of op(A) and op(B) */
+    const lsp_word_sort *sort;
+} lsp_spgemm_cpu;
+
+/* inspect.c: the facts, the ways of rows, and blocks of about equal work. */
+lsp_status lsp_spgemm_cpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
+/* Hashes of the structures of A and B. */
+lsp_status lsp_spgemm_cpu_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
+
+/* threads.c: a pass, with scratch of this choice; `available` bounds the ranks that counting keeps. */
+lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, const lsp_spgemm_choice *choice,
+                               int64_t available);
+bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan); /* frees the kept ranks; false: there are none */
+void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C); /* C's row pointers, from the plan */
+
+/* masked.c: C's entries in the mask. */
+lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
+
+/* batch.c: the stacks of a batch. */
+lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
+lsp_status lsp_batch_shift_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f);
+lsp_status lsp_batch_ends_cpu(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
+lsp_status lsp_batch_rebase_cpu(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
+
+/* Is a matrix larger than the cache of a core? */
+static inline bool lsp_is_far(const lsp_csr *B) {
+    enum { NEAR = 1 << 16 };
+    return B->nnz > NEAR;
+}
+
+/* A value of A; 1 for a pattern. */
+static inline double lsp_spgemm_value_at(const lsp_csr *A, int64_t i) {
+    return A->val_type == LSP_F64   ? ((const double *)A->val)[i]
+           : A->val_type == LSP_F32 ? (double)((const float *)A->val)[i]
+                                    : 1.0;
+}
 
 /* How a row of C is made, as bits. */
 enum {

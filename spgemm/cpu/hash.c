@@ -3,7 +3,6 @@
  * says, and an eighth more. If that is too little, the product is left to a plan. */
 #include "hash.h"
 #include "core/isa.h"
-#include "matrices/matrices.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -268,6 +267,7 @@ lsp_status lsp_spgemm_hash(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
     if (!take_sample(&p, &found) || !is_promising(&found)) {
         goto done;
     }
+    p.threads = found.products * (A->rows / found.rows) <= LSP_ALONE ? 1 : p.threads;
     p.far = B->nnz > NEAR && found.jumps > found.rows / 2;
     LSP_TRY(make_result(ctx, &p, &found, &made));
     *done = !p.failed;

@@ -4,7 +4,7 @@
 #ifndef LSP_SPGEMM_CPU_HASH_H
 #define LSP_SPGEMM_CPU_HASH_H
 
-#include "spgemm/spgemm.h"
+#include "cpu.h"
 
 enum {
     LSP_HASH_SLOTS = 1 << 10, /* 8 KiB of keys and 2 KiB of places */
@@ -43,14 +43,10 @@ typedef struct lsp_hash_job {
 
 /* Makes rows from job->next on, and moves job->next and job->ends behind the last one: all, or as many as surely fit.
  * Returns the number of their entries; -1 if a row has too many columns. */
-int64_t lsp_spgemm_hash_rows_portable(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_rows_avx2(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_rows_avx512(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_complex_rows_portable(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_complex_rows_avx2(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_complex_rows_avx512(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_integer_rows_portable(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_integer_rows_avx2(lsp_hash_job *job);
-int64_t lsp_spgemm_hash_integer_rows_avx512(lsp_hash_job *job);
+#define LSP_HASH_ROWS(isa)                                                                                             \
+    int64_t lsp_spgemm_hash_rows_##isa(lsp_hash_job *job);                                                             \
+    int64_t lsp_spgemm_hash_complex_rows_##isa(lsp_hash_job *job);                                                     \
+    int64_t lsp_spgemm_hash_integer_rows_##isa(lsp_hash_job *job);
+LSP_HASH_ROWS(portable) LSP_HASH_ROWS(avx2) LSP_HASH_ROWS(avx512)
 
 #endif

@@ -1,6 +1,7 @@
-/* Inspects A and B before C = A*B is made: hashes their structure, counts the products of every row
- * (lsp_spgemm_inspect_rows), and cuts the rows into blocks of about equal work. */
-#include "spgemm/spgemm.h"
+/* Inspects A and B before C = A*B is made: hashes their structure, counts the products of every row, and cuts the rows
+ * into blocks of about equal work. */
+#include "core/isa.h"
+#include "cpu.h"
 #include <string.h>
 
 /* ---- the hash of a structure ---- */
@@ -58,9 +59,123 @@ static uint64_t hash_bytes(lsp_ctx *ctx, const void *memory, size_t bytes, uint6
     return mixed(h.sum);
 }
 
-uint64_t lsp_spgemm_structure(lsp_ctx *ctx, const lsp_csr *A) {
+static uint64_t hash_structure(lsp_ctx *ctx, const lsp_csr *A) {
     uint64_t hash = hash_bytes(ctx, A->rowptr, ((size_t)A->rows + 1) * lsp_type_bytes(A->rowptr_type), 1);
     return hash_bytes(ctx, A->col, (size_t)A->nnz * lsp_type_bytes(A->col_type), hash);
+}
+
+lsp_status lsp_spgemm_cpu_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]) {
+    structure[0] = hash_structure(ctx, A);
+    structure[1] = A == B ? structure[0] : hash_structure(ctx, B);
+    return LSP_OK;
+}
+
+/* ---- rows ---- */
+
+/* The findings of one part of the rows. */
+typedef struct findings {
+    int64_t repeats, exact;
+    bool ascending, fits;
+    lsp_spgemm_facts facts;
+} findings;
+
+typedef struct inspecting {
+    lsp_spgemm_plan *plan;
+    const lsp_spgemm_kernels *kernels;
+    lsp_spgemm_pass pass;
+    int64_t parts;
+    findings *found; /* of each part */
+} inspecting;
+
+static void find_repeats_part(void *data, int64_t part, int thread) {
+    inspecting *l = data;
+    const lsp_csr *B = &l->pass.job->B;
+    findings *mine = &l->found[part];
+    int64_t begin, end;
+    lsp_share(B->rows, (int)part, (int)l->parts, &begin, &end);
+    mine->repeats = mine->exact = 0;
+    mine->ascending = l->kernels->find_repeats(B, begin, end, l->plan->cpu->repeats, &mine->repeats, &mine->exact);
+    (void)thread;
+}
+
+static void count_products_part(void *data, int64_t part, int thread) {
+    inspecting *l = data;
+    findings *mine = &l->found[part];
+    int64_t begin, end;
+    lsp_share(l->pass.job->A.rows, (int)part, (int)l->parts, &begin, &end);
+    mine->facts = (lsp_spgemm_facts){0};
+    mine->fits = l->kernels->count_products(&l->pass, begin, end, &mine->facts);
+    (void)thread;
+}
+
+/* Sums up what all parts found in B. */
+static findings all_repeats(const inspecting *l) {
+    findings all = {.ascending = true};
+    for (int64_t part = 0; part < l->parts; part++) {
+        all.ascending = all.ascending && l->found[part].ascending;
+        all.repeats += l->found[part].repeats;
+        all.exact += l->found[part].exact;
+    }
+    return all;
+}
+
+/* Sums up, in the plan, what all parts found in A. False if an int64_t cannot hold the products. */
+static bool all_products(const inspecting *l) {
+    lsp_spgemm_facts *all = &l->plan->facts;
+    bool fits = true;
+    for (int64_t part = 0; part < l->parts && fits; part++) {
+        const lsp_spgemm_facts *mine = &l->found[part].facts;
+        fits = l->found[part].fits && lsp_add(all->products, mine->products, &all->products);
+        all->nnz_bound += fits ? mine->nnz_bound : 0;
+        all->max_row_products = lsp_max(all->max_row_products, mine->max_row_products);
+        all->sort_products = lsp_max(all->sort_products, mine->sort_products);
+        all->window_columns = lsp_max(all->window_columns, mine->window_columns);
+    }
+    return fits;
+}
+
+/* Reads every entry, by threads. Writes the products of row i to rowptr[i + 1], the facts, and `ascending`. */
+static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+    enum {
+        PARTS = 16,
+        LEAST_PART = 256,
+        USEFUL = 8
+    }; /* parts a thread; rows of a part; one row in USEFUL must repeat the row above */
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->cpu->rowptr};
+    inspecting l = {.plan = plan, .pass = {.job = &job, .far = lsp_is_far(B)}};
+    findings only, *many = NULL, b_rows;
+    const int64_t half = A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2;
+    const int threads = half <= LSP_ALONE ? 1 : lsp_threads_for(ctx, half, LSP_WORTH_A_THREAD / 2);
+    l.kernels = plan->cpu->kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
+    plan->cpu->sort = lsp_segsort_get_kernels(ctx)->sort;
+    l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
+    plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
+    if (l.parts > 1) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, l.parts, sizeof *many, (void **)&many));
+    }
+    l.found = many ? many : &only;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->cpu->ways));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->cpu->repeats));
+    lsp_for_parts(ctx, l.parts, threads, find_repeats_part, &l);
+    b_rows = all_repeats(&l);
+    if (b_rows.repeats == 0 || b_rows.repeats < B->rows / USEFUL) {
+        lsp_free(ctx, plan->cpu->repeats);
+        plan->cpu->repeats = NULL;
+    }
+    plan->cpu->ascending = job.ascending = b_rows.ascending;
+    plan->cpu->exact = b_rows.exact > 0 && b_rows.exact >= B->rows / USEFUL;
+    plan->cpu->rowptr[0] = 0;
+    l.pass.ways = plan->cpu->ways;
+    l.pass.repeats = plan->cpu->repeats;
+    lsp_for_parts(ctx, l.parts, threads, count_products_part, &l);
+    LSP_REQUIRE(all_products(&l), LSP_ERR_OVERFLOW,
+                "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
+                (long long)A->cols, (long long)B->rows, (long long)B->cols);
+done:
+    lsp_free(ctx, many);
+    return status;
 }
 
 /* ---- blocks ---- */
@@ -72,47 +187,28 @@ static lsp_status cut_blocks(lsp_spgemm_plan *plan, const lsp_csr *A) {
     lsp_ctx *ctx = plan->ctx;
     int64_t half = plan->facts.products / 2 + A->nnz / 2 + A->rows / 2, blocks = 0;
     int64_t target = lsp_max(half / (BLOCKS / 2), LEAST_WORK), most = half / (target / 2) + 8, work = target;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, most + 1, sizeof *plan->block_rows, (void **)&plan->block_rows));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, most + 1, sizeof *plan->cpu->block_rows, (void **)&plan->cpu->block_rows));
     for (int64_t i = 0; i < A->rows; i++) {
         if (work >= target && blocks < most) {
-            plan->block_rows[blocks++] = i;
+            plan->cpu->block_rows[blocks++] = i;
             work = 0;
         }
         int64_t entries = lsp_index_at(A->rowptr, A->rowptr_type, i + 1) - lsp_index_at(A->rowptr, A->rowptr_type, i);
-        if (!lsp_add(work, 1 + entries, &work) || !lsp_add(work, plan->rowptr[i + 1], &work)) {
+        if (!lsp_add(work, 1 + entries, &work) || !lsp_add(work, plan->cpu->rowptr[i + 1], &work)) {
             work = target;
         }
     }
-    plan->block_rows[blocks] = A->rows;
+    plan->cpu->block_rows[blocks] = A->rows;
     plan->info.blocks = blocks;
 done:
     return status;
 }
 
-lsp_status lsp_spgemm_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
+lsp_status lsp_spgemm_cpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, A->rows + 1, sizeof *plan->rowptr, (void **)&plan->rowptr));
-    LSP_TRY(lsp_spgemm_inspect_rows(plan, A, B));
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, A->rows + 1, sizeof(int64_t), (void **)&plan->cpu->rowptr));
+    LSP_TRY(inspect_rows(plan, A, B));
     LSP_TRY(cut_blocks(plan, A));
 done:
     return status;
-}
-
-/* ---- the choice ---- */
-
-void lsp_spgemm_cpu_describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
-    lsp_spgemm_choice choice;
-    const lsp_spgemm_facts *facts = &plan->facts;
-    int64_t available = lsp_spgemm_available(plan->ctx, facts), scratch;
-    lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads, available, &choice);
-    if (!lsp_mul(choice.thread_bytes, choice.threads, &scratch)) {
-        scratch = INT64_MAX;
-    }
-    if (plan->type != LSP_NONE && B->val_type != plan->type) {
-        scratch += B->nnz * (int64_t)lsp_type_bytes(plan->type);
-    }
-    plan->info.method = choice.method;
-    lsp_spgemm_explain(facts, &choice, plan->info.reason, sizeof plan->info.reason);
-    plan->info.scratch_bytes = scratch;
 }

@@ -171,36 +171,26 @@ static void settle_f32(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(float);
 static void settle_f64(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(double); }
 static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
 
-/* CLEAR and SETTLE in any semiring. */
-#define SEMIRING(type, suffix)                                                                                         \
-    static void clear_any_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                 \
-        const type nothing = (type)lsp_semiring_empty(job->semiring);                                                  \
-        for (int64_t k = at; k < at + n; k++) {                                                                        \
-            ((type *)job->C->val)[k] = nothing;                                                                        \
-        }                                                                                                              \
-    }                                                                                                                  \
-    static void settle_any_##suffix(const lsp_csr *C, int64_t at, int64_t n) { settle_##suffix(C, at, n); }
-SEMIRING(float, f32)
-SEMIRING(double, f64)
-
 /* A complex value is two doubles. */
 ALWAYS void clear_complex(const lsp_spgemm_job *job, int64_t at, int64_t n) { clear_f64(job, 2 * at, 2 * n); }
 static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64(C, 2 * at, 2 * n); }
 
-/* Every integer is a number. */
-ALWAYS void clear_i64(const lsp_spgemm_job *job, int64_t at, int64_t n) {
-    for (int64_t k = at; k < at + n; k++) {
-        ((int64_t *)job->C->val)[k] = 0;
+/* The same in any semiring, and for integers, each of which is a number. */
+#define CLEAR_TO(suffix, type, nothing)                                                                                \
+    ALWAYS void clear_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                     \
+        const type empty = (type)(nothing);                                                                            \
+        for (int64_t k = at; k < at + n; k++) {                                                                        \
+            ((type *)job->C->val)[k] = empty;                                                                          \
+        }                                                                                                              \
     }
-}
-static void clear_any_i64(const lsp_spgemm_job *job, int64_t at, int64_t n) {
-    const int64_t nothing = lsp_semiring_empty_i64(job->semiring);
-    for (int64_t k = at; k < at + n; k++) {
-        ((int64_t *)job->C->val)[k] = nothing;
-    }
-}
-static void settle_i64(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
-static void settle_any_i64(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
+CLEAR_TO(any_f32, float, lsp_semiring_empty(job->semiring))
+CLEAR_TO(any_f64, double, lsp_semiring_empty(job->semiring))
+CLEAR_TO(i64, int64_t, 0)
+CLEAR_TO(any_i64, int64_t, lsp_semiring_empty_i64(job->semiring))
+#define settle_any_f32 settle_f32
+#define settle_any_f64 settle_f64
+#define settle_i64 settle_none
+#define settle_any_i64 settle_none
 
 /* Three versions: all indices of 32 bits; columns of B of 32 bits, other indices of either size; columns of B of 64. */
 #define COL int32_t

@@ -3,7 +3,7 @@
 #ifndef LSP_SPGEMM_CPU_MASKED_H
 #define LSP_SPGEMM_CPU_MASKED_H
 
-#include "spgemm/spgemm.h"
+#include "cpu.h"
 
 /* A hash table from column to entry of the mask's row at hand: a slot holds `base` plus the number of an entry. Values
  * left by earlier rows are below `base`, so nothing is cleared between rows. */
@@ -22,16 +22,6 @@ typedef struct lsp_masked_pass {
     int64_t *counts;         /* of row i at i + 1: entries of C */
     bool far;                /* B is larger than the cache of a core */
 } lsp_masked_pass;
-
-/* Slots for a row of the mask: one a column if the matrix has few columns, else 16 an entry, hashed. */
-static inline int64_t lsp_mask_slots(int64_t entries, int64_t cols) {
-    enum { DIRECT = 1 << 17, SLOTS_AN_ENTRY = 16, LEAST = 16 };
-    int64_t size = LEAST;
-    while (size / SLOTS_AN_ENTRY < entries) {
-        size *= 2;
-    }
-    return cols <= DIRECT || cols <= size ? lsp_max(cols, 1) : size;
-}
 
 /* Rows first .. last-1. */
 typedef void lsp_masked_rows(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first, int64_t last);

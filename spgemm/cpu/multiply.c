@@ -1,22 +1,12 @@
-/* C = op(A)*op(B) on the CPU by a plan, in two passes: the first counts the entries of every row, then C is allocated,
- * and the second fills it. A masked product takes one pass. */
-#include "matrices/matrices.h"
+/* C = op(A)*op(B) on the CPU: the device's table, and the two passes of a plan. The first pass counts the entries of
+ * every row, then C is allocated, and the second fills it. A masked product takes one pass. */
+#include "core/isa.h"
+#include "hash.h"
 #include "small.h"
 
 /* ---- operands ---- */
 
-void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops) {
-    if (ops->made_a) {
-        lsp_csr_free(ctx, &ops->A);
-    }
-    if (ops->made_b) {
-        lsp_csr_free(ctx, &ops->B);
-    }
-    *ops = (lsp_spgemm_operands){0};
-}
-
-lsp_status lsp_spgemm_cpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                        lsp_spgemm_operands *ops) {
+static lsp_status take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
@@ -37,25 +27,104 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_cpu_convert(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *val) {
-    return lsp_convert_values(ctx, LSP_HOST, type, val, A->val_type, A->val, A->nnz);
+/* ---- values and products ---- */
+
+typedef struct judging {
+    lsp_type type;
+    void *to;
+    const void *from;
+} judging;
+
+static void judge_share(void *data, int64_t begin, int64_t end) {
+    const judging *j = data;
+    for (int64_t k = begin; k < end; k++) {
+        const lsp_value value = lsp_value_of(j->type, j->from, k);
+        const bool truth = lsp_is_integer(j->type) ? value.whole != 0 : value.re != 0;
+        lsp_value_set(j->type, j->to, k, (lsp_value){truth, 0, truth});
+    }
 }
 
-/* Copies values to scratch in the type of the arithmetic, unless they have it already. */
-static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *B, lsp_type type) {
-    const lsp_csr from = *B;
-    return type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &from, type, B);
+static lsp_status truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
+    lsp_for_shares(ctx, n, 1 << 15, judge_share, &(judging){type, to, from});
+    return LSP_OK;
+}
+
+typedef struct counting {
+    const lsp_csr *A, *B;
+    int64_t products; /* atomic */
+} counting;
+
+static void count_share(void *data, int64_t begin, int64_t end) {
+    counting *c = data;
+    uint64_t products = 0; /* unsigned, because a malformed B may overflow it */
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t k = lsp_csr_col(c->A, e);
+        if (k >= 0 && k < c->B->rows) {
+            products += (uint64_t)lsp_csr_rowptr(c->B, k + 1) - (uint64_t)lsp_csr_rowptr(c->B, k);
+        }
+    }
+    __atomic_add_fetch(&c->products, (int64_t)products, __ATOMIC_RELAXED);
+}
+
+static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products) {
+    counting c = {.A = A, .B = B};
+    lsp_for_shares(ctx, A->nnz, 1 << 15, count_share, &c);
+    *products = c.products;
+    return LSP_OK;
+}
+
+/* ---- the choice ---- */
+
+/* Bytes of scratch of all threads; INT64_MAX if an int64_t cannot hold them. */
+static int64_t scratch_of(const lsp_spgemm_choice *choice) {
+    int64_t scratch;
+    return lsp_mul(choice->thread_bytes, choice->threads, &scratch) ? scratch : INT64_MAX;
+}
+
+static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    lsp_spgemm_choice *choice = &plan->cpu->choice;
+    const lsp_spgemm_facts *facts = &plan->facts;
+    lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads,
+                      lsp_spgemm_available(plan->ctx, facts), choice);
+    plan->info.method = choice->method;
+    lsp_spgemm_explain(facts, choice, plan->info.reason, sizeof plan->info.reason);
+    plan->info.scratch_bytes = scratch_of(choice);
+    if (plan->type != LSP_NONE && B->val_type != plan->type) {
+        plan->info.scratch_bytes += B->nnz * (int64_t)lsp_type_bytes(plan->type);
+    }
+}
+
+/* *choice = the plan's, if memory did not limit it and suffices for it now; else the best that fits. False: none fits.
+ */
+static bool fit(const lsp_spgemm_plan *plan, lsp_type type, int64_t available, lsp_spgemm_choice *choice) {
+    *choice = plan->cpu->choice;
+    return (!choice->limited && scratch_of(choice) <= available) ||
+           lsp_spgemm_choose(&plan->facts, plan->info.method, type, plan->ctx->options.threads, available, choice);
 }
 
 /* ---- the two passes ---- */
 
 static lsp_spgemm_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops) {
-    return (lsp_spgemm_job){
-        .A = ops->A, .B = ops->B, .type = plan->type, .ascending = plan->ascending, .semiring = plan->options.semiring};
+    return (lsp_spgemm_job){.A = ops->A,
+                            .B = ops->B,
+                            .type = plan->type,
+                            .ascending = plan->cpu->ascending,
+                            .semiring = plan->options.semiring,
+                            .rowptr = plan->cpu->rowptr};
 }
 
-static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
-    return plan->info.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(plan, job) : lsp_spgemm_cpu(plan, job);
+/* Counts rows, or fills C, with scratch of at most `available` bytes. */
+static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job, int64_t available) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_choice choice;
+    LSP_REQUIRE(fit(plan, job->counting ? LSP_NONE : job->type, available, &choice), LSP_ERR_MEMORY,
+                "multiplying needs %lld bytes of scratch at least, and %lld are available",
+                (long long)choice.thread_bytes, (long long)available);
+    LSP_TRY(choice.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(ctx, job)
+                                                  : lsp_spgemm_cpu_pass(plan, job, &choice, available));
+done:
+    return status;
 }
 
 /* Counts the rows of C, unless the plan has counted them in an earlier use. */
@@ -63,9 +132,9 @@ static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     lsp_status status = LSP_OK;
     if (!plan->counted) {
         job->counting = true;
-        LSP_TRY(run_pass(plan, job));
-        lsp_prefix_sum(plan->ctx, plan->rowptr, plan->facts.rows);
-        plan->info.nnz = plan->rowptr[plan->facts.rows];
+        LSP_TRY(run_pass(plan, job, lsp_spgemm_available(plan->ctx, &plan->facts)));
+        lsp_prefix_sum(plan->ctx, job->rowptr, plan->facts.rows);
+        plan->info.nnz = job->rowptr[plan->facts.rows];
         plan->counted = true;
         job->counting = false;
     }
@@ -77,26 +146,29 @@ done:
 static lsp_status convert_factors(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     lsp_status status = LSP_OK;
     const bool any = (plan->type == LSP_F32 || plan->type == LSP_F64) && !lsp_is_integer(job->A.val_type);
-    LSP_TRY(convert_values(plan->ctx, &job->B, plan->type));
-    LSP_TRY(any ? LSP_OK : convert_values(plan->ctx, &job->A, plan->type));
+    const lsp_csr A = job->A, B = job->B;
+    if (plan->type != LSP_NONE) {
+        LSP_TRY(lsp_csr_widen(plan->ctx, &B, plan->type, &job->B));
+        LSP_TRY(any ? LSP_OK : lsp_csr_widen(plan->ctx, &A, plan->type, &job->A));
+    }
 done:
     return status;
 }
 
-/* Allocates C, if it and the least scratch fit, and writes its row pointers. */
-static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
+/* Allocates C, if it and the least scratch fit, and writes its row pointers. *left = the bytes that remain. */
+static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_facts *facts = &plan->facts;
     lsp_csr_types types = plan->options.types;
     types.val_type = plan->type;
-    int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
-    int64_t bytes = lsp_spgemm_result_bytes(plan);
+    const int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
+    const int64_t bytes = lsp_spgemm_result_bytes(plan);
     lsp_spgemm_choice choice;
-    bool fits = lsp_spgemm_choose(facts, plan->info.method, plan->type, ctx->options.threads,
-                                  lsp_max(available - bytes, 0), &choice);
+    *left = lsp_max(available - bytes, 0);
+    const bool fits = fit(plan, plan->type, *left, &choice);
     if (!fits && lsp_spgemm_cpu_drop_ranks(plan)) {
-        return make_result(plan, C);
+        return make_result(plan, C, left);
     }
     LSP_REQUIRE(fits, LSP_ERR_MEMORY,
                 "the product has %lld entries and needs %lld bytes (%s) and at least %lld of scratch; %lld (%s) are "
@@ -109,26 +181,27 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_cpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr made = {0};
     lsp_spgemm_job job = job_of(plan, ops);
-    job.rowptr = plan->rowptr;
+    int64_t available = 0;
     job.C = update ? C : &made;
     job.update = update;
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_factors(plan, &job));
-    if (!update) {
-        LSP_TRY(make_result(plan, &made));
-    }
+    LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
     if (lsp_spgemm_small_knows_columns(plan)) {
         LSP_TRY(lsp_spgemm_small_replay(plan, &job.A, &job.B, update, job.C));
     } else {
-        LSP_TRY(lsp_spgemm_small_reserve(plan, &job.A, &job.B));
-        LSP_TRY(run_pass(plan, &job));
-        lsp_spgemm_small_keep_columns(plan, job.C);
+        LSP_TRY(plan->kept ? lsp_spgemm_small_reserve(plan, &job.A, &job.B) : LSP_OK);
+        const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
+        LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
+        if (plan->kept) {
+            lsp_spgemm_small_keep_columns(plan, job.C);
+        }
     }
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;
@@ -140,15 +213,53 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_cpu_multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C) {
+static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_spgemm_job job = job_of(plan, ops);
     LSP_TRY(convert_factors(plan, &job));
-    LSP_TRY(lsp_spgemm_masked(plan, &job, C));
+    LSP_TRY(lsp_spgemm_cpu_masked(plan, &job, C));
     lsp_progress(ctx, "multiply", 1);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
+
+/* ---- the table ---- */
+
+static lsp_status at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                          lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+    const lsp_status status = lsp_spgemm_small(ctx, A, B, options, C, info, done);
+    return status != LSP_OK || *done ? status : lsp_spgemm_hash(ctx, A, B, options, C, info, done);
+}
+
+static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops) {
+    const lsp_status status = take_operands(plan, A, B, ops);
+    return status != LSP_OK ? status : lsp_spgemm_cpu_inspect(plan, &ops->A, &ops->B);
+}
+
+static void release(lsp_spgemm_plan *plan) {
+    lsp_spgemm_cpu *cpu = plan->cpu;
+    void *const kept[] = {cpu->ranks, cpu->block_ranks, cpu->ways,      cpu->repeats,
+                          cpu->c_col, cpu->rowptr,      cpu->block_rows};
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        lsp_free(plan->ctx, kept[k]);
+    }
+}
+
+const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_cpu),
+                                             .at_once = at_once,
+                                             .inspect = inspect,
+                                             .take_operands = take_operands,
+                                             .describe = describe,
+                                             .read_structures = lsp_spgemm_cpu_structures,
+                                             .multiply = multiply,
+                                             .multiply_masked = multiply_masked,
+                                             .release = release,
+                                             .truth = truth,
+                                             .count_products = count_products,
+                                             .batch_gather = lsp_batch_gather_cpu,
+                                             .batch_shift = lsp_batch_shift_cpu,
+                                             .batch_ends = lsp_batch_ends_cpu,
+                                             .batch_rebase = lsp_batch_rebase_cpu};

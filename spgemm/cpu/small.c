@@ -2,14 +2,13 @@
  * For plans, it computes the values of a known C again. */
 #include "small.h"
 #include "core/isa.h"
-#include "matrices/matrices.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Rows are counted in SHARES shares. A part is a run of shares; parts have about equal products, and each thread makes
- * one, of at least THREAD_PRODUCTS products. */
-enum { SHARES = 64, MOST_PARTS = 16, THREAD_PRODUCTS = 1 << 12 };
+ * one. */
+enum { SHARES = 64, MOST_PARTS = 16 };
 
 typedef struct product {
     lsp_spgemm_info info;
@@ -151,7 +150,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, prod
     int32_t *rowptr;
     int64_t done = 0;
     int share = 0;
-    p->parts = (int)lsp_min(lsp_threads_for(ctx, p->info.products, THREAD_PRODUCTS), MOST_PARTS);
+    p->parts = (int)lsp_min(lsp_spgemm_threads(ctx, p->info.products), MOST_PARTS);
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &rowptr));
     p->info.scratch_bytes = (A->rows + 1) * 4;
     LSP_TRY(make_bits(ctx, B, p));
@@ -255,17 +254,17 @@ lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, con
     /* A replay pays if C's entries have many products each (adding by ranks is as fast otherwise), and if few rows of B
      * are exact repeats, which the plan adds together. */
     const int64_t products = plan->facts.products;
-    const bool pays = products <= LSP_SMALL_PRODUCTS || (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->route.exact &&
-                                                         products / 3 >= plan->info.nnz / 2);
-    const bool small = plan->kept && pays && suits(plan->ctx, A, B, &plan->options);
-    return !small || plan->route.c_col != NULL
+    const bool pays = products <= LSP_SMALL_PRODUCTS ||
+                      (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->cpu->exact && products / 3 >= plan->info.nnz / 2);
+    const bool small = pays && suits(plan->ctx, A, B, &plan->options);
+    return !small || plan->cpu->c_col != NULL
                ? LSP_OK
-               : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->route.c_col);
+               : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->cpu->c_col);
 }
 
 void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C) {
-    if (plan->route.c_col != NULL) {
-        memcpy(plan->route.c_col, C->col, (size_t)C->nnz * sizeof(int32_t));
+    if (plan->cpu->c_col != NULL) {
+        memcpy(plan->cpu->c_col, C->col, (size_t)C->nnz * sizeof(int32_t));
         lsp_spgemm_cpu_drop_ranks(plan);
     }
 }
@@ -280,7 +279,7 @@ typedef struct replaying {
 
 static void values_of_block(void *data, int64_t block, int thread) {
     replaying *a = data;
-    const int64_t *begin = a->plan->block_rows + block;
+    const int64_t *begin = a->plan->cpu->block_rows + block;
     lsp_small_job job = a->job;
     job.first = begin[0], job.end = begin[1];
     job.window = a->windows + (size_t)thread * a->window_bytes;
@@ -301,14 +300,14 @@ lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A
                                    const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const int threads = (int)lsp_min(lsp_threads_for(ctx, plan->facts.products, THREAD_PRODUCTS), MOST_PARTS);
+    const int threads = (int)lsp_min(lsp_spgemm_threads(ctx, plan->facts.products), MOST_PARTS);
     replaying a = {.plan = plan,
-                   .job = {.A = *A, .B = *B, .known = plan->rowptr, .col = plan->route.c_col, .val = C->val},
+                   .job = {.A = *A, .B = *B, .known = plan->cpu->rowptr, .col = plan->cpu->c_col, .val = C->val},
                    .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
     LSP_TRY(lsp_scratch_bytes(ctx, threads, a.window_bytes, false, (void **)&a.windows));
     lsp_for_parts(ctx, plan->info.blocks, threads, values_of_block, &a);
     if (!update) {
-        memcpy(C->col, plan->route.c_col, (size_t)C->nnz * sizeof(int32_t));
+        memcpy(C->col, plan->cpu->c_col, (size_t)C->nnz * sizeof(int32_t));
     }
 done:
     return status;

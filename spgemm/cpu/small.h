@@ -3,7 +3,7 @@
 #ifndef LSP_SPGEMM_CPU_SMALL_H
 #define LSP_SPGEMM_CPU_SMALL_H
 
-#include "spgemm/spgemm.h"
+#include "cpu.h"
 
 enum {
     LSP_SMALL_PRODUCTS = 1 << 15,       /* always small */
@@ -24,7 +24,7 @@ lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
 lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
 void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C);
 static inline bool lsp_spgemm_small_knows_columns(const lsp_spgemm_plan *plan) {
-    return plan->uses > 0 && plan->route.c_col != NULL;
+    return plan->uses > 0 && plan->cpu->c_col != NULL;
 }
 /* C has its row pointers. Its columns are written too, unless `update`. */
 lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
@@ -44,26 +44,15 @@ typedef struct lsp_small_job {
     int64_t words;        /* a multiple of 8 */
 } lsp_small_job;
 
-/* Makes the rows. Returns the number of their entries. */
-int64_t lsp_spgemm_small_rows_portable(const lsp_small_job *job);
-int64_t lsp_spgemm_small_rows_avx2(const lsp_small_job *job);
-int64_t lsp_spgemm_small_rows_avx512(const lsp_small_job *job);
-int64_t lsp_spgemm_small_complex_rows_portable(const lsp_small_job *job);
-int64_t lsp_spgemm_small_complex_rows_avx2(const lsp_small_job *job);
-int64_t lsp_spgemm_small_complex_rows_avx512(const lsp_small_job *job);
-int64_t lsp_spgemm_small_integer_rows_portable(const lsp_small_job *job);
-int64_t lsp_spgemm_small_integer_rows_avx2(const lsp_small_job *job);
-int64_t lsp_spgemm_small_integer_rows_avx512(const lsp_small_job *job);
-
-/* Computes the values of a C whose structure is known. Does not use `touched`. */
-void lsp_spgemm_small_values_portable(const lsp_small_job *job);
-void lsp_spgemm_small_values_avx2(const lsp_small_job *job);
-void lsp_spgemm_small_values_avx512(const lsp_small_job *job);
-void lsp_spgemm_small_complex_values_portable(const lsp_small_job *job);
-void lsp_spgemm_small_complex_values_avx2(const lsp_small_job *job);
-void lsp_spgemm_small_complex_values_avx512(const lsp_small_job *job);
-void lsp_spgemm_small_integer_values_portable(const lsp_small_job *job);
-void lsp_spgemm_small_integer_values_avx2(const lsp_small_job *job);
-void lsp_spgemm_small_integer_values_avx512(const lsp_small_job *job);
+/* _rows: makes the rows, and returns the number of their entries. _values: computes the values of a C whose structure
+ * is known, without `touched`. */
+#define LSP_SMALL_ROWS(isa)                                                                                            \
+    int64_t lsp_spgemm_small_rows_##isa(const lsp_small_job *job);                                                     \
+    int64_t lsp_spgemm_small_complex_rows_##isa(const lsp_small_job *job);                                             \
+    int64_t lsp_spgemm_small_integer_rows_##isa(const lsp_small_job *job);                                             \
+    void lsp_spgemm_small_values_##isa(const lsp_small_job *job);                                                      \
+    void lsp_spgemm_small_complex_values_##isa(const lsp_small_job *job);                                              \
+    void lsp_spgemm_small_integer_values_##isa(const lsp_small_job *job);
+LSP_SMALL_ROWS(portable) LSP_SMALL_ROWS(avx2) LSP_SMALL_ROWS(avx512)
 
 #endif

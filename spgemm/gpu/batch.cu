@@ -2,6 +2,7 @@
  * takes a tile of entries and finds its first and last matrix by binary search, so that a large matrix among small ones
  * is shared by many warps. */
 #include "core/launch.cuh"
+#include "gpu.h"
 #include "spgemm/batch.h"
 
 typedef unsigned long long ull;
@@ -178,21 +179,21 @@ done:
 
 extern "C" lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) {
     lsp_status status = LSP_OK;
-    int64_t *ends_there = NULL;
-    LSP_TRY(upload(ctx, r->spans, r->count, &r->there));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_there));
+    int64_t *ends_cuda = NULL;
+    LSP_TRY(upload(ctx, r->spans, r->count, &r->spans_cuda));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_cuda));
     {
-        const gpu_spans s = {r->there, r->count, r->W->rows + r->count, true};
+        const gpu_spans s = {r->spans_cuda, r->count, r->W->rows + r->count, true};
         LSP_TRY(LSP_LAUNCH(ctx, kernel_ends, lsp_blocks_for(ctx, r->count + 1, NT, SM_BLOCKS), NT, 0, s, r->W->rowptr,
-                           r->W->rowptr_type == LSP_I64, ends_there));
+                           r->W->rowptr_type == LSP_I64, ends_cuda));
     }
-    LSP_TRY(lsp_cuda_read(ctx, ends, ends_there, (r->count + 1) * (int64_t)sizeof *ends));
+    LSP_TRY(lsp_cuda_read(ctx, ends, ends_cuda, (r->count + 1) * (int64_t)sizeof *ends));
 done:
     return status;
 }
 
 extern "C" lsp_status lsp_batch_rebase_cuda(lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr) {
-    const gpu_spans s = {r->there, r->count, r->W->rows + r->count, true};
+    const gpu_spans s = {r->spans_cuda, r->count, r->W->rows + r->count, true};
     gpu_copy copy = {};
     copy.to = rowptr;
     copy.from_wide = r->W->rowptr_type == LSP_I64;

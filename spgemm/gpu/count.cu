@@ -121,12 +121,12 @@ static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     /* most rows of a group: few enough to give every warp work, and a multiple of 4, because 4 rows are made together
      */
     const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);
-    if (!plan->gpu.repeats) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu.repeats, (void **)&plan->gpu.repeats));
+    if (!plan->gpu->repeats) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu->repeats, (void **)&plan->gpu->repeats));
     }
-    job->repeats = plan->gpu.repeats;
+    job->repeats = plan->gpu->repeats;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_b, lsp_ceil_div(job->B.rows, REPEAT_WARPS * REPEAT_EACH), REPEAT_NT, 0,
-                       job->B, plan->gpu.repeats));
+                       job->B, plan->gpu->repeats));
     if (!job->duplicates) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_c, lsp_ceil_div(job->A.rows, REPEAT_ROWS), REPEAT_NT, 0, *job, most));
     }
@@ -134,29 +134,29 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
+extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     spg_job job = job_of(plan, operands);
-    const uint32_t *bins = plan->gpu.count_bins;
+    const uint32_t *bins = plan->gpu->count_bins;
     spg_counting *counting = &report_of(plan)->counting, here;
     bin_lists lists;
-    if (plan->gpu.all_short) {
-        plan->info.nnz = plan->gpu.nnz;
+    if (plan->gpu->all_short) {
+        plan->info.nnz = plan->gpu->nnz;
         return LSP_OK;
     }
-    if (plan->gpu.dense_b.strips > 0) {
+    if (plan->gpu->dense_b.strips > 0) {
         LSP_TRY(spg_count_dense_b(plan, operands));
     }
-    if (plan->gpu.dense_b.strips > 0) {
+    if (plan->gpu->dense_b.strips > 0) {
         return LSP_OK;
     }
-    if (plan->gpu.counting) { /* an earlier call failed halfway: begin anew */
-        LSP_TRY(clear(ctx, plan->gpu.report, sizeof(spg_report)));
+    if (plan->gpu->counting) { /* an earlier call failed halfway: begin anew */
+        LSP_TRY(clear(ctx, plan->gpu->report, sizeof(spg_report)));
         LSP_TRY(spg_inspect(plan, operands));
     }
-    plan->gpu.counting = true;
+    plan->gpu->counting = true;
     if (windowed(bins) > 0) {
         LSP_TRY(find_repeats(plan, &job));
     }
@@ -168,8 +168,8 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(ctx, job.A.rows), NT, 0, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;
-    plan->gpu.summed = true;
-    memcpy(plan->gpu.fill_bins, here.bins, sizeof here.bins);
+    plan->gpu->summed = true;
+    memcpy(plan->gpu->fill_bins, here.bins, sizeof here.bins);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -5,7 +5,7 @@
 #include "launch.cuh"
 
 static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
-    const lsp_spgemm_dense_b *kept = &plan->gpu.dense_b;
+    const lsp_spgemm_dense_b *kept = &plan->gpu->dense_b;
     return {(spg_strip *)kept->B, (spg_strip *)kept->C, kept->strips};
 }
 
@@ -14,7 +14,7 @@ static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_dense_b *kept = &plan->gpu.dense_b;
+    lsp_spgemm_dense_b *kept = &plan->gpu->dense_b;
     const int64_t bytes = kept->bytes + plan->info.bound_bytes;
     if ((bytes >= ASKED_FROM || ctx->options.max_bytes > 0) && bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
         return LSP_ERR_MEMORY;
@@ -25,7 +25,7 @@ done:
     return status;
 }
 
-lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const spg_job job = job_of(plan, operands);
@@ -35,7 +35,7 @@ lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operand
         log_share++;
     }
     LSP_TRY(take_tables(plan, &job));
-    plan->gpu.counting = true;
+    plan->gpu->counting = true;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_index, lsp_ceil_div(job.B.rows, DENSE_B_WARPS), DENSE_B_NT, 0, job.B,
                        dense_b_of(plan)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT, 0,
@@ -43,23 +43,23 @@ lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operand
     LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
     LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
     plan->info.nnz = (int64_t)here;
-    plan->gpu.summed = true;
+    plan->gpu->summed = true;
 done:
     if (status != LSP_OK) {
-        lsp_free(ctx, plan->gpu.dense_b.B);
-        lsp_free(ctx, plan->gpu.dense_b.C);
-        plan->gpu.dense_b = (lsp_spgemm_dense_b){};
+        lsp_free(ctx, plan->gpu->dense_b.B);
+        lsp_free(ctx, plan->gpu->dense_b.C);
+        plan->gpu->dense_b = (lsp_spgemm_dense_b){};
     }
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for the tables, C is made in another way */
 }
 
 template <typename V> static lsp_status start_fill(lsp_spgemm_plan *plan, const spg_job *job, bool update, lsp_csr *C) {
-    const int64_t warps = job->A.rows * plan->gpu.dense_b.strips;
+    const int64_t warps = job->A.rows * plan->gpu->dense_b.strips;
     return LSP_LAUNCH(plan->ctx, kernel_dense_b_fill<V>, lsp_ceil_div(warps, DENSE_B_FILL_WARPS), DENSE_B_FILL_NT, 0,
                       *job, dense_b_of(plan), update ? NULL : C->rowptr, C->rowptr_type == LSP_I64);
 }
 
-lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C) {
+lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
     const bool wide = plan->type == LSP_F64;
     spg_job job = job_of(plan, operands);
     job.col = C->col;

@@ -6,8 +6,9 @@
  * and less than half of them are short repeats; else LSP_BIN_NONE. */
 static int only_bin(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_2; bin <= LSP_BIN_SORT_32; bin++) {
-        if (plan->gpu.all_short && rows_each(plan->ctx, plan->facts.rows) == WARP &&
-            plan->gpu.short_repeats < plan->facts.rows / 2 && plan->gpu.count_bins[bin] == (uint64_t)plan->facts.rows) {
+        if (plan->gpu->all_short && rows_each(plan->ctx, plan->facts.rows) == WARP &&
+            plan->gpu->short_repeats < plan->facts.rows / 2 &&
+            plan->gpu->count_bins[bin] == (uint64_t)plan->facts.rows) {
             return bin;
         }
     }
@@ -24,7 +25,7 @@ static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_cs
     } else {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, layout, (int32_t *)C->rowptr));
     }
-    plan->gpu.summed = true;
+    plan->gpu->summed = true;
 done:
     return status;
 }
@@ -72,7 +73,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     const size_t shared = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
     const int nt = long_threads(columns);
     const auto list_long = nt == LONG_NT ? kernel_long_list<LONG_NT> : kernel_long_list<LONG_MANY_NT>;
-    void *memory = plan->gpu.pieces;
+    void *memory = plan->gpu->pieces;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->counts, (void **)&longs->counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->products, (void **)&longs->products));
     if (ranges > 1) {
@@ -80,8 +81,8 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
         LSP_TRY(clear(ctx, longs->begins, (size_t)(rows * ranges) * sizeof *longs->begins));
     }
     if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu.pieces));
-        memory = plan->gpu.pieces;
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu->pieces));
+        memory = plan->gpu->pieces;
     } else if (memory == NULL) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &memory));
     }
@@ -105,8 +106,8 @@ static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update,
     }
     longs->list = list;
     longs->count_range = count_range(plan->ctx);
-    if (update && plan->gpu.pieces) {
-        use_pieces(longs, plan->gpu.pieces, work->most_pieces);
+    if (update && plan->gpu->pieces) {
+        use_pieces(longs, plan->gpu->pieces, work->most_pieces);
     } else {
         LSP_TRY(make_pieces(plan, &work->job, &filling->rows_taken, longs, work->most_pieces));
     }
@@ -116,7 +117,7 @@ done:
 }
 
 extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
-    const lsp_spgemm_gpu *gpu = &plan->gpu;
+    const lsp_spgemm_gpu *gpu = plan->gpu;
     const int64_t rows = gpu->fill_bins[LSP_BIN_LONG], cols = lsp_min(plan->facts.cols, (int64_t)INT32_MAX + 1);
     int64_t most = 0;
     const long_job longs = plan_long(plan, cols, rows, &most);
@@ -126,27 +127,27 @@ extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
     return listed + counts + (gpu->pieces ? 0 : pieces_bytes(most)) + 8 * 64;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
+extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update,
                                           lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     spg_fill work = {job_of(plan, operands), {}, {}, 0, only_bin(plan), false};
     spg_job *job = &work.job;
-    const uint32_t *bins = plan->gpu.fill_bins;
+    const uint32_t *bins = plan->gpu->fill_bins;
     spg_filling *filling = &report_of(plan)->filling;
-    if (plan->gpu.dense_b.strips > 0) {
+    if (plan->gpu->dense_b.strips > 0) {
         return spg_fill_dense_b(plan, operands, update, C);
     }
     job->col = C->col;
     job->val = C->val;
     job->wide_col = C->col_type == LSP_I64;
     if (list_rows(bins) > 0) {
-        LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu.filling));
+        LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu->filling));
     }
     LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
     LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_LONG), update, filling, &work));
-    if (work.only != LSP_BIN_NONE && !(update && plan->gpu.summed)) {
+    if (work.only != LSP_BIN_NONE && !(update && plan->gpu->summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
     LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)

@@ -65,7 +65,7 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
                 : work->only == LSP_BIN_SORT_8  ? (start_sort<8, 8, V>(ctx, work, all))
                 : work->only == LSP_BIN_SORT_16 ? (start_sort<16, 8, V>(ctx, work, all))
                                                 : (start_sort<32, 8, V>(ctx, work, all)));
-    } else if (plan->gpu.all_short && plan->facts.max_row_products == 1 && rows_each(ctx, C->rows) == WARP) {
+    } else if (plan->gpu->all_short && plan->facts.max_row_products == 1 && rows_each(ctx, C->rows) == WARP) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
                            work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
@@ -150,7 +150,7 @@ template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fi
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;
-    const uint32_t *bins = plan->gpu.fill_bins;
+    const uint32_t *bins = plan->gpu->fill_bins;
 #define FILL_WINDOW(WIDTH, MOST)                                                                                       \
     LSP_TRY(                                                                                                           \
         (start_window<V, MOST>(ctx, plan, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))

@@ -1,10 +1,10 @@
-/* The GPU side of C = A*B as the rest of spgemm sees it, in plain C. The .cu files of this folder implement it; in a
- * build without CUDA none.c refuses every call. */
+/* The GPU side of C = A*B, in plain C: what a plan keeps, and the functions of the .cu files of this folder. multiply.c
+ * has the device's table; in a build without CUDA none.c has none. */
 #ifndef LSP_SPGEMM_GPU_GPU_H
 #define LSP_SPGEMM_GPU_GPU_H
 
 #include "choose.h"
-#include "core/core.h"
+#include "spgemm/job.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,55 +50,43 @@ typedef struct lsp_spgemm_gpu {
     lsp_spgemm_dense_b dense_b;
 } lsp_spgemm_gpu;
 
-/* op(A) and op(B) in the form that kernels take: 32-bit indices, values in the type of the arithmetic, B's rows sorted.
- * Arrays that already have this form are the user's; the others are in scratch. */
-typedef struct lsp_spgemm_gpu_operands {
-    lsp_csr A, B;
-    int64_t *names; /* NULL, or names[k] is the column that number k stands for. B's columns are numbered if they need
-                       more than 31 bits. */
-} lsp_spgemm_gpu_operands;
-
-struct lsp_spgemm_plan;
-
 /* Can kernels read and write this array of values? They move a complex value at once. */
 static inline bool lsp_spgemm_gpu_aligned(lsp_type type, const void *val) {
     return type != LSP_C64 || (uintptr_t)val % 16 == 0;
 }
 
-/* Counts the multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. Waits. */
+/* ---- of the device's table (job.h) ---- */
+
 lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
-/* Checks A and B, brings them to form, and writes facts to the plan. Waits for the GPU. */
-lsp_status lsp_spgemm_gpu_inspect(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                  lsp_spgemm_gpu_operands *operands);
-/* Brings operands that were checked to form. */
-lsp_status lsp_spgemm_gpu_take_operands(struct lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                        lsp_spgemm_gpu_operands *operands);
-/* Writes method, reason and scratch to the plan's info. */
-void lsp_spgemm_gpu_describe(struct lsp_spgemm_plan *plan);
-/* Makes C or, if `update`, only its values: counts, fills, and replays from the third use on. */
-lsp_status lsp_spgemm_gpu_multiply(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
-                                   lsp_csr *C);
-/* Writes nnz(C) and C's row pointers to the plan. Waits for the GPU, unless all rows are short. */
-lsp_status lsp_spgemm_gpu_count(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands);
-/* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
-lsp_status lsp_spgemm_gpu_fill(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
-                               lsp_csr *C);
-/* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
-int64_t lsp_spgemm_gpu_fill_bytes(const struct lsp_spgemm_plan *plan);
-/* Finds the pairs of entries of A and B for a replay of C, which is filled already. Does nothing if a replay would not
- * pay or memory is short. Waits for the GPU. */
-lsp_status lsp_spgemm_gpu_replay_build(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
-                                       const lsp_csr *C);
-/* Fills C from the pairs: its values, and if `structure` its columns and row pointers. */
-lsp_status lsp_spgemm_gpu_replay_run(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
-                                     bool structure);
-bool lsp_spgemm_gpu_replay_drop(struct lsp_spgemm_plan *plan); /* frees the pairs; false: there are none */
-/* Makes those entries of C that the mask has. The mask's rows ascend. Waits for nnz(C). */
-lsp_status lsp_spgemm_gpu_masked(struct lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C);
-/* Hashes of the structures of A and B, as in lsp_spgemm_outline. The first call starts the kernel; the second one waits
- * for it, and for nothing that was queued later. */
+lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                  lsp_spgemm_operands *operands);
+lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
+                                        lsp_spgemm_operands *operands);
+lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C);
+lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
+/* The second call waits for the kernel that the first starts, and for nothing that was queued later. */
 lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
+lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
+lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const struct lsp_batch_factor *f);
+lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
+lsp_status lsp_batch_rebase_cuda(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
+
+/* ---- the two passes ---- */
+
+/* Writes nnz(C) and C's row pointers to the plan. Waits for the GPU, unless all rows are short. */
+lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
+/* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
+lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C);
+/* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
+int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan);
+/* Finds the pairs of entries of A and B for a replay of C, which is filled already. Does nothing if a replay would not
+ * pay or memory is short. Waits for the GPU. */
+lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C);
+/* Fills C from the pairs: its values, and if `structure` its columns and row pointers. */
+lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
+                                     bool structure);
+bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan); /* frees the pairs; false: there are none */
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include "kernel_check.cuh"
 #include "kernel_dense_b.cuh"
 #include "kernel_inspect.cuh"
+#include "matrices/csr/gpu/gpu.h"
 #include "short.cuh"
 #include <stdio.h>
 
@@ -19,50 +20,14 @@ static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) 
 #undef CHECK
 }
 
-/* Copies one index from the GPU. */
-static lsp_status index_there(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
-    lsp_status status = LSP_OK;
-    int32_t narrow = 0;
-    int64_t bytes = (int64_t)lsp_type_bytes(type);
-    LSP_TRY(lsp_cuda_copy(ctx, type == LSP_I32 ? (void *)&narrow : (void *)index, LSP_HOST,
-                          (const char *)array + i * bytes, LSP_CUDA, bytes));
-    *index = type == LSP_I32 ? narrow : *index;
-done:
-    return status;
-}
-
-/* Finds the fault that the kernel saw, and reports it in the words of lsp_csr_check. */
-static lsp_status explain_check(lsp_ctx *ctx, const char *name, const lsp_csr *A, const spg_check *check) {
-    lsp_status status = LSP_OK;
-    const int64_t outside = (int64_t)~check->outside;
-    int64_t first = 0, last = 0, low = 0, high = A->rows, column = 0;
-    LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, 0, &first));
-    LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, A->rows, &last));
-    LSP_REQUIRE(first == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)first);
-    LSP_REQUIRE(last == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
-                (long long)A->rows, (long long)last, (long long)A->nnz);
-    if (check->falls != 0) {
-        const int64_t row = (int64_t)~check->falls;
-        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row, &first));
-        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, row + 1, &last));
-        status = lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
-                          (long long)row, (long long)last, (long long)first);
-        goto done;
-    }
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2, start = 0;
-        LSP_TRY(index_there(ctx, A->rowptr, A->rowptr_type, middle, &start));
-        if (start <= outside) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    LSP_TRY(index_there(ctx, A->col, A->col_type, outside, &column));
-    status = lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
-                      (long long)low, (long long)column, (long long)(A->cols - 1));
-done:
-    return status;
+/* Refuses a matrix in which the kernel saw a fault, in the words of lsp_csr_check. */
+static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    const lsp_status status = lsp_csr_check_cuda(ctx, name, A);
+    return status != LSP_OK ? status
+                            : lsp_fail(ctx, LSP_ERR_FORMAT,
+                                       "%s, of %lld x %lld with %lld entries, was changed while it "
+                                       "was read",
+                                       name, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
 }
 
 static structure_words words_of(const lsp_csr *A) {
@@ -102,7 +67,7 @@ done:
 
 /* ---- facts ---- */
 
-lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &operands->A;
@@ -116,7 +81,7 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *ope
         log_lanes++;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(ctx, A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
-                       plan->gpu.products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+                       plan->gpu->products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
 done:
     return status;
@@ -138,7 +103,7 @@ done:
 static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_gpu *gpu = &plan->gpu;
+    lsp_spgemm_gpu *gpu = plan->gpu;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
@@ -156,23 +121,22 @@ static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     lsp_status status = LSP_OK;
     const spg_check *b = &here->check[same ? 0 : 1];
     if (check_failed(here->check[0])) {
-        return explain_check(plan->ctx, plan->names[0], A, &here->check[0]);
+        return refuse(plan->ctx, plan->names[0], A);
     }
     if (check_failed(*b)) {
-        return explain_check(plan->ctx, plan->names[1], B, b);
+        return refuse(plan->ctx, plan->names[1], B);
     }
-    plan->gpu.unsorted = b->descents != 0;
-    plan->gpu.duplicates = b->descents != 0 || b->duplicates != 0;
+    plan->gpu->unsorted = b->descents != 0;
+    plan->gpu->duplicates = b->descents != 0 || b->duplicates != 0;
     return status;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                             lsp_spgemm_gpu_operands *operands) {
+                                             lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
-    const bool same = A == B || (A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz &&
-                                 A->cols == B->cols);
+    const bool same = A == B || (same_structure(A, B) && A->cols == B->cols);
     const bool ready = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                        B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1 && !options->transpose_a &&
                        !options->transpose_b;
@@ -191,7 +155,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     }
     if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
                     it waits once */
-        const lsp_spgemm_gpu_operands views = {*A, *B, NULL};
+        const lsp_spgemm_operands views = {*A, *B, false, false, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {
         LSP_TRY(start_check(ctx, A, &report->check[0]));
@@ -208,24 +172,62 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.products = (int64_t)here.products;
     plan->facts.nnz_bound = (int64_t)here.nnz_bound;
     plan->facts.max_row_products = (int64_t)here.max_products;
-    plan->gpu.shared_from = lsp_shared_from(here.bins, here.many);
+    plan->gpu->shared_from = lsp_shared_from(here.bins, here.many);
     for (int bin = LSP_BIN_COUNT_64; bin < LSP_BIN_LONG; bin++) {
-        if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu.shared_from) != bin) {
+        if (lsp_shared_bin((lsp_spgemm_bin)bin, 512u << (bin - LSP_BIN_COUNT_64), 0, plan->gpu->shared_from) != bin) {
             here.bins[LSP_BIN_LONG] += here.bins[bin];
             here.bins[bin] = 0;
         }
     }
-    memcpy(plan->gpu.count_bins, here.bins, sizeof here.bins);
-    plan->gpu.all_short = list_rows(here.bins) == 0 && here.unfit == 0;
-    plan->gpu.nnz = (int64_t)here.nnz;
-    plan->gpu.short_repeats = here.repeats;
-    if (!plan->gpu.all_short && !plan->gpu.duplicates && operands->names == NULL &&
+    memcpy(plan->gpu->count_bins, here.bins, sizeof here.bins);
+    plan->gpu->all_short = list_rows(here.bins) == 0 && here.unfit == 0;
+    plan->gpu->nnz = (int64_t)here.nnz;
+    plan->gpu->short_repeats = here.repeats;
+    if (!plan->gpu->all_short && !plan->gpu->duplicates && operands->names == NULL &&
         lsp_is_dense_b((lsp_dense_b_facts){plan->facts.products, plan->facts.nnz_bound, operands->A.nnz,
                                            operands->B.nnz, rows, operands->B.rows, operands->B.cols})) {
-        lsp_spgemm_dense_b *dense_b = &plan->gpu.dense_b;
+        lsp_spgemm_dense_b *dense_b = &plan->gpu->dense_b;
         dense_b->strips = (uint32_t)lsp_ceil_div(operands->B.cols, WARP);
         dense_b->bytes = (rows + operands->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
     }
 done:
+    return status;
+}
+
+/* ---- products alone, for the order of R*A*P ---- */
+
+static __device__ int64_t index_at(const void *array, bool wide, int64_t i) {
+    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+/* *products += the lengths of B's rows named by A's n columns. Columns outside B are left out. */
+static __global__ void kernel_count_products(const void *col, bool wide_col, int64_t n, const void *rowptr,
+                                             bool wide_rowptr, int64_t rows, ull *products) {
+    ull sum = 0;
+    for (int64_t e = (int64_t)blockIdx.x * NT + threadIdx.x; e < n; e += (int64_t)gridDim.x * NT) {
+        const int64_t k = index_at(col, wide_col, e);
+        if (k >= 0 && k < rows) {
+            sum += (ull)index_at(rowptr, wide_rowptr, k + 1) - (ull)index_at(rowptr, wide_rowptr, k);
+        }
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0) {
+        atomicAdd(products, sum);
+    }
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                                    int64_t *products) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    ull *there = NULL, count = 0;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_products, lsp_blocks_for(ctx, A->nnz, NT * 8, 8), NT, 0, A->col,
+                       A->col_type == LSP_I64, A->nnz, B->rowptr, B->rowptr_type == LSP_I64, B->rows, there));
+    LSP_TRY(lsp_cuda_copy(ctx, &count, LSP_HOST, there, LSP_CUDA, sizeof count));
+    *products = (int64_t)count;
+done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -14,11 +14,11 @@ struct hash_group {
     uint32_t key, marks;
 };
 template <int BITS> struct hash_table {
-    enum { places = 1 << BITS, most = places * 11 / 16 };
-    ull groups[places]; /* the key in the lower half, the marks in the upper */
+    enum { slots = 1 << BITS, most = slots * 11 / 16 };
+    ull groups[slots]; /* the key in the lower half, the marks in the upper */
 
     __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
-    __device__ static uint32_t next(uint32_t place) { return (place + 1) & (places - 1); }
+    __device__ static uint32_t next(uint32_t place) { return (place + 1) & (slots - 1); }
     __device__ hash_group at(uint32_t place) const {
         const ull group = *(const volatile ull *)(groups + place);
         return (hash_group){(uint32_t)group, (uint32_t)(group >> 32)};
@@ -27,7 +27,7 @@ template <int BITS> struct hash_table {
 
     __device__ void clear() {
 #pragma unroll 4
-        for (int i = (int)threadIdx.x % WARP; i < places / 2; i += WARP) {
+        for (int i = (int)threadIdx.x % WARP; i < slots / 2; i += WARP) {
             ((uint4 *)groups)[i] = make_uint4(HASH_EMPTY, 0, HASH_EMPTY, 0);
         }
         __syncwarp();
@@ -142,7 +142,7 @@ template <int BITS> __global__ void __launch_bounds__(HASH_NT) kernel_hash_count
         return;
     }
     uint32_t sum = 0;
-    for (int k = (int)lane; k < table.places; k += WARP) {
+    for (int k = (int)lane; k < table.slots; k += WARP) {
         sum += (uint32_t)__popc(table.at((uint32_t)k).marks);
     }
     sum = __reduce_add_sync(~0u, sum);
@@ -221,7 +221,7 @@ __device__ inline void add_product(const spg_job &job, hash_shared<BITS, N, V> &
     __syncwarp();
 }
 
-/* Fills rows of at most N columns, in at most half as many groups as the table has places. */
+/* Fills rows of at most N columns, in at most half as many groups as the table has slots. */
 template <int BITS, int N, typename V>
 __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(spg_job job, spg_list list) {
     LSP_DYNAMIC_SHARED(memory);

@@ -5,10 +5,9 @@
 
 #include "core/launch.cuh"
 #include "core/semiring.h"
+#include "gpu.h"
 #include "lists.cuh"
 #include "report.cuh"
-#include "spgemm/spgemm.h"
-#include "stages.cuh"
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
 enum { NT = LIST_NT };
@@ -17,9 +16,19 @@ static inline int64_t blocks_for(lsp_ctx *ctx, int64_t items) { return lsp_block
 /* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
 static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }
 
+/* ---- functions that one launcher calls in another ---- */
+
+/* Starts the kernel that fills spg_facts and counts the short rows. Does not wait. */
+lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
+
+/* Both passes where B is nearly dense. Counting writes nnz(C) to the plan and waits for it; if memory is short it
+ * clears plan->gpu->dense_b, and C is made in another way. Filling writes C, or (update) its values. */
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
+lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C);
+
 /* ---- the report ---- */
 
-static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu.report; }
+static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }
 
 static inline lsp_status clear(lsp_ctx *ctx, void *memory, size_t bytes) {
     return LSP_CUDA_CALL(ctx, cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
@@ -42,17 +51,17 @@ static inline spg_matrix matrix_of(const lsp_csr *A) {
     return (spg_matrix){(const uint32_t *)A->rowptr, (const uint32_t *)A->col, A->val, A->rows, A->cols, A->nnz};
 }
 
-static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands) {
+static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     spg_job job = {};
     job.A = matrix_of(&operands->A);
     job.B = matrix_of(&operands->B);
-    job.duplicates = plan->gpu.duplicates;
-    job.shared_from = plan->gpu.shared_from;
+    job.duplicates = plan->gpu->duplicates;
+    job.shared_from = plan->gpu->shared_from;
     job.cols = (uint32_t)operands->B.cols;
-    job.products = plan->gpu.products;
-    job.rowptr = plan->gpu.rowptr;
-    job.groups = plan->gpu.groups;
-    job.repeats = plan->gpu.repeats;
+    job.products = plan->gpu->products;
+    job.rowptr = plan->gpu->rowptr;
+    job.groups = plan->gpu->groups;
+    job.repeats = plan->gpu->repeats;
     job.names = operands->names;
     job.min_plus = lsp_semiring_product(plan->options.semiring) == LSP_PRODUCT_PLUS;
     return job;
@@ -66,7 +75,7 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_o
                   : LSP_JOIN_##join == LSP_JOIN_FUSED   ? LSP_PRODUCT_##product == LSP_PRODUCT_TIMES                   \
                                                         : LSP_PRODUCT_##product >= LSP_PRODUCT_BOTH,                     \
                   name ": no kernel of the GPU joins these products");
-LSP_SEMIRINGS(GPU_HAS)
+LSP_EACH_SEMIRING(GPU_HAS)
 
 static inline bool is_minmax(const lsp_spgemm_plan *plan) { return lsp_semiring_is_minmax(plan->options.semiring); }
 

@@ -35,8 +35,7 @@ static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, cons
                                                      : (start<WARP / 4, K, V>(plan->ctx, job, &mask, sums->nnz));
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
-                                            lsp_csr *C) {
+extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);

@@ -1,23 +1,24 @@
-/* C = op(A)*op(B) on a GPU by a plan, in two passes, in plain C: the kernels are started by the .cu files of this
- * folder, and refused by none.c in a build without CUDA. */
+/* C = op(A)*op(B) on a GPU, in plain C: the device's table, and the two passes of a plan. The .cu files of this folder
+ * start the kernels. */
 #include "core/cuda.h"
-#include "spgemm/spgemm.h"
+#include "gpu.h"
 
 #include <stdio.h>
 
-void lsp_spgemm_gpu_describe(lsp_spgemm_plan *plan) {
-    const uint32_t *bins = plan->gpu.count_bins;
+static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
+    const uint32_t *bins = plan->gpu->count_bins;
     int64_t few = 0, more = 0;
+    (void)B;
     for (int bin = LSP_BIN_SORT_1; bin < LSP_BIN_LONG; bin++) {
         *(bin < LSP_BIN_COUNT_64 ? &few : &more) += bins[bin];
     }
     plan->info.method = LSP_SPGEMM_SORT;
     plan->info.blocks = 1;
-    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu.dense_b.bytes;
-    if (plan->gpu.dense_b.strips > 0) {
+    plan->info.scratch_bytes = plan->facts.rows * 17 + plan->gpu->dense_b.bytes;
+    if (plan->gpu->dense_b.strips > 0) {
         snprintf(plan->info.reason, sizeof plan->info.reason,
                  "on the GPU; B is nearly dense: each row in %lld strips of 32 columns",
-                 (long long)plan->gpu.dense_b.strips);
+                 (long long)plan->gpu->dense_b.strips);
         return;
     }
     snprintf(plan->info.reason, sizeof plan->info.reason,
@@ -53,9 +54,9 @@ done:
 }
 
 /* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
-static lsp_status fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update, lsp_csr *C) {
+static lsp_status fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
-    if (plan->gpu.replay.pairs != NULL) {
+    if (plan->gpu->replay.pairs != NULL) {
         LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, C, !update));
     } else {
         LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, C));
@@ -69,7 +70,7 @@ done:
 
 /* Computes the values of the caller's C again. Kernels may be unable to write to its array: then they write to
  * scratch. */
-static lsp_status fill_again(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C) {
+static lsp_status fill_again(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = *C;
@@ -85,8 +86,7 @@ done:
     return status;
 }
 
-lsp_status lsp_spgemm_gpu_multiply(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, bool update,
-                                   lsp_csr *C) {
+static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = {0};
@@ -107,3 +107,43 @@ done:
     }
     return status;
 }
+
+/* ---- the table ---- */
+
+/* The second use is not blind: it may read what the replay learns. Nor is a product that must fit LSP_I32: its check
+ * reads from the GPU too. */
+static bool is_blind(const lsp_spgemm_plan *plan) {
+    const bool by_number = plan->gpu->replay.pairs != NULL || (plan->gpu->dense_b.C != NULL && plan->uses > 1);
+    return by_number && plan->val_type != LSP_I32 && !plan->gpu->unsorted && !plan->options.transpose_a &&
+           !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
+           plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
+}
+
+static void release(lsp_spgemm_plan *plan) {
+    lsp_spgemm_gpu *gpu = plan->gpu;
+    void *const kept[] = {gpu->rowptr, gpu->products,  gpu->groups,    gpu->repeats, gpu->pieces,
+                          gpu->tiles,  gpu->dense_b.B, gpu->dense_b.C, gpu->report};
+    lsp_spgemm_gpu_replay_drop(plan);
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        lsp_free(plan->ctx, kept[k]);
+    }
+}
+
+static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_gpu),
+                                        .inspect = lsp_spgemm_gpu_inspect,
+                                        .take_operands = lsp_spgemm_gpu_take_operands,
+                                        .typed_operands = true,
+                                        .describe = describe,
+                                        .start_structures = lsp_spgemm_gpu_start_structure,
+                                        .read_structures = lsp_spgemm_gpu_read_structure,
+                                        .is_blind = is_blind,
+                                        .multiply = multiply,
+                                        .multiply_masked = lsp_spgemm_gpu_masked,
+                                        .release = release,
+                                        .truth = lsp_spgemm_gpu_truth,
+                                        .count_products = lsp_spgemm_gpu_count_products,
+                                        .batch_gather = lsp_batch_gather_cuda,
+                                        .batch_shift = lsp_batch_shift_cuda,
+                                        .batch_ends = lsp_batch_ends_cuda,
+                                        .batch_rebase = lsp_batch_rebase_cuda};
+const lsp_spgemm_device *const lsp_spgemm_on_gpu = &table;

@@ -18,10 +18,10 @@ static __global__ void kernel_heads(int64_t *heads, const ull *sorted, int64_t n
         heads[i] = i == 0 || sorted[i] != sorted[i - 1];
     }
 }
-static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sorted, const uint32_t *places,
+static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sorted, const uint32_t *sources,
                                    const int64_t *heads, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        col[places[i]] = (uint32_t)(heads[i] - 1);
+        col[sources[i]] = (uint32_t)(heads[i] - 1);
         names[heads[i] - 1] = (int64_t)sorted[i];
     }
 }
@@ -44,21 +44,25 @@ done:
     return status;
 }
 
+template <typename T> static lsp_status judge(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
+    return LSP_LAUNCH(ctx, kernel_truth<T>, blocks_for(ctx, n), NT, 0, (T *)to, (const T *)from, n);
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
+    return n == 0             ? LSP_OK
+           : type == LSP_F32  ? judge<float>(ctx, to, from, n)
+           : type == LSP_F64  ? judge<double>(ctx, to, from, n)
+           : type == LSP_I32  ? judge<int32_t>(ctx, to, from, n)
+           : type == LSP_BOOL ? judge<uint8_t>(ctx, to, from, n)
+                              : judge<int64_t>(ctx, to, from, n);
+}
+
 /* Turns values into 1 and 0: a product is then 1 if both of its factors were not 0. */
 static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
-    if (A->nnz > 0 && A->val_type == LSP_F64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<double>, blocks_for(ctx, A->nnz), NT, 0, (double *)val, (double *)A->val,
-                           A->nnz));
-    } else if (A->nnz > 0 && A->val_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<int64_t>, blocks_for(ctx, A->nnz), NT, 0, (int64_t *)val,
-                           (int64_t *)A->val, A->nnz));
-    } else if (A->nnz > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_truth<float>, blocks_for(ctx, A->nnz), NT, 0, (float *)val, (float *)A->val,
-                           A->nnz));
-    }
+    LSP_TRY(lsp_spgemm_gpu_truth(ctx, A->val_type, val, A->val, A->nnz));
     A->val = val;
 done:
     return status;
@@ -101,37 +105,37 @@ done:
 
 /* Sorts the entries by column, all together or row by row (by_row). Returns the sorted columns and the entry that each
  * comes from. */
-static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void **sorted, uint32_t **places) {
+static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void **sorted, uint32_t **sources) {
     lsp_status status = LSP_OK;
     const bool wide = A->col_type == LSP_I64;
     lsp_segsort_args args = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, wide ? 8 : 4, sorted));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof **places, (void **)places));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof **sources, (void **)sources));
     args.n = A->nnz;
     args.segments = by_row ? A->rows : 1;
     args.offsets = by_row ? A->rowptr : NULL;
     args.length = by_row ? 0 : A->nnz;
     args.offset_type = LSP_I32;
     args.key_type = wide ? LSP_U64 : LSP_U32;
-    args.value_bytes = sizeof **places;
+    args.value_bytes = sizeof **sources;
     args.keys = A->col;
     args.keys_out = *sorted;
-    args.values_out = *places;
+    args.values_out = *sources;
     args.flags = LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &args));
+    LSP_TRY(lsp_segsort(ctx, &args, NULL));
 done:
     return status;
 }
 
-static lsp_status gather_values(lsp_ctx *ctx, lsp_csr *A, const uint32_t *places) {
+static lsp_status gather_values(lsp_ctx *ctx, lsp_csr *A, const uint32_t *sources) {
     lsp_status status = LSP_OK;
     void *val = NULL;
     if (A->val_type == LSP_NONE) {
         goto done;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
-    LSP_TRY(lsp_cuda_gather(ctx, val, A->val, lsp_type_bytes(A->val_type), places, A->nnz));
+    LSP_TRY(lsp_cuda_gather(ctx, val, A->val, lsp_type_bytes(A->val_type), sources, A->nnz));
     A->val = val;
 done:
     return status;
@@ -163,10 +167,10 @@ done:
 
 static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *A) {
     lsp_status status = LSP_OK;
-    uint32_t *places = NULL;
+    uint32_t *sources = NULL;
     void *sorted = NULL;
-    LSP_TRY(sort_columns(ctx, A, true, &sorted, &places));
-    LSP_TRY(gather_values(ctx, A, places));
+    LSP_TRY(sort_columns(ctx, A, true, &sorted, &sources));
+    LSP_TRY(gather_values(ctx, A, sources));
     A->col = sorted;
 done:
     return status;
@@ -178,16 +182,16 @@ static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     lsp_status status = LSP_OK;
     const int64_t n = A->nnz;
     void *sorted = NULL, *col = NULL, *heads = NULL;
-    uint32_t *places = NULL;
+    uint32_t *sources = NULL;
     int64_t distinct = 0;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_max(n, 1), sizeof **names, (void **)names));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &col));
     if (n > 0) {
-        LSP_TRY(sort_columns(ctx, A, false, &sorted, &places));
+        LSP_TRY(sort_columns(ctx, A, false, &sorted, &sources));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(int64_t), &heads));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(ctx, n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
         LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)heads, n, NULL));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(ctx, n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, places,
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(ctx, n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, sources,
                            (int64_t *)heads, n));
         LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, (int64_t *)heads + n - 1, LSP_CUDA, sizeof distinct));
     }
@@ -201,7 +205,7 @@ done:
 /* ---- all steps ---- */
 
 extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
-                                                   lsp_spgemm_gpu_operands *operands) {
+                                                   lsp_spgemm_operands *operands) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t most_cols = (int64_t)INT32_MAX + 1;
@@ -209,7 +213,7 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *operands = (lsp_spgemm_gpu_operands){*A, *B, NULL};
+    *operands = (lsp_spgemm_operands){*A, *B, false, false, NULL};
     LSP_TRY(narrow(ctx, &operands->A));
     LSP_TRY(take_values(ctx, &operands->A, plan->type, options->semiring));
     if (same) {
@@ -229,7 +233,7 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
     } else if (options->transpose_b) {
         LSP_TRY(transpose(ctx, &operands->B));
     }
-    if (plan->gpu.unsorted && !options->transpose_b) {
+    if (plan->gpu->unsorted && !options->transpose_b) {
         LSP_TRY(sort_rows(ctx, &operands->B));
     }
 done:

@@ -29,7 +29,7 @@ static spg_replay replay_of(const lsp_spgemm_replay *kept, int64_t nnz) {
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_replay *kept = &plan->gpu.replay;
+    lsp_spgemm_replay *kept = &plan->gpu->replay;
     const int64_t groups = groups_of(C->nnz), bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_pair), &kept->pairs));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
@@ -50,7 +50,7 @@ template <typename R>
 static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, replay_found *learned) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_spgemm_replay *kept = &plan->gpu.replay;
+    lsp_spgemm_replay *kept = &plan->gpu->replay;
     spg_replay replay = replay_of(kept, nnz);
     const R *rowptr = (const R *)kept->rowptr;
     const int64_t blocks = lsp_ceil_div(nnz, REPLAY_BLOCK * REPLAY_WARPS);
@@ -71,7 +71,7 @@ done:
 }
 
 extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
-    lsp_spgemm_replay *kept = &plan->gpu.replay;
+    lsp_spgemm_replay *kept = &plan->gpu->replay;
     const bool any = kept->pairs != NULL;
     lsp_free(plan->ctx, kept->pairs);
     lsp_free(plan->ctx, kept->counts);
@@ -85,7 +85,7 @@ extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
 
 /* Do windows make most rows? They make several repeats at a time, which a replay does not beat. */
 static bool mostly_windows(const lsp_spgemm_plan *plan) {
-    const uint32_t *bins = plan->gpu.fill_bins;
+    const uint32_t *bins = plan->gpu->fill_bins;
     int64_t windows = 0, others = bins[LSP_BIN_LONG] + (int64_t)bins[LSP_BIN_MERGE];
     for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
         others += bins[bin];
@@ -97,15 +97,15 @@ static bool mostly_windows(const lsp_spgemm_plan *plan) {
 }
 
 /* Would a replay pay, and does it leave three quarters of the free memory? */
-static bool worth_replaying(const lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, const lsp_csr *C) {
-    const int64_t products = plan->facts.products, strips = plan->gpu.dense_b.strips;
+static bool worth_replaying(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
+    const int64_t products = plan->facts.products, strips = plan->gpu->dense_b.strips;
     return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && products <= (int64_t)UINT32_MAX - WARP &&
            products / C->nnz <= REPLAY_WORTH && !mostly_windows(plan) &&
            (strips == 0 || products / REPLAY_DENSE_B < operands->A.nnz * strips) &&
            bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
+extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands,
                                                   const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
@@ -126,17 +126,16 @@ done:
 }
 
 template <typename V, typename I>
-static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands, lsp_csr *C,
-                             bool structure) {
+static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C, bool structure) {
     lsp_status status = LSP_OK;
-    const spg_replay replay = replay_of(&plan->gpu.replay, C->nnz);
+    const spg_replay replay = replay_of(&plan->gpu->replay, C->nnz);
     const spg_job job = job_of(plan, operands);
     const int64_t blocks = lsp_ceil_div(C->nnz, REPLAY_GROUP * REPLAY_WARPS);
     const size_t bytes = REPLAY_WARPS * sizeof(replay_chunk<V>);
     I *col = structure ? (I *)C->col : NULL;
     bool beside = false;
-    if (plan->gpu.replay.large_count > 0) { /* first, because its warps take longest */
-        LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill_large<V, I>), plan->gpu.replay.large_count,
+    if (plan->gpu->replay.large_count > 0) { /* first, because its warps take longest */
+        LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill_large<V, I>), plan->gpu->replay.large_count,
                                   REPLAY_GROUP, 0, job, replay, (V *)C->val, col));
     }
     LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill<V, I>), blocks, REPLAY_NT, bytes, job, replay,
@@ -145,12 +144,12 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_gpu_operands *operands,
-                                                lsp_csr *C, bool structure) {
+extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
+                                                bool structure) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     if (structure) {
-        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, plan->gpu.replay.rowptr, LSP_CUDA,
+        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, plan->gpu->replay.rowptr, LSP_CUDA,
                               (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type)));
     }
 #define FILL(V)                                                                                                        \

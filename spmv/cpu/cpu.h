@@ -17,8 +17,14 @@ lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_
  * So threads may share a long row, and the bits do not depend on how. */
 enum { LSP_SPMV_PIECE = 1 << 16 };
 
-/* rows.c: the first row before which there are at least `weight` rows and entries. */
-int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight);
+/* The first i of 0 .. n with offsets[i] + i >= weight: a border between threads, for rows and entries that count alike.
+ */
+static inline int64_t lsp_spmv_first_at(const void *offsets, lsp_type type, int64_t n, int64_t weight) {
+    return LSP_FIRST((int64_t)0, n, i, lsp_index_at(offsets, type, i) + i >= weight);
+}
+
+/* gather.c: vector v of X without gaps; in `dense`, of A.cols elements, if it has some. */
+const void *lsp_spmv_dense_x(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t v, void *dense);
 
 typedef struct lsp_spmv_rows {
     const lsp_spmv_job *job;
@@ -34,6 +40,13 @@ typedef struct lsp_spmv_rows {
 LSP_SPMV_ROWS_ISA(avx512)
 LSP_SPMV_ROWS_ISA(avx2)
 LSP_SPMV_ROWS_ISA(portable)
+
+/* f_V_T(...) for the types of values and of vectors; ones: a pattern. */
+#define LSP_SPMV_WITH_TYPES(val_type, type, f, ...)                                                                    \
+    ((type) == LSP_F32       ? ((val_type) == LSP_F32 ? f##_f32_f32(__VA_ARGS__) : f##_ones_f32(__VA_ARGS__))          \
+     : (val_type) == LSP_F64 ? f##_f64_f64(__VA_ARGS__)                                                                \
+     : (val_type) == LSP_F32 ? f##_f32_f64(__VA_ARGS__)                                                                \
+                             : f##_ones_f64(__VA_ARGS__))
 
 /* The same in a semiring other than plus-times: cpu/semirings.c. */
 void lsp_spmv_rows_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end);

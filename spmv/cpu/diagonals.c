@@ -49,7 +49,7 @@ static lsp_status count(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *fou
 typedef struct shared {
     const lsp_diagonals *D;
     int parts;
-    build_slices do_slices; /* or, if NULL: */
+    build_slices build; /* or, if NULL: */
     void (*multiply)(const lsp_diagonals_product *product, int64_t begin, int64_t end);
     void *data; /* the first argument of either */
 } shared;
@@ -57,17 +57,9 @@ typedef struct shared {
 /* The first slice of a share: that in which its first diagonal lies. Diagonals and slices count alike, so that empty
  * slices cost something. */
 static int64_t first_slice(const lsp_diagonals *D, int part, int parts) {
-    int64_t low = 0, high = D->slices, begin, end;
+    int64_t begin, end;
     lsp_share(D->count + D->slices, part, parts, &begin, &end);
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (D->first[middle] + middle < begin) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return lsp_spmv_first_at(D->first, LSP_I64, D->slices, begin);
 }
 
 static void do_share(void *data, int64_t part, int thread) {
@@ -75,8 +67,8 @@ static void do_share(void *data, int64_t part, int thread) {
     const int64_t begin = first_slice(s->D, (int)part, s->parts);
     const int64_t end = part + 1 == s->parts ? s->D->slices : first_slice(s->D, (int)part + 1, s->parts);
     (void)thread;
-    if (s->do_slices) {
-        s->do_slices(s->data, begin, end);
+    if (s->build) {
+        s->build(s->data, begin, end);
     } else {
         s->multiply(s->data, begin, end);
     }
@@ -92,12 +84,12 @@ static void share_slices(lsp_ctx *ctx, shared *s) {
 
 static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places) {
     lsp_diagonals_build build = {.A = A, .D = D, .block = D->block};
-    shared s = {.D = D, .do_slices = PICK(ctx, place), .data = &build};
+    shared s = {.D = D, .build = PICK(ctx, place), .data = &build};
     if (places) {
         share_slices(ctx, &s);
     }
     if (A->val_type != LSP_NONE) {
-        s.do_slices = PICK(ctx, fill);
+        s.build = PICK(ctx, fill);
         share_slices(ctx, &s);
     }
     return LSP_OK;

@@ -49,7 +49,13 @@ EMPTY(double, f64)
 
 /* ---- vectors of W rows: x, values of another type as those of x, and the sum of rows in a mask ---- */
 
+/* VEC(op): the instruction on vectors of T; PS_f32, PS_f64: how it names the type. */
+#define PS_f32 ps
+#define PS_f64 pd
+#define VEC(op) VEC_(op, OF(PS))
+#define VEC_(op, ps) VEC__(op, ps)
 #if defined(__AVX512F__)
+#define VEC__(op, ps) _mm512_##op##_##ps
 #define W_f64 8
 #define W_f32 16
 typedef __m512d v_f64;
@@ -58,26 +64,11 @@ typedef __mmask8 m_f64;
 typedef __mmask16 m_f32;
 #define MASK_f64(rows, w) ((m_f64)((rows) >> (8 * (w))))
 #define MASK_f32(rows, w) ((m_f32)((rows) >> (16 * (w))))
-#define LOAD_f64(x) _mm512_loadu_pd(x)
-#define LOAD_f32(x) _mm512_loadu_ps(x)
-#define SOME_f64(x, m) _mm512_maskz_loadu_pd((m), (x))
-#define SOME_f32(x, m) _mm512_maskz_loadu_ps((m), (x))
+#define SOME(x, m) VEC(maskz_loadu)((m), (x))
 #define WIDE(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
-#define STORE_f64(x, v) _mm512_storeu_pd((x), (v))
-#define STORE_f32(x, v) _mm512_storeu_ps((x), (v))
-#define STREAM_f64(x, v) _mm512_stream_pd((x), (v))
-#define STREAM_f32(x, v) _mm512_stream_ps((x), (v))
-#define SCALE_f64(a, v) _mm512_mul_pd(_mm512_set1_pd(a), (v))
-#define SCALE_f32(a, v) _mm512_mul_ps(_mm512_set1_ps(a), (v))
-#define FMA_f64(a, b, c) _mm512_fmadd_pd((a), (b), (c))
-#define FMA_f32(a, b, c) _mm512_fmadd_ps((a), (b), (c))
-#define ADD_f64(a, c) _mm512_add_pd((a), (c))
-#define ADD_f32(a, c) _mm512_add_ps((a), (c))
-#define KEEP_f64(sum, more, m) _mm512_mask_mov_pd((sum), (m), (more))
-#define KEEP_f32(sum, more, m) _mm512_mask_mov_ps((sum), (m), (more))
-#define NOTHING_f64() _mm512_set1_pd(-0.0)
-#define NOTHING_f32() _mm512_set1_ps(-0.0F)
+#define KEEP(sum, more, m) VEC(mask_mov)((sum), (m), (more))
 #elif defined(__AVX2__)
+#define VEC__(op, ps) _mm256_##op##_##ps
 #define W_f64 4
 #define W_f32 8
 typedef __m256d v_f64;
@@ -89,25 +80,9 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define MASK_f32(rows, w)                                                                                              \
     _mm256_sllv_epi32(_mm256_set1_epi32((int)(rows)),                                                                  \
                       _mm256_sub_epi32(_mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24), _mm256_set1_epi32(8 * (w))))
-#define LOAD_f64(x) _mm256_loadu_pd(x)
-#define LOAD_f32(x) _mm256_loadu_ps(x)
-#define SOME_f64(x, m) _mm256_maskload_pd((x), (m))
-#define SOME_f32(x, m) _mm256_maskload_ps((x), (m))
+#define SOME(x, m) VEC(maskload)((x), (m))
 #define WIDE(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
-#define STORE_f64(x, v) _mm256_storeu_pd((x), (v))
-#define STORE_f32(x, v) _mm256_storeu_ps((x), (v))
-#define STREAM_f64(x, v) _mm256_stream_pd((x), (v))
-#define STREAM_f32(x, v) _mm256_stream_ps((x), (v))
-#define SCALE_f64(a, v) _mm256_mul_pd(_mm256_set1_pd(a), (v))
-#define SCALE_f32(a, v) _mm256_mul_ps(_mm256_set1_ps(a), (v))
-#define FMA_f64(a, b, c) _mm256_fmadd_pd((a), (b), (c))
-#define FMA_f32(a, b, c) _mm256_fmadd_ps((a), (b), (c))
-#define ADD_f64(a, c) _mm256_add_pd((a), (c))
-#define ADD_f32(a, c) _mm256_add_ps((a), (c))
-#define KEEP_f64(sum, more, m) _mm256_blendv_pd((sum), (more), _mm256_castsi256_pd(m))
-#define KEEP_f32(sum, more, m) _mm256_blendv_ps((sum), (more), _mm256_castsi256_ps(m))
-#define NOTHING_f64() _mm256_set1_pd(-0.0)
-#define NOTHING_f32() _mm256_set1_ps(-0.0F)
+#define KEEP(sum, more, m) VEC(blendv)((sum), (more), VEC(castsi256)(m))
 #endif
 
 #ifdef LANES
@@ -128,16 +103,16 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define T_NAME f64
 #define V double
 #define V_NAME f64
-#define MORE(sum, v, x) FMA_f64(LOAD_f64(v), (x), (sum))
+#define MORE(sum, v, x) VEC(fmadd)(VEC(loadu)(v), (x), (sum))
 #include "diagonals_template.h"
 #define V float
 #define V_NAME f32
-#define MORE(sum, v, x) FMA_f64(WIDE(v), (x), (sum))
+#define MORE(sum, v, x) VEC(fmadd)(WIDE(v), (x), (sum))
 #include "diagonals_template.h"
 #define PATTERN
 #define V double
 #define V_NAME ones
-#define MORE(sum, v, x) ADD_f64((x), (sum))
+#define MORE(sum, v, x) VEC(add)((x), (sum))
 #include "diagonals_template.h"
 #undef PATTERN
 #undef T
@@ -146,28 +121,15 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define T_NAME f32
 #define V float
 #define V_NAME f32
-#define MORE(sum, v, x) FMA_f32(LOAD_f32(v), (x), (sum))
+#define MORE(sum, v, x) VEC(fmadd)(VEC(loadu)(v), (x), (sum))
 #include "diagonals_template.h"
 #define PATTERN
 #define V float
 #define V_NAME ones
-#define MORE(sum, v, x) ADD_f32((x), (sum))
+#define MORE(sum, v, x) VEC(add)((x), (sum))
 #include "diagonals_template.h"
 #undef PATTERN
 
 void LSP_ISA_NAME(lsp_diagonals_product)(const lsp_diagonals_product *p, int64_t begin, int64_t end) {
-    const lsp_type val = p->A->val_type;
-    if (p->type == LSP_F32) {
-        if (val == LSP_NONE) {
-            product_ones_f32(p, begin, end);
-        } else {
-            product_f32_f32(p, begin, end);
-        }
-    } else if (val == LSP_NONE) {
-        product_ones_f64(p, begin, end);
-    } else if (val == LSP_F32) {
-        product_f32_f64(p, begin, end);
-    } else {
-        product_f64_f64(p, begin, end);
-    }
+    LSP_SPMV_WITH_TYPES(p->A->val_type, p->type, product, p, begin, end);
 }

@@ -20,7 +20,7 @@ enum { NAME(VECTORS) = SLICE / OF(W) };
 static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
                        T *sum) {
     OF(v) s[NAME(VECTORS)];
-    EACH_VECTOR { s[w] = OF(NOTHING)(); }
+    EACH_VECTOR { s[w] = VEC(set1)((T)-0.0); }
     for (int64_t d = 0; d < n; d++) {
         const int64_t col = place->row + at[d].offset;
         const T *x_d = x + col;
@@ -28,20 +28,20 @@ static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const
         const uint32_t rows = at[d].rows;
         (void)v;
         if (rows == UINT32_MAX) {
-            EACH_VECTOR { s[w] = MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W))); }
+            EACH_VECTOR { s[w] = MORE(s[w], v + w * OF(W), VEC(loadu)(x_d + w * OF(W))); }
         } else if (col >= 0 && col <= place->cols - SLICE) {
             EACH_VECTOR {
                 const OF(m) mask = OF(MASK)(rows, w);
-                s[w] = OF(KEEP)(s[w], MORE(s[w], v + w * OF(W), OF(LOAD)(x_d + w * OF(W))), mask);
+                s[w] = KEEP(s[w], MORE(s[w], v + w * OF(W), VEC(loadu)(x_d + w * OF(W))), mask);
             }
         } else {
             EACH_VECTOR {
                 const OF(m) mask = OF(MASK)(rows, w);
-                s[w] = OF(KEEP)(s[w], MORE(s[w], v + w * OF(W), OF(SOME)(x_d + w * OF(W), mask)), mask);
+                s[w] = KEEP(s[w], MORE(s[w], v + w * OF(W), SOME(x_d + w * OF(W), mask)), mask);
             }
         }
     }
-    EACH_VECTOR { OF(STORE)(sum + w * OF(W), s[w]); }
+    EACH_VECTOR { VEC(storeu)(sum + w * OF(W), s[w]); }
 }
 
 #ifndef PATTERN
@@ -49,12 +49,12 @@ static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const
 ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
     UNROLLED for (int i = 0; i < b; i++) {
         EACH_VECTOR {
-            const OF(v) old = OF(LOAD)(sum + i * SLICE + w * OF(W));
+            const OF(v) old = VEC(loadu)(sum + i * SLICE + w * OF(W));
             OF(v) s = old;
             UNROLLED for (int j = 0; j < b; j++) {
-                s = MORE(s, values + (i * b + j) * SLICE + w * OF(W), OF(LOAD)(run[j] + w * OF(W)));
+                s = MORE(s, values + (i * b + j) * SLICE + w * OF(W), VEC(loadu)(run[j] + w * OF(W)));
             }
-            OF(STORE)(sum + i * SLICE + w * OF(W), rows == UINT32_MAX ? s : OF(KEEP)(old, s, OF(MASK)(rows, w)));
+            VEC(storeu)(sum + i * SLICE + w * OF(W), rows == UINT32_MAX ? s : KEEP(old, s, OF(MASK)(rows, w)));
         }
     }
 }
@@ -130,7 +130,7 @@ static void NAME(finish)(const lsp_diagonals_product *p, const T *sum, T *y, int
 #ifdef LANES
     if (p->D->streams && n % SLICE == 0 && (uintptr_t)y % sizeof(OF(v)) == 0) {
         for (int64_t r = 0; r < n; r += OF(W)) {
-            OF(STREAM)(y + r, OF(SCALE)(alpha, OF(LOAD)(sum + r)));
+            VEC(stream)(y + r, VEC(mul)(VEC(set1)(alpha), VEC(loadu)(sum + r)));
         }
         return;
     }

@@ -20,8 +20,8 @@ typedef struct vec_f32 {
 } vec_f32;
 #endif
 
-/* all_T: x in every lane. load_T, save_T: memory. add_T, times_add_T: a*b + c in one rounding. pick_T: the lanes of x
- * named by consecutive columns. from_f32: four floats as doubles. */
+/* all_T: x in every lane. load_T, save_T: memory. plus_f64, times_add_T: a*b + c in one rounding. pick_T: the lanes of
+ * x named by consecutive columns. from_f32: four floats as doubles. */
 #if defined(__AVX2__)
 ALWAYS vec_f64 all_f64(double x) { return _mm256_set1_pd(x); }
 ALWAYS vec_f32 all_f32(float x) { return _mm256_set1_ps(x); }
@@ -30,7 +30,7 @@ ALWAYS vec_f32 load_f32(const float *p) { return _mm256_loadu_ps(p); }
 ALWAYS vec_f64 from_f32(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 ALWAYS void save_f64(double *p, vec_f64 x) { _mm256_storeu_pd(p, x); }
 ALWAYS void save_f32(float *p, vec_f32 x) { _mm256_storeu_ps(p, x); }
-ALWAYS vec_f64 add_f64(vec_f64 a, vec_f64 b) { return _mm256_add_pd(a, b); }
+ALWAYS vec_f64 plus_f64(vec_f64 a, vec_f64 b) { return _mm256_add_pd(a, b); }
 ALWAYS vec_f64 times_add_f64(vec_f64 a, vec_f64 b, vec_f64 c) { return _mm256_fmadd_pd(a, b, c); }
 ALWAYS vec_f32 times_add_f32(vec_f32 a, vec_f32 b, vec_f32 c) { return _mm256_fmadd_ps(a, b, c); }
 /* (x0 + x2) + (x1 + x3) */
@@ -65,7 +65,7 @@ ALWAYS float across_f32(vec_f32 x) {
 ARRAY_OF(double, f64, 4, __builtin_fma)
 ARRAY_OF(float, f32, 8, __builtin_fmaf)
 ALWAYS vec_f64 from_f32(const float *p) { return (vec_f64){{p[0], p[1], p[2], p[3]}}; }
-ALWAYS vec_f64 add_f64(vec_f64 a, vec_f64 b) {
+ALWAYS vec_f64 plus_f64(vec_f64 a, vec_f64 b) {
     EACH(4, i) { a.at[i] += b.at[i]; }
     return a;
 }
@@ -74,6 +74,17 @@ ALWAYS float across_f32(vec_f32 x) {
     return ((x.at[0] + x.at[4]) + (x.at[2] + x.at[6])) + ((x.at[1] + x.at[5]) + (x.at[3] + x.at[7]));
 }
 #endif
+
+/* load_V_T: values from entry k on, as T; ones: a pattern. fused_T: one product more. */
+#define VALUES_OF(v, V, t, load)                                                                                       \
+    ALWAYS vec_##t load_##v##_##t(const V *val, int64_t k) { return load(val + k); }
+VALUES_OF(f64, double, f64, load_f64)
+VALUES_OF(f32, float, f64, from_f32)
+VALUES_OF(f32, float, f32, load_f32)
+#define load_ones_f64(val, k) ((void)(val), all_f64(1))
+#define load_ones_f32(val, k) ((void)(val), all_f32(1))
+#define fused_f64 __builtin_fma
+#define fused_f32 __builtin_fmaf
 
 /* x at the columns k, k + 1, ... */
 #define X_OF(i) x[lsp_index_at(col, type, k + (i))]
@@ -103,9 +114,12 @@ typedef struct chains_f32 {
     vec_f32 all;
 } chains_f32;
 
+/* f(part of the chains, its first lane), for each part. */
+#define EACH_CHAIN_f64(f) f(low, 0) f(high, 4)
+#define EACH_CHAIN_f32(f) f(all, 0)
 ALWAYS chains_f64 no_chains_f64(void) { return (chains_f64){all_f64(0), all_f64(0)}; }
 ALWAYS chains_f32 no_chains_f32(void) { return (chains_f32){all_f32(0)}; }
-ALWAYS double total_f64(chains_f64 s) { return across_f64(add_f64(s.low, s.high)); }
+ALWAYS double total_f64(chains_f64 s) { return across_f64(plus_f64(s.low, s.high)); }
 ALWAYS float total_f32(chains_f32 s) { return across_f32(s.all); }
 
 #endif

@@ -1,6 +1,7 @@
 /* LSP_SPMV_PROPAGATE on the CPU: the staged gather of x by column, whose second loop brings a bin of elements into the
  * core's cache and multiplies and sums its rows there. Bins are equal numbers of entries, so a row may go on in the
  * next bins; its parts are added at the end. Nothing depends on the number of threads. */
+#include "core/vector.h"
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
 #include "matrices/matrices.h"
@@ -143,99 +144,92 @@ static void release(lsp_spmv_plan *plan) {
 
 /* ---- a product ---- */
 
-typedef struct running running;
-struct running {
+typedef struct running {
     const propagation *parts;
+    const lsp_spmv_job *job;
     const lsp_column *column; /* from: x */
-    void (*rows)(const running *r, int64_t bin, const void *staged);
-    void (*join)(const running *r);
-    double alpha, beta;
-    void *y;
-    int64_t step;
-};
+} running;
 
-#define NAME(f) f##_f64_f64
-#define V double
-#define T double
-#define VALUE(k) val[k]
-#define FINISH finish_f64
-#include "propagate_template.h"
-#define NAME(f) f##_f32_f64
-#define V float
-#define T double
-#define VALUE(k) (double)val[k]
-#define FINISH finish_f64
-#include "propagate_template.h"
-#define NAME(f) f##_f32_f32
-#define V float
-#define T float
-#define VALUE(k) val[k]
-#define FINISH finish_f32
-#include "propagate_template.h"
-#define NAME(f) f##_none_f64
-#define V char
-#define T double
-#define VALUE(k) 1
-#define FINISH finish_f64
-#include "propagate_template.h"
-#define NAME(f) f##_none_f32
-#define V char
-#define T float
-#define VALUE(k) 1
-#define FINISH finish_f32
-#include "propagate_template.h"
-
-static void set_kernels(running *r, lsp_type val, lsp_type type) {
-    if (type == LSP_F32) {
-        r->rows = val == LSP_NONE ? rows_none_f32 : rows_f32_f32;
-        r->join = val == LSP_NONE ? join_none_f32 : join_f32_f32;
-    } else {
-        r->rows = val == LSP_NONE ? rows_none_f64 : val == LSP_F32 ? rows_f32_f64 : rows_f64_f64;
-        r->join = val == LSP_NONE ? join_none_f64 : val == LSP_F32 ? join_f32_f64 : join_f64_f64;
+/* Rows of a bin. `staged`: what its entries need of x, in the order of runs. _join adds up the rows that go on in later
+ * bins. `val_type` is a constant. */
+#define ROWS(type, suffix)                                                                                             \
+    ALWAYS type part_##suffix(lsp_type val_type, const void *val, const type *x, const uint16_t *place, int64_t begin, \
+                              int64_t end) {                                                                           \
+        type sum = 0;                                                                                                  \
+        for (int64_t k = begin; k < end; k++) {                                                                        \
+            sum += lsp_spmv_value_##suffix(val_type, val, k) * x[place[k]];                                            \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
+    ALWAYS void do_rows_##suffix(lsp_type val_type, const running *r, int64_t bin, const type *x) {                    \
+        const propagation *p = r->parts;                                                                               \
+        const type alpha = (type)r->job->vectors.alpha, beta = (type)r->job->vectors.beta;                             \
+        const int64_t first = p->first_row[bin], rows = p->first_row[bin + 1] - first, count = bin_count(p, bin);      \
+        const uint16_t *begin = p->row_begin + first, *place = p->place + bin * p->stage.bin_items;                    \
+        const int64_t step = r->job->options.by_columns ? 1 : r->job->vectors.y_stride;                                \
+        type *y = lsp_spmv_y_##suffix(r->job, first, 0);                                                               \
+        const void *val = (const char *)p->val + (size_t)(bin * p->stage.bin_items) * lsp_type_bytes(val_type);        \
+        ((type *)p->head)[bin] = part_##suffix(val_type, val, x, place, 0, rows > 0 ? begin[0] : count);               \
+        for (int64_t i = 0; i < rows; i++) {                                                                           \
+            const type sum = part_##suffix(val_type, val, x, place, begin[i], i + 1 < rows ? begin[i + 1] : count);    \
+            if (i == rows - 1 && p->reach[bin] > 0) {                                                                  \
+                ((type *)p->tail)[bin] = sum;                                                                          \
+            } else {                                                                                                   \
+                finish_##suffix(LSP_PLUS_TIMES, alpha, beta, sum, y + i * step);                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void join_##suffix##_rows(const running *r) {                                                               \
+        const propagation *p = r->parts;                                                                               \
+        const lsp_spmv_vectors *v = &r->job->vectors;                                                                  \
+        for (int64_t bin = 0; bin < p->bins; bin++) {                                                                  \
+            if (p->reach[bin] > 0) {                                                                                   \
+                type sum = ((const type *)p->tail)[bin];                                                               \
+                for (int64_t k = 1; k <= p->reach[bin]; k++) {                                                         \
+                    sum += ((const type *)p->head)[bin + k];                                                           \
+                }                                                                                                      \
+                finish_##suffix(LSP_PLUS_TIMES, (type)v->alpha, (type)v->beta, sum,                                    \
+                                lsp_spmv_y_##suffix(r->job, p->first_row[bin + 1] - 1, 0));                            \
+            }                                                                                                          \
+        }                                                                                                              \
     }
-}
+ROWS(float, f32)
+ROWS(double, f64)
 
 static void do_bin(void *data, int64_t bin, int thread) {
     const running *r = data;
     const propagation *p = r->parts;
-    r->rows(r, bin, p->nnz > 0 ? lsp_gather_stage_bin(&p->gather, &p->stage, r->column, bin, thread) : NULL);
-}
-
-/* x without gaps. */
-static lsp_status close_up(lsp_ctx *ctx, const lsp_spmv_job *job, const void **x) {
-    lsp_status status = LSP_OK;
-    const size_t bytes = lsp_type_bytes(job->options.type);
-    const int64_t step = job->options.by_columns ? 1 : job->vectors.x_stride;
-    char *dense;
-    *x = job->vectors.x;
-    if (step != 1) {
-        LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, bytes, false, (void **)&dense));
-        for (int64_t i = 0; i < job->A.cols; i++) {
-            memcpy(dense + (size_t)i * bytes, (const char *)job->vectors.x + (size_t)(i * step) * bytes, bytes);
-        }
-        *x = dense;
+    const lsp_type val_type = r->job->A.val_type;
+    const void *x = p->nnz > 0 ? lsp_gather_stage_bin(&p->gather, &p->stage, r->column, bin, thread) : NULL;
+    if (r->job->options.type == LSP_F32 && val_type == LSP_F32) {
+        do_rows_f32(LSP_F32, r, bin, x);
+    } else if (r->job->options.type == LSP_F32) {
+        do_rows_f32(LSP_NONE, r, bin, x);
+    } else if (val_type == LSP_F64) {
+        do_rows_f64(LSP_F64, r, bin, x);
+    } else if (val_type == LSP_F32) {
+        do_rows_f64(LSP_F32, r, bin, x);
+    } else {
+        do_rows_f64(LSP_NONE, r, bin, x);
     }
-done:
-    return status;
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const propagation *p = parts;
-    const lsp_spmv_vectors *v = &job->vectors;
-    const lsp_type type = job->options.type;
-    lsp_column column = {.bytes = lsp_type_bytes(type)};
-    running r = {.parts = p, .column = &column, .y = v->y, .step = job->options.by_columns ? 1 : v->y_stride};
-    LSP_TRY(close_up(ctx, job, &column.from));
-    r.alpha = v->alpha;
-    r.beta = v->beta;
-    set_kernels(&r, job->A.val_type, type);
+    lsp_column column = {.bytes = lsp_type_bytes(job->options.type)};
+    const running r = {.parts = p, .job = job, .column = &column};
+    void *dense = NULL;
+    if (lsp_spmv_x_step(job) != 1) {
+        LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, column.bytes, false, &dense));
+    }
+    column.from = lsp_spmv_dense_x(ctx, job, 0, dense);
     if (p->nnz > 0) {
         lsp_gather_stage_read(ctx, &p->gather, &p->stage, &column);
     }
-    lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), do_bin, &r);
-    r.join(&r);
+    lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), do_bin, (void *)&r);
+    (job->options.type == LSP_F32 ? join_f32_rows : join_f64_rows)(&r);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -25,19 +25,6 @@ typedef struct work {
 
 static int64_t rowptr_at(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
 
-int64_t lsp_spmv_row_at(const lsp_csr *A, int64_t weight) {
-    int64_t low = 0, high = A->rows;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (rowptr_at(A, middle) + middle < weight) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Shares the row before a cut, if it is long and goes through the cut. */
 static void share_row(work *w, int64_t row, int64_t weight) {
     const lsp_csr *A = &w->rows.job->A;
@@ -63,7 +50,7 @@ static lsp_status cut(work *w) {
     for (int t = 1; t < w->threads; t++) {
         int64_t begin, end;
         lsp_share(weight, t, w->threads, &begin, &end);
-        w->cuts[t] = lsp_spmv_row_at(A, begin);
+        w->cuts[t] = lsp_spmv_first_at(A->rowptr, A->rowptr_type, A->rows, begin);
         if (!lsp_semiring_counts(job->options.semiring)) {
             share_row(w, w->cuts[t] - 1, begin);
         }
@@ -157,7 +144,7 @@ static double missed(const lsp_csr *A, int64_t line) {
     return (double)misses / (double)reads;
 }
 
-/* Do the columns look random, and is a vector of such items larger than 4 MB? Then x is prefetched. */
+/* Do the columns look random, and is a vector of these items larger than 4 MB? Then x is prefetched. */
 static bool reads_at_random(const lsp_csr *A, size_t item_bytes) {
     const int64_t item = (int64_t)item_bytes, large = 4 << 20; /* bytes: a smaller x comes soon enough */
     return A->nnz >= 1 << 16 && A->cols > large / item && missed(A, 64 / item) > 0.4;

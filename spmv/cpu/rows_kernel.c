@@ -33,60 +33,48 @@ ALWAYS void fetch_x(const streams *from, int64_t k, const void *x, size_t bytes)
     __builtin_prefetch((const void *)((uintptr_t)x + at), 0, 3);
 }
 
-#define T double
-#define T_SUFFIX f64
-#define VAL double
-#define LOAD_VALUES load_f64
-#define FMA __builtin_fma
-#define SUFFIX f64
-#include "rows_template.h"
+#define NAME__(f, v, t) f##_##v##_##t
+#define NAME_(f, v, t) NAME__(f, v, t)
+#define NAME(f) NAME_(f, V_NAME, T_NAME)
+#define TYPED__(f, t) f##_##t
+#define TYPED_(f, t) TYPED__(f, t)
+#define TYPED(f) TYPED_(f, T_NAME)
+/* The value of entry k as a T; the values from k on. The values of a pattern have a byte, and are not read. */
+#define VALUE_AT(k) (sizeof(V) > 1 ? (T)val[k] : (T)1)
+#define VALUES(k) NAME(load)(val, k)
+/* One product more, then the next case. */
+#define ONE_MORE                                                                                                       \
+    rest = TYPED(fused)(VALUE_AT(k), x[lsp_index_at(col, col_type, k)], rest);                                         \
+    k++;                                                                                                               \
+    __attribute__((fallthrough))
+#define ADD_CHAIN(part, at) s.part = TYPED(times_add)(VALUES(k + at), TYPED(pick)(x, col, col_type, k + at), s.part);
 
+#define T double
+#define T_NAME f64
+#define V double
+#define V_NAME f64
+#include "rows_template.h"
+#define V float
+#define V_NAME f32
+#include "rows_template.h"
+#define V char
+#define V_NAME ones
+#include "rows_template.h"
+#undef T
+#undef T_NAME
 #define T float
-#define T_SUFFIX f32
-#define EIGHT_LANES
-#define VAL float
-#define LOAD_VALUES load_f32
-#define FMA __builtin_fmaf
-#define SUFFIX f32
+#define T_NAME f32
+#define V float
+#define V_NAME f32
 #include "rows_template.h"
-
-#define T double
-#define T_SUFFIX f64
-#define VAL float
-#define LOAD_VALUES from_f32
-#define FMA __builtin_fma
-#define SUFFIX mixed
+#define V char
+#define V_NAME ones
 #include "rows_template.h"
-
-#define T double
-#define T_SUFFIX f64
-#define VAL char
-#define FMA __builtin_fma
-#define SUFFIX ones_f64
-#define PATTERN
-#include "rows_template.h"
-
-#define T float
-#define T_SUFFIX f32
-#define EIGHT_LANES
-#define VAL char
-#define FMA __builtin_fmaf
-#define SUFFIX ones_f32
-#define PATTERN
-#include "rows_template.h"
-
-/* f_SUFFIX for the types of the job. */
-#define WITH_TYPES(job, f, ...)                                                                                        \
-    ((job)->options.type == LSP_F32                                                                                    \
-         ? ((job)->A.val_type == LSP_F32 ? f##_f32(__VA_ARGS__) : f##_ones_f32(__VA_ARGS__))                           \
-     : (job)->A.val_type == LSP_F64 ? f##_f64(__VA_ARGS__)                                                             \
-     : (job)->A.val_type == LSP_F32 ? f##_mixed(__VA_ARGS__)                                                           \
-                                    : f##_ones_f64(__VA_ARGS__))
 
 void LSP_ISA_NAME(lsp_spmv_rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
-    WITH_TYPES(r->job, rows, r, begin, end);
+    LSP_SPMV_WITH_TYPES(r->job->A.val_type, r->job->options.type, rows, r, begin, end);
 }
 
 void LSP_ISA_NAME(lsp_spmv_piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums) {
-    WITH_TYPES(r->job, piece, r, begin, end, sums);
+    LSP_SPMV_WITH_TYPES(r->job->A.val_type, r->job->options.type, piece, r, begin, end, sums);
 }

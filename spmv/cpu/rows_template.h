@@ -1,51 +1,26 @@
-/* CSR as it is, for vectors of type T and values of type VAL (if PATTERN is defined, without values): one row by eight
- * chains of fused multiply-adds, so that no product waits for the one before. Included for each pair of types.
+/* CSR as it is, for vectors of type T and values of type V (char: a pattern): one row by eight chains of fused
+ * multiply-adds, so that no product waits for the one before. Included for each pair of types.
  *
  * Chain j adds the entries j, j + 8, ... of the first 8*floor(L/8) of a row; the others are added in order to a ninth
  * sum. Every instruction set gives the same bits. */
-#define NAME_(a, b) a##_##b
-#define NAME__(a, b) NAME_(a, b)
-#define NAME(f) NAME__(f, SUFFIX)
-#define TYPED(f) NAME__(f, T_SUFFIX)
-#ifdef PATTERN
-#define VALUE(k) ((T)1)
-#define VALUES(k) TYPED(all)(1)
-#else
-#define VALUE(k) ((T)val[k])
-#define VALUES(k) LOAD_VALUES(val + (k))
-#endif
-
-/* One product more, then the next case. */
-#define ONE_MORE                                                                                                       \
-    rest = FMA(VALUE(k), x[lsp_index_at(col, col_type, k)], rest);                                                     \
-    k++;                                                                                                               \
-    __attribute__((fallthrough))
 
 /* Eight products more. */
 ALWAYS TYPED(chains)
-    NAME(add_eight)(TYPED(chains) s, const VAL *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
-    (void)val;
-#ifdef EIGHT_LANES
-    s.all = TYPED(times_add)(VALUES(k), TYPED(pick)(x, col, col_type, k), s.all);
-#else
-    s.low = TYPED(times_add)(VALUES(k), TYPED(pick)(x, col, col_type, k), s.low);
-    s.high = TYPED(times_add)(VALUES(k + 4), TYPED(pick)(x, col, col_type, k + 4), s.high);
-#endif
-    return s;
+    NAME(add_eight)(TYPED(chains) s, const V *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
+    TYPED(EACH_CHAIN)(ADD_CHAIN) return s;
 }
 
 /* The sum of the entries begin .. end-1 of a row, at most LSP_SPMV_PIECE. */
 ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin, int64_t end) {
     const void *col = from->col;
     const lsp_type col_type = from->col_type;
-    const VAL *val = (const VAL *)from->val;
+    const V *val = (const V *)from->val;
     int64_t k = begin;
     T first = 0, rest = 0;
-    (void)val;
     if (end - begin >= 8) {
         TYPED(chains) s = TYPED(no_chains)();
         for (; k + 8 <= end; k += 8) {
-            fetch_streams(from, k, sizeof(VAL));
+            fetch_streams(from, k, sizeof(V));
             if (prefetch && k + AHEAD + 8 <= from->nnz) {
                 UNROLLED for (int j = 0; j < 8; j++) { fetch_x(from, k + AHEAD + j, x, sizeof(T)); }
             }
@@ -53,7 +28,7 @@ ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin
         }
         first = TYPED(total)(s);
     } else {
-        fetch_streams(from, k, sizeof(VAL));
+        fetch_streams(from, k, sizeof(V));
     }
     for (int64_t j = k; prefetch && j < end && j + AHEAD < from->nnz; j++) {
         fetch_x(from, j + AHEAD, x, sizeof(T));
@@ -123,14 +98,13 @@ ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t be
     enum { lanes = 32 / sizeof(T), vecs = 16 / lanes };
     const int64_t stride = job->vectors.x_stride;
     const T *x = (const T *)job->vectors.x + v;
-    const VAL *val = (const VAL *)job->A.val;
+    const V *val = (const V *)job->A.val;
     const void *col = job->A.col;
     TYPED(vec) s[vecs];
-    (void)val;
     UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(all)(0); }
     for (int64_t k = begin; k < end; k++) {
         const T *at = x + lsp_index_at(col, col_type, k) * stride;
-        const TYPED(vec) value = TYPED(all)(VALUE(k));
+        const TYPED(vec) value = TYPED(all)(VALUE_AT(k));
         UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(times_add)(value, TYPED(load)(at + j * lanes), s[j]); }
     }
     UNROLLED for (int j = 0; j < vecs; j++) { TYPED(save)(sums + j * lanes, s[j]); }
@@ -141,13 +115,12 @@ ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, lsp_type col_type, boo
                       int64_t end, int64_t v, T *sums) {
     const int64_t stride = job->vectors.x_stride, row = by_columns ? 1 : stride, next = by_columns ? stride : 1;
     const T *x = (const T *)job->vectors.x + v * next;
-    const VAL *val = (const VAL *)job->A.val;
+    const V *val = (const V *)job->A.val;
     const void *col = job->A.col;
     T s[4] = {0};
-    (void)val;
     for (int64_t k = begin; k < end; k++) {
-        const T *at = x + lsp_index_at(col, col_type, k) * row, value = VALUE(k);
-        UNROLLED for (int j = 0; j < width; j++) { s[j] = FMA(value, at[j * next], s[j]); }
+        const T *at = x + lsp_index_at(col, col_type, k) * row, value = VALUE_AT(k);
+        UNROLLED for (int j = 0; j < width; j++) { s[j] = TYPED(fused)(value, at[j * next], s[j]); }
     }
     UNROLLED for (int j = 0; j < width; j++) { sums[j] = s[j]; }
 }
@@ -217,7 +190,7 @@ ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x
     UNROLLED for (int j = 0; j < width / lanes; j++) {
         s->vecs[j] = TYPED(times_add)(TYPED(all)(value), TYPED(load)(x + j * lanes), s->vecs[j]);
     }
-    UNROLLED for (int j = wide; j < width; j++) { s->rest[j] = FMA(value, x[j], s->rest[j]); }
+    UNROLLED for (int j = wide; j < width; j++) { s->rest[j] = TYPED(fused)(value, x[j], s->rest[j]); }
 }
 
 /* `width` vectors in registers: the even entries of a row, then the odd ones. Rows of X are contiguous; int32 columns.
@@ -228,10 +201,9 @@ ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_
     const streams from = {job->A.col, job->A.val, job->A.nnz, LSP_I32};
     const int64_t stride = job->vectors.x_stride;
     const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
-    const VAL *val = (const VAL *)job->A.val;
+    const V *val = (const V *)job->A.val;
     const int32_t *col = (const int32_t *)job->A.col;
     row_walk walk = walk_from(r, begin);
-    (void)val;
     for (int64_t i = begin; i < end; i++) {
         T *y = (T *)job->vectors.y + i * job->vectors.y_stride;
         if (!next_row(r, &walk, i)) {
@@ -243,13 +215,13 @@ ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_
         NAME(usual_sums) even = {{TYPED(all)(0), TYPED(all)(0)}, {0}}, odd = even;
         for (int64_t k = walk.begin, next; k < walk.end; k = next) {
             next = lsp_min(k + 8, walk.end);
-            fetch_streams(&from, k, sizeof(VAL));
+            fetch_streams(&from, k, sizeof(V));
             for (; k + 2 <= next; k += 2) {
-                NAME(usual_add)(width, &even, VALUE(k), x + col[k] * stride);
-                NAME(usual_add)(width, &odd, VALUE(k + 1), x + col[k + 1] * stride);
+                NAME(usual_add)(width, &even, VALUE_AT(k), x + col[k] * stride);
+                NAME(usual_add)(width, &odd, VALUE_AT(k + 1), x + col[k + 1] * stride);
             }
             if (k < next) {
-                NAME(usual_add)(width, &even, VALUE(k), x + col[k] * stride);
+                NAME(usual_add)(width, &even, VALUE_AT(k), x + col[k] * stride);
             }
         }
         UNROLLED for (int j = 0; j < width / lanes; j++) {
@@ -327,18 +299,5 @@ static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void
     }
 }
 
-#undef NAME_
-#undef NAME__
-#undef NAME
-#undef TYPED
-#undef VALUE
-#undef VALUES
-#undef ONE_MORE
-#undef LOAD_VALUES
-#undef EIGHT_LANES
-#undef T
-#undef T_SUFFIX
-#undef VAL
-#undef FMA
-#undef SUFFIX
-#undef PATTERN
+#undef V
+#undef V_NAME

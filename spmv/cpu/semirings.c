@@ -8,10 +8,8 @@
                                 int64_t x_row, int64_t begin, int64_t end) {                                           \
         type sum = (type)lsp_semiring_empty(semiring);                                                                 \
         for (int64_t k = begin; k < end; k++) {                                                                        \
-            const type value = val_type == LSP_NONE  ? 1                                                               \
-                               : val_type == LSP_F32 ? (type)((const float *)A->val)[k]                                \
-                                                     : (type)((const double *)A->val)[k];                              \
-            sum = join_##suffix(semiring, value, x[lsp_index_at(A->col, A->col_type, k) * x_row], sum);                \
+            sum = join_##suffix(semiring, lsp_spmv_value_##suffix(val_type, A->val, k),                                \
+                                x[lsp_index_at(A->col, A->col_type, k) * x_row], sum);                                 \
         }                                                                                                              \
         return sum;                                                                                                    \
     }                                                                                                                  \
@@ -22,9 +20,8 @@
                                         : sum_of_##suffix(semiring, LSP_F64, A, x, x_row, begin, end);                 \
     }                                                                                                                  \
     static type sum_##suffix(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v) {                         \
-        const bool by_columns = job->options.by_columns;                                                               \
-        const int64_t row = by_columns ? 1 : job->vectors.x_stride;                                                    \
-        const type *x = (const type *)job->vectors.x + v * (by_columns ? job->vectors.x_stride : 1);                   \
+        const int64_t row = lsp_spmv_x_step(job);                                                                      \
+        const type *x = lsp_spmv_x_##suffix(job, v);                                                                   \
         switch (job->options.semiring) {                                                                               \
         case LSP_MIN_PLUS:                                                                                             \
             return typed_sum_##suffix(LSP_MIN_PLUS, &job->A, x, row, begin, end);                                      \
@@ -36,14 +33,13 @@
             return (type)(end - begin); /* LSP_PLUS_PAIR; all columns are inside */                                    \
         }                                                                                                              \
     }                                                                                                                  \
-    static type *y_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v) {                                           \
-        const int64_t stride = job->vectors.y_stride;                                                                  \
-        return (type *)job->vectors.y + (job->options.by_columns ? v * stride + i : i * stride + v);                   \
+    static void write_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v, type sum) {                              \
+        finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sum,                 \
+                        lsp_spmv_y_##suffix(job, i, v));                                                               \
     }                                                                                                                  \
     static void row_##suffix(const lsp_spmv_job *job, int64_t i, int64_t begin, int64_t end) {                         \
         for (int64_t v = 0; v < job->options.vectors; v++) {                                                           \
-            finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta,                  \
-                            sum_##suffix(job, begin, end, v), y_##suffix(job, i, v));                                  \
+            write_##suffix(job, i, v, sum_##suffix(job, begin, end, v));                                               \
         }                                                                                                              \
     }                                                                                                                  \
     static void join_pieces_##suffix(const lsp_spmv_job *job, int64_t i, type *sums, int64_t count) {                  \
@@ -56,8 +52,7 @@
                           : join == LSP_JOIN_LARGEST ? LSP_DO_LARGEST(more, sums[v])                                   \
                                                      : sums[v] + more;                                                 \
             }                                                                                                          \
-            finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sums[v],         \
-                            y_##suffix(job, i, v));                                                                    \
+            write_##suffix(job, i, v, sums[v]);                                                                        \
         }                                                                                                              \
     }
 SUM_OF(float, f32)

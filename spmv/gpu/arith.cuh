@@ -43,11 +43,11 @@ template <bool PLUS> __device__ inline double spmv_nothing(const spmv_job &job) 
     case id:                                                                                                           \
         return LSP_DO_##join(one, sum);
 template <typename T> __device__ inline T spmv_product(lsp_semiring semiring, T a, T b) {
-    switch (semiring) { LSP_SEMIRINGS(SPMV_PRODUCT_CASE) }
+    switch (semiring) { LSP_EACH_SEMIRING(SPMV_PRODUCT_CASE) }
     return 0;
 }
 __device__ inline double spmv_join_other(lsp_semiring semiring, double sum, double one) {
-    switch (semiring) { LSP_SEMIRINGS(SPMV_JOIN_CASE) }
+    switch (semiring) { LSP_EACH_SEMIRING(SPMV_JOIN_CASE) }
     return sum;
 }
 
@@ -175,8 +175,10 @@ __device__ inline void spmv_write(const spmv_job &job, T *y, typename spmv_sum<T
         const T scaled = alpha * (is_empty ? (T)0 : sum);
         *y = beta == 0 ? scaled : fma(beta, *y, scaled);
     } else {
-        const double old = beta == 0 ? 0 : (double)*y;
-        *y = (T)(beta == 0 ? sum : spmv_join_other(job.semiring, sum, job.semiring == LSP_OR_AND ? old != 0 : old));
+        const T old = beta == 0 ? 0 : *y;
+        sum = beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)old);
+        /* any y but 0 counts as 1. Chosen here and not before the join, which would cost registers */
+        *y = (T)(job.semiring == LSP_OR_AND && old != 0 ? 1 : sum);
     }
 }
 template <typename T, bool PLUS>
@@ -187,13 +189,18 @@ __device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vec
 
 /* ---- on the host ---- */
 
-/* f(a number of type integral_constant) for a block size of LSP_SPMV_BLOCKS, or 1. */
-template <typename F> static inline lsp_status by_block(int b, F f) {
-    return b == 2   ? f(std::integral_constant<int, 2>{})
-           : b == 3 ? f(std::integral_constant<int, 3>{})
-           : b == 4 ? f(std::integral_constant<int, 4>{})
-                    : f(std::integral_constant<int, 1>{});
+/* f(std::integral_constant<int, n>) for the one of the numbers that n is; the last one if it is none. */
+template <int NUMBER, int... MORE, typename F> static inline lsp_status by_constant(int n, F f) {
+    if constexpr (sizeof...(MORE) > 0) {
+        if (n != NUMBER) {
+            return by_constant<MORE...>(n, f);
+        }
+    }
+    return f(std::integral_constant<int, NUMBER>{});
 }
+
+/* The same for the block size of slices. */
+template <typename F> static inline lsp_status by_block(int b, F f) { return by_constant<2, 3, 4, 1>(b, f); }
 
 /* SPMV_BY_TYPES(job, f, (arguments)): f<V, T>(arguments) for the five pairs of types of values and vectors. */
 #define SPMV_BY_TYPES(given, f, arguments)                                                                             \

@@ -57,7 +57,7 @@ static lsp_status gather(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job
     args.strategy = passes > 1 ? LSP_STRATEGY_RESCAN : LSP_STRATEGY_DIRECT;
     args.passes = passes > 1 ? passes : 0;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_gather(ctx, &args));
+    LSP_TRY(lsp_gather(ctx, &args, NULL));
 done:
     return status;
 }

@@ -19,7 +19,7 @@ typedef struct spmv_job {
     bool chooses; /* the semiring chooses one product, and not only ones and zeros */
     double empty; /* an empty sum of the semiring */
     double alpha, beta;
-    const void *alpha_at, *beta_at; /* not NULL: read instead, of the type of x */
+    const void *alpha_at, *beta_at; /* unless NULL: read instead. In the type of x */
     const void *x;
     void *y;
     int64_t vectors;
@@ -62,12 +62,11 @@ lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces);
 
 /* How kernels of ROWS lie on the matrix. */
 typedef struct spmv_shape {
-    bool bulk;       /* bulk copies to shared memory; otherwise lanes read the entries where they are */
-    int lanes;       /* of a row; 1 to 32, a power of two */
-    int tile_rows;   /* rows of a tile */
-    int block_tiles; /* tiles that a block takes one after the other */
-    int room;        /* bulk: entries that shared memory holds; a tile with more comes in chunks */
-    int64_t heavy;   /* a tile with more entries goes to the list of pieces */
+    bool bulk;     /* bulk copies to shared memory; otherwise lanes read the entries where they are */
+    int lanes;     /* of a row; 1 to 32, a power of two */
+    int tile_rows; /* rows of a tile */
+    int room;      /* bulk: entries that shared memory holds; a tile with more comes in chunks */
+    int64_t heavy; /* a tile with more entries goes to the list of pieces */
 } spmv_shape;
 
 enum { LANES_NT = 256, ROWS_AHEAD = 5 }; /* threads of a block; entries that a lane loads before it adds the first */
@@ -78,19 +77,17 @@ bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given);       /* can 
 void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
 void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
 int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given); /* the most that a call can list */
-int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given);
 
 /* rows.cu. `area` NULL: tiles with many entries are done by their own block. `gated`: a sample decides on the GPU
  * whether tiles or pieces are better for this matrix. */
 lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
                                const spmv_area *area, bool gated);
 
-/* many.cu: several vectors, LSP_PLUS_TIMES. A tile with more than lsp_spmv_many_heavy entries goes to the list. */
+/* many.cu: several vectors, LSP_PLUS_TIMES. */
 lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
 
 /* equal.cu: pieces of the whole matrix; and those that kernels of ROWS have listed. */
 int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);
-lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
 lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area);
 
 /* lengths.cu: the entries with padding that a plan of A would store. A is checked. Waits. */

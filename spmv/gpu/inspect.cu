@@ -2,7 +2,7 @@
 #include "core/launch.cuh"
 #include "list.cuh"
 
-enum { UNEVEN = 4 /* where the longest row is so many times the mean, sorting rows by length may pay */ };
+enum { UNEVEN = 4 }; /* a longest row of 4 times the mean: sorting rows by length may pay */
 enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
 
 typedef struct row_facts {

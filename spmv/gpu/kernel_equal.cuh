@@ -7,7 +7,7 @@
 #include "list.cuh"
 
 enum { PIECE_NT = 256, PIECE_VT = SPMV_PIECE / PIECE_NT, PIECE_WARPS = PIECE_NT / WARP };
-enum { PIECE_SM_BLOCKS = 4 }; /* registers for so many blocks on a multiprocessor */
+enum { PIECE_SM_BLOCKS = 4 }; /* blocks per multiprocessor that registers allow */
 enum { PIECE_CARVEOUT = 30 }; /* percent of an SM's memory that is shared: random reads of x want L1 more than blocks */
 enum { PIECE_AHEAD = 8 };     /* entries that a thread loads before it multiplies the first */
 

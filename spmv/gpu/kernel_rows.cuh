@@ -10,7 +10,7 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* registers for so many blocks */
+enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* blocks per multiprocessor that registers allow */
 enum { DENSE_AHEAD = 5 };                          /* entries that a lane loads before it adds the first */
 
 /* ---- lanes read entries where they are ---- */
@@ -195,7 +195,7 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
 
 /* ---- bulk copies ---- */
 
-enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* most threads; registers for so many such blocks */
+enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* threads at most; blocks that registers allow */
 enum { TILES_AHEAD = 6 };                      /* entries that a lane loads before it adds the first */
 
 /* A part of the entries in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it.
@@ -211,8 +211,11 @@ template <typename V, typename K> __device__ inline tile_room<V, K> tile_in(char
     return {(const V *)(shared + 16 + room * (int)sizeof(int32_t)), (const int32_t *)(shared + 16), begin & ~(K)3};
 }
 
-template <typename V> __device__ inline unsigned value_bytes() { return (unsigned)sizeof(V); }
-template <> __device__ inline unsigned value_bytes<spmv_one>() { return 0; }
+/* Of a value, and with its column. */
+template <typename V> __host__ __device__ inline unsigned value_bytes() {
+    return std::is_same<V, spmv_one>::value ? 0 : (unsigned)sizeof(V);
+}
+template <typename V> static inline size_t tile_entry_bytes() { return sizeof(int32_t) + value_bytes<V>(); }
 
 /* Starts the copies of the entries begin .. end-1: thread 0 the bulk, and others the last ones, for which a bulk copy
  * would read beyond the arrays. The caller's barrier follows. */

@@ -52,7 +52,7 @@ static lsp_status sort_down(lsp_ctx *ctx, unsigned *keys, unsigned *values, int6
     sort.value_bytes = values ? sizeof *values : 0;
     sort.flags = LSP_SORT_DESCENDING | (values ? LSP_SORT_GLOBAL_POSITIONS : 0);
     sort.where = LSP_CUDA;
-    return lsp_segsort(ctx, &sort);
+    return lsp_segsort(ctx, &sort, NULL);
 }
 
 /* length[s], row[s]: rows in windows, longest first. */

@@ -9,11 +9,11 @@
 enum {
     LENGTHS_NT = 1024,
     LENGTHS_WINDOW = 1024, /* rows: one a thread of the kernels that make slices */
-    LENGTHS_SHORT = 24,    /* rows up to so many entries have one lane, */
-    LENGTHS_MIDDLE = 128,  /* up to so many four lanes; longer ones are cut into pieces */
+    LENGTHS_SHORT = 24,    /* entries: rows up to this have one lane, */
+    LENGTHS_MIDDLE = 128,  /* rows up to this four lanes; longer ones are cut into pieces */
     LENGTHS_FEW = 4,       /* lanes of a middle row */
     LENGTHS_PIECE = 512,
-    LENGTHS_FEW_PIECES = 16, /* rows with up to so many are added by a thread */
+    LENGTHS_FEW_PIECES = 16, /* of a row: up to this one thread adds them, else a warp */
     LENGTHS_SECTOR = 32      /* bytes of x that are popular, or not, together */
 };
 

@@ -2,13 +2,13 @@
 #include "core/launch.cuh"
 #include "kernel_many.cuh"
 
-enum { MANY_ROWS = 32 }; /* of a tile, or fewer */
+enum { MANY_ROWS = 32 };              /* of a tile, or fewer */
+static const double heavy_rows = 256; /* a tile with the entries of this many mean rows goes to the list */
 
 template <typename V, typename T, int E>
 static lsp_status start_parts(lsp_ctx *ctx, const many_launch *m, int threads, bool *beside) {
     lsp_status status = LSP_OK;
-    const size_t bytes = sizeof(int32_t) + (std::is_same<V, spmv_one>::value ? 0 : sizeof(V));
-    const size_t shared = m->rows.room > 0 ? 16 + (size_t)m->rows.room * bytes : 0;
+    const size_t shared = m->rows.room > 0 ? 16 + (size_t)m->rows.room * tile_entry_bytes<V>() : 0;
     LSP_TRY(lsp_allow_shared(ctx, kernel_many<V, T, E>, shared));
     LSP_TRY(
         LSP_LAUNCH_BESIDE(ctx, beside, (kernel_many<V, T, E>), lsp_min(m->rows.tiles, INT32_MAX), threads, shared, *m));
@@ -32,7 +32,7 @@ static bool has_whole_parts(const lsp_spmv_job *given, const spmv_job *job) {
 extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
                                           const spmv_area *area) {
     lsp_status status = LSP_OK;
-    const double mean = (double)job->nnz / (double)lsp_max(job->rows, 1);
+    const double mean = lsp_spmv_mean(given);
     const bool whole = has_whole_parts(given, job);
     const int64_t each = whole ? 16 / (int64_t)lsp_type_bytes(given->options.type) : 1;
     bool beside = false;
@@ -43,7 +43,7 @@ extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *give
     m.rows.lanes = (int)lsp_min(m.parts, MANY_NT);
     m.rows.tile_rows = (int)lsp_min(MANY_ROWS, MANY_NT / m.rows.lanes);
     m.rows.tiles = lsp_ceil_div(job->rows, m.rows.tile_rows);
-    m.rows.heavy = lsp_spmv_many_heavy(given);
+    m.rows.heavy = lsp_max((int64_t)(heavy_rows * mean), 4 * SPMV_PIECE);
     if (lsp_spmv_takes_bulk(ctx, given)) {
         m.rows.room = (int)lsp_min((int64_t)(1.15 * mean * m.rows.tile_rows) + 48, SPMV_PIECE) / 4 * 4;
     }

@@ -35,7 +35,7 @@ static int64_t step_up(int64_t n) { return lsp_ceil_div(lsp_max(n, 1), PROPAGATE
 
 static int threads_for(int64_t items) { return (int)lsp_min(lsp_ceil_div(items, WARP) * WARP, PROPAGATE_NT); }
 
-/* Do so many blocks of phase 2 fit a multiprocessor, beside enough L1 cache? */
+/* Does a multiprocessor hold this number of blocks of phase 2, beside enough L1 cache? */
 static bool fit_beside(const lsp_cuda_chip *chip, const propagation *p, size_t bytes, int blocks, int percent) {
     return blocks * (int64_t)(rows_shared(p, bytes) + STATIC_BYTES) <= (int64_t)chip->shared_sm_bytes * percent / 100;
 }
@@ -169,7 +169,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     int64_t *lengths = NULL, count = 0;
     lsp_spmv_why why;
     LSP_REQUIRE(cut(ctx, &plan->job, &plan->sizes, plan->facts.longest_row, &sized, &why), LSP_ERR_UNSUPPORTED,
-                "the method %s %s", lsp_spmv_method_name(LSP_SPMV_PROPAGATE), why.text);
+                "the method propagate %s", why.text);
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
     p = (propagation *)plan->parts;
     *p = sized;

@@ -8,7 +8,7 @@
 
 enum {
     PROPAGATE_NT = 1024,
-    PROPAGATE_ALIGN = 8, /* a slice begins at a multiple of so many products, so that vectors belong to one slice */
+    PROPAGATE_ALIGN = 8, /* products: a slice begins at a multiple, so that vectors belong to one slice */
     PROPAGATE_STEP = 64  /* sizes of slices and bins are multiples */
 };
 

@@ -24,43 +24,22 @@ static lsp_status start_lanes(lsp_ctx *ctx, const rows_launch *l, int64_t blocks
 
 template <typename V, typename T>
 static lsp_status start_dense(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    switch (l->lanes) {
-    case 2:
-        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 2>), blocks, LANES_NT, 0, *l);
-    case 4:
-        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 4>), blocks, LANES_NT, 0, *l);
-    case 8:
-        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 8>), blocks, LANES_NT, 0, *l);
-    case 16:
-        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 16>), blocks, LANES_NT, 0, *l);
-    default:
-        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, 32>), blocks, LANES_NT, 0, *l);
-    }
-}
-
-template <typename V, typename T, int LANES>
-static lsp_status start_tiles_of(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    lsp_status status = LSP_OK;
-    const size_t bytes = sizeof(int32_t) + (std::is_same<V, spmv_one>::value ? 0 : sizeof(V));
-    const size_t shared = 16 + (size_t)l->room * bytes;
-    LSP_TRY(lsp_allow_shared(ctx, kernel_tiles<V, T, LANES>, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_tiles<V, T, LANES>), blocks, l->tile_rows * LANES, shared, *l));
-done:
-    return status;
+    return by_constant<2, 4, 8, 16, 32>(l->lanes, [&](auto lanes) {
+        return LSP_LAUNCH_BESIDE(ctx, beside, (kernel_dense<V, T, decltype(lanes)::value>), blocks, LANES_NT, 0, *l);
+    });
 }
 
 template <typename V, typename T>
 static lsp_status start_tiles(lsp_ctx *ctx, const rows_launch *l, int64_t blocks, bool *beside) {
-    switch (l->lanes) {
-    case 1:
-        return start_tiles_of<V, T, 1>(ctx, l, blocks, beside);
-    case 2:
-        return start_tiles_of<V, T, 2>(ctx, l, blocks, beside);
-    case 4:
-        return start_tiles_of<V, T, 4>(ctx, l, blocks, beside);
-    default:
-        return start_tiles_of<V, T, 8>(ctx, l, blocks, beside);
-    }
+    return by_constant<1, 2, 4>(l->lanes, [&](auto lanes) {
+        lsp_status status = LSP_OK;
+        const size_t shared = 16 + (size_t)l->room * tile_entry_bytes<V>();
+        void (*kernel)(rows_launch) = kernel_tiles<V, T, decltype(lanes)::value>;
+        LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, blocks, l->tile_rows * l->lanes, shared, *l));
+    done:
+        return status;
+    });
 }
 
 extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
@@ -79,7 +58,7 @@ extern "C" lsp_status lsp_spmv_rows_start(lsp_ctx *ctx, const lsp_spmv_job *give
     l.heavy = shape->heavy;
     l.gated = gated;
     const int64_t filled = l.tiles / ((int64_t)gated_sm_blocks * lsp_cuda_get_chip(ctx)->sms);
-    const int64_t each = gated ? lsp_max(lsp_min(filled, gated_tiles), 1) : shape->block_tiles;
+    const int64_t each = gated ? lsp_max(lsp_min(filled, gated_tiles), 1) : 1;
     const int64_t blocks = lsp_min(lsp_ceil_div(l.tiles, each), INT32_MAX);
     if (gated) {
         const int64_t heavy = (int64_t)(SAMPLE_TIMES * lsp_spmv_mean(given) * shape->tile_rows) + SAMPLE_MORE;

@@ -13,8 +13,7 @@ static const struct {
     double mean;
     int lanes, tile_rows;
 } bulk_shapes[] = {{6, 1, 64}, {12, 2, 32}, {1e300, 4, 32}};
-static const double heavy_times = 4;        /* a tile with this many times the mean goes to the list */
-static const double many_heavy_times = 256; /* for several vectors: as a number of mean rows */
+static const double heavy_times = 4; /* a tile with this many times the mean goes to the list */
 
 /* A fifth of the mean: each lane then loads its part of a row at once. */
 static int plain_lanes(double mean) {
@@ -50,7 +49,6 @@ bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
 void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape) {
     const double mean = lsp_spmv_mean(given);
     *shape = (spmv_shape){0};
-    shape->block_tiles = 1;
     shape->lanes = plain_lanes(mean);
     shape->tile_rows = LANES_NT / shape->lanes;
     shape->heavy = SPMV_PIECE;
@@ -66,8 +64,4 @@ void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *sh
 
 int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given) {
     return 2 * (given->A.nnz / SPMV_PIECE) + 2; /* a listed tile has more entries than one piece */
-}
-
-int64_t lsp_spmv_many_heavy(const lsp_spmv_job *given) {
-    return lsp_max((int64_t)(many_heavy_times * lsp_spmv_mean(given)), 4 * SPMV_PIECE);
 }

@@ -1,5 +1,6 @@
 /* Figures of the cache model: in files, in a context, measured; what is refused. */
 #include "cases.h"
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,43 @@ Test(figures, stored_figures_are_found_again) {
     must(ctx, lsp_cache_model_figures(ctx, &found));
     cr_assert_neq(found.copy_rate, own.copy_rate);
     must_fail(ctx, LSP_ERR_IO, "nowhere", lsp_cache_model_store(ctx, &own, "/nowhere/at/all"));
+    lsp_ctx_destroy(ctx);
+    remove_all(path);
+}
+
+static void *read_pipe(void *path) {
+    static char text[1024];
+    FILE *file = fopen(path, "r");
+    cr_assert(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+Test(figures, a_link_and_a_pipe_stay_what_they_are_when_figures_are_stored_there) {
+    char *path = folder(), file[64], link[64], fifo[64];
+    lsp_ctx *ctx = test_ctx(1);
+    lsp_cache_figures f;
+    struct stat about;
+    pthread_t reader;
+    void *text;
+    snprintf(file, sizeof file, "%s/file", path);
+    snprintf(link, sizeof link, "%s/link", path);
+    snprintf(fifo, sizeof fifo, "%s/fifo", path);
+    must(ctx, lsp_cache_model_figures(ctx, &f));
+    cr_assert(symlink("file", link) == 0 && mkfifo(fifo, 0600) == 0);
+    must(ctx, lsp_cache_model_store(ctx, &f, link));
+    cr_assert(lstat(link, &about) == 0 && S_ISLNK(about.st_mode), "the link was replaced");
+    cr_assert(lstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 100);
+    cr_assert(chmod(file, 0640) == 0);
+    must(ctx, lsp_cache_model_store(ctx, &f, link));
+    cr_assert(stat(file, &about) == 0 && (about.st_mode & 0777) == 0640, "its permissions are gone");
+    cr_assert(pthread_create(&reader, NULL, read_pipe, fifo) == 0);
+    must(ctx, lsp_cache_model_store(ctx, &f, fifo));
+    cr_assert(lstat(fifo, &about) == 0 && S_ISFIFO(about.st_mode), "the pipe was replaced");
+    cr_assert(pthread_join(reader, &text) == 0);
+    cr_assert(strstr(text, "libsparse figures 1\n") == text && strstr(text, "point = "), "%s", (char *)text);
+    must_fail(ctx, LSP_ERR_IO, "directory", lsp_cache_model_store(ctx, &f, path));
     lsp_ctx_destroy(ctx);
     remove_all(path);
 }

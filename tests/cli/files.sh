@@ -43,6 +43,7 @@ gzip -c beyond.mtx >beyond.mtx.gz
 refused "beyond.mtx.gz:4: " beyond.mtx.gz
 input=beyond.mtx
 refused ":4: " -
+is "$(cut -c1-17 "$err")" "standard input:4:"
 input=/dev/null
 expect 2 cli -
 is "$(wc -l <"$err")" 1

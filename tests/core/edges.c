@@ -58,7 +58,7 @@ static void sort_at_the_edge(lsp_ctx *ctx, int64_t length, int64_t segments, lsp
                              .offsets = segments % 2 ? all[BEGINS].memory : NULL,
                              .offset_type = LSP_I32,
                              .length = segments % 2 ? 0 : length};
-    must(ctx, lsp_segsort(ctx, &args));
+    must(ctx, lsp_segsort(ctx, &args, NULL));
     char *keys = malloc(sizes[KEYS_IN] + 1), *values = malloc(sizes[VALUES_IN] + 1);
     args.keys_out = keys, args.values_out = value ? values : NULL;
     must(ctx, lsp_segsort_ref(ctx, &args));

@@ -14,15 +14,15 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
         .n = 3, .extent = 4, .index = index, .index_type = LSP_I32, .columns = &column, .column_count = 1};
     lsp_gather_args args;
     lsp_gather_plan *plan = NULL;
-    cr_assert(lsp_gather(NULL, &good) == LSP_ERR_ARGUMENT && lsp_scatter(NULL, &good) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_gather(NULL, &good, NULL) == LSP_ERR_ARGUMENT && lsp_scatter(NULL, &good, NULL) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_gather_plan_create(NULL, &good, &plan) == LSP_ERR_ARGUMENT);
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather(ctx, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather(ctx, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_scatter_plan_create(ctx, NULL, &plan));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather_plan_create(ctx, &good, NULL));
 #define REFUSED_BY_CALLS(part, ...)                                                                                    \
     column = good_column, args = good, __VA_ARGS__;                                                                    \
-    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_gather(ctx, &args));                                                    \
-    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_scatter(ctx, &args))
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_gather(ctx, &args, NULL));                                              \
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_scatter(ctx, &args, NULL))
 #define REFUSED(part, ...)                                                                                             \
     REFUSED_BY_CALLS(part, __VA_ARGS__);                                                                               \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_gather_plan_create(ctx, &args, &plan));                                 \
@@ -32,7 +32,7 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
     REFUSED("cannot be in memory", args.n = INT64_MAX / 8);
     REFUSED("cannot be in memory", args.extent = INT64_MAX / 2);
     REFUSED("type LSP_U32", args.index_type = LSP_U32);
-    REFUSED("type LSP_TYPE_?", args.index_type = (lsp_type)99);
+    REFUSED("type ?", args.index_type = (lsp_type)99);
     REFUSED("index, 3 items, is NULL", args.index = NULL);
     REFUSED("multiple of 4", args.index = (char *)index + 1);
     REFUSED("columns, 1 of them, are NULL", args.columns = NULL);
@@ -51,6 +51,8 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
     REFUSED("elements of 3 bytes", column.bytes = 3);
     REFUSED("elements of 128 bytes", column.bytes = 128);
     REFUSED("at position 1 is 4, but the elements are 0 to 3", args.flags = LSP_GATHER_CHECK, index[1] = 4);
+    REFUSED("at position 0 is 2, but there are no elements", args.flags = LSP_GATHER_CHECK, args.extent = 0,
+            index[1] = 0);
     REFUSED("at position 1 is -1", args.flags = LSP_GATHER_CHECK, index[1] = -1);
     index[1] = 0;
     REFUSED_BY_CALLS("`from` of column 0 is NULL", column.from = NULL);
@@ -64,7 +66,7 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
 #undef REFUSED_BY_CALLS
 #define REFUSED_SCATTER(code, part, ...)                                                                               \
     column = good_column, args = good, __VA_ARGS__;                                                                    \
-    must_fail(ctx, code, part, lsp_scatter(ctx, &args));                                                               \
+    must_fail(ctx, code, part, lsp_scatter(ctx, &args, NULL));                                                         \
     must_fail(ctx, code, part, lsp_scatter_plan_create(ctx, &args, &plan))
     REFUSED_SCATTER(LSP_ERR_ARGUMENT, "3 is no rule", args.rule = (lsp_scatter_rule)3);
     REFUSED_SCATTER(LSP_ERR_ARGUMENT, "-1 is no rule", args.rule = (lsp_scatter_rule)-1);
@@ -74,17 +76,26 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
 #undef REFUSED_SCATTER
     column = good_column, args = good;
     args.strategy = LSP_STRATEGY_STAGE;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "stage", lsp_gather(ctx, &args));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "stage", lsp_gather(ctx, &args, NULL));
     args.strategy = LSP_STRATEGY_INVERT;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_gather(ctx, &args));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_scatter(ctx, &args));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_gather(ctx, &args, NULL));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_scatter(ctx, &args, NULL));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "invert", lsp_gather_plan_create(ctx, &args, &plan));
     cr_assert(plan == NULL && to[0] == 9 && to[1] == 9 && to[2] == 9 && to[3] == 9);
-    must(ctx, lsp_gather(ctx, &good));
+    lsp_gather_info info = {.passes = 77}, none = info;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_gather(ctx, NULL, &info));
+    cr_assert(memcmp(&info, &none, sizeof info) == 0, "a call that failed told of itself");
+    must(ctx, lsp_gather(ctx, &good, &info));
     cr_assert(to[0] == 3 && to[1] == 1 && to[2] == 2 && to[3] == 9);
-    must(ctx, lsp_gather(ctx, &(lsp_gather_args){.index_type = LSP_I64, /* nothing to move: no arrays needed */
-                                                 .columns = &(lsp_column){.bytes = 64},
-                                                 .column_count = 1}));
+    cr_assert(info.strategy == LSP_STRATEGY_DIRECT && info.passes == 1 && info.plan_bytes == 0 && info.reason[0]);
+    args = good, args.strategy = LSP_STRATEGY_RESCAN, args.passes = 3;
+    must(ctx, lsp_scatter(ctx, &args, &info));
+    cr_assert(info.strategy == LSP_STRATEGY_RESCAN && info.passes == 3 && strstr(info.reason, "asked for it"));
+    must(ctx, lsp_gather(ctx,
+                         &(lsp_gather_args){.index_type = LSP_I64, /* nothing to move: no arrays needed */
+                                            .columns = &(lsp_column){.bytes = 64},
+                                            .column_count = 1},
+                         NULL));
     lsp_ctx_destroy(ctx);
 }
 
@@ -94,7 +105,7 @@ TEST_ON_BOTH(gather_scatter_api, many_columns_move_by_one_map_and_may_not_overla
         request r = {.scatter = kind & 1,
                      .planned = kind >> 1 & 1,
                      .rule = LSP_SCATTER_LAST,
-                     .strategy = LSP_STRATEGY_PARTITION,
+                     .strategy = kind & 1 ? LSP_STRATEGY_STAGE : LSP_STRATEGY_DIRECT,
                      .index_type = LSP_I32,
                      .pattern = RANDOM,
                      .n = 700,
@@ -128,12 +139,12 @@ TEST_ON_BOTH(gather_scatter_api, many_columns_move_by_one_map_and_may_not_overla
 TEST_ON_BOTH(gather_scatter_api, an_index_outside_is_named_and_never_followed) {
     enum { N = 9000, EXTENT = 5000 };
     static const int64_t outside[] = {-1, EXTENT, INT64_MIN, INT64_MAX};
-    for (int number = 0; number < 96; number++) {
+    for (int number = 0; number < 16 * LSP_STRATEGIES; number++) {
         request r = {.scatter = number % 4 > 0,
                      .rule = (lsp_scatter_rule)(number % 4 > 0 ? number % 4 - 1 : 0),
-                     .strategy = (lsp_strategy)(number / 4 % 6),
+                     .strategy = (lsp_strategy)(number / 4 % LSP_STRATEGIES),
                      .passes = 3,
-                     .flags = number / 24 % 2 ? LSP_GATHER_CHECK : 0,
+                     .flags = number / (4 * LSP_STRATEGIES) % 2 ? LSP_GATHER_CHECK : 0,
                      .index_type = LSP_I64,
                      .pattern = RANDOM,
                      .n = N,
@@ -149,7 +160,7 @@ TEST_ON_BOTH(gather_scatter_api, an_index_outside_is_named_and_never_followed) {
         }
         arrays right = make_arrays(&r);
         const int64_t first = number * 37 % 4000;
-        ((int64_t *)right.index)[first] = outside[number / 24];
+        ((int64_t *)right.index)[first] = outside[number / (4 * LSP_STRATEGIES)];
         ((int64_t *)right.index)[first + 900] = -7; /* a later one, of another thread's share */
         arrays ours = copy_arrays(ctx, &right, &r, ctx->options.device);
         const lsp_gather_args args = arguments(&r, &ours);
@@ -307,7 +318,7 @@ static lsp_status move_failing(lsp_where device, const request *r, long fail_at)
 }
 
 TEST_ON_BOTH(gather_scatter_api, a_failing_allocation_leaves_everything_as_it_was) {
-    for (int number = 0; number < 48; number++) {
+    for (int number = 0; number < 8 * LSP_STRATEGIES; number++) {
         request r = {.scatter = number % 4 > 0,
                      .planned = number / 4 % 2,
                      .rule = (lsp_scatter_rule)(number % 4 > 0 ? number % 4 - 1 : 0),

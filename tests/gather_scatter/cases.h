@@ -226,7 +226,7 @@ static inline lsp_status plan_create(lsp_ctx *ctx, const request *r, const lsp_g
 /* One call, or a plan that is made, used once and destroyed. */
 static inline lsp_status move_so(lsp_ctx *ctx, const request *r, const lsp_gather_args *args) {
     if (!r->planned) {
-        return r->scatter ? lsp_scatter(ctx, args) : lsp_gather(ctx, args);
+        return r->scatter ? lsp_scatter(ctx, args, NULL) : lsp_gather(ctx, args, NULL);
     }
     lsp_gather_plan *plan = NULL;
     lsp_status status = plan_create(ctx, r, args, &plan);

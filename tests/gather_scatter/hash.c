@@ -234,7 +234,7 @@ static void check_case(lsp_ctx *ctx, const hash_case *c) {
                                               .key_type = c->key_type,
                                               .value_bytes = c->value_bytes,
                                               .keys = keys,
-                                              .values = c->positions ? NULL : values,
+                                              .values = c->positions || c->value_bytes == 0 ? NULL : values,
                                               .flags = c->positions ? LSP_HASH_POSITIONS : 0,
                                               .load = c->load,
                                               .seed = c->seed,

@@ -31,6 +31,7 @@ Test(hash, wrong_arguments_are_refused) {
     REFUSED("keys, 3 of them, are NULL", args.keys = NULL);
     REFUSED("values, 3 items, are NULL", args.values = NULL);
     REFUSED("no multiple", args.keys = (char *)keys + 1);
+    REFUSED("value_bytes is 0", args.value_bytes = 0);
     REFUSED("positions of 16 bytes", args.value_bytes = 16, args.flags = LSP_HASH_POSITIONS);
 #undef REFUSED
     must(ctx, lsp_hash_build(ctx, &good, &table));

@@ -2,13 +2,13 @@
 #include "cases.h"
 
 TEST_ON_BOTH(gather_scatter_plans, a_plan_moves_other_columns_after_its_map_is_gone) {
-    for (int number = 0; number < 48; number++) {
+    for (int number = 0; number < 8 * LSP_STRATEGIES; number++) {
         request r = {.scatter = number % 4 > 0,
                      .planned = true,
                      .rule = (lsp_scatter_rule)(number % 4 > 0 ? number % 4 - 1 : 0),
-                     .strategy = (lsp_strategy)(number / 4 % 6),
+                     .strategy = (lsp_strategy)(number / 4 % LSP_STRATEGIES),
                      .passes = 2,
-                     .index_type = number < 24 ? LSP_I32 : LSP_I64,
+                     .index_type = number < 4 * LSP_STRATEGIES ? LSP_I32 : LSP_I64,
                      .pattern = RANDOM,
                      .n = 20000,
                      .extent = 7000,
@@ -65,7 +65,7 @@ TEST_ON_BOTH(gather_scatter_plans, a_plan_moves_other_columns_after_its_map_is_g
 }
 
 TEST_ON_BOTH(gather_scatter_plans, plans_and_their_context_end_in_any_order) {
-    enum { PLANS = 6 };
+    enum { PLANS = LSP_STRATEGIES };
     for (int order = 0; order < 3; order++) { /* the context first, last, or between */
         lsp_ctx *own = NULL;
         const lsp_ctx_options options = {.device = ctx->options.device, .threads = 2};

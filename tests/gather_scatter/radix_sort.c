@@ -73,7 +73,7 @@ static void make_keys(void *keys, const sort_case *c, uint64_t *state) {
 static void run_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, bool planned) {
     lsp_radix_sort_plan *plan = NULL;
     if (!planned) {
-        must(ctx, lsp_radix_sort(ctx, args));
+        must(ctx, lsp_radix_sort(ctx, args, NULL));
         return;
     }
     must(ctx, lsp_radix_sort_plan_create(ctx, args, &plan));

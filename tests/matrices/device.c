@@ -112,8 +112,8 @@ Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_
     recipe of_p = {80, 12, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     lsp_csr A = make(&of_a, 1), D = make(&of_a, 2), right, C = {0};
     lsp_csr a = upload(ctx, &A), d = upload(ctx, &D);
-    must(ctx, lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, NULL, &right));
-    must(ctx, lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, NULL, &C));
+    must(ctx, lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, NULL, &right, NULL));
+    must(ctx, lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, NULL, &C, NULL));
     same_there(ctx, &right, &C, "2*A*A - D");
     lsp_csr_free(ctx, &right);
     for (int wide = 0; wide < 2; wide++) { /* in turn the left and the right product is the cheaper first one */
@@ -122,10 +122,10 @@ Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_
         lsp_csr P = make(&of_p, 3), p = upload(ctx, &P), R, r;
         must(ctx, lsp_csr_transpose(ctx, &P, &R));
         r = upload(ctx, &R);
-        must(ctx, lsp_spgemm_triple(ctx, NULL, &A, &P, NULL, &right));
-        must(ctx, lsp_spgemm_triple(ctx, NULL, &a, &p, NULL, &C));
+        must(ctx, lsp_spgemm_triple(ctx, NULL, &A, &P, NULL, &right, NULL));
+        must(ctx, lsp_spgemm_triple(ctx, NULL, &a, &p, NULL, &C, NULL));
         same_there(ctx, &right, &C, "P^T*A*P");
-        must(ctx, lsp_spgemm_triple(ctx, &r, &a, &p, NULL, &C));
+        must(ctx, lsp_spgemm_triple(ctx, &r, &a, &p, NULL, &C, NULL));
         same_there(ctx, &right, &C, "R*A*P");
         lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &R), lsp_csr_free(ctx, &r), lsp_csr_free(ctx, &p);
         drop(&P);

@@ -248,10 +248,8 @@ TEST_ON_BOTH(csr_integers, sums_and_entrywise_products_are_those_of_plain_loops)
             plain_free(&right);
         }
         plain p = plain_matrix(&A), q = plain_matrix(&B);
-        for (int64_t k = 0; k < p.rows * p.cols; k++) { /* entries of a pattern at one place are one */
-            const uint64_t x = type_a == LSP_NONE ? 1 : (uint64_t)p.val[k],
-                           y = type_b == LSP_NONE ? 1 : (uint64_t)q.val[k];
-            p.val[k] = (int64_t)(x * y);
+        for (int64_t k = 0; k < p.rows * p.cols; k++) {
+            p.val[k] = (int64_t)((uint64_t)p.val[k] * (uint64_t)q.val[k]);
             p.is[k] = p.is[k] && q.is[k];
         }
         if (type != LSP_NONE) {
@@ -295,44 +293,61 @@ TEST_ON_BOTH(csr_integers, factors_of_integers_are_whole) {
 
 /* ---- values ---- */
 
-static int64_t mapped(lsp_function f, int64_t parameter, int64_t a) {
-    uint64_t x = (uint64_t)a, result = 1;
+/* Does the exact f(a) fit LSP_I64? */
+static bool mapped(lsp_function f, int64_t parameter, int64_t a, int64_t *result) {
+    bool wide = false;
+    *result = f == LSP_SIGN ? (a > 0) - (a < 0) : f == LSP_CONSTANT ? parameter : f == LSP_POWER ? 1 : a;
     for (int64_t k = 0; f == LSP_POWER && k < parameter; k++) {
-        result *= x;
+        wide = __builtin_mul_overflow(*result, a, result) || wide;
     }
-    return (int64_t)(f == LSP_ABS        ? (a < 0 ? 0 - x : x)
-                     : f == LSP_NEGATE   ? 0 - x
-                     : f == LSP_SIGN     ? (uint64_t)((a > 0) - (a < 0))
-                     : f == LSP_MULTIPLY ? x * (uint64_t)parameter
-                     : f == LSP_ADD      ? x + (uint64_t)parameter
-                     : f == LSP_POWER    ? result
-                     : f == LSP_CONSTANT ? (uint64_t)parameter
-                                         : x);
+    return !(f == LSP_MULTIPLY                            ? __builtin_mul_overflow(a, parameter, result)
+             : f == LSP_ADD                               ? __builtin_add_overflow(a, parameter, result)
+             : f == LSP_NEGATE || (f == LSP_ABS && a < 0) ? __builtin_sub_overflow(0, a, result)
+                                                          : wide);
+}
+
+/* A call on C, a copy of `before`, ended with this status. `right` holds the results, and `wide` those that do not fit
+ * LSP_I64: C must have them, or the call must name the first value whose result does not fit, and C is as it was. Frees
+ * C. */
+static void must_be_changed(lsp_ctx *ctx, lsp_status status, lsp_csr *C, const lsp_csr *before, const plain *right,
+                            const bool *wide, const char *what) {
+    const lsp_type type = C->val_type;
+    for (int64_t i = 0; i < before->rows && type != LSP_BOOL; i++) {
+        for (int64_t k = lsp_csr_rowptr(before, i); k < lsp_csr_rowptr(before, i + 1); k++) {
+            const int64_t at = i * right->cols + lsp_csr_col(before, k);
+            if (wide[at] || (type == LSP_I32 && right->val[at] != (int32_t)right->val[at])) {
+                char place[160];
+                snprintf(place, sizeof place, "row %lld: what the value %lld at column %lld becomes does not fit %s",
+                         (long long)i, (long long)whole_at(before, k), (long long)lsp_csr_col(before, k),
+                         lsp_type_name(type));
+                must_fail(ctx, LSP_ERR_OVERFLOW, place, status);
+                lsp_csr here = moved(ctx, C, LSP_HOST);
+                cr_assert(memcmp(here.val, before->val, (size_t)before->nnz * lsp_type_bytes(type)) == 0, "%s", what);
+                lsp_csr_free(ctx, &here), lsp_csr_free(ctx, C);
+                return;
+            }
+        }
+    }
+    must_be_made(ctx, status, C, type, right, what);
 }
 
 TEST_ON_BOTH(csr_integers, functions_of_values_are_those_of_plain_loops) {
     static const lsp_function functions[] = {LSP_ABS,      LSP_NEGATE, LSP_SIGN,  LSP_CONJUGATE,
                                              LSP_MULTIPLY, LSP_ADD,    LSP_POWER, LSP_CONSTANT};
     uint64_t state = 6;
-    for (int round = 0; round < 96; round++) {
+    for (int round = 0; round < 192; round++) {
         const lsp_type type = integer_types[round % 3];
         const lsp_function f = functions[round / 3 % 8];
-        const int64_t parameter = f == LSP_POWER ? round % 5 : (round % 7) - 3;
+        const int64_t parameter = f == LSP_POWER ? round % 5 : round % 11 == 0 ? INT64_MAX - 1023 : (round % 7) - 3;
         lsp_csr A = make_whole(type, 20, 20, true, round & 1, &state), a = take(ctx, &A), C = {0};
         plain right = plain_matrix(&A);
+        bool wide[400];
         for (int64_t k = 0; k < 400; k++) {
-            right.val[k] = right.is[k] ? mapped(f, parameter, right.val[k]) : 0;
+            wide[k] = right.is[k] && !mapped(f, parameter, right.val[k], &right.val[k]);
         }
         must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.where = a.where}, &C));
         const lsp_status status = lsp_csr_apply(ctx, &C, f, (double)parameter);
-        if (status != LSP_OK) { /* the values are as they were */
-            lsp_csr here = moved(ctx, &C, LSP_HOST);
-            cr_assert(memcmp(here.val, A.val, (size_t)A.nnz * lsp_type_bytes(type)) == 0);
-            must_be_made(ctx, status, &C, type, &right, "mapped");
-            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C);
-        } else {
-            must_be_made(ctx, status, &C, type, &right, "mapped");
-        }
+        must_be_changed(ctx, status, &C, &A, &right, wide, "mapped");
         plain_free(&right), give_back(ctx, &a), drop(&A);
     }
 }
@@ -351,20 +366,162 @@ TEST_ON_BOTH(csr_integers, rows_and_columns_are_scaled) {
             factors[k] = whole_at(&view, k);
         }
         plain right = plain_matrix(&A);
-        for (int64_t at = 0; at < 15 * 11; at++) {
-            const uint64_t row = by_rows ? (uint64_t)factors[at / 11] : 1,
-                           col = by_cols ? (uint64_t)factors[15 + at % 11] : 1;
-            right.val[at] = (int64_t)((uint64_t)right.val[at] * row * col);
+        bool wide[15 * 11];
+        for (int64_t at = 0; at < 15 * 11; at++) { /* exact: the order of the products does not matter */
+            const int64_t row = by_rows ? factors[at / 11] : 1, col = by_cols ? factors[15 + at % 11] : 1;
+            const __int128 both = (__int128)row * right.val[at];
+            __int128 all = 0;
+            wide[at] = right.is[at] && (__builtin_mul_overflow(both, col, &all) || all != (int64_t)all);
+            right.val[at] = (int64_t)all;
         }
         const int64_t bytes = (int64_t)lsp_type_bytes(type);
         void *rows = put_there(ctx, narrow, 15 * bytes), *cols = put_there(ctx, narrow + 15 * bytes, 11 * bytes);
         lsp_csr C = {0};
         must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.where = a.where}, &C));
         const lsp_status status = lsp_csr_scale(ctx, &C, by_rows ? rows : NULL, by_cols ? cols : NULL);
-        must_be_made(ctx, status, &C, type, &right, "scaled");
-        lsp_csr_free(ctx, &C), lsp_free(ctx, rows), lsp_free(ctx, cols);
+        must_be_changed(ctx, status, &C, &A, &right, wide, "scaled");
+        lsp_free(ctx, rows), lsp_free(ctx, cols);
         plain_free(&right), give_back(ctx, &a), drop(&A);
     }
+}
+
+#define scaled ((lsp_function)LSP_FUNCTIONS)
+TEST_ON_BOTH(csr_integers, results_at_the_limits_are_told_from_those_beyond) {
+    static const struct {
+        lsp_type type;
+        lsp_function f; /* or `scaled`: rows and columns are scaled by -1 and the parameter */
+        int64_t value;
+        double parameter;
+        bool fits;
+    } cases[] = {{LSP_I64, LSP_POWER, 65536, 4, false},
+                 {LSP_I32, LSP_POWER, 65536, 4, false},
+                 {LSP_I64, LSP_POWER, -2, 63, true},
+                 {LSP_I64, LSP_POWER, 2, 63, false},
+                 {LSP_I64, LSP_POWER, -1, 0x1p62, true},
+                 {LSP_I64, LSP_POWER, 3, 0x1p62, false},
+                 {LSP_I64, LSP_ADD, INT64_MAX, 1, false},
+                 {LSP_I64, LSP_ADD, INT64_MAX - 1, 1, true},
+                 {LSP_I64, LSP_NEGATE, INT64_MIN, 0, false},
+                 {LSP_I64, LSP_ABS, INT64_MIN, 0, false},
+                 {LSP_I64, LSP_ABS, -INT64_MAX, 0, true},
+                 {LSP_I32, LSP_MULTIPLY, INT32_MIN, 0x1p32, false},
+                 {LSP_I64, LSP_MULTIPLY, -(1LL << 32), 0x1p31, true},
+                 {LSP_I64, LSP_MULTIPLY, 1LL << 32, 0x1p31, false},
+                 {LSP_I64, scaled, INT64_MIN, -1, true},
+                 {LSP_I64, scaled, INT64_MIN, 0, true},
+                 {LSP_I64, scaled, INT64_MIN, 1, false},
+                 {LSP_I32, scaled, 1 << 16, 0x1p15, true},
+                 {LSP_I32, scaled, -(1 << 16), 0x1p15, false},
+                 {LSP_BOOL, LSP_ADD, 1, 0x1.fffffffffffffp62, true}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int32_t rowptr[] = {0, 1}, col[] = {0};
+        int64_t val[2] = {0}, minus[2] = {0}, other[2] = {0};
+        lsp_value_set(cases[k].type, val, 0, (lsp_value){0, 0, cases[k].value});
+        lsp_value_set(cases[k].type, minus, 0, (lsp_value){0, 0, -1});
+        lsp_value_set(cases[k].type, other, 0, (lsp_value){0, 0, (int64_t)cases[k].parameter});
+        lsp_csr A = {1, 1, 1, rowptr, col, val, LSP_I32, LSP_I32, cases[k].type, LSP_HOST}, a = take(ctx, &A);
+        void *rows = put_there(ctx, minus, 8), *cols = put_there(ctx, other, 8);
+        const lsp_status status = cases[k].f == scaled ? lsp_csr_scale(ctx, &a, rows, cols)
+                                                       : lsp_csr_apply(ctx, &a, cases[k].f, cases[k].parameter);
+        cr_assert_eq(status, cases[k].fits ? LSP_OK : LSP_ERR_OVERFLOW, "case %zu", k);
+        lsp_free(ctx, rows), lsp_free(ctx, cols), give_back(ctx, &a);
+    }
+}
+
+/* ---- entries at one place, truth values ---- */
+
+TEST_ON_BOTH(csr_integers, a_pattern_counts_its_entries_at_one_place) {
+    static const lsp_type types[] = {LSP_F32, LSP_F64, LSP_C64, LSP_I32, LSP_I64, LSP_BOOL};
+    for (int t = 0; t < 6; t++) {
+        int32_t rowptr[] = {0, 3}, col[] = {1, 0, 1}, one[] = {0, 1}, at[] = {1};
+        char five[16] = {0};
+        lsp_value_set(types[t], five, 0, (lsp_value){5, 0, 5});
+        lsp_csr P = {1, 2, 3, rowptr, col, NULL, LSP_I32, LSP_I32, LSP_NONE, LSP_HOST}, p = take(ctx, &P), C = {0};
+        lsp_csr B = {1, 2, 1, one, at, five, LSP_I32, LSP_I32, types[t], LSP_HOST}, b = take(ctx, &B);
+        for (int turn = 0; turn < 2; turn++) {
+            must(ctx, lsp_csr_hadamard(ctx, turn ? &p : &b, turn ? &b : &p, &C));
+            lsp_csr here = moved(ctx, &C, LSP_HOST);
+            const lsp_value v = lsp_value_at(&here, 0);
+            cr_assert(here.nnz == 1 && here.val_type == types[t] && v.im == 0);
+            cr_assert(v.re == (types[t] == LSP_BOOL ? 1 : 10), "type %d: %g", (int)types[t], v.re);
+            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C);
+        }
+        must(ctx, lsp_csr_hadamard(ctx, &p, &p, &C));
+        cr_assert(C.nnz == 2 && C.val_type == LSP_NONE);
+        lsp_csr_free(ctx, &C), give_back(ctx, &p), give_back(ctx, &b);
+    }
+}
+
+/* Two triples of value x at one place, as values of another type. */
+static lsp_status add_twice(lsp_ctx *ctx, lsp_type from, int64_t x, lsp_type to, lsp_csr *C) {
+    const int32_t place[] = {0, 0};
+    char val[32];
+    lsp_value_set(from, val, 0, (lsp_value){(double)x, 0, x}),
+        lsp_value_set(from, val, 1, (lsp_value){(double)x, 0, x});
+    void *row = put_there(ctx, place, 8), *there = put_there(ctx, val, 2 * (int64_t)lsp_type_bytes(from));
+    const lsp_where where = on_gpu(ctx) ? LSP_CUDA : LSP_HOST;
+    const lsp_coo A = {1, 1, 2, row, row, from == LSP_NONE ? NULL : there, LSP_I32, from, where};
+    const lsp_csr_types types = {.val_type = to, .where = where};
+    const lsp_status status = lsp_coo_to_csr(ctx, &A, &types, C, NULL);
+    lsp_free(ctx, row), lsp_free(ctx, there);
+    return status;
+}
+
+TEST_ON_BOTH(csr_integers, triples_are_summed_in_the_type_asked_for) {
+    static const struct {
+        lsp_type from, to;
+        int64_t x, sum; /* sum 0: it does not fit */
+    } cases[] = {{LSP_I32, LSP_I64, INT32_MAX, 2LL * INT32_MAX},
+                 {LSP_I32, LSP_F64, INT32_MAX, 2LL * INT32_MAX},
+                 {LSP_I32, LSP_I32, INT32_MAX, 0},
+                 {LSP_I32, LSP_BOOL, INT32_MAX, 1},
+                 {LSP_BOOL, LSP_I32, 1, 2},
+                 {LSP_BOOL, LSP_F32, 1, 2},
+                 {LSP_I64, LSP_I32, 1 << 30, 0},
+                 {LSP_I64, LSP_I32, 1 << 29, 1 << 30},
+                 {LSP_F32, LSP_F64, 16777215, 33554430},
+                 {LSP_NONE, LSP_F64, 1, 2},
+                 {LSP_NONE, LSP_I32, 1, 2},
+                 {LSP_I64, LSP_F64, INT64_MAX, INT64_MIN}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        lsp_csr C = {.rows = 4711};
+        const lsp_status status = add_twice(ctx, cases[k].from, cases[k].x, cases[k].to, &C);
+        if (cases[k].sum == 0) {
+            must_fail(ctx, LSP_ERR_OVERFLOW, "row 0", status);
+            cr_assert(C.rows == 4711);
+            continue;
+        }
+        must(ctx, status);
+        lsp_csr here = moved(ctx, &C, LSP_HOST);
+        const lsp_value v = lsp_value_at(&here, 0);
+        cr_assert(here.nnz == 1 && here.val_type == cases[k].to, "case %zu", k);
+        cr_assert(v.re == (cases[k].sum == INT64_MIN ? 0x1p64 : (double)cases[k].sum), "case %zu: %g", k, v.re);
+        lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C);
+    }
+}
+
+TEST_ON_BOTH(csr_integers, all_bytes_but_0_are_one_truth_value) {
+    int32_t rowptr[] = {0, 2, 3}, col[] = {0, 1, 1};
+    uint8_t twos[] = {2, 0, 255}, ones[] = {1, 0, 1};
+    lsp_csr A = {2, 2, 3, rowptr, col, twos, LSP_I32, LSP_I32, LSP_BOOL, LSP_HOST}, B = A, a = take(ctx, &A);
+    B.val = ones;
+    lsp_csr b = take(ctx, &B), C = {0}, D = {0};
+    lsp_csr_difference d;
+    must(ctx, lsp_csr_compare(ctx, &a, &b, &d));
+    cr_assert(d.same_bits && d.max_rel == 0 && d.row == -1);
+    must(ctx, lsp_csr_transpose(ctx, &a, &C)); /* a byte that is moved may stay as it is */
+    must(ctx, lsp_csr_transpose(ctx, &b, &D));
+    must(ctx, lsp_csr_compare(ctx, &C, &D, &d));
+    cr_assert(d.same_bits);
+    must(ctx, lsp_csr_apply(ctx, &a, LSP_ABS, 0)); /* what is computed is 0 or 1 */
+    lsp_csr here = moved(ctx, &a, LSP_HOST);
+    cr_assert(memcmp(here.val, ones, 3) == 0);
+    ones[1] = 1;
+    lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &D), give_back(ctx, &b);
+    b = take(ctx, &B);
+    must(ctx, lsp_csr_compare(ctx, &a, &b, &d));
+    cr_assert(!d.same_bits && d.max_rel == 1 && d.row == 0 && d.col == 1);
+    give_back(ctx, &a), give_back(ctx, &b);
 }
 
 TEST_ON_BOTH(csr_integers, reductions_are_those_of_plain_loops) {

@@ -72,6 +72,22 @@ Test(mtx_integers, a_value_that_does_not_fit_is_named_with_its_line) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(mtx_integers, sums_of_duplicates_fit_or_are_refused) {
+    lsp_ctx *ctx = test_ctx(2);
+    lsp_csr A = {.rows = 4711};
+#define FILE_WITH(last) (BANNER("general") "2 2 4\n2 1 9223372036854775807\n1 1 7\n2 1 1\n2 1 " last "\n")
+    must_fail(ctx, LSP_ERR_OVERFLOW, "file: the sum of the entries at row 2, column 1 does not fit LSP_I64",
+              read_as(ctx, FILE_WITH("1"), LSP_I64, &A));
+    cr_assert(A.rows == 4711);
+    must(ctx, read_as(ctx, FILE_WITH("1"), LSP_BOOL, &A));
+    lsp_csr_free(ctx, &A);
+    /* what fits at the end may be too large on the way */
+    must(ctx, read_as(ctx, FILE_WITH("-1"), LSP_I64, &A));
+    cr_assert(A.nnz == 2 && ((int64_t *)A.val)[1] == INT64_MAX);
+    lsp_csr_free(ctx, &A);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(mtx_integers, symmetric_files_arrays_and_duplicates_are_exact) {
     static const struct {
         const char *text;

@@ -76,7 +76,7 @@ static void check_float(float value) {
 
 Test(number, the_table_holds_the_powers_of_ten) {
     for (int q = lsp_power_least; q <= lsp_power_most; q++) {
-        const uint64_t *power = lsp_powers[q - lsp_power_least];
+        const uint64_t *power = lsp_powers[q - lsp_power_first];
         cr_assert(power[0] >> 63 == 1, "10^%d", q);
         if (q == 0) {
             cr_assert(power[0] == UINT64_C(1) << 63 && power[1] == 0);

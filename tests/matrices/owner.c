@@ -183,6 +183,22 @@ Test(owner, what_cannot_be_adopted_keeps_its_owner) {
     cr_assert_eq(seen.count, 3);
 }
 
+Test(owner, products_of_a_batch_are_not_adopted) {
+    lsp_ctx *ctx = test_ctx(1);
+    releases seen = {0};
+    lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){.val_type = LSP_F64}, 2), later = A;
+    void *const arrays[3] = {A.rowptr, A.col, A.val};
+    lsp_make_joint(ctx, arrays, 2);
+    later.rowptr = malloc(4 * sizeof(int32_t)); /* a product behind the first one: only some arrays are the group's */
+    memcpy(later.rowptr, A.rowptr, 4 * sizeof(int32_t));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "which the products of a batch share", lsp_csr_adopt(ctx, &A, release, &seen));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "which the products of a batch share", lsp_csr_adopt(ctx, &later, release, &seen));
+    lsp_free_joint(ctx, A.rowptr);
+    cr_assert(held(ctx) == 0 && seen.count == 0);
+    free(later.rowptr);
+    lsp_ctx_destroy(ctx);
+}
+
 static lsp_csr foreign;
 static lsp_status adopt_and_detach(lsp_ctx *ctx, void *data) {
     lsp_status status = LSP_OK;

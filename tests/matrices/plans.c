@@ -16,6 +16,10 @@ Test(plans, transposes_are_those_without_a_plan) {
             must(ctx, lsp_csr_transpose(ctx, &A, &right));
             must(ctx, lsp_csr_transpose_execute(plan, &A, &B));
             must_be_same(ctx, &right, &B);
+            lsp_csr_plan_info info;
+            must(ctx, lsp_csr_transpose_plan_get_info(plan, &info));
+            must_fail(ctx, LSP_ERR_ARGUMENT, "facts is NULL", lsp_csr_transpose_plan_get_info(plan, NULL));
+            cr_assert(info.nnz == A.nnz && info.plan_bytes > 0 && strstr(info.reason, "the structure of A^T"));
             planned_new_values(&A, 7);
             lsp_csr_free(ctx, &right);
             must(ctx, lsp_csr_transpose(ctx, &A, &right));
@@ -37,10 +41,16 @@ static void check_sum(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, bool wide, bool equa
     lsp_csr right, C;
     lsp_csr_add_plan *plan;
     must(ctx, lsp_csr_add_plan_as(ctx, A, B, wide, &plan));
+    lsp_csr_plan_info info;
     cr_assert(plan->equal || !equal);
+    must(ctx, lsp_csr_add_plan_get_info(plan, &info));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "facts is NULL", lsp_csr_add_plan_get_info(plan, NULL));
+    cr_assert((info.plan_bytes == 0) == plan->equal && info.reserved[0] == 0);
+    cr_assert(strstr(info.reason, plan->equal ? "nothing" : "the structure of C") != NULL, "%s", info.reason);
     must(ctx, lsp_csr_add(ctx, 0.3, A, -7, B, &right));
     must(ctx, lsp_csr_add_execute(plan, 0.3, A, -7, B, &C));
     must_be_same(ctx, &right, &C);
+    cr_assert_eq(info.nnz, C.nnz);
     planned_new_values(A, 11), planned_new_values(B, 12);
     lsp_csr_free(ctx, &right);
     must(ctx, lsp_csr_add(ctx, -1e300, A, 1e-3, B, &right));

@@ -232,7 +232,7 @@ Test(values, entries_are_multiplied_where_both_matrices_have_one) {
                             for (int64_t k = lsp_csr_rowptr(factor[f], i); k < lsp_csr_rowptr(factor[f], i + 1); k++) {
                                 if (lsp_csr_col(factor[f], k) == j) {
                                     const lsp_value v = lsp_value_at(factor[f], k);
-                                    const bool pattern = factor[f]->val_type == LSP_NONE;
+                                    const bool pattern = C.val_type == LSP_NONE;
                                     sum[f].re = pattern ? 1 : rounded(factor[f]->val_type, sum[f].re + v.re);
                                     sum[f].im += v.im;
                                     there[f] = true;

@@ -43,13 +43,13 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
                                    .keys_out = keys_out};
     lsp_segsort_args args;
     lsp_segsort_plan *plan = NULL;
-    cr_assert(lsp_segsort(NULL, &good) == LSP_ERR_ARGUMENT);
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort(ctx, NULL));
+    cr_assert(lsp_segsort(NULL, &good, NULL) == LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort(ctx, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_segsort_plan_create(ctx, NULL, &plan));
 #define REFUSED(part, ...)                                                                                             \
     args = good, __VA_ARGS__;                                                                                          \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort_plan_create(ctx, &args, &plan));                                \
-    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort(ctx, &args))
+    must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_segsort(ctx, &args, NULL))
     REFUSED("segment 1 begins at item 3, but its end 2 is smaller", args.offsets = falling);
     REFUSED("segment 0 begins at item -1 and ends before item 2, but the number of items is 4",
             args.offsets = negative);
@@ -128,14 +128,22 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
 #undef REFUSED
     cr_assert(keys_out[0] == 9 && keys_out[3] == 9 && plan == NULL);
     args = good, args.value_bytes = 4, args.values = values, args.values_out = values_out;
-    must(ctx, lsp_segsort(ctx, &args));
+    must(ctx, lsp_segsort(ctx, &args, NULL));
     cr_assert(keys_out[0] == 3 && keys_out[1] == 4 && keys_out[2] == 1 && keys_out[3] == 2);
+    lsp_segsort_info info = {.longest = -7};
+    args.max_length = 2;
+    must(ctx, lsp_segsort(ctx, &args, &info));
+    cr_assert(strcmp(info.method, "cpu") == 0 && info.longest == 2 && info.scratch_bytes > 0);
+    cr_assert(strstr(info.reason, "no segment is longer than 2, as the arguments say") != NULL, "%s", info.reason);
+    args.max_length = 1, info.longest = -7;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "longer than 1", lsp_segsort(ctx, &args, &info));
+    cr_assert_eq(info.longest, -7, "a call that fails tells nothing");
     args = (lsp_segsort_args){.offsets = offsets, .offset_type = LSP_I32, .key_type = LSP_U32, .value_bytes = 8};
-    must(ctx, lsp_segsort(ctx, &args)); /* nothing to sort: no arrays needed */
+    must(ctx, lsp_segsort(ctx, &args, NULL)); /* nothing to sort: no arrays needed */
     args = (lsp_segsort_args){.n = 4, .segments = 1, .length = 9, .key_type = LSP_U64, .keys = wide, .keys_out = wide};
-    must(ctx, lsp_segsort(ctx, &args)); /* a fixed length needs neither offsets nor their type */
+    must(ctx, lsp_segsort(ctx, &args, NULL)); /* a fixed length needs neither offsets nor their type */
     args.n = args.length = INT64_MAX / 32;
-    must_fail(ctx, LSP_ERR_MEMORY, "", lsp_segsort(ctx, &args));
+    must_fail(ctx, LSP_ERR_MEMORY, "", lsp_segsort(ctx, &args, NULL));
     lsp_ctx_destroy(ctx);
 }
 
@@ -219,7 +227,7 @@ typedef struct worker {
 static void *work(void *data) {
     worker *w = data;
     for (int round = 0; round < 5 && w->status == LSP_OK; round++) {
-        w->status = lsp_segsort(w->ctx, &w->args);
+        w->status = lsp_segsort(w->ctx, &w->args, NULL);
     }
     return NULL;
 }
@@ -291,7 +299,7 @@ static lsp_status sort_failing(lsp_where device, const layout *where, const requ
     arrays input = make_arrays(where, what), ours = copy_arrays(ctx, &input, device);
     lsp_segsort_args args = arguments(where, what, &ours);
     memory.host.calls = 0, memory.host.fail_at = fail_at;
-    lsp_status status = what->planned ? lsp_segsort_plan_create(ctx, &args, &plan) : lsp_segsort(ctx, &args);
+    lsp_status status = what->planned ? lsp_segsort_plan_create(ctx, &args, &plan) : lsp_segsort(ctx, &args, NULL);
     if (what->planned && status == LSP_OK) {
         status = lsp_segsort_execute(plan, &args);
     }
@@ -335,7 +343,7 @@ TEST_ON_BOTH(segsort_api, a_failing_allocation_leaves_everything_as_it_was) {
 static void sort_so(lsp_ctx *ctx, const lsp_segsort_args *args, bool planned) {
     lsp_segsort_plan *plan = NULL;
     if (!planned) {
-        must(ctx, lsp_segsort(ctx, args));
+        must(ctx, lsp_segsort(ctx, args, NULL));
         return;
     }
     must(ctx, lsp_segsort_plan_create(ctx, args, &plan));

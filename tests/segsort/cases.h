@@ -332,7 +332,7 @@ static inline started start_case(lsp_ctx *ctx, const layout *where, const layout
         must(ctx, lsp_segsort_plan_create(ctx, &args, &it.plan));
         must(ctx, lsp_segsort_execute(it.plan, &args));
     } else {
-        lsp_status status = lsp_segsort(ctx, &args);
+        lsp_status status = lsp_segsort(ctx, &args, NULL);
         cr_assert(status == LSP_OK, "%s: %s: %s", where->name, lsp_status_name(status), lsp_last_error(ctx));
     }
     free_arrays(ctx, &input);

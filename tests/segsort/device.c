@@ -49,10 +49,10 @@ Test(device_segsort, overlapping_segments_are_told_by_sync_and_write_nowhere_els
                                  .keys_out = there[1],
                                  .change = kind % 8 < 4 ? NULL : change,
                                  .where = LSP_CUDA};
-        must(ctx, lsp_segsort(ctx, &args));
+        must(ctx, lsp_segsort(ctx, &args, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, "segment ", lsp_ctx_sync(ctx));
         args.segments = 1; /* the context still works */
-        must(ctx, lsp_segsort(ctx, &args));
+        must(ctx, lsp_segsort(ctx, &args, NULL));
         must(ctx, lsp_ctx_sync(ctx));
         for (int k = 0; k < 2; k++) {
             lsp_free(ctx, there[k]);
@@ -115,7 +115,7 @@ Test(device_segsort, host_arrays_in_a_gpu_context_are_sorted_by_the_cpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint32_t keys[] = {3, 1, 2};
     lsp_segsort_args args = {.n = 3, .segments = 1, .length = 3, .key_type = LSP_U32, .keys = keys, .keys_out = keys};
-    must(ctx, lsp_segsort(ctx, &args));
+    must(ctx, lsp_segsort(ctx, &args, NULL));
     cr_assert(keys[0] == 1 && keys[1] == 2 && keys[2] == 3);
     lsp_ctx_destroy(ctx);
 }
@@ -197,7 +197,7 @@ Test(device_segsort, scratch_on_the_gpu_is_small_beside_the_data_without_giants_
     must(ctx, lsp_ctx_set_max_bytes(ctx, 20 << 20)); /* the arrays take 16 MiB of it */
     must(ctx, lsp_ctx_trim(ctx));
     must_fail(ctx, LSP_ERR_MEMORY, "budget", lsp_segsort_plan_create(ctx, &args, &plan));
-    must_fail(ctx, LSP_ERR_MEMORY, "budget", lsp_segsort(ctx, &args));
+    must_fail(ctx, LSP_ERR_MEMORY, "budget", lsp_segsort(ctx, &args, NULL));
     free_arrays(ctx, &input), free_arrays(ctx, &ours);
     lsp_ctx_destroy(ctx);
 }
@@ -245,7 +245,7 @@ Test(device_segsort, a_sort_in_a_graph_is_replayed_on_changed_keys_and_offsets) 
                 must(ctx, lsp_segsort_plan_create(ctx, &args, &plan));
                 must_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
                 must(ctx, lsp_segsort_execute(plan, &args));
-                must_fail(ctx, LSP_ERR_ARGUMENT, "plan", lsp_segsort(ctx, &args));
+                must_fail(ctx, LSP_ERR_ARGUMENT, "plan", lsp_segsort(ctx, &args, NULL));
                 must_cuda(cudaStreamEndCapture(stream, &graph));
                 must_cuda(cudaGraphInstantiateWithFlags(&run, graph, 0));
             } else {

@@ -26,7 +26,7 @@ Test(segsort_extras, the_reference_keeps_the_order_of_equal_zeros) {
     args.flags |= LSP_SORT_DESCENDING;
     must(ctx, lsp_segsort_ref(ctx, &args));
     cr_assert(memcmp(places, down, sizeof down) == 0);
-    must(ctx, lsp_segsort(ctx, &args));
+    must(ctx, lsp_segsort(ctx, &args, NULL));
     cr_assert(memcmp(places, down, sizeof down) == 0);
     lsp_ctx_destroy(ctx);
 }
@@ -49,7 +49,7 @@ Test(segsort_extras, the_reference_lists_groups_of_all_segments) {
     must(ctx, lsp_segsort_ref(ctx, &args));
     cr_assert(groups == 4 && memcmp(group_at, starts, sizeof starts) == 0);
     memset(group_at, -1, sizeof group_at);
-    must(ctx, lsp_segsort(ctx, &args));
+    must(ctx, lsp_segsort(ctx, &args, NULL));
     cr_assert(groups == 4 && memcmp(group_at, starts, sizeof starts) == 0);
     lsp_ctx_destroy(ctx);
 }
@@ -157,7 +157,7 @@ Test(device_segsort_extras, groups_of_segments_that_leave_items_out_are_told_by_
         request what = {.key_type = LSP_U32, .groups = true, .narrow = narrow};
         arrays input = make_arrays(&where, &what), ours = copy_arrays(ctx, &input, LSP_CUDA);
         lsp_segsort_args args = arguments(&where, &what, &ours);
-        must(ctx, lsp_segsort(ctx, &args));
+        must(ctx, lsp_segsort(ctx, &args, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, "segment ", lsp_ctx_sync(ctx));
         free_arrays(ctx, &input), free_arrays(ctx, &ours);
     }

@@ -176,7 +176,7 @@ TEST_ON_BOTH(segsort_forms, each_kind_of_change_can_be_asked_for_alone) {
             args.change = wanted & 1 ? args.change : NULL;
             args.change_at = wanted & 2 ? args.change_at : NULL;
             args.change_count = wanted & 4 ? args.change_count : NULL;
-            must(ctx, side ? lsp_segsort(ctx, &args) : lsp_segsort_ref(ctx, &args));
+            must(ctx, side ? lsp_segsort(ctx, &args, NULL) : lsp_segsort_ref(ctx, &args));
         }
         must(ctx, lsp_ctx_sync(ctx));
         arrays back = copy_arrays(ctx, &ours, LSP_HOST);

@@ -80,7 +80,7 @@ Test(segsort_random, arguments_at_random_are_refused_or_sorted_as_the_reference_
         }
         lsp_segsort_args args = any_arguments(ours, &state), other = args;
         memcpy(right, ours, sizeof *right);
-        lsp_status status = lsp_segsort(ctx, &args);
+        lsp_status status = lsp_segsort(ctx, &args, NULL);
         cr_assert(status == LSP_OK || (status == LSP_ERR_ARGUMENT && lsp_last_error(ctx)[0] != 0), "round %d: %s",
                   round, lsp_last_error(ctx));
         if (status == LSP_OK) {

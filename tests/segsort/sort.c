@@ -295,7 +295,7 @@ Test(segsort, the_reference_gives_known_answers) {
     args.flags = LSP_SORT_DESCENDING;
     must(ctx, lsp_segsort_ref(ctx, &args));
     cr_assert(memcmp(values_out, down, sizeof down) == 0);
-    must(ctx, lsp_segsort(ctx, &args));
+    must(ctx, lsp_segsort(ctx, &args, NULL));
     cr_assert(memcmp(values_out, down, sizeof down) == 0);
 
     int64_t whole[] = {0, 6}, numbers[] = {5, INT64_MIN, INT64_MAX, -1, 0, 5},

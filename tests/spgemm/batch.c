@@ -20,7 +20,7 @@ TEST_ON_BOTH(spgemm_batch, every_product_has_the_bits_of_the_reference) {
         const int64_t before = in_use(ctx), count = 1 + kind % MOST;
         batch *x = make_batch(ctx, count, kind % 3 ? count / 2 : -1, &like, kind & 4, kind & 8, (uint64_t)kind);
         snprintf(what, sizeof what, "batch %d", kind);
-        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C));
+        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C, NULL));
         check(ctx, x, &options, what);
         must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
         drop_batch(ctx, x);
@@ -43,7 +43,7 @@ Test(spgemm_batch, many_threads_share_large_matrices) {
             x->a[x->count] = x->A[x->count] = make(&like, test_random(&state));
             x->b[x->count] = x->B[x->count] = make(&like, test_random(&state));
         }
-        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C));
+        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C, NULL));
         check(ctx, x, &options, "shares of threads");
         must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
         drop_batch(ctx, x);
@@ -54,7 +54,7 @@ Test(spgemm_batch, many_threads_share_large_matrices) {
 TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
     static const int64_t sizes[][3] = {{0, 0, 0}, {0, 5, 3}, {4, 0, 6}, {3, 4, 0}, {2, 2, 2}};
     lsp_spgemm_batch_plan *plan;
-    must(ctx, lsp_spgemm_batch(ctx, 0, NULL, NULL, NULL, NULL));
+    must(ctx, lsp_spgemm_batch(ctx, 0, NULL, NULL, NULL, NULL, NULL));
     must(ctx, lsp_spgemm_batch_free(ctx, 0, NULL));
     must(ctx, lsp_spgemm_batch_plan_create(ctx, 0, NULL, NULL, NULL, &plan));
     must(ctx, lsp_spgemm_batch_execute(plan, NULL, NULL, NULL));
@@ -73,7 +73,7 @@ TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
                 x->a[i] = there(ctx) ? upload(ctx, &x->A[i]) : x->A[i];
                 x->b[i] = there(ctx) ? upload(ctx, &x->B[i]) : x->B[i];
             }
-            must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C));
+            must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C, NULL));
             check(ctx, x, &options, "no entries");
             must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
             must(ctx, lsp_spgemm_batch_plan_create(ctx, x->count, x->a, x->b, &options, &plan));
@@ -105,7 +105,7 @@ TEST_ON_BOTH(spgemm_batch, complex_matrices) {
             }
             x->a[i] = there(ctx) ? upload(ctx, A) : *A;
         }
-        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C));
+        must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C, NULL));
         check(ctx, x, &options, "complex");
         must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
         drop_batch(ctx, x);

@@ -7,8 +7,8 @@ TEST_ON_BOTH(spgemm_batch_faults, products_are_freed_together) {
     batch *x = make_batch(ctx, 9, 4, &plain, false, false, 5);
     const int64_t before = in_use(ctx);
     lsp_csr other[MOST], kept[MOST], stale;
-    must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, NULL, x->C));
-    must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, NULL, other));
+    must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, NULL, x->C, NULL));
+    must(ctx, lsp_spgemm_batch(ctx, x->count, x->a, x->b, NULL, other, NULL));
     memcpy(kept, x->C, sizeof kept);
     for (int64_t i = 0; i < x->count; i++) {
         must_fail(ctx, LSP_ERR_ARGUMENT, "batch of 9", lsp_csr_free(ctx, &x->C[i]));
@@ -16,7 +16,9 @@ TEST_ON_BOTH(spgemm_batch_faults, products_are_freed_together) {
         lsp_array arrays[3];
         must_fail(ctx, LSP_ERR_ARGUMENT, "not detached", lsp_csr_detach(ctx, &x->C[i], arrays));
     }
-    must_fail(ctx, LSP_ERR_ARGUMENT, "8 products of a batch of 9", lsp_spgemm_batch_free(ctx, 8, x->C));
+    must_fail(ctx, LSP_ERR_ARGUMENT,
+              "C[0] is one of 9 products that share their memory and are freed together, but 8 are given",
+              lsp_spgemm_batch_free(ctx, 8, x->C));
     must_fail(ctx, LSP_ERR_ARGUMENT, "C[0], ", lsp_spgemm_batch_free(ctx, 9, there(ctx) ? x->A : x->a));
     x->C[8] = other[8];
     must_fail(ctx, LSP_ERR_ARGUMENT, "C[8] is of another batch", lsp_spgemm_batch_free(ctx, 9, x->C));
@@ -78,7 +80,7 @@ TEST_ON_BOTH(spgemm_batch_faults, malformed_matrices_are_named) {
             const int64_t old = poke(ctx, faults[k].array, faults[k].at, faults[k].value);
             snprintf(expected, sizeof expected, "%s[%d]", f == 0 ? "A" : "B", wrong);
             memset(x->C, 7, sizeof x->C);
-            must_fail(ctx, LSP_ERR_FORMAT, expected, lsp_spgemm_batch(ctx, count, x->a, x->b, NULL, x->C));
+            must_fail(ctx, LSP_ERR_FORMAT, expected, lsp_spgemm_batch(ctx, count, x->a, x->b, NULL, x->C, NULL));
             cr_assert(strstr(lsp_last_error(ctx), faults[k].words) != NULL, "%s", lsp_last_error(ctx));
             cr_assert(((const char *)x->C)[0] == 7 && ((const char *)x->C)[sizeof x->C - 1] == 7);
             must_fail(ctx, LSP_ERR_FORMAT, expected, lsp_spgemm_batch_plan_create(ctx, count, x->a, x->b, NULL, &plan));
@@ -87,7 +89,7 @@ TEST_ON_BOTH(spgemm_batch_faults, malformed_matrices_are_named) {
         }
     }
     memset(x->C, 0, sizeof x->C);
-    must(ctx, lsp_spgemm_batch(ctx, count, x->a, x->b, NULL, x->C));
+    must(ctx, lsp_spgemm_batch(ctx, count, x->a, x->b, NULL, x->C, NULL));
     must(ctx, lsp_spgemm_batch_free(ctx, count, x->C));
     drop_batch(ctx, x);
 }
@@ -95,7 +97,7 @@ TEST_ON_BOTH(spgemm_batch_faults, malformed_matrices_are_named) {
 #define REFUSED(code, part, count, A, B, options)                                                                      \
     do {                                                                                                               \
         lsp_spgemm_batch_plan *plan_ = NULL;                                                                           \
-        must_fail(ctx, code, part, lsp_spgemm_batch(ctx, count, A, B, options, x->C));                                 \
+        must_fail(ctx, code, part, lsp_spgemm_batch(ctx, count, A, B, options, x->C, NULL));                           \
         must_fail(ctx, code, part, lsp_spgemm_batch_plan_create(ctx, count, A, B, options, &plan_));                   \
         cr_assert(plan_ == NULL && x->C[0].rows == 42 && in_use(ctx) == before);                                       \
     } while (0)
@@ -123,10 +125,10 @@ TEST_ON_BOTH(spgemm_batch_faults, what_makes_no_sense_is_refused) {
         odd[i] = x->b[i], odd[i].val_type = LSP_C64;
     }
     REFUSED(LSP_ERR_UNSUPPORTED, "complex", 6, x->a, odd, &(lsp_spgemm_options){.semiring = LSP_MIN_PLUS});
-    must_fail(ctx, LSP_ERR_ARGUMENT, "that of the factors", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, x->a));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "that of the factors", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, x->a, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "the plan is NULL", lsp_spgemm_batch_plan_create(ctx, 6, x->a, x->b, NULL, NULL));
-    cr_assert_eq(lsp_spgemm_batch(NULL, 6, x->a, x->b, NULL, x->C), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_spgemm_batch(NULL, 6, x->a, x->b, NULL, x->C, NULL), LSP_ERR_ARGUMENT);
     for (int i = 0; i < 2; i++) { /* sizes whose sum is too large */
         odd[i] =
             (lsp_csr){0, (int64_t)1 << 62, 0, x->a[3].rowptr, NULL, NULL, LSP_I32, LSP_I64, LSP_F64, x->a[3].where};
@@ -156,7 +158,7 @@ TEST_ON_BOTH(spgemm_batch_faults, a_budget_that_is_too_small_is_told) {
                 status = status == LSP_OK ? lsp_spgemm_batch_execute(plan, x->a, x->b, x->C) : status;
                 lsp_spgemm_batch_plan_destroy(plan);
             } else {
-                status = lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C);
+                status = lsp_spgemm_batch(ctx, x->count, x->a, x->b, &options, x->C, NULL);
             }
             if (status != LSP_OK) {
                 cr_assert(status == LSP_ERR_MEMORY, "%lld bytes: %s: %s", (long long)budget, lsp_status_name(status),
@@ -178,7 +180,7 @@ static lsp_status use_batch(lsp_ctx *ctx, void *data) {
     batch *x = data;
     const lsp_spgemm_options options = {.transpose_b = true};
     memset(x->C, 7, sizeof x->C);
-    const lsp_status status = lsp_spgemm_batch(ctx, x->count, x->A, x->B, &options, x->C);
+    const lsp_status status = lsp_spgemm_batch(ctx, x->count, x->A, x->B, &options, x->C, NULL);
     cr_assert(status == LSP_OK || (((const char *)x->C)[0] == 7 && ((const char *)x->C)[sizeof x->C - 1] == 7));
     if (status == LSP_OK) {
         must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));

@@ -112,13 +112,13 @@ TEST_ON_BOTH(spgemm_complex, products_of_three_are_two_products) {
             lsp_csr turned = {0};
             must(ctx, lsp_csr_transpose(ctx, &o.P, &turned));
             const lsp_csr *left = given ? &o.R : &turned;
-            bool left_first;
-            must(ctx, lsp_spgemm_choose_order(ctx, left, &o.A, &o.P, &left_first));
-            inner = left_first ? reference(ctx, left, &o.A, (lsp_spgemm_options){0})
-                               : reference(ctx, &o.A, &o.P, (lsp_spgemm_options){0});
-            right = left_first ? reference(ctx, &inner, &o.P, (lsp_spgemm_options){0})
-                               : reference(ctx, left, &inner, (lsp_spgemm_options){0});
-            must(ctx, lsp_spgemm_triple(ctx, given ? &r : NULL, &a, &p, NULL, &C));
+            lsp_triple_order order;
+            must(ctx, lsp_spgemm_order(ctx, left, &o.A, &o.P, &(lsp_spgemm_options){0}, &order));
+            inner =
+                order.left_first ? reference(ctx, left, &o.A, order.inner) : reference(ctx, &o.A, &o.P, order.inner);
+            right = order.left_first ? reference(ctx, &inner, &o.P, order.outer)
+                                     : reference(ctx, left, &inner, order.outer);
+            must(ctx, lsp_spgemm_triple(ctx, given ? &r : NULL, &a, &p, NULL, &C, NULL));
             must_equal(ctx, &C, &right, "R*A*P");
             must(ctx, lsp_spgemm_triple_plan_create(ctx, given ? &r : NULL, &a, &p, NULL, &plan));
             must(ctx, lsp_spgemm_triple_execute(plan, given ? &r : NULL, &a, &p, &C));
@@ -166,7 +166,7 @@ TEST_ON_BOTH(spgemm_complex, sums_with_products_are_products_and_sums) {
         lsp_spgemm_add_plan *plan = NULL;
         must(ctx, lsp_csr_add(ctx, 0.3, &product, -7, &o.D, &right));
         check_sum(&right, 0.3, &product, -7, &o.D);
-        must(ctx, lsp_spgemm_add(ctx, 0.3, &a, &p, -7, &d, NULL, &C));
+        must(ctx, lsp_spgemm_add(ctx, 0.3, &a, &p, -7, &d, NULL, &C, NULL));
         must_equal(ctx, &C, &right, "a sum");
         must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &plan));
         must(ctx, lsp_spgemm_add_execute(plan, 1, &a, &p, 2, &d, &C));
@@ -261,7 +261,7 @@ TEST_ON_BOTH(spgemm_complex, other_semirings_and_real_results_are_refused) {
                   lsp_spgemm_stream(ctx, &a, &a, o, 0, nothing, NULL, NULL));
         must_fail(ctx, LSP_ERR_UNSUPPORTED, wrong[k].sentence,
                   lsp_spgemm_write(ctx, "/tmp/never", &a, &a, o, 0, NULL, NULL));
-        must_fail(ctx, LSP_ERR_UNSUPPORTED, wrong[k].sentence, lsp_spgemm_triple(ctx, NULL, &a, &a, o, &C));
+        must_fail(ctx, LSP_ERR_UNSUPPORTED, wrong[k].sentence, lsp_spgemm_triple(ctx, NULL, &a, &a, o, &C, NULL));
     }
     cr_assert(C.rows == 4711 && C.rowptr == NULL && plan == NULL);
     const lsp_spgemm_options pattern = {.semiring = LSP_MIN_PLUS, .types.drop_values = true};
@@ -285,7 +285,7 @@ static lsp_status use_all(lsp_ctx *ctx, void *data) {
         lsp_csr_free(ctx, &E);
     }
     lsp_spgemm_plan_destroy(plan);
-    status = status == LSP_OK ? lsp_spgemm_add(ctx, 2, &o->A, &o->P, 3, &o->D, NULL, &D) : status;
+    status = status == LSP_OK ? lsp_spgemm_add(ctx, 2, &o->A, &o->P, 3, &o->D, NULL, &D, NULL) : status;
     cr_assert(status == LSP_OK || (D.rows == 42 && D.rowptr == NULL));
     lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &D);
     return status;

@@ -7,7 +7,7 @@ static bool is_dense_b(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spg
     lsp_csr a = upload(ctx, A), b = upload(ctx, B);
     lsp_spgemm_plan *plan = NULL;
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-    const bool so = plan->gpu.dense_b.strips > 0;
+    const bool so = plan->gpu->dense_b.strips > 0;
     lsp_spgemm_plan_destroy(plan);
     lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b);
     return so;
@@ -124,7 +124,7 @@ Test(device_dense_b, are_not_kept_where_memory_is_short) {
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, NULL, &plan));
         const lsp_status status = lsp_spgemm_execute(plan, &a, &b, &C);
         if (status == LSP_OK) {
-            *(plan->gpu.dense_b.C ? &with : &without) = true;
+            *(plan->gpu->dense_b.C ? &with : &without) = true;
             must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
             lsp_csr here = download(ctx, &C);
             same(ctx, &here, &right, "a budget");

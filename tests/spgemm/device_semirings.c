@@ -72,8 +72,8 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
         lsp_spgemm_plan *plan = NULL;
         reference.method = LSP_SPGEMM_REFERENCE;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-        plan->gpu.dense_b.strips =
-            bin == LSP_BIN_NONE ? plan->gpu.dense_b.strips : 0; /* a nearly dense B has no bins */
+        plan->gpu->dense_b.strips =
+            bin == LSP_BIN_NONE ? plan->gpu->dense_b.strips : 0; /* a nearly dense B has no bins */
         for (int i = 0; i < (reduced() ? 1 : VALUES); i++) {
             const int kind = (i + k + k / 2 + bin) % VALUES;
             char where[80];
@@ -89,7 +89,7 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
             same(ctx, &here, &right, where);
             lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &right);
         }
-        cr_assert(bin == LSP_BIN_NONE || plan->gpu.count_bins[bin] > 0 || plan->gpu.fill_bins[bin] > 0,
+        cr_assert(bin == LSP_BIN_NONE || plan->gpu->count_bins[bin] > 0 || plan->gpu->fill_bins[bin] > 0,
                   "%s: no row is in bin %d", what, bin);
         lsp_spgemm_plan_destroy(plan);
     }
@@ -301,10 +301,10 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
         const lsp_spgemm_options options = {.semiring = semirings[k]};
         lsp_csr right, C, here;
         for (int three = 0; three < 2; three++) {
-            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &A, &P, &options, &right)
-                            : lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, &options, &right));
-            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &a, &p, &options, &C)
-                            : lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, &options, &C));
+            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &A, &P, &options, &right, NULL)
+                            : lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, &options, &right, NULL));
+            must(ctx, three ? lsp_spgemm_triple(ctx, NULL, &a, &p, &options, &C, NULL)
+                            : lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, &options, &C, NULL));
             here = download(ctx, &C);
             same(ctx, &here, &right, three ? "three" : "sum");
             lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here);

@@ -63,7 +63,7 @@ TEST_ON_BOTH(spgemm_integer_calls, products_of_three_and_sums_are_products_and_s
                 right = {0};
         must(ctx, lsp_spgemm(ctx, &A, &P, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &inner, NULL));
         plain three = plain_product(&R, &inner, LSP_PLUS_TIMES);
-        must_be_made(ctx, lsp_spgemm_triple(ctx, &r, &a, &p, NULL, &C), &C, type, &three, "R*A*P");
+        must_be_made(ctx, lsp_spgemm_triple(ctx, &r, &a, &p, NULL, &C, NULL), &C, type, &three, "R*A*P");
         lsp_spgemm_triple_plan *plan = NULL;
         must(ctx, lsp_spgemm_triple_plan_create(ctx, &r, &a, &p, NULL, &plan));
         must(ctx, lsp_spgemm_triple_execute(plan, &r, &a, &p, &C));
@@ -71,7 +71,7 @@ TEST_ON_BOTH(spgemm_integer_calls, products_of_three_and_sums_are_products_and_s
         must_be_made(ctx, LSP_OK, &C, type, &three, "R*A*P by a plan");
         lsp_spgemm_triple_plan_destroy(plan);
         must(ctx, lsp_csr_add(ctx, 3, &inner, -2, &D, &right));
-        must(ctx, lsp_spgemm_add(ctx, 3, &a, &p, -2, &d, NULL, &C));
+        must(ctx, lsp_spgemm_add(ctx, 3, &a, &p, -2, &d, NULL, &C, NULL));
         must_equal(ctx, &C, &right, "a sum");
         lsp_spgemm_add_plan *sum = NULL;
         must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &sum));
@@ -79,7 +79,7 @@ TEST_ON_BOTH(spgemm_integer_calls, products_of_three_and_sums_are_products_and_s
         must(ctx, lsp_spgemm_add_update(sum, 3, &a, &p, -2, &d, &C));
         must_equal(ctx, &C, &right, "a sum by a plan");
         C = (lsp_csr){.rows = 4711};
-        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_spgemm_add(ctx, 0.5, &a, &p, 1, &d, NULL, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_spgemm_add(ctx, 0.5, &a, &p, 1, &d, NULL, &C, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_spgemm_add_execute(sum, 1, &a, &p, 1e300, &d, &C));
         cr_assert(C.rows == 4711);
         lsp_spgemm_add_plan_destroy(sum);
@@ -108,7 +108,7 @@ TEST_ON_BOTH(spgemm_integer_calls, batches_are_their_products) {
         lsp_spgemm_batch_plan *plan = NULL;
         for (int way = 0; way < 2; way++) {
             if (way == 0) {
-                must(ctx, lsp_spgemm_batch(ctx, COUNT, a, b, NULL, C));
+                must(ctx, lsp_spgemm_batch(ctx, COUNT, a, b, NULL, C, NULL));
             } else {
                 must(ctx, lsp_spgemm_batch_plan_create(ctx, COUNT, a, b, NULL, &plan));
                 must(ctx, lsp_spgemm_batch_execute(plan, a, b, C));

@@ -1,5 +1,5 @@
-/* C<M> = A*B, of which only the mask's entries are made: the bits of the whole product after a filter, on the
- * host and on a GPU. Tests of a GPU are skipped without one. */
+/* C<M> = A*B, only the entries of the mask: the bits of the whole product after a filter, on the host and on a GPU.
+ * Tests of a GPU are skipped without one. */
 #include "spgemm/cpu/masked.h"
 #include "tests/masked.h"
 

@@ -36,14 +36,14 @@ static void check_streams(lsp_ctx *ctx, bool gpu) {
     must(ctx, lsp_spgemm(ctx, &a, &a, &by_mask, &product, NULL));
     must(ctx, lsp_csr_add(ctx, 2, &product, 3, &a, &sum));
     lsp_csr ours = {0}, inner = {0};
-    must(ctx, lsp_spgemm_add(ctx, 2, &a, &a, 3, &a, &by_mask, &ours));
+    must(ctx, lsp_spgemm_add(ctx, 2, &a, &a, 3, &a, &by_mask, &ours, NULL));
     lsp_csr one = gpu ? download(ctx, &sum) : sum, other = gpu ? download(ctx, &ours) : ours;
     same(ctx, &one, &other, "with a sum");
     must(ctx, lsp_spgemm(ctx, &a, &a, NULL, &inner, NULL));
     lsp_csr_free(ctx, &product);
     must(ctx, lsp_spgemm(ctx, &a, &inner, &by_mask, &product, NULL));
     const lsp_spgemm_options asked = {.method = LSP_SPGEMM_MASK, .filter.mask = &m};
-    must(ctx, lsp_spgemm_triple(ctx, &a, &a, &a, &asked, &triple));
+    must(ctx, lsp_spgemm_triple(ctx, &a, &a, &a, &asked, &triple, NULL));
     lsp_csr three = gpu ? download(ctx, &product) : product, of_three = gpu ? download(ctx, &triple) : triple;
     same(ctx, &three, &of_three, "of three");
     cr_assert(seen.kept > 0 && seen.forbidden > 0);

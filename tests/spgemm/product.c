@@ -5,7 +5,7 @@
 /* ---- the oracle: for each place of C, all entries of A's row, and for each all entries of B's row ---- */
 
 static double value_of(const lsp_csr *A, int64_t p, lsp_type type) {
-    double value = lsp_spgemm_value_at(A, p);
+    double value = lsp_value_at(A, p).re;
     return type == LSP_F32 ? (double)(float)value : value;
 }
 
@@ -182,7 +182,7 @@ static void check_everywhere(const lsp_csr *A, const lsp_csr *B, const int64_t *
 Test(spgemm, all_threads_budgets_and_instruction_sets_give_the_bits_of_the_reference) {
     static const recipe recipes[] = {
         /* rows, cols, entries, types, sorted, wild, dense row, dense column, band */
-        {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* sorted rows */
+        {6000, 6000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* sorted rows, by all threads */
         {3000, 3000, 8, LSP_I64, LSP_I64, LSP_F64, false, true, -1, -1, 0},   /* unsorted, duplicates */
         {3000, 3000, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 9},   /* a band: windows */
         {1500, 1500, 30, LSP_I32, LSP_I64, LSP_F32, true, false, -1, -1, 0},  /* long rows */

@@ -138,7 +138,7 @@ Test(spgemm_stream, a_product_written_in_blocks_is_the_file_of_the_whole) {
 
 /* ---- filters ---- */
 
-static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_spgemm_value_at(A, k)); }
+static double size_at(const lsp_csr *A, int64_t k) { return fabs(lsp_value_at(A, k).re); }
 
 /* Does the mask hide entry k of row i? */
 static bool masked(const lsp_csr *A, const lsp_filter *filter, int64_t i, int64_t k) {
@@ -255,7 +255,7 @@ Test(spgemm_stream, sums_are_those_of_the_dense_matrices) {
                 for (int64_t k = lsp_index_at(both[m]->rowptr, both[m]->rowptr_type, i);
                      k < lsp_index_at(both[m]->rowptr, both[m]->rowptr_type, i + 1); k++) {
                     const int64_t at = i * M + lsp_index_at(both[m]->col, both[m]->col_type, k);
-                    dense[at] += (m ? beta : alpha) * lsp_spgemm_value_at(both[m], k);
+                    dense[at] += (m ? beta : alpha) * lsp_value_at(both[m], k).re;
                     there[at] = true;
                 }
             }
@@ -271,8 +271,7 @@ Test(spgemm_stream, sums_are_those_of_the_dense_matrices) {
         for (int64_t i = 0; i < N; i++) {
             for (int64_t k = lsp_index_at(C.rowptr, C.rowptr_type, i); k < lsp_index_at(C.rowptr, C.rowptr_type, i + 1);
                  k++) {
-                const double right = dense[i * M + lsp_index_at(C.col, C.col_type, k)],
-                             ours = lsp_spgemm_value_at(&C, k);
+                const double right = dense[i * M + lsp_index_at(C.col, C.col_type, k)], ours = lsp_value_at(&C, k).re;
                 cr_assert(fabs(ours - right) <= 1e-5 * fabs(right) + 1e-2 * (C.val_type == LSP_F32), "%g, not %g", ours,
                           right);
             }
@@ -290,14 +289,14 @@ Test(spgemm_stream, sums_with_products_and_products_of_three_are_those_of_their_
     lsp_csr A = make(&of_a, 1), D = make(&of_a, 2), P = make(&of_p, 3), R, whole, right, inner, C = {0};
     must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &whole, NULL));
     must(ctx, lsp_csr_add(ctx, 2, &whole, -1, &D, &right));
-    must(ctx, lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, NULL, &C));
+    must(ctx, lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, NULL, &C, NULL));
     same(ctx, &right, &C, "2*A*A - D");
     lsp_csr_free(ctx, &whole), lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &C);
     must(ctx, lsp_csr_transpose(ctx, &P, &R));
     must(ctx, lsp_spgemm(ctx, &A, &P, NULL, &inner, NULL));
     must(ctx, lsp_spgemm(ctx, &R, &inner, NULL, &right, NULL));
     for (int given = 0; given < 2; given++) {
-        must(ctx, lsp_spgemm_triple(ctx, given ? &R : NULL, &A, &P, NULL, &C));
+        must(ctx, lsp_spgemm_triple(ctx, given ? &R : NULL, &A, &P, NULL, &C, NULL));
         cr_assert(C.rows == 12 && C.cols == 12 && C.nnz == right.nnz);
         lsp_csr_difference difference;
         must(ctx, lsp_csr_compare(ctx, &C, &right, &difference));
@@ -305,17 +304,17 @@ Test(spgemm_stream, sums_with_products_and_products_of_three_are_those_of_their_
         lsp_csr_free(ctx, &C);
     }
     const lsp_spgemm_options turned = {.transpose_a = true};
-    must_fail(ctx, LSP_ERR_ARGUMENT, "transposed", lsp_spgemm_triple(ctx, &R, &A, &P, &turned, &C));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple(ctx, &R, NULL, &P, NULL, &C));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple(ctx, &R, &A, &P, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "50 x 12", lsp_spgemm_triple(ctx, &P, &A, &P, NULL, &C));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add(ctx, 1, &A, &A, 1, NULL, NULL, &C));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add(ctx, 1, &A, &A, 1, &D, NULL, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "50 x 12", lsp_spgemm_add(ctx, 1, &A, &A, 1, &P, NULL, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "transposed", lsp_spgemm_triple(ctx, &R, &A, &P, &turned, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple(ctx, &R, NULL, &P, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple(ctx, &R, &A, &P, NULL, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "50 x 12", lsp_spgemm_triple(ctx, &P, &A, &P, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add(ctx, 1, &A, &A, 1, NULL, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add(ctx, 1, &A, &A, 1, &D, NULL, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "50 x 12", lsp_spgemm_add(ctx, 1, &A, &A, 1, &P, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_add(ctx, 1, &A, 1, &D, NULL));
     cr_assert_eq(lsp_csr_add(NULL, 1, &A, 1, &D, &C), LSP_ERR_ARGUMENT);
-    cr_assert_eq(lsp_spgemm_add(NULL, 1, &A, &A, 1, &D, NULL, &C), LSP_ERR_ARGUMENT);
-    cr_assert_eq(lsp_spgemm_triple(NULL, &R, &A, &P, NULL, &C), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_spgemm_add(NULL, 1, &A, &A, 1, &D, NULL, &C, NULL), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_spgemm_triple(NULL, &R, &A, &P, NULL, &C, NULL), LSP_ERR_ARGUMENT);
     cr_assert(C.rowptr == NULL);
     lsp_csr_free(ctx, &R), lsp_csr_free(ctx, &inner), lsp_csr_free(ctx, &right);
     drop(&A), drop(&D), drop(&P);
@@ -336,8 +335,8 @@ static lsp_status do_failing(lsp_ctx *ctx, void *data) {
     lsp_status status = c->what == 0   ? lsp_csr_add(ctx, 2, &c->A, 3, &c->A, &C)
                         : c->what == 1 ? lsp_csr_filter(ctx, &c->A, &options.filter, &C)
                         : c->what == 2 ? lsp_spgemm(ctx, &c->A, &c->A, &options, &C, NULL)
-                        : c->what == 3 ? lsp_spgemm_add(ctx, 2, &c->A, &c->A, 1, &c->A, NULL, &C)
-                                       : lsp_spgemm_triple(ctx, NULL, &c->A, &c->P, NULL, &C);
+                        : c->what == 3 ? lsp_spgemm_add(ctx, 2, &c->A, &c->A, 1, &c->A, NULL, &C, NULL)
+                                       : lsp_spgemm_triple(ctx, NULL, &c->A, &c->P, NULL, &C, NULL);
     cr_assert(status == LSP_OK || C.rowptr == NULL);
     lsp_csr_free(ctx, &C);
     return status;

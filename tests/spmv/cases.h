@@ -264,7 +264,7 @@ static inline void free_case(lsp_ctx *ctx, spmv_case *c) {
 static inline lsp_status multiply_so(lsp_ctx *ctx, const request *r, const spmv_case *c) {
     const lsp_spmv_options options = options_of(r);
     if (!r->planned) {
-        return lsp_spmv(ctx, &c->A, &options, &c->vectors);
+        return lsp_spmv(ctx, &c->A, &options, &c->vectors, NULL);
     }
     lsp_spmv_plan *plan = NULL;
     lsp_status status = lsp_spmv_plan_create(ctx, &c->A, &options, &plan);

@@ -166,7 +166,7 @@ static void replay(lsp_ctx *ctx, cudaStream_t stream, const request *r, lsp_spmv
     cudaGraphExec_t run;
     const lsp_spmv_options options = options_of(r);
     must_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    must(ctx, plan ? lsp_spmv_execute(plan, &c->vectors) : lsp_spmv(ctx, &c->A, &options, &c->vectors));
+    must(ctx, plan ? lsp_spmv_execute(plan, &c->vectors) : lsp_spmv(ctx, &c->A, &options, &c->vectors, NULL));
     must_cuda(cudaStreamEndCapture(stream, &graph));
     must_cuda(cudaGraphInstantiateWithFlags(&run, graph, 0));
     for (int round = 0; round < 3; round++) {
@@ -195,7 +195,7 @@ Test(device_spmv, a_product_in_a_graph_is_replayed) {
         spmv_case c = make_case(ctx, &r);
         lsp_spmv_plan *plan = NULL;
         const lsp_spmv_options options = options_of(&r);
-        const lsp_status status = lsp_spmv(ctx, &c.A, &options, &c.vectors);
+        const lsp_status status = lsp_spmv(ctx, &c.A, &options, &c.vectors, NULL);
         if (status == LSP_OK && r.method != LSP_SPMV_GATHER) {
             must(ctx, lsp_ctx_sync(ctx));
             replay(ctx, stream, &r, NULL, &c);

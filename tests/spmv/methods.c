@@ -6,7 +6,7 @@ static const request usual = {.val_type = LSP_F64, .type = LSP_F64, .alpha = 1, 
 /* Runs the case for all methods, with a plan and without. Cases with a number that `one_in` leaves out are skipped.
  * taken[m] counts the cases that method m took. */
 static void each_method(lsp_ctx *ctx, request r, int64_t number, int64_t *taken) {
-    for (int m = 0; lsp_spmv_method_name((lsp_spmv_method)m) != NULL; m++) {
+    for (int m = 0; m < LSP_SPMV_METHODS; m++) {
         for (int planned = 0; planned < 2 && number % one_in == 0; planned++) {
             r.method = (lsp_spmv_method)m, r.planned = planned;
             taken[m] += run_case(ctx, &r);
@@ -78,7 +78,7 @@ TEST_ON_BOTH(spmv_methods, every_semiring) {
         r.val_type = i % 7 == 0 ? LSP_NONE : r.val_type;
         each_method(ctx, r, i, taken);
     }
-    cr_assert(lsp_semiring_name((lsp_semiring)5) == NULL, "a semiring is missing here");
+    cr_assert(LSP_SEMIRINGS == 5, "a semiring is missing here");
 }
 
 TEST_ON_BOTH(spmv_methods, factors_by_value_and_by_pointer) {

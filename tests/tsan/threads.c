@@ -56,16 +56,16 @@ static lsp_status multiply_filtered(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) 
                       NULL);
 }
 static lsp_status multiply_add(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
-    return lsp_spgemm_add(ctx, 2, A, A, -1, A, NULL, B);
+    return lsp_spgemm_add(ctx, 2, A, A, -1, A, NULL, B, NULL);
 }
 static lsp_status multiply_triple(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
-    return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B);
+    return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B, NULL);
 }
 
 static lsp_status multiply_batch(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     const lsp_csr both[2] = {*A, *A};
     lsp_csr C[2] = {{0}, {0}};
-    lsp_status status = lsp_spgemm_batch(ctx, 2, both, both, &(lsp_spgemm_options){.transpose_b = true}, C);
+    lsp_status status = lsp_spgemm_batch(ctx, 2, both, both, &(lsp_spgemm_options){.transpose_b = true}, C, NULL);
     status = status == LSP_OK ? lsp_csr_copy(ctx, &C[1], NULL, B) : status;
     lsp_spgemm_batch_free(ctx, 2, C);
     return status;
@@ -182,7 +182,7 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
         rows.segments = status == LSP_OK ? 1 : 0;
         rows.offsets = whole;
         rows.offset_type = LSP_I64;
-        status = status == LSP_OK ? lsp_segsort(ctx, &rows) : status;
+        status = status == LSP_OK ? lsp_segsort(ctx, &rows, NULL) : status;
     }
     return status;
 }
@@ -190,7 +190,7 @@ static lsp_status segsort(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
 /* Moves `from` to `to` by a pseudo-random map, once or by a plan. */
 static lsp_status move(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, bool planned) {
     if (!planned) {
-        return scatter ? lsp_scatter(ctx, args) : lsp_gather(ctx, args);
+        return scatter ? lsp_scatter(ctx, args, NULL) : lsp_gather(ctx, args, NULL);
     }
     lsp_gather_plan *plan = NULL;
     lsp_status status = scatter ? lsp_scatter_plan_create(ctx, args, &plan) : lsp_gather_plan_create(ctx, args, &plan);
@@ -215,7 +215,7 @@ static lsp_status gather_scatter(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
         index[i] = (int32_t)((uint64_t)i * 2654435761u % (uint64_t)n);
         to[i] = (int32_t)i;
     }
-    for (int kind = 0; kind < 36 && status == LSP_OK; kind++) {
+    for (int kind = 0; kind < 6 * LSP_STRATEGIES && status == LSP_OK; kind++) {
         const bool scatter = kind % 3 > 0, planned = kind / 3 % 2;
         const lsp_strategy strategy = (lsp_strategy)(kind / 6);
         const lsp_column column = {

@@ -31,6 +31,7 @@ static __global__ void kernel_check(gpu_csr A, faults *found) {
 static __global__ void kernel_spot(gpu_csr A, int64_t k, lsp_csr_spot *spot) {
     spot->row = row_of(A, k, 0, A.rows - 1);
     spot->col = col_at(A, k);
+    spot->whole = is_integer(A.val_type) ? whole_at(A.val_type, A.val, k) : 0;
 }
 
 extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
@@ -106,31 +107,19 @@ static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
     }
 }
 
-/* The search that a flag asks for. */
-typedef enum fault_search { UNSORTED, NOT_STRICT, NOT_FINITE } fault_search;
-
-/* *first = the first row or entry that is found; `none` if there is none. */
-static lsp_status search(lsp_ctx *ctx, const lsp_csr *A, fault_search what, int64_t none, int64_t *first) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    const int64_t blocks = blocks_for_items(A->nnz);
-    ull *there = NULL, found = ~0ull;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(what == NOT_FINITE ? LSP_LAUNCH(ctx, kernel_not_finite, blocks, NT, 0, view(A), there)
-                               : LSP_LAUNCH(ctx, kernel_unsorted, blocks, NT, 0, view(A), what == NOT_STRICT, there));
-    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
-    *first = found == ~0ull ? none : (int64_t)found;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
-}
-
 extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
-    return search(ctx, A, strictly ? NOT_STRICT : UNSORTED, A->rows, row);
+    return find_first(
+        ctx, A->rows,
+        [&](ull *first) {
+            return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
+        },
+        row);
 }
 
 extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {
     *entry = A->nnz;
-    return A->val_type == LSP_NONE ? LSP_OK : search(ctx, A, NOT_FINITE, A->nnz, entry);
+    const auto launch = [&](ull *first) {
+        return LSP_LAUNCH(ctx, kernel_not_finite, blocks_for_items(A->nnz), NT, 0, view(A), first);
+    };
+    return A->val_type == LSP_NONE ? LSP_OK : find_first(ctx, A->nnz, launch, entry);
 }

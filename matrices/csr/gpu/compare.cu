@@ -84,9 +84,7 @@ static __device__ int64_t partner(const gpu_csr &A, const gpu_csr &B, int64_t i,
 static __device__ bool same_bits(const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) {
     const ull *x = (const ull *)A.val, *y = (const ull *)B.val;
     if (A.val_type == B.val_type && is_integer(A.val_type)) {
-        return A.val_type == LSP_I64   ? x[a] == y[b]
-               : A.val_type == LSP_I32 ? ((const uint32_t *)x)[a] == ((const uint32_t *)y)[b]
-                                       : ((const uint8_t *)x)[a] == ((const uint8_t *)y)[b];
+        return whole_at(A.val_type, x, a) == whole_at(B.val_type, y, b);
     }
     return A.val_type == B.val_type && (A.val_type == LSP_NONE  ? true
                                         : A.val_type == LSP_F32 ? ((const uint32_t *)x)[a] == ((const uint32_t *)y)[b]

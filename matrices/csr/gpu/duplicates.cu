@@ -3,6 +3,7 @@
  * triples, which are the usual source of duplicates. */
 #include "core/block.cuh"
 #include "core/scan.h"
+#include "entries.cuh"
 #include "gpu.h"
 #include "kernel_create.cuh"
 #include "matrices/matrices.h"
@@ -114,23 +115,18 @@ static __global__ void kernel_outside(gpu_csr shape, const void *row, const void
 
 extern "C" lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]) {
     lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
     const bool wide = A->index_type == LSP_I64;
-    ull *there = NULL, first = ~0ull;
     gpu_csr shape = {};
     shape.rows = A->rows, shape.cols = A->cols, shape.nnz = A->nnz;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(A->nnz), NT, 0, shape, A->row, A->col, wide, there));
-    LSP_TRY(lsp_cuda_read(ctx, &first, there, sizeof first));
-    *outside = first == ~0ull ? A->nnz : (int64_t)first;
+    LSP_TRY(find_first(
+        ctx, A->nnz,
+        [&](ull *first) {
+            return LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(A->nnz), NT, 0, shape, A->row, A->col, wide, first);
+        },
+        outside));
     for (int side = 0; side < 2 && *outside < A->nnz; side++) {
-        const char *array = (const char *)(side ? A->col : A->row);
-        int64_t word = 0;
-        LSP_TRY(lsp_cuda_read(ctx, &word, array + *outside * (wide ? 8 : 4), wide ? 8 : 4));
-        at[side] = wide ? word : (int32_t)word;
+        LSP_TRY(read_index(ctx, side ? A->col : A->row, A->index_type, *outside, &at[side]));
     }
 done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }

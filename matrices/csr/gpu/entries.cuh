@@ -64,6 +64,21 @@ static inline __device__ gpu_value complex_at(const gpu_csr &A, int64_t k) {
 }
 static inline __device__ bool is_finite(gpu_value v) { return isfinite(v.re) && isfinite(v.im); }
 
+/* *first = the number to which launch(word) lowers a word on the GPU; `none` if it does not. Waits. */
+template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t none, LAUNCH launch, int64_t *first) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    ull *there = NULL, found = ~0ull;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(launch(there));
+    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
+    *first = found == ~0ull ? none : (int64_t)found;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 /* *first = min(*first, x), and max: many threads find something, few of them improve it. */
 static inline __device__ void lower_to(ull *first, ull x) {
     if (x < *(volatile ull *)first) {

@@ -43,7 +43,7 @@ static lsp_status sort_items(lsp_ctx *ctx, const lsp_filing *items, int64_t rows
     args.values_out = places;
     args.flags = LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
-    return lsp_segsort(ctx, &args);
+    return lsp_segsort(ctx, &args, NULL);
 }
 
 /* *col = an array of the items' columns in B's type. */
@@ -94,7 +94,7 @@ extern "C" lsp_status lsp_csr_file_cuda(lsp_ctx *ctx, const lsp_filing *items, l
     args.columns = columns;
     args.column_count = B->val_type == LSP_NONE ? 1 : 2;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_gather(ctx, &args));
+    LSP_TRY(lsp_gather(ctx, &args, NULL));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -140,7 +140,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const gpu_csr *A, int64_t largest, 
     args.values_out = places;
     args.flags = LSP_SORT_DESCENDING | LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &args));
+    LSP_TRY(lsp_segsort(ctx, &args, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_cut, blocks_for_rows(A->rows), NT, 0, *A, largest, places, stays, counts));
 done:
     lsp_scratch_release(ctx, mark);

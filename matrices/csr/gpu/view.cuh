@@ -83,6 +83,15 @@ static inline int64_t blocks_for_items(int64_t items) {
 #define EACH_ROW(i, rows)                                                                                              \
     for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < (rows); i += (int64_t)gridDim.x * WARPS)
 #define EACH_ITEM(i, n) for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < (n); i += (int64_t)gridDim.x * NT)
+/* *index = array[i], on the host. Waits. */
+static inline lsp_status read_index(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
+    const int64_t bytes = (int64_t)lsp_type_bytes(type);
+    int64_t word = 0;
+    const lsp_status status = lsp_cuda_read(ctx, &word, (const char *)array + i * bytes, bytes);
+    *index = lsp_index_at(&word, type, 0);
+    return status;
+}
+
 static inline __device__ int lane_of(void) { return (int)threadIdx.x % 32; }
 
 #endif

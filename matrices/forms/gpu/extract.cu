@@ -3,8 +3,6 @@
 #include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
-#include "matrices/csr/facts.h"
-#include "matrices/csr/gpu/gpu.h"
 #include "words.cuh"
 
 /* ---- lists ---- */
@@ -19,24 +17,12 @@ static __global__ void kernel_outside(const void *list, bool wide, int64_t count
 
 extern "C" lsp_status lsp_list_outside_cuda(lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first,
                                             int64_t *index) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    const bool wide = list->type == LSP_I64;
-    ull *there = NULL, found = ~0ull;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(list->count), NT, 0, list->list, wide, list->count, n, there));
-    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
-    *first = found == ~0ull ? list->count : (int64_t)found;
-    if (*first < list->count) {
-        int64_t word = 0;
-        LSP_TRY(lsp_cuda_read(ctx, &word, (const char *)list->list + *first * (wide ? 8 : 4), wide ? 8 : 4));
-        *index = wide ? word : (int32_t)word;
-    }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    const auto launch = [&](ull *there) {
+        return LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(list->count), NT, 0, list->list, list->type == LSP_I64,
+                          list->count, n, there);
+    };
+    const lsp_status status = find_first(ctx, list->count, launch, first);
+    return status != LSP_OK || *first == list->count ? status : read_index(ctx, list->list, list->type, *first, index);
 }
 
 static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
@@ -182,7 +168,7 @@ static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_c
 static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w,
                                   lsp_csr *B) {
     lsp_status status = LSP_OK;
-    int64_t *offsets = NULL, nnz = 0, unsorted;
+    int64_t *offsets = NULL, nnz = 0;
     lsp_csr_types types = {};
     w->P = view(&wanted->P);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.nnz + 1, sizeof *offsets, (void **)&offsets));
@@ -193,8 +179,6 @@ static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_sele
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
                        B->rowptr_type == LSP_I64));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B)));
-    LSP_TRY(lsp_csr_find_unsorted_cuda(ctx, B, false, &unsorted));
-    LSP_TRY(unsorted == B->rows ? LSP_OK : lsp_csr_sort_cuda(ctx, B));
 done:
     return status;
 }

@@ -28,16 +28,74 @@ static __device__ ull whole(lsp_type type, const void *val, int64_t k) {
     return type == LSP_NONE ? 1 : ((const ull *)val)[k];
 }
 
+static __device__ void put_whole(lsp_type type, void *val, int64_t k, int64_t x) {
+    if (type == LSP_I64) {
+        ((int64_t *)val)[k] = x;
+    } else if (type == LSP_I32) {
+        ((int32_t *)val)[k] = (int32_t)x;
+    } else {
+        ((uint8_t *)val)[k] = x != 0;
+    }
+}
+
 /* ---- in place ---- */
+
+/* The factor of a row or a column, if there are factors. */
+static __device__ int64_t factor_at(const gpu_csr &A, const void *factors, int64_t i) {
+    return factors ? whole_at(A.val_type, factors, i) : 1;
+}
+
+/* Finds the first entry whose product does not fit. */
+static __global__ void kernel_find_product(gpu_csr A, const void *rows, const void *cols, ull *first) {
+    EACH_TILE(at, A.nnz) {
+        const entry_tile tile = tile_at(A, at);
+        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
+            const int64_t row = factor_at(A, rows, row_of(A, k, tile.low, tile.high));
+            if (!lsp_scale_fits(A.val_type, row, whole_at(A.val_type, A.val, k), factor_at(A, cols, col_at(A, k)))) {
+                lower_to(first, (ull)k);
+            }
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_scale_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols,
+                                              int64_t *entry) {
+    return find_first(
+        ctx, A->nnz,
+        [&](ull *first) {
+            return LSP_LAUNCH(ctx, kernel_find_product, blocks_for_items(A->nnz), NT, 0, view(A), rows, cols, first);
+        },
+        entry);
+}
+
+static __global__ void kernel_find_result(gpu_csr A, lsp_function function, double parameter, ull *first) {
+    EACH_ITEM(k, A.nnz) {
+        if (!lsp_map_fits(A.val_type, function, parameter, whole_at(A.val_type, A.val, k))) {
+            lower_to(first, (ull)k);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_apply_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter,
+                                              int64_t *entry) {
+    return find_first(
+        ctx, A->nnz,
+        [&](ull *first) {
+            return LSP_LAUNCH(ctx, kernel_find_result, blocks_for_items(A->nnz), NT, 0, view(A), function, parameter,
+                              first);
+        },
+        entry);
+}
 
 static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, const void *cols) {
     EACH_TILE(at, A.nnz) {
         const entry_tile tile = tile_at(A, at);
         for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
             double x[2], factor[2];
-            if (A.val_type == LSP_I64) {
-                const ull row = rows ? ((const ull *)rows)[row_of(A, k, tile.low, tile.high)] : 1;
-                ((ull *)val)[k] *= row * (cols ? ((const ull *)cols)[col_at(A, k)] : 1);
+            if (is_integer(A.val_type)) {
+                const ull row = rows ? (ull)factor_at(A, rows, row_of(A, k, tile.low, tile.high)) : 1;
+                const ull x = (ull)whole_at(A.val_type, val, k) * row * (ull)factor_at(A, cols, col_at(A, k));
+                put_whole(A.val_type, val, k, (int64_t)x);
                 continue;
             }
             get(A.val_type, val, k, x);
@@ -63,8 +121,8 @@ extern "C" lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *r
 static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_function function, double parameter) {
     EACH_ITEM(k, n) {
         double x[2];
-        if (type == LSP_I64) {
-            ((int64_t *)val)[k] = lsp_map_whole(function, parameter, ((const int64_t *)val)[k]);
+        if (is_integer(type)) {
+            put_whole(type, val, k, lsp_map_whole(function, parameter, whole_at(type, val, k)));
             continue;
         }
         get(type, val, k, x);

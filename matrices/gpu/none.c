@@ -1,0 +1,8 @@
+/* Empty tables, for a build without CUDA: no context there works on a GPU, so nobody calls their functions. */
+#include "matrices/csr/gpu/gpu.h"
+#include "matrices/forms/gpu/gpu.h"
+#include "matrices/values/values.h"
+
+const lsp_csr_on_gpu_table lsp_csr_on_gpu = {NULL};
+const lsp_forms_on_gpu_table lsp_forms_on_gpu = {NULL};
+const lsp_values_on_gpu_table lsp_values_on_gpu = {NULL};
