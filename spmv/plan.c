@@ -123,10 +123,8 @@ void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
     if (plan == NULL) {
         return;
     }
-    if (plan->ctx != NULL) {
-        release(plan);
-        lsp_free(plan->ctx, plan->transposed.val);
-    }
+    release(plan);
+    lsp_free(plan->ctx, plan->transposed.val);
     lsp_csr_transpose_plan_destroy(plan->turn);
     lsp_plan_end(plan);
 }
