@@ -20,7 +20,7 @@ lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* store.c: reads the stored figures of the device that `figures` names. false: there are none that pass the check; the
  * log says why if there is a file. */
 typedef lsp_status lsp_cache_check(lsp_ctx *ctx, const lsp_cache_figures *figures);
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *check, lsp_cache_figures *figures);
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures);
 /* store.c: lsp_cache_model_store for checked figures. */
 lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
 

@@ -20,7 +20,7 @@ static lsp_status create(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter
     made->job = job;
     made->info = lsp_gather_info_of(&job);
     made->info.plan_bytes = (int64_t)sizeof *made;
-    LSP_TRY(lsp_gather_device_of(&job)->prepare(made));
+    LSP_TRY(lsp_gather_device_of(&job)->make_plan(made));
     made->job.args.index = NULL; /* the caller may free it */
     made->job.args.columns = NULL;
     lsp_log(ctx, "%s: a plan for %lld indices into %lld elements, strategy %s: %s", scatter ? "scatter" : "gather",
@@ -42,11 +42,8 @@ lsp_status lsp_scatter_plan_create(lsp_ctx *ctx, const lsp_gather_args *args, ls
 }
 
 void lsp_gather_plan_destroy(lsp_gather_plan *plan) {
-    if (plan == NULL) {
-        return;
-    }
-    if (plan->ctx != NULL) {
-        lsp_gather_device_of(&plan->job)->release(plan);
+    if (plan != NULL && plan->ctx != NULL) {
+        lsp_gather_device_of(&plan->job)->free_plan(plan);
     }
     lsp_plan_end(plan);
 }
@@ -62,7 +59,7 @@ lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, 
     }
     LSP_TRY(lsp_gather_check_columns(plan->ctx, &plan->job, columns, column_count));
     if (plan->job.args.n > 0) {
-        LSP_TRY(lsp_gather_device_of(&plan->job)->execute(plan, columns, column_count));
+        LSP_TRY(lsp_gather_device_of(&plan->job)->run_plan(plan, columns, column_count));
     }
 done:
     return status;

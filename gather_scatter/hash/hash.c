@@ -162,8 +162,8 @@ void lsp_hash_destroy(lsp_hash *table) {
         lsp_free(table->ctx, table->heads);
         lsp_free(table->ctx, table->values);
         lsp_free(table->ctx, table->keys);
-        lsp_plan_end(table);
     }
+    lsp_plan_end(table);
 }
 
 lsp_status lsp_hash_get_info(const lsp_hash *table, lsp_hash_info *info) { return LSP_PLAN_TELL(table, info); }

@@ -138,8 +138,8 @@ done:
 void lsp_radix_sort_plan_destroy(lsp_radix_sort_plan *plan) {
     if (plan != NULL) {
         lsp_free(plan->ctx, plan->scratch);
-        lsp_plan_end(plan);
     }
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_radix_sort_plan_get_info(const lsp_radix_sort_plan *plan, lsp_radix_sort_info *info) {
@@ -157,7 +157,7 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, co
         {"first bit that decides", shape->begin_bit, args->begin_bit},
         {"end of the bits that decide", shape->end_bit, args->end_bit},
         {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
-        {0},
+        {NULL, 0, 0},
     };
     return lsp_plan_check(ctx, facts);
 }
