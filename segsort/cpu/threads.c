@@ -56,7 +56,7 @@ void lsp_sort_copy_by_shares(const lsp_sort_job *job, const lsp_sort_place *plac
 
 /* ---- blocks of segments ---- */
 
-/* The first step with a prefix sum of at least `weight` */
+/* The first step with a prefix sum of at least `weight`. */
 static int64_t step_of_weight(const lsp_sort_job *job, int64_t weight) {
     return LSP_FIRST(0, job->steps, step, job->weight[step] >= weight);
 }
