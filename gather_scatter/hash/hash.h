@@ -98,21 +98,13 @@ static inline LSP_BOTH_SIDES uint64_t lsp_hash_filler(uint32_t bucket, uint32_t 
 /* The first distinct key at u or behind it that is not below `mixed`. */
 static inline LSP_BOTH_SIDES int64_t lsp_hash_lower(const lsp_hash_view *t, int64_t u, uint64_t mixed) {
     enum { NEAR = 8 };
-    int64_t high = t->distinct;
+    const int64_t high = t->distinct;
     for (int i = 0; i < NEAR; i++, u++) { /* usually one or two are beyond a bucket */
         if (u >= high || lsp_hash_key_at(t->keys, u, t->wide_keys) >= mixed) {
             return u;
         }
     }
-    while (u < high) {
-        const int64_t middle = u + (high - u) / 2;
-        if (lsp_hash_key_at(t->keys, middle, t->wide_keys) < mixed) {
-            u = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return u;
+    return LSP_FIRST(u, high, middle, lsp_hash_key_at(t->keys, middle, t->wide_keys) >= mixed);
 }
 
 /* ---- values ---- */
