@@ -27,7 +27,7 @@ lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figure
 /* cpu/ and gpu/: measure everything but the names. */
 lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
 lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* figures.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
+/* access.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
 void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
 
 /* ---- formulas ---- */

@@ -39,7 +39,6 @@ typedef struct lsp_space { /* bytes of one kind of memory */
 /* Every plan's struct begins with `lsp_ctx *ctx; lsp_plan_life life;`. So plan and context may be destroyed in any
  * order: a context that is destroyed first frees the plan's memory, but not its struct, and sets plan->ctx to NULL. */
 typedef struct lsp_plan_life {
-    lsp_ctx **ctx; /* the plan's pointer to its context */
     void *plan;
     struct lsp_plan_life *next, **link; /* the context's list of plans; `link` is the pointer that points here */
     lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator */
@@ -152,9 +151,6 @@ typedef struct lsp_plan_fact {
     int64_t planned, given;
 } lsp_plan_fact;
 lsp_status lsp_plan_check(lsp_ctx *ctx, const lsp_plan_fact *facts);
-/* The old form: leaves with its last user. */
-void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);
-void lsp_plan_free(lsp_plan_life *life);
 
 /* ---- scratch ---- */
 

@@ -2,14 +2,6 @@
 #include "memory.h"
 #include <string.h>
 
-void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan) {
-    *life = (lsp_plan_life){.ctx = ctx, .plan = plan, .next = (*ctx)->plans, .link = &(*ctx)->plans};
-    if (life->next) {
-        life->next->link = &life->next;
-    }
-    (*ctx)->plans = life;
-}
-
 typedef struct plan_head { /* of every plan */
     lsp_ctx *ctx;
     lsp_plan_life life;
@@ -18,16 +10,38 @@ typedef struct plan_head { /* of every plan */
 lsp_status lsp_plan_new(lsp_ctx *ctx, size_t bytes, void **plan) {
     lsp_status status = lsp_alloc(ctx, LSP_HOST, 1, bytes, plan);
     if (status == LSP_OK) {
-        plan_head *head = memset(*plan, 0, bytes);
-        head->ctx = ctx;
-        lsp_plan_begin(&head->life, &head->ctx, head);
+        plan_head *made = memset(*plan, 0, bytes);
+        *made = (plan_head){ctx, {.plan = made, .next = ctx->plans, .link = &ctx->plans}};
+        if (ctx->plans) {
+            ctx->plans->link = &made->life.next;
+        }
+        ctx->plans = &made->life;
     }
     return status;
 }
 
 void lsp_plan_end(void *plan) {
-    if (plan) {
-        lsp_plan_free(&((plan_head *)plan)->life);
+    if (!plan) {
+        return;
+    }
+    const plan_head *head = plan;
+    const lsp_plan_life *life = &head->life;
+    if (!head->ctx) {
+        life->allocator.free(life->allocator.user, plan, life->bytes, LSP_HOST);
+        return;
+    }
+    *life->link = life->next;
+    if (life->next) {
+        life->next->link = life->link;
+    }
+    lsp_free(head->ctx, plan);
+}
+
+void lsp_plans_outlive(lsp_ctx *ctx) {
+    for (lsp_plan_life *life = ctx->plans; life; life = life->next) {
+        life->allocator = ctx->options.allocator;
+        life->bytes = lsp_block_take(ctx, &ctx->used[lsp_block_slot(ctx, life->plan)]).bytes;
+        ((plan_head *)life->plan)->ctx = NULL;
     }
 }
 
@@ -48,25 +62,4 @@ lsp_status lsp_plan_check(lsp_ctx *ctx, const lsp_plan_fact *facts) {
         }
     }
     return LSP_OK;
-}
-
-void lsp_plan_free(lsp_plan_life *life) {
-    lsp_ctx *ctx = *life->ctx;
-    if (!ctx) {
-        life->allocator.free(life->allocator.user, life->plan, life->bytes, LSP_HOST);
-        return;
-    }
-    *life->link = life->next;
-    if (life->next) {
-        life->next->link = life->link;
-    }
-    lsp_free(ctx, life->plan);
-}
-
-void lsp_plans_outlive(lsp_ctx *ctx) {
-    for (lsp_plan_life *life = ctx->plans; life; life = life->next) {
-        life->allocator = ctx->options.allocator;
-        life->bytes = lsp_block_take(ctx, &ctx->used[lsp_block_slot(ctx, life->plan)]).bytes;
-        *life->ctx = NULL;
-    }
 }

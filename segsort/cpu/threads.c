@@ -21,16 +21,7 @@ const lsp_segsort_kernels *lsp_segsort_get_kernels(const lsp_ctx *ctx) {
 
 /* The first step with a prefix sum of at least `weight`, by binary search. */
 static int64_t step_of_weight(const lsp_sort_job *job, int64_t weight) {
-    int64_t low = 0, high = job->steps;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (job->weight[middle] < weight) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST(0, job->steps, middle, job->weight[middle] >= weight);
 }
 
 /* Notes the changes of the key in segments first .. last-1, which are sorted. */

@@ -4,7 +4,7 @@
 # that is called in a room that may not use this file. SOURCE is the project's folder.
 set -euo pipefail
 cd "$SOURCE"
-later='fill sort_few FMA' # names that are still to be mended
+later=''
 below=$(grep -v '^#' rooms.txt && printf 'cli:\nbench: cli\n')
 mapfile -t folders < <(cut -d: -f1 <<<"$below")
 find "${folders[@]}" -type f -regex '.*\.\(c\|h\|cu\|cuh\|cpp\)' | sort | xargs awk -v below="$below" -v later=" $later " '
