@@ -230,7 +230,7 @@ static void keep_row(bench *b, const char *workload, const bench_contender *c) {
 }
 
 /* Shows a progress line if standard error is a terminal; NULL erases it. */
-static void progress(const char *workload, int round) {
+static void tell_progress(const char *workload, int round) {
     if (isatty(STDERR_FILENO)) {
         fprintf(stderr, workload ? "\r%s, round %d " : "\r\033[K", workload, round);
     }
@@ -284,9 +284,9 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
         }
     }
     for (int round = 1; one_round(b, contenders, count); round++) {
-        progress(workload, round);
+        tell_progress(workload, round);
     }
-    progress(NULL, 0);
+    tell_progress(NULL, 0);
     for (int i = 0; i < count; i++) {
         if (!bench_interrupted()) {
             keep_row(b, workload, contenders + i);

@@ -1,6 +1,7 @@
 /* The report: a table on standard output, and JSON in the format of Google Benchmark. */
 #include "bench_commit.h"
 #include "harness.h"
+#include "json.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -77,49 +78,33 @@ void bench_print_row(const bench_row *row) {
     fflush(stdout);
 }
 
-/* Writes "text" with quotes, backslashes and control characters escaped. */
-static void put_string(FILE *out, const char *text) {
-    fputc('"', out);
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\') {
-            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*text);
-        } else {
-            fputc(*text, out);
-        }
-    }
-    fputc('"', out);
-}
-
-static void put_field(FILE *out, const char *name, const char *text) {
-    fprintf(out, "    \"%s\": ", name);
-    put_string(out, text);
-    fputs(",\n", out);
-}
+/* ---- JSON: the context on one line, then one line a measurement ---- */
 
 /* The peers raced against, and the version of each. */
-static void put_versions(const bench_subject *subject, bool on_gpu, FILE *out) {
-    const char *who, *version, *before = "";
-    fputs("    \"peers\": {", out);
+static void put_versions(cli_json *json, const bench_subject *subject, bool on_gpu) {
+    const char *who, *version;
+    cli_json_open(json, "peers", '{');
     for (int i = 0; subject->version && (version = subject->version(on_gpu, i, &who)); i++) {
-        fprintf(out, "%s\"%s\": ", before, who);
-        put_string(out, version);
-        before = ", ";
+        cli_json_string(json, who, version);
     }
-    fputs("},\n", out);
+    cli_json_close(json, '}');
 }
 
 /* How well the cache model did, if it predicted anything. */
-static void put_accuracy(const bench *b, FILE *out) {
+static void put_accuracy(cli_json *json, const bench *b) {
     const bench_accuracy a = bench_accuracy_of(b);
     if (a.predictions > 0) {
-        fprintf(out,
-                "    \"model\": {\"predictions\": %d, \"median_error\": %.4f, \"choices\": %d, "
-                "\"regret_median\": %.4f, \"regret_worst\": %.4f},\n",
-                a.predictions, a.median_error, a.choices, a.regret_median, a.regret_worst);
+        cli_json_open(json, "model", '{');
+        cli_json_integer(json, "predictions", a.predictions);
+        cli_json_measured(json, "median_error", true, a.median_error);
+        cli_json_integer(json, "choices", a.choices);
+        cli_json_measured(json, "regret_median", true, a.regret_median);
+        cli_json_measured(json, "regret_worst", true, a.regret_worst);
+        cli_json_close(json, '}');
     }
 }
 
-static void put_context(const bench *b, FILE *out) {
+static void put_context(cli_json *json, const bench *b) {
     char date[64];
     const time_t now = time(NULL);
     struct tm utc;
@@ -128,93 +113,116 @@ static void put_context(const bench *b, FILE *out) {
     lsp_ctx_get_info(b->base, &info);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     (void)!getloadavg(load, 3);
-    fprintf(out, "  \"context\": {\n");
-    put_field(out, "date", date);
-    put_field(out, "executable", "sparse-bench");
-    put_field(out, "command", b->command);
-    put_field(out, "commit", BENCH_COMMIT);
-    put_field(out, "library_version", lsp_version());
-    put_field(out, "compiler", BENCH_COMPILER);
-    put_field(out, "build_type", BENCH_BUILD_TYPE);
-    put_field(out, "device", b->options.device);
-    put_field(out, "cpu", info.device_name);
-    put_field(out, "isa", info.isa);
+    cli_json_open(json, "context", '{');
+    cli_json_string(json, "date", date);
+    cli_json_string(json, "executable", "sparse-bench");
+    cli_json_string(json, "command", b->command);
+    cli_json_string(json, "commit", BENCH_COMMIT);
+    cli_json_string(json, "library_version", lsp_version());
+    cli_json_string(json, "compiler", BENCH_COMPILER);
+    cli_json_string(json, "build_type", BENCH_BUILD_TYPE);
+    cli_json_string(json, "device", b->options.device);
+    cli_json_string(json, "cpu", info.device_name);
+    cli_json_string(json, "isa", info.isa);
     if (b->device) {
-        put_field(out, "gpu", bench_device_name(b->device));
+        cli_json_string(json, "gpu", bench_device_name(b->device));
     }
-    put_versions(b->subject, b->device != NULL, out);
-    put_accuracy(b, out);
-    fprintf(out,
-            "    \"num_cpus\": %d,\n    \"threads\": %d,\n    \"quick\": %s,\n    \"keep_heap\": %s,\n"
-            "    \"load_avg\": [%.2f, %.2f, %.2f],\n    \"processors_busy_for_others\": %.2f,\n"
-            "    \"copy_bytes_per_second\": %.6g,\n    \"copy_bytes_per_second_one_thread\": %.6g\n  },\n",
-            bench_cpus(), b->threads, b->options.quick ? "true" : "false", b->options.keep_heap ? "true" : "false",
-            load[0], load[1], load[2], b->others, b->copy[1], b->copy[0]);
+    put_versions(json, b->subject, b->device != NULL);
+    put_accuracy(json, b);
+    cli_json_integer(json, "num_cpus", bench_cpus());
+    cli_json_integer(json, "threads", b->threads);
+    cli_json_bool(json, "quick", b->options.quick);
+    cli_json_bool(json, "keep_heap", b->options.keep_heap);
+    cli_json_open(json, "load_avg", '[');
+    for (int i = 0; i < 3; i++) {
+        cli_json_measured(json, NULL, true, load[i]);
+    }
+    cli_json_close(json, ']');
+    cli_json_measured(json, "processors_busy_for_others", true, b->others);
+    cli_json_measured(json, "copy_bytes_per_second", true, b->copy[1]);
+    cli_json_measured(json, "copy_bytes_per_second_one_thread", true, b->copy[0]);
+    cli_json_close(json, '}');
 }
 
-static void put_row(const bench_row *row, FILE *out) {
+static void put_count(cli_json *json, const char *key, int64_t count) {
+    if (count > 0) {
+        cli_json_integer(json, key, count);
+    }
+}
+static void put_time(cli_json *json, const char *key, double seconds) { /* in milliseconds */
+    if (seconds > 0) {
+        cli_json_measured(json, key, true, 1e3 * seconds);
+    }
+}
+
+static void put_figures(cli_json *json, const bench_row *row) {
     const bench_contender *c = &row->c;
-    fprintf(out, "    {\n  ");
-    put_field(out, "name", row->name);
-    fprintf(out, "  ");
-    put_field(out, "run_name", row->name);
-    fprintf(out,
-            "      \"run_type\": \"iteration\",\n      \"repetitions\": %d,\n      \"iterations\": 1,\n"
-            "      \"threads\": %d,\n      \"real_time\": %.6f,\n      \"cpu_time\": %.6f,\n"
-            "      \"time_unit\": \"ms\",\n",
-            c->repeats, c->threads, 1e3 * row->median, 1e3 * c->cpu);
-    if (c->failed || !c->checked) {
-        fprintf(out, "      \"error_occurred\": true,\n  ");
-        put_field(out, "error_message", c->why);
+    put_time(json, "first_time", c->first);
+    put_time(json, "fastest", row->fastest);
+    put_time(json, "slowest", row->slowest);
+    cli_json_measured(json, "spread", true, (row->quartile3 - row->quartile1) / row->median);
+    cli_json_integer(json, "bytes", c->bytes);
+    cli_json_measured(json, "bytes_per_second", true, (double)c->bytes / row->median);
+    cli_json_measured(json, "fraction_of_copy", true, row->copy_share);
+    put_count(json, "products", c->products);
+    if (c->products > 0) {
+        cli_json_measured(json, "gflops", true, 2e-9 * (double)c->products / row->median);
+    }
+    put_count(json, "nnz_c", c->nnz_c);
+    put_count(json, "items", c->items);
+    if (c->items > 0) {
+        cli_json_measured(json, "items_per_second", true, (double)c->items / row->median);
+    }
+}
+
+static void put_row(cli_json *json, const bench_row *row) {
+    const bench_contender *c = &row->c;
+    const bool right = c->checked && !c->failed;
+    cli_json_open(json, NULL, '{');
+    cli_json_string(json, "name", row->name);
+    cli_json_string(json, "run_name", row->name);
+    cli_json_string(json, "run_type", "iteration");
+    cli_json_integer(json, "repetitions", c->repeats);
+    cli_json_integer(json, "iterations", 1);
+    cli_json_integer(json, "threads", c->threads);
+    cli_json_measured(json, "real_time", true, 1e3 * row->median);
+    cli_json_measured(json, "cpu_time", true, 1e3 * c->cpu);
+    cli_json_string(json, "time_unit", "ms");
+    if (!right) {
+        cli_json_bool(json, "error_occurred", true);
+        cli_json_string(json, "error_message", c->why);
     }
     if (!c->failed) {
-        fprintf(out,
-                "      \"first_time\": %.6f,\n      \"fastest\": %.6f,\n      \"slowest\": %.6f,\n"
-                "      \"spread\": %.4f,\n      \"bytes\": %lld,\n      \"bytes_per_second\": %.6g,\n"
-                "      \"fraction_of_copy\": %.4f,\n",
-                1e3 * c->first, 1e3 * row->fastest, 1e3 * row->slowest, (row->quartile3 - row->quartile1) / row->median,
-                (long long)c->bytes, (double)c->bytes / row->median, row->copy_share);
+        put_figures(json, row);
     }
-    if (c->products > 0 && !c->failed) {
-        fprintf(out, "      \"products\": %lld,\n      \"gflops\": %.4f,\n", (long long)c->products,
-                2e-9 * (double)c->products / row->median);
-    }
-    if (c->nnz_c > 0 && !c->failed) {
-        fprintf(out, "      \"nnz_c\": %lld,\n", (long long)c->nnz_c);
-    }
-    if (c->items > 0 && !c->failed) {
-        fprintf(out, "      \"items\": %lld,\n      \"items_per_second\": %.6g,\n", (long long)c->items,
-                (double)c->items / row->median);
-    }
-    if (c->predicted > 0) {
-        fprintf(out, "      \"predicted_time\": %.6f,\n", 1e3 * c->predicted);
-    }
-    if (c->plan_time > 0) {
-        fprintf(out, "      \"plan_time\": %.6f,\n", 1e3 * c->plan_time);
-    }
+    put_time(json, "predicted_time", c->predicted);
+    put_time(json, "plan_time", c->plan_time);
     if (row->pays_after != 0) {
-        fprintf(out, "      \"pays_after_calls\": %lld,\n", (long long)row->pays_after);
+        cli_json_integer(json, "pays_after_calls", row->pays_after);
     }
     if (c->bits != BENCH_BITS_UNKNOWN) {
-        fprintf(out, "      \"same_bits_in_five_runs\": %s,\n", c->bits == BENCH_BITS_SAME ? "true" : "false");
+        cli_json_bool(json, "same_bits_in_five_runs", c->bits == BENCH_BITS_SAME);
     }
     if (c->peak_bytes >= 0) {
-        fprintf(out, "      \"peak_bytes\": %lld,\n", (long long)c->peak_bytes);
+        cli_json_integer(json, "peak_bytes", c->peak_bytes);
     }
     if (row->gain > 0) {
-        fprintf(out, "      \"best_peer_ratio\": %.4f,\n", row->gain);
+        cli_json_measured(json, "best_peer_ratio", true, row->gain);
     }
-    fprintf(out, "      \"checked\": %s\n    }", c->checked && !c->failed ? "true" : "false");
+    cli_json_bool(json, "checked", right);
+    cli_json_close(json, '}');
 }
 
 bool bench_write_json(const bench *b, FILE *out) {
-    fputs("{\n", out);
-    put_context(b, out);
-    fputs("  \"benchmarks\": [\n", out);
+    cli_json json = {.to = out};
+    cli_json_open(&json, NULL, '{');
+    put_context(&json, b);
+    fputs(",\n\"benchmarks\": [\n", out);
     for (int i = 0; i < b->row_count; i++) {
-        put_row(b->rows + i, out);
+        json.comma = false;
+        put_row(&json, b->rows + i);
         fputs(i + 1 < b->row_count ? ",\n" : "\n", out);
     }
-    fputs("  ]\n}\n", out);
+    fputs("]}\n", out);
     return !ferror(out);
 }

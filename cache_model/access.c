@@ -26,6 +26,16 @@ double lsp_cache_rate(const lsp_cache_figures *f, const double *rates, double fo
     return rates[i] * pow(rates[i + 1] / rates[i], share);
 }
 
+void lsp_cache_set_footprints(lsp_cache_figures *f, double most_bytes) {
+    const double cache = f->cache_bytes;
+    double bytes = f->where == LSP_CUDA ? 1 << 20 : fmax(f->stage_bytes / 32, 1 << 14);
+    f->points = 0;
+    while (f->points < LSP_CACHE_POINTS && (bytes <= most_bytes || f->points < 2)) {
+        f->footprint[f->points++] = floor(bytes / 64) * 64;
+        bytes *= bytes >= 0.24 * cache && bytes < 4 * cache ? sqrt(2) : bytes < 16 * cache ? 2 : 4;
+    }
+}
+
 /* ---- what a pattern asks ---- */
 
 /* Neighbours whose common sectors are looked up once. A warp writes what it has; reads of a GPU go through the cache of
@@ -256,9 +266,9 @@ double lsp_parts_touched(const lsp_cache_case *what, double parts, double items)
     return fmax(1, fmin(all, lsp_cache_distinct(fmax(regions, 1), items)));
 }
 
-/* A sector of which a part is written is filled first, and written for each part. If a part touches nearly all lines, a
- * sector costs what a copy of it does; the fewer it touches, the more one at random. The array is swept over and over:
- * it stays in the cache if it fits half of it, beside the streams. */
+/* A sector that is written in part is filled first, and is written once for each part. If a part touches nearly all
+ * lines, a sector costs what a copy of it does; if it touches few, what a write at random does. The array is swept once
+ * a part: it stays in the cache if it fits half of it, beside the streams. */
 static double written_in_parts(const lsp_cache_figures *f, double n, double bytes, double parts) {
     const double in_sector = fmax(f->sector_bytes / bytes, 1), in_line = fmax(f->line_bytes / bytes, 1);
     const double skipped = pow(1 - 1 / parts, in_line); /* lines that a part does not touch */

@@ -20,14 +20,14 @@ lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 /* store.c: reads the stored figures of the device that `figures` names. false: there are none that pass the check; the
  * log says why if there is a file. */
 typedef lsp_status lsp_cache_check(lsp_ctx *ctx, const lsp_cache_figures *figures);
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *check, lsp_cache_figures *figures);
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures);
 /* store.c: lsp_cache_model_store for checked figures. */
 lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
 
 /* cpu/ and gpu/: measure everything but the names. */
 lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
 lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* figures.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
+/* access.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
 void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
 
 /* ---- formulas ---- */

@@ -176,16 +176,6 @@ done:
     return status;
 }
 
-void lsp_cache_set_footprints(lsp_cache_figures *f, double most_bytes) {
-    const double cache = f->cache_bytes;
-    double bytes = f->where == LSP_CUDA ? 1 << 20 : fmax(f->stage_bytes / 32, 1 << 14);
-    f->points = 0;
-    while (f->points < LSP_CACHE_POINTS && (bytes <= most_bytes || f->points < 2)) {
-        f->footprint[f->points++] = floor(bytes / 64) * 64;
-        bytes *= bytes >= 0.24 * cache && bytes < 4 * cache ? sqrt(2) : bytes < 16 * cache ? 2 : 4;
-    }
-}
-
 /* ---- figures of a context ---- */
 
 typedef struct kept {

@@ -150,7 +150,7 @@ static bool read_file(FILE *file, const lsp_cache_figures *wanted, lsp_cache_fig
     return seen == (4u << NUMBERS) - 1;
 }
 
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *check, lsp_cache_figures *figures) {
+bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures) {
     char folder[path_bytes], path[path_bytes];
     lsp_cache_figures found;
     if (!folder_of(folder, sizeof folder) || !path_of(figures, folder, path, sizeof path)) {
@@ -168,7 +168,7 @@ bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *check, lsp_cache_figu
     if (sound) { /* the check stores a sentence, which is no failure of the caller's */
         char before[sizeof ctx->error];
         memcpy(before, ctx->error, sizeof before);
-        sound = check(ctx, &found) == LSP_OK;
+        sound = refuse(ctx, &found) == LSP_OK;
         memcpy(ctx->error, before, sizeof before);
     }
     if (!sound) {

@@ -3,6 +3,7 @@
 #ifndef LSP_CORE_BLOCK_CUH
 #define LSP_CORE_BLOCK_CUH
 
+#include "core.h"
 #include "device.cuh"
 
 enum { WARP = 32 }; /* threads */
@@ -32,6 +33,23 @@ template <typename T> __device__ inline T warp_scan(T x, int lane) {
         x += lane >= step ? lower : 0;
     }
     return x;
+}
+
+/* The first i of low .. high-1 for which condition(i) holds, or `high`: a search by all lanes of the warp, 32 places a
+ * step, with the same arguments in each lane. Once true the condition stays true. */
+template <typename F> __device__ inline int64_t warp_first(int64_t low, int64_t high, F condition) {
+    while (low < high) {
+        const int64_t step = (high - low + WARP - 1) / WARP, i = low + (threadIdx.x % WARP + 1) * step - 1;
+        const unsigned votes = __ballot_sync(~0u, i < high && !condition(min(i, high - 1)));
+        low += __popc(votes) * step;
+        high = min(high, low + step - 1);
+    }
+    return low;
+}
+
+/* The length of the prefix of 0 .. n-1 for which `holds` is true, likewise. */
+template <typename F> __device__ inline int64_t warp_prefix(int64_t n, F holds) {
+    return warp_first(0, n, [&](int64_t i) { return !holds(i); });
 }
 
 /* ---- a block of WARPS whole warps, through one number per warp in shared memory; two barriers ---- */

@@ -42,7 +42,7 @@ __device__ inline void lsp_bulk_load(void *shared, const void *from, unsigned by
 #endif
 }
 
-/* Waits for the end of a phase, of which only the last bit is told. */
+/* Waits for the end of the phase with this parity. */
 __device__ inline void lsp_bulk_wait(lsp_arrivals *arrivals, unsigned phase) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("{\n\t.reg .pred done;\n\t"

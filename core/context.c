@@ -76,6 +76,7 @@ done:
 
 void lsp_ctx_destroy(lsp_ctx *ctx) {
     if (ctx) {
+        lsp_plans_outlive(ctx);
         lsp_memory_close(ctx);
         lsp_cuda_close(ctx);
         lsp_pool_close(ctx->pool);

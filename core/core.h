@@ -4,6 +4,7 @@
 #define LSP_CORE_CORE_H
 
 #include "libsparse.h"
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,10 +36,9 @@ typedef struct lsp_space { /* bytes of one kind of memory */
     int64_t peak, high;    /* the largest `used`: since the last reset; since the context was created */
 } lsp_space;
 
-/* A member of every plan, which lets plan and context be destroyed in any order. A context that is destroyed first sets
- * the plan's context to NULL and does not free the plan's struct; lsp_plan_free later frees it by `allocator`. */
+/* Every plan's struct begins with `lsp_ctx *ctx; lsp_plan_life life;`. So plan and context may be destroyed in any
+ * order: a context that is destroyed first frees the plan's memory, but not its struct, and sets plan->ctx to NULL. */
 typedef struct lsp_plan_life {
-    lsp_ctx **ctx; /* the plan's pointer to its context */
     void *plan;
     struct lsp_plan_life *next, **link; /* the context's list of plans; `link` is the pointer that points here */
     lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator */
@@ -109,7 +109,7 @@ lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t rese
 
 /* Memory that outlives the call (an output), not set to zero. For 0 items or items of 0 bytes *memory becomes NULL. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
-void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULL and memory that is not the context's */
+void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULLs and memory that is not the context's */
 bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context in use, not shared */
 
 /* Memory that changes its owner. _adopt adds arrays of a caller to the context's blocks; lsp_free, or the end of the
@@ -133,11 +133,26 @@ void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers);
 lsp_joint lsp_joint_at(const lsp_ctx *ctx, const void *address);
 void lsp_free_joint(lsp_ctx *ctx, const void *group);
 
-/* Adds a plan to the context's list. `plan` comes from lsp_alloc; *ctx is its pointer to the context, already set. */
-void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan);
-/* Removes the plan from the list and frees its struct. The caller frees the plan's other memory before, if the context
- * still exists. */
-void lsp_plan_free(lsp_plan_life *life);
+/* ---- plans: see lsp_plan_life ---- */
+
+/* A cleared plan of `bytes` bytes in the context's list. LSP_PLAN_NEW(ctx, &plan) for a pointer of the plan's type. */
+lsp_status lsp_plan_new(lsp_ctx *ctx, size_t bytes, void **plan);
+#define LSP_PLAN_NEW(ctx, plan) lsp_plan_new((ctx), sizeof **(plan), (void **)(plan))
+/* Frees the plan's struct; NULL is ignored. Its memory is freed before: with a context of NULL, lsp_free does nothing.
+ */
+void lsp_plan_end(void *plan);
+/* get_info: copies the plan's member `info` to *to, or refuses if an argument is NULL or the context was destroyed. */
+lsp_status lsp_plan_tell(const void *plan, size_t offset, size_t bytes, void *to);
+#define LSP_PLAN_TELL(plan, to) lsp_plan_tell((plan), offsetof(__typeof__(*(plan)), info), sizeof *(to), (to))
+/* Compares what a plan was made for with what a call gives, and refuses the first difference. A fact without a name
+ * ends the list. */
+typedef struct lsp_plan_fact {
+    const char *name; /* as "number of items" */
+    int64_t planned, given;
+} lsp_plan_fact;
+lsp_status lsp_plan_check(lsp_ctx *ctx, const lsp_plan_fact *facts);
+
+/* ---- scratch ---- */
 
 /* Scratch: memory that the call frees before it returns. It takes a mark, takes pieces and releases all pieces since
  * the mark together. Marks nest. Pieces are on the host, except those of lsp_scratch_at. */
@@ -169,8 +184,27 @@ static inline int64_t lsp_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t lsp_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t lsp_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+/* An expression: the first `middle` of low .. high-1 for which the condition holds, or `high`; a binary search. Once
+ * true the condition stays true. For the host and for one thread of a kernel; warp_first of block.cuh is for a whole
+ * warp. */
+#define LSP_FIRST(low, high, middle, condition)                                                                        \
+    ({                                                                                                                 \
+        __typeof__((low) + (high)) lsp_first = (low), lsp_end = (high);                                                \
+        while (lsp_first < lsp_end) {                                                                                  \
+            const __typeof__(lsp_first) middle = lsp_first + (lsp_end - lsp_first) / 2;                                \
+            if (condition) {                                                                                           \
+                lsp_end = middle;                                                                                      \
+            } else {                                                                                                   \
+                lsp_first = middle + 1;                                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
+        lsp_first;                                                                                                     \
+    })
+
 /* The number of bits that hold the numbers 0 .. x. */
 static inline int lsp_bits(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x); }
+
+double lsp_now(void); /* seconds of a clock that only goes forward */
 
 /* A size for a sentence, as "1.50 GiB". */
 typedef struct lsp_size_text {

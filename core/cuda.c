@@ -73,10 +73,10 @@ lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
     }
     struct cudaFuncAttributes attributes;
     const int before = enter(ctx);
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
+    LSP_TRY(CALL(cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
     const int most = state->chip.shared_block_bytes - (int)attributes.sharedSizeBytes;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-                           "a kernel cannot have its shared memory"));
+    LSP_TRY(CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                 "a kernel cannot have its shared memory"));
     *kept = kernel;
 done:
     leave(ctx, before);
@@ -87,16 +87,14 @@ static lsp_status make_fault_word(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     void *here = NULL, *there = NULL;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaHostAlloc(&here, sizeof *state->fault + note_bytes, cudaHostAllocMapped),
-                           "no pinned memory for reports of the GPU"));
+    LSP_TRY(CALL(cudaHostAlloc(&here, sizeof *state->fault + note_bytes, cudaHostAllocMapped),
+                 "no pinned memory for reports of the GPU"));
     state->fault = here;
     state->note = (char *)here + sizeof *state->fault;
     *state->fault = 0;
-    LSP_TRY(
-        lsp_cuda_check(ctx, (int)cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
+    LSP_TRY(CALL(cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
     state->fault_there = there;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming),
-                           "no event for reports of the GPU"));
+    LSP_TRY(CALL(cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming), "no event for reports of the GPU"));
 done:
     return status;
 }
@@ -117,9 +115,8 @@ static lsp_status read_chip(lsp_ctx *ctx) {
                  {cudaDevAttrMemoryClockRate, &chip->memory_khz},
                  {cudaDevAttrGlobalMemoryBusWidth, &chip->memory_bus_bits}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        LSP_TRY(lsp_cuda_check(ctx,
-                               (int)cudaDeviceGetAttribute(asked[i].value, asked[i].attribute, ctx->options.ordinal),
-                               "the GPU's properties cannot be read"));
+        LSP_TRY(CALL(cudaDeviceGetAttribute(asked[i].value, asked[i].attribute, ctx->options.ordinal),
+                     "the GPU's properties cannot be read"));
     }
     chip->compute = 10 * major + minor;
 done:
@@ -129,7 +126,7 @@ done:
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     int count = 0;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaGetDeviceCount(&count), "no GPU can be used"));
+    LSP_TRY(CALL(cudaGetDeviceCount(&count), "no GPU can be used"));
     LSP_REQUIRE(ctx->options.ordinal < count, LSP_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
                 ctx->options.ordinal, count);
     const lsp_allocator *allocator = &ctx->options.allocator; /* not a block of the context: blocks end first */
@@ -139,16 +136,11 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     *state = (lsp_cuda_state){.stream = ctx->options.stream, .own_stream = !ctx->options.stream};
     int before = enter(ctx);
     if (state->own_stream) {
-        status = lsp_cuda_check(ctx, (int)cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
-                                "no stream could be made");
+        status = CALL(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking), "no stream could be made");
         state->own_stream = status == LSP_OK;
     }
-    if (status == LSP_OK) {
-        status = make_fault_word(ctx);
-    }
-    if (status == LSP_OK) {
-        status = read_chip(ctx);
-    }
+    status = status == LSP_OK ? make_fault_word(ctx) : status;
+    status = status == LSP_OK ? read_chip(ctx) : status;
     leave(ctx, before);
 done:
     return status;
@@ -180,7 +172,7 @@ void lsp_cuda_close(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_wait(lsp_ctx *ctx) {
-    return lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed");
+    return CALL(cudaStreamSynchronize(state_of(ctx)->stream), "work on the GPU failed");
 }
 
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
@@ -197,11 +189,11 @@ lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_
     size_t free_now = 0, all = 0;
     int before = enter(ctx);
     LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
+    LSP_TRY(CALL(cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
     if (name) {
         struct cudaDeviceProp properties;
-        LSP_TRY(lsp_cuda_check(ctx, (int)cudaGetDeviceProperties(&properties, ctx->options.ordinal),
-                               "the GPU's properties cannot be read"));
+        LSP_TRY(
+            CALL(cudaGetDeviceProperties(&properties, ctx->options.ordinal), "the GPU's properties cannot be read"));
         size_t length = (size_t)lsp_min((int64_t)strlen(properties.name), (int64_t)name_bytes - 1);
         memcpy(name, properties.name, length);
         name[length] = 0;

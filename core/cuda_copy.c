@@ -20,10 +20,8 @@ static lsp_status make_stages(lsp_ctx *ctx) {
     lsp_cuda_state *state = state_of(ctx);
     for (int s = 0; s < stages && !state->stage[s]; s++) {
         void *memory = NULL;
-        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming),
-                               "no event could be made"));
-        status = lsp_cuda_check(ctx, (int)cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault),
-                                "no pinned memory for copies");
+        LSP_TRY(CALL(cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming), "no event could be made"));
+        status = CALL(cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault), "no pinned memory for copies");
         if (status != LSP_OK) {
             (void)cudaEventDestroy(state->idle[s]);
             goto done;
@@ -35,8 +33,7 @@ done:
 }
 
 static lsp_status copy_async(lsp_ctx *ctx, void *to, const void *from, size_t bytes) {
-    return lsp_cuda_check(ctx, (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state_of(ctx)->stream),
-                          "a copy failed");
+    return CALL(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state_of(ctx)->stream), "a copy failed");
 }
 
 typedef struct span {
@@ -66,10 +63,10 @@ static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes
     lsp_cuda_state *state = state_of(ctx);
     for (size_t done = 0, s = 0; done < bytes; done += stage_bytes, s = (s + 1) % stages) {
         size_t piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
-        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state->idle[s]), "a copy to the GPU failed"));
+        LSP_TRY(CALL(cudaEventSynchronize(state->idle[s]), "a copy to the GPU failed"));
         copy_here(ctx, state->stage[s], from + done, piece);
         LSP_TRY(copy_async(ctx, to + done, state->stage[s], piece));
-        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[s], state->stream), "a copy to the GPU failed"));
+        LSP_TRY(CALL(cudaEventRecord(state->idle[s], state->stream), "a copy to the GPU failed"));
     }
 done:
     return status;
@@ -81,7 +78,7 @@ lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from,
     const int before = enter(ctx);
     LSP_TRY(make_stages(ctx));
     LSP_TRY(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
+    LSP_TRY(CALL(cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
 done:
     leave(ctx, before);
     return status;
@@ -89,7 +86,7 @@ done:
 
 lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
     *memory = state_of(ctx)->stage[stage];
-    return lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->idle[stage]), "a copy from the GPU failed");
+    return CALL(cudaEventSynchronize(state_of(ctx)->idle[stage]), "a copy from the GPU failed");
 }
 
 /* Copies from the device to pageable host memory: empties one stage while the other one is on its way. */
@@ -113,10 +110,8 @@ done:
 }
 
 lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
-    int before = enter(ctx);
-    const cudaError_t error = cudaMemsetAsync(memory, 0, (size_t)bytes, state_of(ctx)->stream);
-    leave(ctx, before);
-    return lsp_cuda_check(ctx, (int)error, "clearing memory of the GPU failed");
+    return CALL_THERE(cudaMemsetAsync(memory, 0, (size_t)bytes, state_of(ctx)->stream),
+                      "clearing memory of the GPU failed");
 }
 
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
@@ -127,7 +122,7 @@ lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes
     }
     int before = enter(ctx);
     LSP_TRY(copy_async(ctx, state->note, from, (size_t)bytes));
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state->stream), "work on the GPU failed"));
+    LSP_TRY(CALL(cudaStreamSynchronize(state->stream), "work on the GPU failed"));
     memcpy(to, state->note, (size_t)bytes);
 done:
     leave(ctx, before);
@@ -135,13 +130,13 @@ done:
 }
 
 lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
-    return lsp_cuda_check(ctx, (int)cudaEventRecord(state_of(ctx)->noted, state_of(ctx)->stream),
-                          "a report of the GPU cannot be waited for");
+    return CALL(cudaEventRecord(state_of(ctx)->noted, state_of(ctx)->stream),
+                "a report of the GPU cannot be waited for");
 }
 
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
     lsp_status status = LSP_OK;
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventSynchronize(state_of(ctx)->noted), "work on the GPU failed"));
+    LSP_TRY(CALL(cudaEventSynchronize(state_of(ctx)->noted), "work on the GPU failed"));
     memcpy(to, state_of(ctx)->note, (size_t)bytes);
 done:
     return status;
@@ -163,7 +158,7 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
         LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, to, from, (size_t)bytes) : copy_down(ctx, to, from, (size_t)bytes));
     }
     if (host) {
-        LSP_TRY(lsp_cuda_check(ctx, (int)cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
+        LSP_TRY(CALL(cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
     }
 done:
     leave(ctx, before);

@@ -2,20 +2,17 @@
  * tells what each batch found. */
 #include "cuda_state.h"
 
-static cudaEvent_t event_of(const lsp_cuda_queue *queue, int slot) { return queue->event[slot]; }
-
 lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t bytes) {
     lsp_status status = LSP_OK;
     void *memory = NULL;
     const int before = enter(ctx);
     *queue = (lsp_cuda_queue){.bytes = bytes};
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
-                           "no pinned memory for the news of the GPU"));
+    LSP_TRY(CALL(cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
+                 "no pinned memory for the news of the GPU"));
     queue->news = memory;
     for (int s = 0; s < LSP_CUDA_SLOTS; s++) {
         cudaEvent_t event = NULL;
-        LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
-                               "no event for the news of the GPU"));
+        LSP_TRY(CALL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "no event for the news of the GPU"));
         queue->event[s] = event;
     }
 done:
@@ -30,7 +27,7 @@ void lsp_cuda_queue_close(lsp_cuda_queue *queue) {
     lsp_cuda_queue_forget(queue);
     for (int s = 0; s < LSP_CUDA_SLOTS; s++) {
         if (queue->event[s] != NULL) {
-            (void)cudaEventDestroy(event_of(queue, s));
+            (void)cudaEventDestroy(queue->event[s]);
         }
     }
     if (queue->news != NULL) {
@@ -63,12 +60,11 @@ lsp_status lsp_cuda_queue_recorded(lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_stat
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     const int before = enter(ctx);
-    const lsp_status ended = lsp_cuda_check(ctx, (int)cudaStreamEndCapture(state_of(ctx)->stream, &graph),
-                                            "work on the GPU could not be recorded");
+    const lsp_status ended =
+        CALL(cudaStreamEndCapture(state_of(ctx)->stream, &graph), "work on the GPU could not be recorded");
     status = status == LSP_OK ? ended : status;
     if (status == LSP_OK) {
-        status = lsp_cuda_check(ctx, (int)cudaGraphInstantiate(&exec, graph, 0),
-                                "recorded work on the GPU could not be prepared");
+        status = CALL(cudaGraphInstantiate(&exec, graph, 0), "recorded work on the GPU could not be prepared");
     }
     if (graph != NULL) {
         (void)cudaGraphDestroy(graph);
@@ -79,21 +75,17 @@ lsp_status lsp_cuda_queue_recorded(lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_stat
 }
 
 lsp_status lsp_cuda_queue_replay(lsp_ctx *ctx, const lsp_cuda_queue *queue) {
-    const int before = enter(ctx);
-    const cudaError_t error = cudaGraphLaunch(queue->graph, state_of(ctx)->stream);
-    leave(ctx, before);
-    return lsp_cuda_check(ctx, (int)error, "recorded work on the GPU could not be started");
+    return CALL_THERE(cudaGraphLaunch(queue->graph, state_of(ctx)->stream),
+                      "recorded work on the GPU could not be started");
 }
 
 lsp_status lsp_cuda_queue_send(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from) {
     lsp_status status = LSP_OK;
     const int before = enter(ctx);
-    LSP_TRY(lsp_cuda_check(ctx,
-                           (int)cudaMemcpyAsync(queue->news + slot * queue->bytes, from, (size_t)queue->bytes,
-                                                cudaMemcpyDeviceToHost, state_of(ctx)->stream),
-                           "the GPU's news could not be copied"));
-    LSP_TRY(lsp_cuda_check(ctx, (int)cudaEventRecord(event_of(queue, slot), state_of(ctx)->stream),
-                           "the GPU's news could not be marked"));
+    LSP_TRY(CALL(cudaMemcpyAsync(queue->news + slot * queue->bytes, from, (size_t)queue->bytes, cudaMemcpyDeviceToHost,
+                                 state_of(ctx)->stream),
+                 "the GPU's news could not be copied"));
+    LSP_TRY(CALL(cudaEventRecord(queue->event[slot], state_of(ctx)->stream), "the GPU's news could not be marked"));
 done:
     leave(ctx, before);
     return status;
@@ -101,5 +93,5 @@ done:
 
 lsp_status lsp_cuda_queue_news(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void **news) {
     *news = queue->news + slot * queue->bytes;
-    return lsp_cuda_check(ctx, (int)cudaEventSynchronize(event_of(queue, slot)), "work on the GPU failed");
+    return CALL(cudaEventSynchronize(queue->event[slot]), "work on the GPU failed");
 }

@@ -26,6 +26,11 @@ typedef struct lsp_cuda_state {
     lsp_cuda_chip chip;
 } lsp_cuda_state;
 
+/* An lsp_status: a call of the CUDA runtime, and what it means if it fails. */
+#define CALL(call, what) lsp_cuda_check(ctx, (int)(call), (what))
+/* The same where the context's device need not be current before. */
+#define CALL_THERE(call, what) (lsp_cuda_enter(ctx), lsp_cuda_leave(ctx, (int)(call), (what)))
+
 /* Makes the context's device current and returns the caller's, for leave. */
 static inline int enter(const lsp_ctx *ctx) {
     int before = 0;

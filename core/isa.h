@@ -10,8 +10,8 @@
 #define LSP_ISA_NAME(f) LSP_PASTE(f, LSP_ISA_SUFFIX) /* the copy being compiled */
 #endif
 
-/* LSP_ISA_PICK(isa, f): the copy of f for an instruction set. */
-#if defined(__x86_64__)
+/* LSP_ISA_PICK(isa, f): the copy of f for an instruction set. LSP_PORTABLE: this build has only one copy. */
+#if defined(__x86_64__) && !defined(LSP_PORTABLE)
 #define LSP_ISA_PICK(isa, f) ((isa) == LSP_ISA_AVX512 ? f##_avx512 : (isa) == LSP_ISA_AVX2 ? f##_avx2 : f##_portable)
 #else
 #define LSP_ISA_PICK(isa, f) ((void)(isa), f##_portable)

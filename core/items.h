@@ -13,8 +13,8 @@ extern "C" {
  * call waits for the GPU: LSP_ERR_OVERFLOW if an index does not fit. */
 lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n);
 
-/* to[i] = from[i], values of a matrix: the same between reals; from I32, I64, BOOL or LSP_NONE to every other type,
- * where nothing but the lower bits of an integer that does not fit go over. Never waits. */
+/* to[i] = from[i], values of a matrix: the same between reals; from I32, I64, BOOL or LSP_NONE to every other type.
+ * An integer that does not fit keeps its low bits. Never waits. */
 lsp_status lsp_cuda_convert_values(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,
                                    int64_t n);
 

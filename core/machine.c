@@ -6,7 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+double lsp_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* The number in the line "key  number ..." of a file, times unit; -1 if no line has it. key "": the first line. */
 static int64_t file_number(const char *path, const char *key, int64_t unit) {
@@ -66,7 +73,7 @@ void lsp_machine_name(char *name, size_t bytes) {
 }
 
 lsp_isa lsp_isa_detect(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(LSP_PORTABLE)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
         bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&

@@ -208,40 +208,7 @@ void lsp_memory_trim(lsp_ctx *ctx) {
     trim_to(ctx, LSP_CUDA, 0);
 }
 
-/* ---- plans: they may outlive the context ---- */
-
-void lsp_plan_begin(lsp_plan_life *life, lsp_ctx **ctx, void *plan) {
-    *life = (lsp_plan_life){.ctx = ctx, .plan = plan, .next = (*ctx)->plans, .link = &(*ctx)->plans};
-    if (life->next) {
-        life->next->link = &life->next;
-    }
-    (*ctx)->plans = life;
-}
-
-void lsp_plan_free(lsp_plan_life *life) {
-    lsp_ctx *ctx = *life->ctx;
-    if (!ctx) {
-        life->allocator.free(life->allocator.user, life->plan, life->bytes, LSP_HOST);
-        return;
-    }
-    *life->link = life->next;
-    if (life->next) {
-        life->next->link = life->link;
-    }
-    lsp_free(ctx, life->plan);
-}
-
-/* The context is being destroyed before this plan: takes the plan's struct out of the context's blocks. */
-static void release_plan(lsp_ctx *ctx, lsp_plan_life *life) {
-    life->allocator = ctx->options.allocator;
-    life->bytes = lsp_block_take(ctx, &ctx->used[lsp_block_slot(ctx, life->plan)]).bytes;
-    *life->ctx = NULL;
-}
-
 void lsp_memory_close(lsp_ctx *ctx) {
-    for (lsp_plan_life *life = ctx->plans; life; life = life->next) {
-        release_plan(ctx, life);
-    }
     for (size_t i = 0; i < ctx->used_slots; i++) {
         if (ctx->used[i].memory) {
             give_back(ctx, &ctx->used[i]);
@@ -255,6 +222,8 @@ void lsp_memory_close(lsp_ctx *ctx) {
         hook_free(ctx, ctx->scratch, ctx->scratch_capacity * sizeof *ctx->scratch, LSP_HOST);
     }
 }
+
+/* ---- allocation ---- */
 
 /* The smallest kept block of `bytes` to 1.5 * `bytes` bytes; -1 if no block fits. */
 static int find_kept(const lsp_ctx *ctx, lsp_where where, size_t bytes) {
@@ -334,7 +303,7 @@ lsp_block *lsp_block_find(const lsp_ctx *ctx, const void *memory) {
 bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return lsp_block_find(ctx, memory) != NULL; }
 
 void lsp_free(lsp_ctx *ctx, void *memory) {
-    const lsp_block *found = lsp_block_find(ctx, memory);
+    const lsp_block *found = ctx ? lsp_block_find(ctx, memory) : NULL;
     if (!found) {
         return;
     }

@@ -29,7 +29,8 @@ lsp_block lsp_block_take(lsp_ctx *ctx, const lsp_block *block);
 bool lsp_block_room(lsp_ctx *ctx, size_t more);
 void lsp_block_put(lsp_ctx *ctx, lsp_block block);
 
-void lsp_memory_trim(lsp_ctx *ctx);  /* frees the kept blocks */
-void lsp_memory_close(lsp_ctx *ctx); /* frees all blocks */
+void lsp_plans_outlive(lsp_ctx *ctx); /* the context ends before its plans: takes their structs out of the blocks */
+void lsp_memory_trim(lsp_ctx *ctx);   /* frees the kept blocks */
+void lsp_memory_close(lsp_ctx *ctx);  /* frees all blocks */
 
 #endif

@@ -1,6 +1,7 @@
-/* Memory of a context that several structs share, and memory that changes its owner. */
+/* Memory of a context that several structs share, memory that changes its owner, and arrays without an owner. */
 #include "cuda.h"
 #include "memory.h"
+#include <string.h>
 
 /* ---- memory that several structs share ---- */
 
@@ -83,4 +84,57 @@ lsp_array lsp_detach(lsp_ctx *ctx, const void *memory) {
     }
     ctx->space[block.where].used -= (int64_t)block.bytes;
     return (lsp_array){.memory = block.memory, .bytes = block.bytes, .where = block.where, .allocator = allocator};
+}
+
+/* ---- arrays ---- */
+
+static lsp_status check_where(lsp_ctx *ctx, lsp_where where) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(where == LSP_HOST || where == LSP_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for an array",
+                (int)where);
+    LSP_REQUIRE(where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the context works on the host: it has no arrays on a GPU");
+done:
+    return status;
+}
+
+lsp_status lsp_array_create(lsp_ctx *ctx, size_t bytes, lsp_where where, lsp_array *array) {
+    lsp_status status = LSP_OK;
+    void *memory = NULL;
+    LSP_REQUIRE(ctx && array, LSP_ERR_ARGUMENT, "the context or the place for the array is NULL");
+    LSP_TRY(check_where(ctx, where));
+    LSP_REQUIRE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
+    LSP_TRY(lsp_alloc(ctx, where, (int64_t)bytes, 1, &memory));
+    LSP_TRY(where == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK); /* then any stream may use the memory */
+    *array = memory ? lsp_detach(ctx, memory) : (lsp_array){.where = where};
+    memory = NULL;
+done:
+    lsp_free(ctx, memory);
+    return status;
+}
+
+lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
+                          size_t bytes) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(ctx && (bytes == 0 || (to && from)), LSP_ERR_ARGUMENT, "the context or one of the arrays is NULL");
+    LSP_TRY(check_where(ctx, to_where));
+    LSP_TRY(check_where(ctx, from_where));
+    LSP_REQUIRE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
+    if (to_where == LSP_CUDA || from_where == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_copy(ctx, to, to_where, from, from_where, (int64_t)bytes));
+    } else if (bytes > 0) {
+        memcpy(to, from, bytes);
+    }
+done:
+    return status;
+}
+
+void lsp_array_free(lsp_array *array) {
+    if (array) {
+        const lsp_array old = *array;
+        *array = (lsp_array){0};
+        if (old.memory) {
+            old.allocator.free(old.allocator.user, old.memory, old.bytes, old.where);
+        }
+    }
 }

@@ -6,6 +6,6 @@
         return name;
 
 const char *lsp_semiring_name(lsp_semiring semiring) {
-    switch (semiring) { LSP_SEMIRINGS(NAME) }
-    return NULL;
+    switch (semiring) { LSP_EACH_SEMIRING(NAME) }
+    return "?";
 }

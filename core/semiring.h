@@ -23,7 +23,7 @@
  * compile what it cannot make.
  *
  *  enumerator      name          product  join     empty */
-#define LSP_SEMIRINGS(X)                                                                                               \
+#define LSP_EACH_SEMIRING(X)                                                                                           \
     X(LSP_PLUS_TIMES, "plus-times", TIMES, FUSED, -0.0)                                                                \
     X(LSP_MIN_PLUS, "min-plus", PLUS, LEAST, (double)INFINITY)                                                         \
     X(LSP_MAX_TIMES, "max-times", TIMES, LARGEST, -(double)INFINITY)                                                   \
@@ -44,15 +44,15 @@ typedef enum lsp_join { LSP_JOIN_FUSED, LSP_JOIN_SUM, LSP_JOIN_LEAST, LSP_JOIN_L
     case id:                                                                                                           \
         return empty;
 static inline lsp_product lsp_semiring_product(lsp_semiring semiring) {
-    switch (semiring) { LSP_SEMIRINGS(LSP_SEMIRING_PRODUCT) }
+    switch (semiring) { LSP_EACH_SEMIRING(LSP_SEMIRING_PRODUCT) }
     return LSP_PRODUCT_TIMES;
 }
 static inline lsp_join lsp_semiring_join(lsp_semiring semiring) {
-    switch (semiring) { LSP_SEMIRINGS(LSP_SEMIRING_JOIN) }
+    switch (semiring) { LSP_EACH_SEMIRING(LSP_SEMIRING_JOIN) }
     return LSP_JOIN_FUSED;
 }
 static inline double lsp_semiring_empty(lsp_semiring semiring) {
-    switch (semiring) { LSP_SEMIRINGS(LSP_SEMIRING_EMPTY) }
+    switch (semiring) { LSP_EACH_SEMIRING(LSP_SEMIRING_EMPTY) }
     return 0;
 }
 
@@ -98,12 +98,12 @@ static inline int64_t lsp_semiring_empty_i64(lsp_semiring semiring) {
  * join_f32, join_f64: `sum` and one product more, in any semiring but LSP_PLUS_TIMES, which rounds once. */
 #define LSP_SEMIRING_ARITHMETIC(type, suffix, CASE)                                                                    \
     static inline __attribute__((always_inline)) type product_##suffix(lsp_semiring semiring, type a, type b) {        \
-        switch (semiring) { LSP_SEMIRINGS(CASE) }                                                                      \
+        switch (semiring) { LSP_EACH_SEMIRING(CASE) }                                                                  \
         return 0;                                                                                                      \
     }                                                                                                                  \
     static inline __attribute__((always_inline)) type join_##suffix(lsp_semiring semiring, type a, type b, type sum) { \
         const type one = product_##suffix(semiring, a, b);                                                             \
-        switch (semiring) { LSP_SEMIRINGS(LSP_JOIN_CASE) }                                                             \
+        switch (semiring) { LSP_EACH_SEMIRING(LSP_JOIN_CASE) }                                                         \
         return sum;                                                                                                    \
     }
 LSP_SEMIRING_ARITHMETIC(float, f32, LSP_PRODUCT_F32)
@@ -121,13 +121,13 @@ LSP_SEMIRING_ARITHMETIC(double, f64, LSP_PRODUCT_F64)
     case id:                                                                                                           \
         return LSP_JOIN_I64_##join;
 static inline __attribute__((always_inline)) int64_t product_i64(lsp_semiring semiring, int64_t a, int64_t b) {
-    switch (semiring) { LSP_SEMIRINGS(LSP_PRODUCT_I64) }
+    switch (semiring) { LSP_EACH_SEMIRING(LSP_PRODUCT_I64) }
     return 0;
 }
 static inline __attribute__((always_inline)) int64_t join_i64(lsp_semiring semiring, int64_t a, int64_t b,
                                                               int64_t sum) {
     const int64_t one = product_i64(semiring, a, b);
-    switch (semiring) { LSP_SEMIRINGS(LSP_JOIN_I64) }
+    switch (semiring) { LSP_EACH_SEMIRING(LSP_JOIN_I64) }
     return sum;
 }
 

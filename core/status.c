@@ -33,7 +33,7 @@ const char *lsp_status_name(lsp_status status) {
     case LSP_ERR_CONVERGENCE:
         return "LSP_ERR_CONVERGENCE";
     }
-    return "LSP_ERR_?";
+    return "?";
 }
 
 const char *lsp_last_error(const lsp_ctx *ctx) { return ctx ? ctx->error : "the context is NULL"; }

@@ -88,16 +88,10 @@ static void wake(lsp_pool *pool) {
     }
 }
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Spins until *number differs from `old`: true; or until patience ends: false. */
 static bool spin(const lsp_pool *pool, const int *number, int old) {
     enum { looks = 32 }; /* between two readings of the clock */
-    const int64_t end = now_ns() + pool->patience_ns;
+    const double end = lsp_now() + 1e-9 * (double)pool->patience_ns;
     do {
         for (int i = 0; i < looks; i++) {
             if (__atomic_load_n(number, __ATOMIC_ACQUIRE) != old) {
@@ -107,7 +101,7 @@ static bool spin(const lsp_pool *pool, const int *number, int old) {
             __builtin_ia32_pause();
 #endif
         }
-    } while (now_ns() < end);
+    } while (lsp_now() < end);
     return false;
 }
 

@@ -24,5 +24,5 @@ size_t lsp_type_bytes(lsp_type type) {
 const char *lsp_type_name(lsp_type type) {
     static const char *const names[] = {"LSP_NONE", "LSP_I32", "LSP_I64", "LSP_U32", "LSP_U64",
                                         "LSP_F32",  "LSP_F64", "LSP_C64", "LSP_BOOL"};
-    return (unsigned)type < sizeof names / sizeof *names ? names[type] : "LSP_TYPE_?";
+    return (unsigned)type < sizeof names / sizeof *names ? names[type] : "?";
 }

@@ -16,11 +16,11 @@ static lsp_status create(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter
                 "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
     LSP_TRY(lsp_gather_check_indices(ctx, &job));
     LSP_TRY(lsp_gather_choose(ctx, &job));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_gather_plan){.ctx = ctx, .job = job, .info = lsp_gather_info_of(&job)};
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->job = job;
+    made->info = lsp_gather_info_of(&job);
     made->info.plan_bytes = (int64_t)sizeof *made;
-    lsp_plan_begin(&made->life, &made->ctx, made);
-    LSP_TRY(lsp_gather_device_of(&job)->prepare(made));
+    LSP_TRY(lsp_gather_device_of(&job)->make_plan(made));
     made->job.args.index = NULL; /* the caller may free it */
     made->job.args.columns = NULL;
     lsp_log(ctx, "%s: a plan for %lld indices into %lld elements, strategy %s: %s", scatter ? "scatter" : "gather",
@@ -42,22 +42,14 @@ lsp_status lsp_scatter_plan_create(lsp_ctx *ctx, const lsp_gather_args *args, ls
 }
 
 void lsp_gather_plan_destroy(lsp_gather_plan *plan) {
-    if (plan == NULL) {
-        return;
+    if (plan != NULL && plan->ctx != NULL) {
+        lsp_gather_device_of(&plan->job)->free_plan(plan);
     }
-    if (plan->ctx != NULL) {
-        lsp_gather_device_of(&plan->job)->release(plan);
-    }
-    lsp_plan_free(&plan->life);
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_gather_plan_get_info(const lsp_gather_plan *plan, lsp_gather_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
+    return LSP_PLAN_TELL(plan, info);
 }
 
 lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t column_count) {
@@ -67,7 +59,7 @@ lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, 
     }
     LSP_TRY(lsp_gather_check_columns(plan->ctx, &plan->job, columns, column_count));
     if (plan->job.args.n > 0) {
-        LSP_TRY(lsp_gather_device_of(&plan->job)->execute(plan, columns, column_count));
+        LSP_TRY(lsp_gather_device_of(&plan->job)->run_plan(plan, columns, column_count));
     }
 done:
     return status;

@@ -112,9 +112,8 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_segsort_check(ctx, args));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_segsort_plan){.ctx = ctx, .shape = *args};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->shape = *args;
     LSP_TRY(prepare_plan(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
@@ -128,30 +127,20 @@ done:
 
 void lsp_segsort_plan_destroy(lsp_segsort_plan *plan) {
     if (plan != NULL) {
-        if (plan->ctx != NULL) {
-            lsp_free(plan->ctx, plan->scratch);
-        }
-        lsp_plan_free(&plan->life);
+        lsp_free(plan->ctx, plan->scratch);
+        lsp_plan_end(plan);
     }
 }
 
 lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
+    return LSP_PLAN_TELL(plan, info);
 }
 
 /* ---- execution ---- */
 
 /* Refuses arguments whose shape differs from the plan's, and names the first difference. */
 static lsp_status check_plan_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, const lsp_segsort_args *args) {
-    const struct {
-        const char *what;
-        int64_t planned, given;
-    } parts[] = {
+    const lsp_plan_fact facts[] = {
         {"place of the arrays", shape->where, args->where},
         {"number of items", shape->n, args->n},
         {"number of segments", shape->segments, args->segments},
@@ -168,6 +157,7 @@ static lsp_status check_plan_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, 
         {"presence of counts of changes", shape->change_count != NULL, args->change_count != NULL},
         {"presence of starts of groups", shape->group_at != NULL, args->group_at != NULL},
         {"number of first items", shape->first, args->first},
+        {0},
     };
     if (shape->offset_type != args->offset_type || shape->key_type != args->key_type) {
         return lsp_fail(ctx, LSP_ERR_ARGUMENT,
@@ -175,13 +165,7 @@ static lsp_status check_plan_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, 
                         lsp_type_name(args->offset_type), lsp_type_name(args->key_type),
                         lsp_type_name(shape->offset_type), lsp_type_name(shape->key_type));
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].planned != parts[i].given) {
-            return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", parts[i].what,
-                            (long long)parts[i].given, (long long)parts[i].planned);
-        }
-    }
-    return LSP_OK;
+    return lsp_plan_check(ctx, facts);
 }
 
 /* Sorts with the plan's scratch. */

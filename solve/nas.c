@@ -3,16 +3,9 @@
 #include "libsparse/unstable.h"
 #include "rules.h"
 #include "solve.h"
-#include <time.h>
 
 enum { STEPS = 25 };
 static const double tolerance = 1e-10;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct benchmark {
     lsp_solve_plan *plan;
@@ -51,7 +44,7 @@ static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
     LSP_TRY(iterate(run, result)); /* untimed */
     LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
     LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
-    const double start = now();
+    const double start = lsp_now();
     for (int64_t k = 1; k <= run->class.iterations; k++) {
         LSP_TRY(iterate(run, result));
         if (run->report != NULL) {
@@ -59,7 +52,7 @@ static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
         }
     }
     LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
-    result->seconds = now() - start;
+    result->seconds = lsp_now() - start;
 done:
     lsp_free(ctx, run->x);
     lsp_free(ctx, run->z);

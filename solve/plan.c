@@ -2,15 +2,8 @@
  * number of right-hand sides. */
 #include "solve.h"
 #include "spmv/spmv.h"
-#include <time.h>
 
 enum { PITCH = 256, MOST_VECTORS = 9, CALLS_OF_ONE_SOLVE = 500 }; /* calls: a guess */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- create ---- */
 
@@ -111,18 +104,18 @@ lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_o
                                bool once, lsp_solve_plan **plan) {
     lsp_status status = LSP_OK;
     lsp_solve_plan *made = NULL, checked = {.ctx = ctx, .bicgstab = bicgstab};
-    const double start = now();
+    const double start = lsp_now();
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_solve_check(ctx, A, options, &checked));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    checked.life = made->life;
     *made = checked;
     made->backend = made->where == LSP_CUDA ? &lsp_solve_cuda : &lsp_solve_cpu;
-    lsp_plan_begin(&made->life, &made->ctx, made);
     LSP_TRY(prepare(made, A, once));
-    made->plan_seconds = now() - start;
+    made->plan_seconds = lsp_now() - start;
     *plan = made;
 done:
     if (status != LSP_OK) {
@@ -142,7 +135,7 @@ void lsp_solve_plan_destroy(lsp_solve_plan *plan) {
         lsp_free(plan->ctx, plan->inverse);
         lsp_free(plan->ctx, plan->memory);
     }
-    lsp_plan_free(&plan->life);
+    lsp_plan_end(plan);
 }
 
 /* ---- new values ---- */

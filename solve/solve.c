@@ -2,13 +2,6 @@
 #include "solve.h"
 #include "rules.h"
 #include <stdio.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Why an iteration could not be carried out. */
 static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, char *text, size_t bytes) {
@@ -112,9 +105,9 @@ lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_s
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_solve_check_vectors(plan, b, x));
-    const double start = now();
+    const double start = lsp_now();
     LSP_TRY(lsp_solve_run(plan, b, x, &outcome));
-    LSP_TRY(tell(plan, &outcome, now() - start, info != NULL ? info : &unread));
+    LSP_TRY(tell(plan, &outcome, lsp_now() - start, info != NULL ? info : &unread));
 done:
     return status;
 }

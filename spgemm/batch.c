@@ -230,7 +230,7 @@ done:
 void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
     if (plan != NULL) {
         close_batch(plan);
-        lsp_plan_free(&plan->life);
+        lsp_plan_end(plan);
     }
 }
 
@@ -254,9 +254,8 @@ lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_c
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_batch(ctx, count, A, B, options));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_batch_plan){.ctx = ctx, .count = count};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->count = count;
     LSP_TRY(open_batch(made, A, B, options, true));
     LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
                                            &made->product)

@@ -23,7 +23,7 @@ done:
 
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(lsp_semiring_name(options->semiring) != NULL, LSP_ERR_ARGUMENT, "there is no semiring %d",
+    LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
     LSP_REQUIRE((unsigned)options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT, "there is no method %d",
                 (int)options->method);

@@ -6,12 +6,6 @@
 
 enum { WINDOW_STEP = 64, ALIGNED_PARTS = 8 * 64, MOST_RANKS = 1 << 30 };
 
-int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
-    enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
-    bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
-    return small && ctx->options.max_bytes == 0 ? SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
-}
-
 /* Bytes of scratch for one product of a sorted row, and for one column of a window. */
 static int64_t sort_item(const lsp_spgemm_capacity *capacity) { return 2 * (int64_t)capacity->word_bytes + 4; }
 static int64_t window_item(const lsp_spgemm_capacity *capacity) {

@@ -20,11 +20,9 @@ void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) {
     lsp_csr_transpose_plan_destroy(plan->transpose);
     lsp_spgemm_plan_destroy(plan->first);
     lsp_spgemm_plan_destroy(plan->last);
-    if (plan->ctx != NULL) {
-        lsp_csr_free(plan->ctx, &plan->restriction);
-        lsp_csr_free(plan->ctx, &plan->inner);
-    }
-    lsp_plan_free(&plan->life);
+    lsp_csr_free(plan->ctx, &plan->restriction);
+    lsp_csr_free(plan->ctx, &plan->inner);
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
@@ -64,9 +62,7 @@ lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const l
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_triple_plan){.ctx = ctx};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
         LSP_TRY(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
@@ -135,11 +131,9 @@ void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
     }
     lsp_spgemm_plan_destroy(plan->product);
     lsp_csr_add_plan_destroy(plan->sum);
-    if (plan->ctx != NULL) {
-        lsp_free(plan->ctx, plan->addend.val);
-        lsp_csr_free(plan->ctx, &plan->inner);
-    }
-    lsp_plan_free(&plan->life);
+    lsp_free(plan->ctx, plan->addend.val);
+    lsp_csr_free(plan->ctx, &plan->inner);
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
@@ -155,9 +149,8 @@ lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spgemm_add_plan){.ctx = ctx, .is_or = lsp_spgemm_is_or(options)};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->is_or = lsp_spgemm_is_or(options);
     LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
     LSP_TRY(lsp_spgemm_execute(made->product, A, B, &made->inner));
     LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));

@@ -156,7 +156,11 @@ void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *
 
 /* Bytes that are still available. Asking the system costs more than a small product, so 1 GiB is assumed for one if the
  * context has no budget. */
-int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts);
+static inline int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts *facts) {
+    enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
+    const bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
+    return small && ctx->options.max_bytes == 0 ? (int64_t)SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
+}
 
 /* Is a row of `products` made faster in a window of `width` columns than by sorting? Up to 256 products are sorted in
  * registers. Tuned on an AMD EPYC of the fifth generation with sparse-bench spgemm. */

@@ -47,15 +47,13 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     lsp_status status = LSP_OK;
     const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
     lsp_spgemm_plan *made = NULL;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, device->plan_bytes, (void **)&made));
-    memset(made, 0, device->plan_bytes);
-    *made = (lsp_spgemm_plan){.ctx = ctx,
-                              .device = device,
-                              .names = {names[0], names[1]},
-                              .options = *options,
-                              .type = lsp_spgemm_result_type(A, B, options),
-                              .where = A->where};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(lsp_plan_new(ctx, device->plan_bytes, (void **)&made));
+    made->device = device;
+    made->names[0] = names[0];
+    made->names[1] = names[1];
+    made->options = *options;
+    made->type = lsp_spgemm_result_type(A, B, options);
+    made->where = A->where;
     made->cpu = A->where == LSP_HOST ? (void *)(made + 1) : NULL;
     made->gpu = A->where == LSP_CUDA ? (void *)(made + 1) : NULL;
     made->options.types.where = A->where;
@@ -113,18 +111,11 @@ void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
     if (plan != NULL && plan->ctx != NULL) {
         plan->device->release(plan);
     }
-    if (plan != NULL) {
-        lsp_plan_free(&plan->life);
-    }
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
+    return LSP_PLAN_TELL(plan, info);
 }
 
 /* ---- the product ---- */

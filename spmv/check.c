@@ -34,7 +34,7 @@ done:
 static lsp_status check_options(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spmv_options", options->reserved));
-    LSP_REQUIRE(lsp_semiring_name(options->semiring) != NULL, LSP_ERR_ARGUMENT, "there is no semiring %d",
+    LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
     LSP_REQUIRE((unsigned)options->method < LSP_SPMV_METHODS, LSP_ERR_ARGUMENT, "there is no method %d",
                 (int)options->method);
@@ -184,22 +184,4 @@ lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors,
     LSP_TRY(check_factors(ctx, job));
 done:
     return status;
-}
-
-/* ---- engines ---- */
-
-static bool is_up_to(int64_t number, int64_t most, const char *what, lsp_spmv_why *why) {
-    return most == 0 || lsp_spmv_is_most(number, most, what, why);
-}
-
-bool lsp_spmv_is_within(const lsp_spmv_job *job, const lsp_spmv_limits *limits, lsp_spmv_why *why) {
-    const lsp_semiring semiring = job->options.semiring;
-    if (limits->plus_times && semiring != LSP_PLUS_TIMES) {
-        snprintf(why->text, sizeof why->text, "takes the semiring %s, not %s", lsp_semiring_name(LSP_PLUS_TIMES),
-                 lsp_semiring_name(semiring));
-        return false;
-    }
-    return is_up_to(job->options.vectors, limits->vectors, "vectors", why) &&
-           is_up_to(job->A.rows, limits->rows, "rows", why) && is_up_to(job->A.cols, limits->cols, "columns", why) &&
-           is_up_to(job->A.nnz, limits->nnz, "entries", why);
 }

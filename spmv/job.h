@@ -91,15 +91,6 @@ typedef struct lsp_spmv_why {
     char text[160];
 } lsp_spmv_why;
 
-/* Is a number within its limit? If not, it says so. */
-static inline bool lsp_spmv_is_most(int64_t number, int64_t most, const char *what, lsp_spmv_why *why) {
-    if (number > most) {
-        snprintf(why->text, sizeof why->text, "takes up to %lld %s, not %lld", (long long)most, what,
-                 (long long)number);
-    }
-    return number <= most;
-}
-
 /* One method on one kind of device. */
 typedef struct lsp_spmv_engine {
     lsp_spmv_limits limits;
@@ -123,6 +114,29 @@ typedef struct lsp_spmv_device {
     /* Sets the facts of a checked matrix but the slots of diagonals and blocks. A GPU's waits. */
     lsp_status (*inspect)(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 } lsp_spmv_device;
+
+/* Is a number within its limit? If not, it says so. */
+static inline bool lsp_spmv_is_most(int64_t number, int64_t most, const char *what, lsp_spmv_why *why) {
+    if (most > 0 && number > most) {
+        snprintf(why->text, sizeof why->text, "takes up to %lld %s, not %lld", (long long)most, what,
+                 (long long)number);
+    }
+    return most == 0 || number <= most;
+}
+
+/* Is the job within the limits of an engine? */
+static inline bool lsp_spmv_is_within(const lsp_spmv_job *job, const lsp_spmv_limits *limits, lsp_spmv_why *why) {
+    const lsp_semiring semiring = job->options.semiring;
+    if (limits->plus_times && semiring != LSP_PLUS_TIMES) {
+        snprintf(why->text, sizeof why->text, "takes the semiring %s, not %s", lsp_semiring_name(LSP_PLUS_TIMES),
+                 lsp_semiring_name(semiring));
+        return false;
+    }
+    return lsp_spmv_is_most(job->options.vectors, limits->vectors, "vectors", why) &&
+           lsp_spmv_is_most(job->A.rows, limits->rows, "rows", why) &&
+           lsp_spmv_is_most(job->A.cols, limits->cols, "columns", why) &&
+           lsp_spmv_is_most(job->A.nnz, limits->nnz, "entries", why);
+}
 
 #ifdef __cplusplus
 }

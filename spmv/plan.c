@@ -4,13 +4,6 @@
 #include "matrices/matrices.h"
 #include "spmv.h"
 #include <stdio.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- create ---- */
 
@@ -102,7 +95,7 @@ lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_o
     lsp_status status = LSP_OK;
     lsp_spmv_plan *made = NULL;
     lsp_spmv_job job;
-    const double start = now();
+    const double start = lsp_now();
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -110,11 +103,11 @@ lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_o
     LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
     LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_spmv_plan){.ctx = ctx, .job = job, .given = *A};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->job = job;
+    made->given = *A;
     LSP_TRY(prepare(made, options != NULL && options->transpose));
-    made->info.plan_seconds = now() - start;
+    made->info.plan_seconds = lsp_now() - start;
     lsp_log(ctx, "spmv: a plan for %lld x %lld, %lld entries, method %s: %s", (long long)made->job.A.rows,
             (long long)made->job.A.cols, (long long)made->job.A.nnz, lsp_spmv_method_name(made->info.method),
             made->info.reason);
@@ -130,24 +123,15 @@ void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
     if (plan == NULL) {
         return;
     }
-    if (plan->ctx != NULL) {
-        release(plan);
-        lsp_free(plan->ctx, plan->transposed.val);
-    }
+    release(plan);
+    lsp_free(plan->ctx, plan->transposed.val);
     lsp_csr_transpose_plan_destroy(plan->turn);
-    lsp_plan_free(&plan->life);
+    lsp_plan_end(plan);
 }
 
 /* ---- use ---- */
 
-lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
-}
+lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) { return LSP_PLAN_TELL(plan, info); }
 
 lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
     lsp_status status = LSP_OK;

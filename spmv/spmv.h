@@ -10,9 +10,6 @@ extern const lsp_spmv_device lsp_spmv_cpu, lsp_spmv_cuda;
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job);
 /* check.c: sets job->vectors, strides included. Overlaps of x and y, and strides that are too short, are refused. */
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job);
-/* check.c: is the job within the limits of an engine? */
-bool lsp_spmv_is_within(const lsp_spmv_job *job, const lsp_spmv_limits *limits, lsp_spmv_why *why);
-
 /* choose.c: the engine of a method; NULL: the device has none. */
 const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method);
 /* choose.c: sets job->choice and job->engine. `facts` NULL: one call without a plan. A method that was asked for and

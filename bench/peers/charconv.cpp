@@ -21,7 +21,7 @@ struct triples {
     std::vector<double> val;
 };
 
-template <typename T> bool number(const char *&at, const char *end, T &x) {
+template <typename T> bool charconv_number(const char *&at, const char *end, T &x) {
     while (at < end && *at == ' ') {
         at++;
     }
@@ -30,7 +30,7 @@ template <typename T> bool number(const char *&at, const char *end, T &x) {
     return result.ec == std::errc();
 }
 
-bool value(const char *&at, const char *end, double &x) {
+bool charconv_value(const char *&at, const char *end, double &x) {
     at += at < end && *at == ' ';
     const auto result = fast_float::from_chars(at, end, x);
     at = result.ptr;
@@ -46,14 +46,15 @@ bool head(FILE *file, triples &t) {
     while (fgets(line, sizeof line, file) && line[0] == '%') {
     }
     const char *at = line, *end = line + strlen(line);
-    return number(at, end, t.rows) && number(at, end, t.cols) && number(at, end, t.nnz);
+    return charconv_number(at, end, t.rows) && charconv_number(at, end, t.cols) && charconv_number(at, end, t.nnz);
 }
 
-bool entries(const char *at, const char *end, triples &t) {
+bool charconv_entries(const char *at, const char *end, triples &t) {
     while (at < end) {
         int32_t i, j;
         double x = 1;
-        if (!number(at, end, i) || !number(at, end, j) || (!t.pattern && !value(at, end, x))) {
+        if (!charconv_number(at, end, i) || !charconv_number(at, end, j) ||
+            (!t.pattern && !charconv_value(at, end, x))) {
             return false;
         }
         at++; // the newline
@@ -66,7 +67,7 @@ bool entries(const char *at, const char *end, triples &t) {
     return true;
 }
 
-void *read(const char *path) try {
+void *read_triples(const char *path) try {
     auto t = std::make_unique<triples>();
     file_ptr file(fopen(path, "re"), fclose);
     if (!file || !head(file.get(), *t)) {
@@ -82,7 +83,7 @@ void *read(const char *path) try {
         while (full > 0 && buffer[full - 1] != '\n') {
             full--;
         }
-        if (!entries(buffer.data(), buffer.data() + full, *t)) {
+        if (!charconv_entries(buffer.data(), buffer.data() + full, *t)) {
             return nullptr;
         }
         kept = kept + got - full;
@@ -118,7 +119,7 @@ int64_t count(const writer &w) {
     return kept;
 }
 
-bool write(void *self, const char *path) try {
+bool write_entries(void *self, const char *path) try {
     const auto &w = *static_cast<const writer *>(self);
     const auto *rowptr = static_cast<const int32_t *>(w.A.rowptr), *col = static_cast<const int32_t *>(w.A.col);
     const auto *val = w.A.val_type == LSP_NONE ? nullptr : static_cast<const double *>(w.A.val);
@@ -165,11 +166,11 @@ bool write(void *self, const char *path) try {
 #define VERSION nullptr
 #endif
 extern "C" {
-const peer_reader peer_fast_float = {true, read, view, [](void *self) { delete static_cast<triples *>(self); },
+const peer_reader peer_fast_float = {true, read_triples, view, [](void *self) { delete static_cast<triples *>(self); },
                                      VERSION};
 const peer_writer peer_to_chars = {true,
                                    [](const lsp_csr *A, bool symmetric) -> void * {
                                        return new (std::nothrow) writer{*A, symmetric};
                                    },
-                                   write, [](void *self) { delete static_cast<writer *>(self); }};
+                                   write_entries, [](void *self) { delete static_cast<writer *>(self); }};
 }

@@ -13,7 +13,7 @@ typedef struct dense {
     void *val;
 } dense;
 
-static void swap(int32_t *a, int32_t *b) {
+static void swap_numbers(int32_t *a, int32_t *b) {
     const int32_t t = *a;
     *a = *b;
     *b = t;
@@ -33,7 +33,7 @@ static void sort_columns(int32_t *col, int64_t n) {
                 j--;
             }
             if (i <= j) {
-                swap(col + i++, col + j--);
+                swap_numbers(col + i++, col + j--);
             }
         }
         if (j + 1 < n - i) { /* recursion on the shorter side keeps the stack short */

@@ -6,11 +6,11 @@
 
 namespace {
 
-using matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
-using vector = Eigen::VectorXd;
+using csr_matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
+using dense_vector = Eigen::VectorXd;
 using order = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int>;
 
-Eigen::Map<const matrix> view_of(const lsp_csr &A) {
+Eigen::Map<const csr_matrix> view_of(const lsp_csr &A) {
     return {A.rows,
             A.cols,
             A.nnz,
@@ -21,20 +21,20 @@ Eigen::Map<const matrix> view_of(const lsp_csr &A) {
 
 struct task {
     peer_matrices_job job;
-    matrix A, B, C;
+    csr_matrix A, B, C;
     order rows, cols; // rows * A and A * cols are what `list` asks for
-    vector out;
+    dense_vector out;
 };
 
 order order_of(const peer_matrices_job &job, bool of_rows) {
-    order result(job.A->rows);
-    for (int i = 0; i < result.size(); i++) {
-        result.indices()(of_rows ? job.list[i] : i) = of_rows ? i : job.list[i];
+    order permuted(job.A->rows);
+    for (int i = 0; i < permuted.size(); i++) {
+        permuted.indices()(of_rows ? job.list[i] : i) = of_rows ? i : job.list[i];
     }
-    return result;
+    return permuted;
 }
 
-void *prepare(const peer_matrices_job *job) try {
+void *prepare_function(const peer_matrices_job *job) try {
     Eigen::setNbThreads(1);
     auto *t = new task{*job, view_of(*job->A), {}, {}, {}, {}, {}};
     if (job->B) {
@@ -52,7 +52,7 @@ void *prepare(const peer_matrices_job *job) try {
 }
 
 void compute(task &t) {
-    const matrix &A = t.A, &B = t.B;
+    const csr_matrix &A = t.A, &B = t.B;
     const peer_matrices_job &job = t.job;
     switch (job.function) {
     case PEER_ADD:
@@ -63,17 +63,17 @@ void compute(task &t) {
         t.C = A.cwiseProduct(B);
         break;
     case PEER_REDUCE_ROWS:
-        t.out = A * vector::Ones(A.cols());
+        t.out = A * dense_vector::Ones(A.cols());
         break;
     case PEER_REDUCE_COLS:
-        t.out = A.transpose() * vector::Ones(A.rows());
+        t.out = A.transpose() * dense_vector::Ones(A.rows());
         break;
     case PEER_REDUCE_ALL:
-        t.out = vector::Constant(1, A.sum());
+        t.out = dense_vector::Constant(1, A.sum());
         break;
     case PEER_SCALE:
-        t.C = Eigen::Map<const vector>(job.rows, A.rows()).asDiagonal() * A *
-              Eigen::Map<const vector>(job.cols, A.cols()).asDiagonal();
+        t.C = Eigen::Map<const dense_vector>(job.rows, A.rows()).asDiagonal() * A *
+              Eigen::Map<const dense_vector>(job.cols, A.cols()).asDiagonal();
         break;
     case PEER_DIAGONAL:
         t.out = A.diagonal();
@@ -98,7 +98,7 @@ void compute(task &t) {
     }
 }
 
-bool run(void *self) try {
+bool run_function(void *self) try {
     compute(*static_cast<task *>(self));
     return true;
 } catch (const std::bad_alloc &) {
@@ -113,10 +113,10 @@ void view(void *self, lsp_csr *C, const double **out) {
         LSP_I32,    LSP_F64,    LSP_HOST};
 }
 
-void release(void *self) {
+void release_result(void *self) {
     task &t = *static_cast<task *>(self);
-    matrix().swap(t.C);
-    vector().swap(t.out);
+    csr_matrix().swap(t.C);
+    dense_vector().swap(t.out);
 }
 
 void destroy(void *self) { delete static_cast<task *>(self); }
@@ -125,9 +125,9 @@ void destroy(void *self) { delete static_cast<task *>(self); }
 
 extern "C" const peer_matrices peer_eigen_matrices = {
     false,
-    prepare,
-    run,
+    prepare_function,
+    run_function,
     view,
-    release,
+    release_result,
     destroy,
     "Eigen " PEER_VERSION(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)};

@@ -31,7 +31,7 @@ bool ran(work *w, cudaError_t error) {
     return error == cudaSuccess;
 }
 
-template <typename T> bool take(work *w, T **memory, int64_t count) {
+template <typename T> bool take_memory(work *w, T **memory, int64_t count) {
     *memory = NULL;
     const int64_t bytes = count * (int64_t)sizeof(T);
     w->live += bytes;
@@ -53,12 +53,12 @@ template <typename F> bool with_storage(work *w, F call) {
         return false;
     }
     const int64_t taken = bytes > 0 ? (int64_t)bytes : 1;
-    const bool sound = take(w, &storage, taken) && ran(w, call((void *)storage, bytes));
+    const bool sound = take_memory(w, &storage, taken) && ran(w, call((void *)storage, bytes));
     give(w, storage, taken);
     return sound;
 }
 
-__global__ void count_products(const int32_t *b_rowptr, const int32_t *col, int64_t nnz, int64_t *counts) {
+__global__ void count_row_products(const int32_t *b_rowptr, const int32_t *col, int64_t nnz, int64_t *counts) {
     const int64_t p = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (p <= nnz) {
         counts[p] = p < nnz ? b_rowptr[col[p] + 1] - b_rowptr[col[p]] : 0;
@@ -105,7 +105,7 @@ __global__ void unpack(const uint64_t *keys, int64_t nnz, int column_bits, int64
 
 unsigned blocks_for(int64_t threads) { return (unsigned)((threads + THREADS - 1) / THREADS); }
 
-bool fetch(work *w, int64_t *to, const int64_t *from) {
+bool fetch_number(work *w, int64_t *to, const int64_t *from) {
     return ran(w, cudaMemcpyAsync(to, from, sizeof *to, cudaMemcpyDeviceToHost, w->stream)) &&
            ran(w, cudaStreamSynchronize(w->stream));
 }
@@ -113,43 +113,44 @@ bool fetch(work *w, int64_t *to, const int64_t *from) {
 // first[p]: place of the first product of entry p; first[nnz]: number of products.
 bool count(work *w, int64_t *first, int64_t *total) {
     const int64_t nnz = w->A.nnz;
-    count_products<<<blocks_for(nnz + 1), THREADS, 0, w->stream>>>((int32_t *)w->B.rowptr, (int32_t *)w->A.col, nnz,
-                                                                   first);
+    count_row_products<<<blocks_for(nnz + 1), THREADS, 0, w->stream>>>((int32_t *)w->B.rowptr, (int32_t *)w->A.col, nnz,
+                                                                       first);
     return with_storage(w,
                         [&](void *storage, size_t &bytes) {
                             return cub::DeviceScan::ExclusiveSum(storage, bytes, first, nnz + 1, w->stream);
                         }) &&
-           fetch(w, total, first + nnz);
+           fetch_number(w, total, first + nnz);
 }
 
 // Sorts the products (keys[0], sums[0]), adds those with equal keys, and makes C from the sums.
-template <typename V> bool compress(work *w, int64_t total, uint64_t *const keys[2], V *const sums[2]) {
-    cub::DoubleBuffer<uint64_t> key(keys[0], keys[1]);
+template <typename V> bool compress_products(work *w, int64_t total, uint64_t *const keys[2], V *const sums[2]) {
+    cub::DoubleBuffer<uint64_t> sorted(keys[0], keys[1]);
     cub::DoubleBuffer<V> sum(sums[0], sums[1]);
     int64_t *found;
-    if (!take(w, &found, 1)) {
+    if (!take_memory(w, &found, 1)) {
         return false;
     }
     bool sound = with_storage(w, [&](void *storage, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(storage, bytes, key, sum, total, 0, w->key_bits, w->stream);
+        return cub::DeviceRadixSort::SortPairs(storage, bytes, sorted, sum, total, 0, w->key_bits, w->stream);
     });
-    sound = sound && with_storage(w, [&](void *storage, size_t &bytes) {
-                return cub::DeviceReduce::ReduceByKey(storage, bytes, key.Current(), key.Alternate(), sum.Current(),
-                                                      sum.Alternate(), found, ::cuda::std::plus<>(), total, w->stream);
-            });
-    sound = sound && fetch(w, &w->C.nnz, found);
+    sound =
+        sound && with_storage(w, [&](void *storage, size_t &bytes) {
+            return cub::DeviceReduce::ReduceByKey(storage, bytes, sorted.Current(), sorted.Alternate(), sum.Current(),
+                                                  sum.Alternate(), found, ::cuda::std::plus<>(), total, w->stream);
+        });
+    sound = sound && fetch_number(w, &w->C.nnz, found);
     give(w, found, 1);
     int32_t *rowptr, *col;
     V *val;
-    if (!sound || !take(w, &rowptr, w->A.rows + 1)) {
+    if (!sound || !take_memory(w, &rowptr, w->A.rows + 1)) {
         w->C.nnz = 0;
         return false;
     }
-    sound = take(w, &col, w->C.nnz);
-    sound = take(w, &val, w->C.nnz) && sound;
+    sound = take_memory(w, &col, w->C.nnz);
+    sound = take_memory(w, &val, w->C.nnz) && sound;
     w->C.rowptr = rowptr, w->C.col = col, w->C.val = val;
     if (sound) {
-        unpack<<<blocks_for(w->C.nnz + 1), THREADS, 0, w->stream>>>(key.Alternate(), w->C.nnz, w->column_bits,
+        unpack<<<blocks_for(w->C.nnz + 1), THREADS, 0, w->stream>>>(sorted.Alternate(), w->C.nnz, w->column_bits,
                                                                     w->A.rows, rowptr, col);
         sound = ran(w, cudaMemcpyAsync(val, sum.Alternate(), (size_t)w->C.nnz * sizeof(V), cudaMemcpyDeviceToDevice,
                                        w->stream));
@@ -163,11 +164,11 @@ template <typename V> bool multiply_all(work *w) {
     int32_t *row_of;
     uint64_t *keys[2] = {NULL, NULL};
     V *products[2] = {NULL, NULL};
-    bool sound = take(w, &first, A->nnz + 1);
-    sound = take(w, &row_of, A->nnz) && sound && count(w, first, &total);
+    bool sound = take_memory(w, &first, A->nnz + 1);
+    sound = take_memory(w, &row_of, A->nnz) && sound && count(w, first, &total);
     for (int i = 0; i < 2; i++) {
-        sound = take(w, keys + i, total) && sound;
-        sound = take(w, products + i, total) && sound;
+        sound = take_memory(w, keys + i, total) && sound;
+        sound = take_memory(w, products + i, total) && sound;
     }
     if (sound) {
         const int32_t *col = (int32_t *)A->col;
@@ -175,7 +176,7 @@ template <typename V> bool multiply_all(work *w) {
         expand<V><<<blocks_for(A->nnz * LANES), THREADS, 0, w->stream>>>(
             col, (V *)A->val, row_of, A->nnz, (int32_t *)B->rowptr, (int32_t *)B->col, (V *)B->val, first,
             w->column_bits, keys[0], products[0]);
-        sound = ran(w, cudaGetLastError()) && compress<V>(w, total, keys, products);
+        sound = ran(w, cudaGetLastError()) && compress_products<V>(w, total, keys, products);
     }
     for (int i = 0; i < 2; i++) {
         give(w, keys[i], total);
@@ -186,12 +187,12 @@ template <typename V> bool multiply_all(work *w) {
     return ran(w, cudaStreamSynchronize(w->stream)) && sound;
 }
 
-bool multiply(void *self) {
+bool esc_multiply(void *self) {
     work *w = (work *)self;
     return w->A.val_type == LSP_F32 ? multiply_all<float>(w) : multiply_all<double>(w);
 }
 
-void release(void *self) {
+void esc_release(void *self) {
     work *w = (work *)self;
     if (w->C.rowptr) {
         give(w, (int32_t *)w->C.rowptr, w->C.rows + 1);
@@ -201,10 +202,10 @@ void release(void *self) {
     w->C.rowptr = w->C.col = w->C.val = NULL;
 }
 
-void destroy(void *self) {
+void esc_destroy(void *self) {
     work *w = (work *)self;
     if (w->stream) {
-        release(w);
+        esc_release(w);
         cudaStreamSynchronize(w->stream);
         cudaStreamDestroy(w->stream);
     }
@@ -222,7 +223,7 @@ int bits_for(int64_t count) {
     return bits;
 }
 
-void *prepare(const peer_factors *f) {
+void *esc_prepare(const peer_factors *f) {
     work *w = (work *)calloc(1, sizeof *w);
     uint64_t all = UINT64_MAX;
     int device = 0;
@@ -238,18 +239,19 @@ void *prepare(const peer_factors *f) {
     if (!ran(w, cudaGetDevice(&device)) || !ran(w, cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking)) ||
         !ran(w, cudaDeviceGetDefaultMemPool(&w->pool, device)) ||
         !ran(w, cudaMemPoolSetAttribute(w->pool, cudaMemPoolAttrReleaseThreshold, &all))) {
-        destroy(w);
+        esc_destroy(w);
         return NULL;
     }
     return w;
 }
 
-void view(void *self, lsp_csr *C) { *C = ((work *)self)->C; }
-const char *why(void *self) { return ((work *)self)->why; }
-int64_t peak(void *self) { return ((work *)self)->peak; }
+void esc_view(void *self, lsp_csr *C) { *C = ((work *)self)->C; }
+const char *esc_why(void *self) { return ((work *)self)->why; }
+int64_t esc_peak(void *self) { return ((work *)self)->peak; }
 
 } // namespace
 
 static constexpr peer_version VERSION =
     peer_version_of("CUB", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
-const peer_gpu_product peer_esc = {prepare, multiply, view, release, destroy, why, peak, VERSION.text};
+const peer_gpu_product peer_esc = {esc_prepare, esc_multiply, esc_view, esc_release,
+                                   esc_destroy, esc_why,      esc_peak, VERSION.text};

@@ -68,7 +68,8 @@ void sort_values(const lsp_segsort_args *args, int64_t first, int64_t last, void
     sort(args, first, last, scratch);
 }
 
-template <typename By> void sort_segments(const lsp_segsort_args *args, int64_t first, int64_t last, void *scratch) {
+template <typename By>
+void std_sort_segments(const lsp_segsort_args *args, int64_t first, int64_t last, void *scratch) {
     auto *sort = args->key_type == LSP_U32   ? sort_values<By, uint32_t>
                  : args->key_type == LSP_F32 ? sort_values<By, float>
                                              : sort_values<By, uint64_t>;
@@ -84,6 +85,6 @@ template <typename By> void sort_segments(const lsp_segsort_args *args, int64_t 
 #else
 #define CXX_LIBRARY "unknown"
 #endif
-const peer_segments peer_std_sort = {false, sort_segments<by_sort>, CXX_LIBRARY};
-const peer_segments peer_std_stable_sort = {true, sort_segments<by_stable_sort>, CXX_LIBRARY};
-const peer_segments peer_qsort = {false, sort_segments<by_qsort>, PEER_C_LIBRARY};
+const peer_segments peer_std_sort = {false, std_sort_segments<by_sort>, CXX_LIBRARY};
+const peer_segments peer_std_stable_sort = {true, std_sort_segments<by_stable_sort>, CXX_LIBRARY};
+const peer_segments peer_qsort = {false, std_sort_segments<by_qsort>, PEER_C_LIBRARY};

@@ -209,7 +209,7 @@ static void draw(const void *self, FILE *out) {
     static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c564b",
                                           "#7f7f7f", "#d55e00", "#000000", "#999933", "#882255", "#44aa99"};
     const figure *f = self;
-    plot_open(out, LEFT + WIDE + LEGEND, TOP + HIGH + BELOW, LEFT, f->title, f->subtitle);
+    cli_svg_plot(out, LEFT + WIDE + LEGEND, TOP + HIGH + BELOW, LEFT, f->title, f->subtitle);
     put_axes(f, out);
     for (int i = 0; i < f->count; i++) {
         const series *s = f->series + i;
@@ -223,7 +223,7 @@ static void draw(const void *self, FILE *out) {
         const int y = TOP + 18 + 20 * i;
         fprintf(out, "<path d=\"M%d %dh24\"/></g>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDE + 12, y - 4, LEFT + WIDE + 42,
                 y);
-        plot_text(out, s->who);
+        cli_xml_text(out, s->who);
         fputs("</text>\n", out);
     }
     fprintf(out, "<text x=\"%d\" y=\"%d\" fill=\"#666\">dashed: predicted</text>\n", LEFT + WIDE + 12,

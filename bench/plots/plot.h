@@ -1,9 +1,11 @@
-/* Shared by the plots: reading fields of the JSON, writing the frame of an SVG file. plot.c picks a plot by the primitive
+/* Shared by the plots: reading fields of the JSON. plot.c picks a plot by the primitive
  * in the record; segsort.c, spgemm.c, gather.c and spmv.c draw it. */
 #ifndef LSP_BENCH_PLOTS_PLOT_H
 #define LSP_BENCH_PLOTS_PLOT_H
 
 #include "bench/harness.h"
+#include "svg.h"
+#include "text.h"
 
 /* record.c: the text after `"name": `, searched from `text` to `end`; NULL: no field of that name. */
 const char *plot_field(const char *text, const char *end, const char *name);
@@ -13,9 +15,6 @@ double plot_number(const char *text, const char *end, const char *name); /* 0: n
 
 /* A line with device, copy speed, day and commit of the record. */
 void plot_origin(const char *text, const char *rows, char *to, size_t bytes);
-
-void plot_text(FILE *out, const char *text); /* svg.c: text quoted for XML */
-void plot_open(FILE *out, int width, int height, int left, const char *title, const char *subtitle);
 
 /* A kind of plot. `scan` reads its figures from the JSON; false: none found. `draw` writes all but the closing tag. */
 typedef struct plot_kind {

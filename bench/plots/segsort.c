@@ -125,14 +125,14 @@ static void put_series(const figure *f, FILE *out) {
         const int y = TOP + 18 + 20 * i;
         fprintf(out, "<path stroke-width=\"%s\" d=\"M%d %dh28\"/></g>\n<text x=\"%d\" y=\"%d\">", ours ? "3.5" : "2",
                 LEFT + WIDE - 150, y - 4, LEFT + WIDE - 114, y);
-        plot_text(out, s->who);
+        cli_xml_text(out, s->who);
         fputs("</text>\n", out);
     }
 }
 
 static void draw(const void *self, FILE *out) {
     const figure *f = self;
-    plot_open(out, LEFT + WIDE + MARGIN, TOP + HIGH + BELOW, LEFT, f->title, f->subtitle);
+    cli_svg_plot(out, LEFT + WIDE + MARGIN, TOP + HIGH + BELOW, LEFT, f->title, f->subtitle);
     put_axes(f, out);
     put_series(f, out);
 }

@@ -117,7 +117,7 @@ static void draw(const void *self, FILE *out) {
     const figure *f = self;
     const char *const names[BARS] = {f->on_gpu ? "libsparse / its fastest algorithm" : "libsparse",
                                      "with a plan / its reuse", "CUB expand, sort, compress"};
-    plot_open(out, LEFT + WIDE + MARGIN, TOP + f->count * GROUP + BELOW, 20, f->title, f->subtitle);
+    cli_svg_plot(out, LEFT + WIDE + MARGIN, TOP + f->count * GROUP + BELOW, 20, f->title, f->subtitle);
     put_axis(f, out);
     for (int bar = 0; bar < (f->on_gpu ? BARS : BY_PLAN); bar++) {
         const int x = LEFT + 230 * bar;
@@ -128,7 +128,7 @@ static void draw(const void *self, FILE *out) {
     for (int i = 0; i < f->count; i++) {
         const int y = TOP + i * GROUP;
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 10, y + GROUP / 2);
-        plot_text(out, f->groups[i].workload);
+        cli_xml_text(out, f->groups[i].workload);
         fputs("</text>\n", out);
         for (int bar = 0; bar < BARS; bar++) {
             const double times = gain(f, f->groups + i, bar);

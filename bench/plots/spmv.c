@@ -127,7 +127,7 @@ static void put_bar(const figure *f, double times, int y, const char *colour, FI
 static void draw_bars(const figure *f, FILE *out) {
     static const char *const colours[] = {"#d55e00", "#e69f00"}, *const names[] = {"one call", "with a plan"};
     const int bottom = BAR_TOP + f->count * GROUP, step = f->top <= 12 ? 1 : (int)ceil(f->top / 12);
-    plot_open(out, BAR_LEFT + BAR_WIDE + MARGIN, bottom + BELOW, 20, f->title, f->subtitle);
+    cli_svg_plot(out, BAR_LEFT + BAR_WIDE + MARGIN, bottom + BELOW, 20, f->title, f->subtitle);
     for (int times = 0; times <= (int)f->top; times += step) {
         fprintf(out,
                 "<path d=\"M%.1f %dV%d\" stroke=\"%s\"/>\n<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
@@ -144,7 +144,7 @@ static void draw_bars(const figure *f, FILE *out) {
         const group *g = f->groups + i;
         const int y = BAR_TOP + i * GROUP;
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", BAR_LEFT - 10, y + GROUP / 2);
-        plot_text(out, g->workload);
+        cli_xml_text(out, g->workload);
         fputs("</text>\n", out);
         for (int bar = ONCE; bar <= PLANNED; bar++) {
             put_bar(f, gain(g, bar), y + bar * (BAR - 1), colours[bar], out);
@@ -208,7 +208,7 @@ static void draw_roofline(const figure *f, FILE *out) {
     static const char *const colours[] = {"#d55e00", "#e69f00", "#0072b2"};
     static const char *const names[] = {"one call", "with a plan", "best peer"};
     const frame r = frame_of(f);
-    plot_open(out, LEFT + WIDE + LEGEND, TOP + HIGH + 62, LEFT, f->title, f->subtitle);
+    cli_svg_plot(out, LEFT + WIDE + LEGEND, TOP + HIGH + 62, LEFT, f->title, f->subtitle);
     put_frame(f, &r, out);
     for (int kind = PEER; kind >= ONCE; kind--) {
         const int y = TOP + 18 + 20 * kind;
@@ -218,7 +218,7 @@ static void draw_roofline(const figure *f, FILE *out) {
             if (g->ms[kind] > 0) {
                 fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>", x_of(&r, g->operations / g->bytes),
                         y_of(&r, 1e-6 * g->operations / g->ms[kind]));
-                plot_text(out, g->workload);
+                cli_xml_text(out, g->workload);
                 fputs("</title></circle>\n", out);
             }
         }

@@ -3,16 +3,9 @@
 #include "cache_model/cache_model.h"
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum { list_items = 1 << 14, runs = 3 };
 static const double most_bytes = 1 << 30, copy_bytes = 128 << 20, run_seconds = 8e-3;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct race {
     uint64_t *array, *copy;
@@ -64,9 +57,9 @@ static void nothing(void *data, int64_t part, int thread) { (void)data, (void)pa
 
 typedef void (*part_fn)(void *data, int64_t part, int thread);
 static double seconds_of(lsp_ctx *ctx, race *r, part_fn part) {
-    const double start = now();
+    const double start = lsp_now();
     lsp_for_parts(ctx, r->threads, r->threads, part, r);
-    return now() - start;
+    return lsp_now() - start;
 }
 
 static double fastest_of(lsp_ctx *ctx, race *r, part_fn part, int times) {

@@ -3,7 +3,6 @@
 #include "cache_model/cache_model.h"
 #include "core/launch.cuh"
 #include <math.h>
-#include <time.h>
 
 enum { NT = 256, SM_BLOCKS = 8, IN_FLIGHT = 8, RUNS = 3, STARTS = 500, READS, WRITES, WRITES32 };
 static const double most_bytes = 4294967296.0, copy_bytes = 1073741824.0;
@@ -51,12 +50,6 @@ __global__ static void __launch_bounds__(NT) fill_kernel(uint64_t *array, int64_
 
 __global__ static void nothing_kernel(int unused) { (void)unused; }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 typedef struct race {
     uint64_t *array, *copy;
     int64_t bytes;
@@ -83,10 +76,10 @@ static lsp_status fastest_of(lsp_ctx *ctx, const race *r, double *seconds) {
     *seconds = HUGE_VAL;
     for (int i = 0; i <= RUNS; i++) {
         LSP_TRY(lsp_ctx_sync(ctx));
-        const double begin = now();
+        const double begin = lsp_now();
         LSP_TRY(start(ctx, r));
         LSP_TRY(lsp_ctx_sync(ctx));
-        *seconds = i > 0 ? fmin(*seconds, fmax(now() - begin, 1e-9)) : *seconds;
+        *seconds = i > 0 ? fmin(*seconds, fmax(lsp_now() - begin, 1e-9)) : *seconds;
     }
 done:
     return status;
@@ -110,12 +103,12 @@ static lsp_status start_seconds_of(lsp_ctx *ctx, double *seconds) {
     *seconds = HUGE_VAL;
     for (int run = 0; run < RUNS; run++) {
         LSP_TRY(lsp_ctx_sync(ctx));
-        const double begin = now();
+        const double begin = lsp_now();
         for (int i = 0; i < STARTS; i++) {
             LSP_TRY(LSP_LAUNCH(ctx, nothing_kernel, 1, 32, 0, i));
         }
         LSP_TRY(lsp_ctx_sync(ctx));
-        *seconds = fmin(*seconds, (now() - begin) / STARTS);
+        *seconds = fmin(*seconds, (lsp_now() - begin) / STARTS);
     }
 done:
     return status;

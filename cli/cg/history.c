@@ -3,6 +3,7 @@
 #include "cg.h"
 #include "json.h"
 #include "output.h"
+#include "svg.h"
 #include "text.h"
 
 #include <math.h>
@@ -87,12 +88,6 @@ static double y_of(const axes *a, double residual) {
     return TOP + (a->high - log10(residual)) / (a->high - a->low) * DOWN;
 }
 
-static void text_at(FILE *to, double x, double y, const char *anchor, const char *text) {
-    fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    cli_xml_text(to, text);
-    fputs("</text>\n", to);
-}
-
 /* A line of the grid at each power of ten, with at most MOST_LABELS labels. */
 static void draw_powers(FILE *to, const axes *a) {
     const int every = (a->high - a->low + MOST_LABELS - 1) / MOST_LABELS;
@@ -118,7 +113,7 @@ static void draw_iterations(FILE *to, const axes *a) {
     const int64_t step = step_of(a->to - a->from);
     for (int64_t i = (a->from + step - 1) / step * step; i <= a->to; i += step) {
         fprintf(to, "<path stroke=\"#888\" d=\"M%.1f %dv5\"/>\n", x_of(a, i), TOP + DOWN);
-        text_at(to, x_of(a, i), TOP + DOWN + 20, "middle", cli_count(i).text);
+        cli_svg_text(to, x_of(a, i), TOP + DOWN + 20, "middle", cli_count(i).text);
     }
 }
 
@@ -171,7 +166,7 @@ static void draw_goal(FILE *to, const axes *a, double rtol) {
         fprintf(to, "<path stroke=\"#b3261e\" stroke-dasharray=\"6 4\" d=\"M%d %.1fh%d\"/>\n", LEFT, y_of(a, rtol),
                 ACROSS);
         fputs("<g fill=\"#b3261e\">\n", to);
-        text_at(to, LEFT + 8, y_of(a, rtol) - 6, "start", label); /* where the curve is high */
+        cli_svg_text(to, LEFT + 8, y_of(a, rtol) - 6, "start", label); /* where the curve is high */
         fputs("</g>\n", to);
     }
 }
@@ -195,16 +190,9 @@ static void write_svg(FILE *to, const cg_job *job) {
     const axes a = choose_axes(&job->history);
     char title[1024], about[256];
     describe(job, title, sizeof title, about, sizeof about);
-    fprintf(to,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n<title>",
-            WIDTH, HEIGHT, WIDTH, HEIGHT);
-    cli_xml_text(to, title);
-    fprintf(to, "</title>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n<g font-size=\"16\">\n", WIDTH, HEIGHT);
-    text_at(to, LEFT, 26, "start", title);
-    fputs("</g>\n<g fill=\"#666\">\n", to);
-    text_at(to, LEFT, 46, "start", about);
-    text_at(to, LEFT + ACROSS / 2.0, HEIGHT - 10, "middle", "iteration");
+    cli_svg_plot(to, WIDTH, HEIGHT, LEFT, title, about);
+    fputs("<g fill=\"#666\">\n", to);
+    cli_svg_text(to, LEFT + ACROSS / 2.0, HEIGHT - 10, "middle", "iteration");
     fprintf(to,
             "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">relative residual</text>\n</g>\n",
             TOP + DOWN / 2);

@@ -34,7 +34,7 @@ static lsp_status plan_product(cli_job *job) {
     return status;
 }
 
-static bool defined(const cli_job *job) {
+static bool is_defined(const cli_job *job) {
     const cli_sizes sizes = cli_sizes_of(job);
     return sizes.inner_a == sizes.inner_b;
 }
@@ -87,7 +87,7 @@ static void matrix_text(const cli_job *job, const cli_matrix *matrix, const lsp_
 static void product_text(const cli_job *job) {
     FILE *to = job->run.report;
     fprintf(to, "\n%s\n", cli_formula(job));
-    if (!defined(job)) {
+    if (!is_defined(job)) {
         cli_table_row(to, "products", "none", "%s is not defined%s", cli_formula(job),
                       job->second == &job->A ? cli_instead(job) : ": the sizes do not match");
         return;
@@ -143,7 +143,7 @@ static void matrix_json(cli_json *json, const char *key, const cli_matrix *matri
 }
 
 static void product_json(cli_json *json, const cli_job *job) {
-    if (!defined(job)) {
+    if (!is_defined(job)) {
         cli_json_null(json, "product");
         return;
     }
@@ -169,7 +169,7 @@ int cli_info(cli_job *job) {
             return cli_failed(&job->run, status);
         }
     }
-    lsp_status status = defined(job) ? plan_product(job) : LSP_OK;
+    lsp_status status = is_defined(job) ? plan_product(job) : LSP_OK;
     if (status != LSP_OK) {
         return cli_failed(&job->run, status);
     }

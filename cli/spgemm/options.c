@@ -51,7 +51,7 @@ static const cli_tool spgemm_tool = {
 /* The names of all semirings, as lsp_semiring counts them. */
 static void list_semirings(char separator, char *names, size_t bytes) {
     size_t used = 0;
-    for (int i = 0; lsp_semiring_name((lsp_semiring)i) != NULL && used < bytes; i++) {
+    for (int i = 0; i < LSP_SEMIRINGS && used < bytes; i++) {
         const char between[] = {i > 0 ? separator : 0, 0};
         used += (size_t)snprintf(names + used, bytes - used, "%s%s", between, lsp_semiring_name((lsp_semiring)i));
     }

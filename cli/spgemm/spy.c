@@ -2,6 +2,7 @@
  * the size of the picture does not depend on the size of the matrix. */
 #include "output.h"
 #include "steps.h"
+#include "svg.h"
 #include "text.h"
 
 #include <langinfo.h>
@@ -193,13 +194,9 @@ static void svg(FILE *to, const grid *g, const char *title) {
     const int square = longer > 0 && longer < svg_cells ? svg_cells / longer : 1;
     const int high = cell_pixels(g->rows, square), wide = cell_pixels(g->cols, square);
     const int height = side_pixels(g->rows, high), width = side_pixels(g->cols, wide);
+    cli_svg_open(to, width + 2, height + 2, title);
     fprintf(to,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\">\n<title>",
-            width + 2, height + 2, width + 2, height + 2);
-    cli_xml_text(to, title);
-    fprintf(to,
-            "</title>\n<rect x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" fill=\"#fff\" stroke=\"#888\"/>\n"
+            "<rect x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" fill=\"#fff\" stroke=\"#888\"/>\n"
             "<g transform=\"translate(1 1) scale(%d %d) translate(0 .5)\" stroke=\"#06306b\" fill=\"none\" "
             "shape-rendering=\"crispEdges\">\n",
             width + 1, height + 1, wide, high);

@@ -76,7 +76,7 @@ done:
     return status;
 }
 
-static lsp_status prepare_plan(lsp_gather_plan *plan) {
+static lsp_status make_plan(lsp_gather_plan *plan) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
@@ -95,7 +95,7 @@ done:
     return status;
 }
 
-static lsp_status execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
+static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
     int64_t bad = INT64_MAX;
     const parts *made = plan->parts;
     lsp_ctx *ctx = plan->ctx;
@@ -116,7 +116,7 @@ static lsp_status execute(lsp_gather_plan *plan, const lsp_column *columns, int6
     }
 }
 
-static void release(lsp_gather_plan *plan) {
+static void free_plan(lsp_gather_plan *plan) {
     parts *made = plan->parts;
     if (made) {
         lsp_free(plan->ctx, made->index);
@@ -129,6 +129,6 @@ static void release(lsp_gather_plan *plan) {
 
 const lsp_gather_device lsp_gather_cpu = {.run = lsp_gather_cpu_run,
                                           .find_bad = lsp_gather_cpu_find_bad,
-                                          .prepare = prepare_plan,
-                                          .execute = execute,
-                                          .release = release};
+                                          .make_plan = make_plan,
+                                          .run_plan = run_plan,
+                                          .free_plan = free_plan};

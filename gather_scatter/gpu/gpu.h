@@ -153,7 +153,7 @@ lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t
 
 /* ---- bins.cu ---- */
 
-/* A scatter with distinct indices, or in any order of those that are equal, in one call. */
+/* A scatter in one call; elements with equal indices are written in any order. */
 typedef struct gather_bins {
     int64_t n, extent;
     gather_list index;

@@ -170,7 +170,7 @@ done:
     return status;
 }
 
-static lsp_status prepare(lsp_gather_plan *plan) {
+static lsp_status make_plan(lsp_gather_plan *plan) {
     lsp_status status = LSP_OK;
     const lsp_gather_args *args = &plan->job.args;
     if (args->n == 0) {
@@ -212,7 +212,7 @@ done:
     return status;
 }
 
-static lsp_status execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
+static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
     lsp_status status = LSP_OK;
     for (int64_t c = 0; plan->parts && c < count; c++) {
         LSP_TRY(execute_column(plan, &columns[c]));
@@ -221,7 +221,7 @@ done:
     return status;
 }
 
-static void release(lsp_gather_plan *plan) {
+static void free_plan(lsp_gather_plan *plan) {
     plan_parts *parts = parts_of(plan);
     if (parts) {
         lsp_gather_stage_free(plan->ctx, &parts->stage);
@@ -234,4 +234,4 @@ static void release(lsp_gather_plan *plan) {
     }
 }
 
-const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, prepare, execute, release};
+const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, make_plan, run_plan, free_plan};

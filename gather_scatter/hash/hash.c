@@ -77,7 +77,7 @@ static lsp_status make_lines(lsp_hash *table, double load) {
     const double wanted = (double)view->distinct / (slots * (load > 0 ? load : default_load));
     view->buckets = (uint32_t)(wanted < 2 ? 2 : wanted > UINT32_MAX - 1.0 ? UINT32_MAX - 1.0 : wanted + 1);
     LSP_TRY(lsp_alloc(table->ctx, table->where, view->buckets, LSP_HASH_LINE, &table->lines));
-    LSP_TRY(lsp_hash_backend_of(table->where)->fill(table->ctx, view, table->lines));
+    LSP_TRY(lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view, table->lines));
     view->lines = table->lines;
 done:
     return status;
@@ -138,9 +138,8 @@ lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **ta
     }
     LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
     LSP_TRY(check_args(ctx, args));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_hash){.ctx = ctx, .where = args->where};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->where = args->where;
     lsp_hash_view *view = &made->view;
     view->wide_keys = lsp_type_bytes(args->key_type) == 8;
     view->positions = (args->flags & LSP_HASH_POSITIONS) != 0;
@@ -159,21 +158,12 @@ done:
 
 void lsp_hash_destroy(lsp_hash *table) {
     if (table != NULL) {
-        if (table->ctx != NULL) {
-            lsp_free(table->ctx, table->lines);
-            lsp_free(table->ctx, table->heads);
-            lsp_free(table->ctx, table->values);
-            lsp_free(table->ctx, table->keys);
-        }
-        lsp_plan_free(&table->life);
+        lsp_free(table->ctx, table->lines);
+        lsp_free(table->ctx, table->heads);
+        lsp_free(table->ctx, table->values);
+        lsp_free(table->ctx, table->keys);
     }
+    lsp_plan_end(table);
 }
 
-lsp_status lsp_hash_get_info(const lsp_hash *table, lsp_hash_info *info) {
-    if (table == NULL || table->ctx == NULL || info == NULL) {
-        return table == NULL ? LSP_ERR_ARGUMENT
-                             : lsp_fail(table->ctx, LSP_ERR_ARGUMENT, "the place for the table's facts is NULL");
-    }
-    *info = table->info;
-    return LSP_OK;
-}
+lsp_status lsp_hash_get_info(const lsp_hash *table, lsp_hash_info *info) { return LSP_PLAN_TELL(table, info); }

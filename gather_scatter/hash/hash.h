@@ -98,21 +98,13 @@ static inline LSP_BOTH_SIDES uint64_t lsp_hash_filler(uint32_t bucket, uint32_t 
 /* The first distinct key at u or behind it that is not below `mixed`. */
 static inline LSP_BOTH_SIDES int64_t lsp_hash_lower(const lsp_hash_view *t, int64_t u, uint64_t mixed) {
     enum { NEAR = 8 };
-    int64_t high = t->distinct;
+    const int64_t high = t->distinct;
     for (int i = 0; i < NEAR; i++, u++) { /* usually one or two are beyond a bucket */
         if (u >= high || lsp_hash_key_at(t->keys, u, t->wide_keys) >= mixed) {
             return u;
         }
     }
-    while (u < high) {
-        const int64_t middle = u + (high - u) / 2;
-        if (lsp_hash_key_at(t->keys, middle, t->wide_keys) < mixed) {
-            u = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return u;
+    return LSP_FIRST(u, high, middle, lsp_hash_key_at(t->keys, middle, t->wide_keys) >= mixed);
 }
 
 /* ---- values ---- */
@@ -174,13 +166,13 @@ typedef struct lsp_hash_backend {
     /* Sets the distinct keys and heads. */
     lsp_status (*compact)(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
                           int64_t *heads);
-    lsp_status (*fill)(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
+    lsp_status (*fill_lines)(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
     lsp_status (*find)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
     /* offsets[0 .. n]: prefix sums of the matches; at: NULL, or each probe's lsp_hash_match.at. */
     lsp_status (*count)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
                         uint64_t *at);
-    lsp_status (*gather)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
-                         const uint64_t *at, int64_t total);
+    lsp_status (*fetch)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
+                        const uint64_t *at, int64_t total);
     lsp_status (*some)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
 } lsp_hash_backend;
 lsp_status lsp_hash_mix_cpu(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed);

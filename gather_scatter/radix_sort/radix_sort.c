@@ -117,9 +117,10 @@ lsp_status lsp_radix_sort_plan_create(lsp_ctx *ctx, const lsp_radix_sort_args *a
     }
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_radix_sort_plan){.ctx = ctx, .shape = *args, .choice = choice, .sort_bytes = bytes};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->shape = *args;
+    made->choice = choice;
+    made->sort_bytes = bytes;
     made->info = info_of(&choice);
     if (args->where == LSP_CUDA) {
         made->info.scratch_bytes = bytes + spare_bytes(&segment);
@@ -136,28 +137,18 @@ done:
 
 void lsp_radix_sort_plan_destroy(lsp_radix_sort_plan *plan) {
     if (plan != NULL) {
-        if (plan->ctx != NULL) {
-            lsp_free(plan->ctx, plan->scratch);
-        }
-        lsp_plan_free(&plan->life);
+        lsp_free(plan->ctx, plan->scratch);
     }
+    lsp_plan_end(plan);
 }
 
 lsp_status lsp_radix_sort_plan_get_info(const lsp_radix_sort_plan *plan, lsp_radix_sort_info *info) {
-    if (plan == NULL || plan->ctx == NULL || info == NULL) {
-        return plan == NULL ? LSP_ERR_ARGUMENT
-                            : lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    }
-    *info = plan->info;
-    return LSP_OK;
+    return LSP_PLAN_TELL(plan, info);
 }
 
 /* Refuses arguments whose shape differs from the plan's, and names the first difference. */
 static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, const lsp_radix_sort_args *args) {
-    const struct {
-        const char *what;
-        int64_t planned, given;
-    } parts[] = {
+    const lsp_plan_fact facts[] = {
         {"place of the arrays", shape->where, args->where},
         {"number of items", shape->n, args->n},
         {"type of the keys", shape->key_type, args->key_type},
@@ -166,14 +157,9 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, co
         {"first bit that decides", shape->begin_bit, args->begin_bit},
         {"end of the bits that decide", shape->end_bit, args->end_bit},
         {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
+        {NULL, 0, 0},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].planned != parts[i].given) {
-            return lsp_fail(ctx, LSP_ERR_ARGUMENT, "the %s is %lld, but the plan was made for %lld", parts[i].what,
-                            (long long)parts[i].given, (long long)parts[i].planned);
-        }
-    }
-    return LSP_OK;
+    return lsp_plan_check(ctx, facts);
 }
 
 lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sort_args *args) {

@@ -32,18 +32,11 @@ typedef struct lsp_bucket_search {
 
 /* The number of items in buckets below b. */
 static inline LSP_BOTH_SIDES int64_t lsp_bucket_begin(const lsp_bucket_search *search, int64_t b) {
-    int64_t low = 0, high = search->n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        const uint64_t key =
-            search->wide ? ((const uint64_t *)search->sorted)[middle] : ((const uint32_t *)search->sorted)[middle];
-        if ((key >> search->shift & search->mask) < (uint64_t)b) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST(
+        (int64_t)0, search->n, middle,
+        ((search->wide ? ((const uint64_t *)search->sorted)[middle] : ((const uint32_t *)search->sorted)[middle]) >>
+             search->shift &
+         search->mask) >= (uint64_t)b);
 }
 
 /* Writes the begins of all buckets, and the end of the last. */

@@ -21,12 +21,13 @@ extern "C" {
 #endif
 
 /* Room for members that later versions add to structs. In structs of options and arguments (lsp_ctx_options,
- * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_radix_sort_args, lsp_partition_args,
- * lsp_hash_args, lsp_hash_probes, lsp_spgemm_options, lsp_spmv_options, lsp_spmv_vectors, lsp_solve_options) it must be
- * zero, else the call returns LSP_ERR_ARGUMENT: an option that this library does not know is refused, not ignored. In
- * structs that the library fills (lsp_ctx_info, lsp_csr_stats, lsp_csr_plan_info, lsp_mtx_info, lsp_segsort_info,
- * lsp_radix_sort_info, lsp_hash_info, lsp_spgemm_info, lsp_spmv_info, lsp_solve_info, lsp_nas_result) it is set to
- * zero. All other structs stay as they are until the library's file name changes. */
+ * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_cache_figures, lsp_cache_pattern,
+ * lsp_cache_case, lsp_gather_args, lsp_radix_sort_args, lsp_partition_args, lsp_hash_args, lsp_hash_probes,
+ * lsp_spgemm_options, lsp_spmv_options, lsp_spmv_vectors, lsp_solve_options) it must be zero, else the call returns
+ * LSP_ERR_ARGUMENT: an option that this library does not know is refused, not ignored. In structs that the library
+ * fills (lsp_ctx_info, lsp_csr_stats, lsp_csr_plan_info, lsp_mtx_info, lsp_segsort_info, lsp_cache_prediction,
+ * lsp_gather_info, lsp_radix_sort_info, lsp_hash_info, lsp_spgemm_info, lsp_spmv_info, lsp_solve_info, lsp_nas_result)
+ * it is set to zero. All other structs stay as they are until the library's file name changes. */
 enum { LSP_RESERVED = 8 };
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
@@ -43,7 +44,7 @@ typedef enum lsp_status {
     LSP_ERR_CONVERGENCE = 8  /* a solver ended before it reached its tolerance */
 } lsp_status;
 
-/* Returns "LSP_OK", "LSP_ERR_MEMORY", ...; "LSP_ERR_?" for a number that is no status. Never NULL. */
+/* Returns "LSP_OK", "LSP_ERR_MEMORY", ...; "?" for a number that is no status. */
 LSP_API const char *lsp_status_name(lsp_status status);
 
 /* Returns "0.1.0". */
@@ -161,8 +162,34 @@ typedef enum lsp_type {
 /* Returns the bytes of one element: 0, 1, 4, 8 or 16. */
 LSP_API size_t lsp_type_bytes(lsp_type type);
 
-/* Returns "LSP_NONE", "LSP_I32", ...; "LSP_TYPE_?" for a number that is no type. Never NULL. */
+/* Returns "LSP_NONE", "LSP_I32", ...; "?" for a number that is no type. */
 LSP_API const char *lsp_type_name(lsp_type type);
+
+/* ---- arrays: vectors on either device, and arrays that left a context -------------------------------------------- */
+
+/* An array without an owner: it outlives its context. */
+typedef struct lsp_array {
+    void *memory; /* NULL: no array */
+    size_t bytes; /* as many as were asked for, or a few more */
+    lsp_where where;
+    lsp_allocator allocator; /* frees it: lsp_array_free */
+} lsp_array;
+
+/* Makes an array of `bytes` bytes, not set, aligned to 64; with 0 bytes its memory is NULL. On a GPU it waits for the
+ * context's stream. On failure *array is untouched.
+ *     lsp_array x;
+ *     lsp_array_create(ctx, n * sizeof(double), LSP_CUDA, &x);
+ *     lsp_array_copy(ctx, x.memory, LSP_CUDA, on_host, LSP_HOST, n * sizeof(double)); */
+LSP_API lsp_status lsp_array_create(lsp_ctx *ctx, size_t bytes, lsp_where where, lsp_array *array);
+
+/* Copies memory of any origin; the two pieces must not overlap. A copy to or from the host waits until it is done: the
+ * host memory may be used when the call returns. A copy within a GPU takes its place on the context's stream. */
+LSP_API lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
+                                  size_t bytes);
+
+/* Frees an array, and zeroes *array. From any thread. Waits for a GPU. The last array of a caller's own allocator must
+ * be freed before what `allocator.user` points to ends. */
+LSP_API void lsp_array_free(lsp_array *array);
 
 #ifdef __cplusplus
 }

@@ -102,22 +102,10 @@ LSP_API lsp_status lsp_csc_free(lsp_ctx *ctx, lsp_csc *A);
 
 /* ---- arrays that change their owner: for NumPy, PyTorch and C++ -------------------------------------------------- */
 
-/* An array without an owner. */
-typedef struct lsp_array {
-    void *memory; /* NULL: no array */
-    size_t bytes;
-    lsp_where where;
-    lsp_allocator allocator; /* frees it: lsp_array_free */
-} lsp_array;
-
 /* Takes the arrays of A, which the context made, out of the context: it forgets them, and they outlive it. *A becomes
  * zero. arrays[0], [1] and [2] are its rowptr, col and val; each is freed once, by lsp_array_free. On a GPU it waits
  * for the stream. LSP_ERR_ARGUMENT if an array is not one of this context's. */
 LSP_API lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]);
-
-/* Frees a detached array, and zeroes *array. From any thread. Waits for a GPU. The last array of a caller's own
- * allocator must be freed before what `allocator.user` points to ends. */
-LSP_API void lsp_array_free(lsp_array *array);
 
 /* Gives the caller's arrays of A to the context, which owns them from now on as if it had made them: lsp_csr_free, or
  * the end of the context, calls release(user, array) for each array that is not NULL, once, in the caller's thread.

@@ -19,9 +19,9 @@ typedef enum lsp_semiring {
                           NaN too, also of a vector or matrix that joins the sum; the result is 0 or 1 */
     LSP_PLUS_PAIR = 4  /* the number of products: common neighbours, triangles. Counted exactly, rounded once */
 } lsp_semiring;
+enum { LSP_SEMIRINGS = 5 }; /* they are 0 to LSP_SEMIRINGS - 1 */
 
-/* "plus-times", "min-plus" and so on: the names that spgemm-cli takes. NULL for a number that is no semiring, so the
- * names can be listed from 0 on. The string is static. */
+/* "plus-times", "min-plus" and so on: the names that spgemm-cli takes; "?" for a number that is no semiring. */
 LSP_API const char *lsp_semiring_name(lsp_semiring semiring);
 
 #ifdef __cplusplus

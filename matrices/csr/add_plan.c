@@ -199,9 +199,10 @@ lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_operands(ctx, A, B));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_csr_add_plan){.ctx = ctx, .A = lsp_csr_outline(A), .B = lsp_csr_outline(B), .C = lsp_csr_outline(A)};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->A = lsp_csr_outline(A);
+    made->B = lsp_csr_outline(B);
+    made->C = lsp_csr_outline(A);
     made->C.rowptr_type = fit.rowptr_type;
     made->C.col_type = fit.col_type;
     made->C.val_type = lsp_common_type(A->val_type, B->val_type);
@@ -235,13 +236,11 @@ lsp_status lsp_csr_add_plan_get_info(const lsp_csr_add_plan *plan, lsp_csr_plan_
 }
 
 void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan) {
-    if (plan != NULL && plan->ctx != NULL) {
+    if (plan != NULL) {
         lsp_free(plan->ctx, plan->C.rowptr);
         lsp_free(plan->ctx, plan->C.col);
         lsp_free(plan->ctx, plan->from.starts);
         lsp_free(plan->ctx, plan->from.sources);
-    }
-    if (plan != NULL) {
-        lsp_plan_free(&plan->life);
+        lsp_plan_end(plan);
     }
 }

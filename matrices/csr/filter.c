@@ -34,17 +34,9 @@ static uint64_t rank_at(const lsp_csr *A, int64_t k) {
 
 /* Does M have an entry in row i and this column? A binary search; the rows of M are sorted. */
 static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
-    int64_t low = lsp_csr_rowptr(M, i), high = lsp_csr_rowptr(M, i + 1);
-    const int64_t end = high;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (lsp_csr_col(M, middle) < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < end && lsp_csr_col(M, low) == column;
+    const int64_t end = lsp_csr_rowptr(M, i + 1);
+    const int64_t found = LSP_FIRST(lsp_csr_rowptr(M, i), end, middle, lsp_csr_col(M, middle) >= column);
+    return found < end && lsp_csr_col(M, found) == column;
 }
 
 typedef struct filtering {

@@ -12,16 +12,7 @@ int lsp_csr_threads(const lsp_ctx *ctx, const lsp_csr *A) {
 
 /* The first row i with i + rowptr[i] >= place. */
 static int64_t row_at(const lsp_csr *A, int64_t place) {
-    int64_t low = 0, high = A->rows;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (lsp_csr_rowptr(A, middle) >= place - middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    return LSP_FIRST(0, A->rows, middle, lsp_csr_rowptr(A, middle) >= place - middle);
 }
 
 void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_t *end) {
@@ -59,16 +50,7 @@ void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void
 }
 
 int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
-    int64_t low = 0, high = A->rows - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low + 1) / 2;
-        if (lsp_csr_rowptr(A, middle) <= k) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
+    return LSP_FIRST(1, A->rows, middle, lsp_csr_rowptr(A, middle) > k) - 1;
 }
 
 /* ---- rows in order ---- */

@@ -97,9 +97,9 @@ lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, 
     lsp_csr numbered;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
-    *made = (lsp_csr_transpose_plan){.ctx = ctx, .A = lsp_csr_outline(A), .wide = wide || lsp_place_is_wide(A->nnz)};
-    lsp_plan_begin(&made->life, &made->ctx, made);
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    made->A = lsp_csr_outline(A);
+    made->wide = wide || lsp_place_is_wide(A->nnz);
     LSP_TRY(number(ctx, A, made->wide, &numbered));
     LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
     *plan = made;
@@ -115,11 +115,9 @@ lsp_status lsp_csr_transpose_plan_create(lsp_ctx *ctx, const lsp_csr *A, lsp_csr
 }
 
 void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan) {
-    if (plan != NULL && plan->ctx != NULL) {
-        lsp_csr_free(plan->ctx, &plan->B);
-    }
     if (plan != NULL) {
-        lsp_plan_free(&plan->life);
+        lsp_csr_free(plan->ctx, &plan->B);
+        lsp_plan_end(plan);
     }
 }
 

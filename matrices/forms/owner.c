@@ -38,16 +38,6 @@ done:
     return status;
 }
 
-void lsp_array_free(lsp_array *array) {
-    if (array) {
-        const lsp_array old = *array;
-        *array = (lsp_array){0};
-        if (old.memory) {
-            old.allocator.free(old.allocator.user, old.memory, old.bytes, old.where);
-        }
-    }
-}
-
 lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));

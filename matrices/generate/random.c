@@ -116,17 +116,8 @@ done:
 
 /* The first length whose cumulative weight reaches u * total. */
 static int64_t zipf_length(const double *cumulative, int64_t most, double u) {
-    double reach = u * cumulative[most - 1];
-    int64_t low = 0, high = most - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (cumulative[middle] >= reach) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low + 1;
+    const double reach = u * cumulative[most - 1];
+    return LSP_FIRST(0, most - 1, middle, cumulative[middle] >= reach) + 1;
 }
 
 /* The target of a link of page i: half of the links go at most 200 pages away, the others favour the first pages. Takes

@@ -1,5 +1,5 @@
-/* The iterations on the CPU, "threads": four loops over the vectors and one product an iteration of conjugate
- * gradients, of which one moves x and p together. */
+/* The iterations on the CPU, "threads". An iteration of conjugate gradients is one product and three loops over the
+ * vectors: p*q; r; x and p together. */
 #include "cpu.h"
 #include "matrices/matrices.h"
 #include "solve/rules.h"

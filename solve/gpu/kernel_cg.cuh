@@ -38,8 +38,8 @@ typedef struct cg_state {
     lsp_solve_end end;
 } cg_state;
 
-/* Does it end before the next iteration? The same decisions as in rules.h. told: one thread of the first block alone
- * keeps the result, and has it; for all others it is NULL. */
+/* Does it end before the next iteration? The same decisions as in rules.h: an lsp_solve_state in the registers of all
+ * threads spills. told: the result, in one thread of block 0; NULL in all others. */
 __device__ inline bool cg_ends(const cg_task &task, cg_state &now, double rho, double rr, lsp_resident_result *told) {
     const double r = sqrt(rr);
     const bool finite = isfinite(rr);

@@ -12,78 +12,66 @@ static lsp_status launch_early(lsp_ctx *ctx, const char *failed, Kernel kernel, 
     return lsp_launch_beside(ctx, &beside, failed, kernel, lsp_grid{blocks, NT, 0}, arguments...);
 }
 
-/* The kernel for the type of the plan's vectors; T stands for it among the arguments. */
-#define LAUNCH(plan, kernel, ...)                                                                                      \
-    ((plan)->type == LSP_F64 ? launch_##kernel<double>(plan, __VA_ARGS__) : launch_##kernel<float>(plan, __VA_ARGS__))
+/* An expression in which T is the type of the plan's vectors. */
+#define WITH_TYPE(plan, ...)                                                                                           \
+    ((plan)->type == LSP_F64 ? [&] { using T = double; return __VA_ARGS__; }()                                         \
+                             : [&] { using T = float; return __VA_ARGS__; }())
 #define START(plan, kernel, ...)                                                                                       \
-    LSP_LAUNCH((plan)->ctx, kernel<T>, blocks_for((plan)->n), NT, 0, (plan)->n, __VA_ARGS__)
-/* The same for a kernel behind another one of this file: its blocks may come to their wait while that one still runs.
- */
+    WITH_TYPE(plan, LSP_LAUNCH((plan)->ctx, kernel<T>, blocks_for((plan)->n), NT, 0, (plan)->n, __VA_ARGS__))
+/* For a kernel behind another one of this file: its blocks may come to their wait while that one still runs. */
 #define START_EARLY(plan, kernel, ...)                                                                                 \
-    launch_early((plan)->ctx, #kernel " could not be started", kernel<T>, blocks_for((plan)->n), (plan)->n, __VA_ARGS__)
+    WITH_TYPE(plan, launch_early((plan)->ctx, #kernel " could not be started", kernel<T>, blocks_for((plan)->n),       \
+                                 (plan)->n, __VA_ARGS__))
 #define CONST(vector) ((const T *)(vector))
 
-template <typename T>
-static lsp_status launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
+extern "C" lsp_status lsp_solve_launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
     return START(plan, kernel_start, CONST(b), CONST(q), CONST(plan->inverse), (T *)x, (T *)plan->vectors.r,
                  (T *)plan->vectors.r_hat, &area_of(plan)->sums[1]);
 }
-template <typename T> static lsp_status launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums) {
+
+extern "C" lsp_status lsp_solve_launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums) {
     return START(plan, kernel_dot, CONST(p), CONST(q), &area_of(plan)->sums[sums]);
 }
-template <typename T> static lsp_status launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
-    return START(plan, kernel_residual, CONST(b), CONST(q), &area_of(plan)->sums[0]);
-}
-template <typename T> static lsp_status launch_step(const lsp_solve_plan *plan, lsp_solve_area *area) {
-    return START_EARLY(plan, kernel_step, CONST(plan->vectors.q), CONST(plan->inverse), (T *)plan->vectors.r, area);
-}
-template <typename T> static lsp_status launch_turn(const lsp_solve_plan *plan, lsp_solve_area *area) {
+
+extern "C" lsp_status lsp_solve_launch_step(const lsp_solve_plan *plan) {
     const lsp_solve_vectors *v = &plan->vectors;
-    return START_EARLY(plan, kernel_turn, CONST(v->z ? v->z : v->r), CONST(plan->inverse), (T *)v->p, area,
-                       (const lsp_solve_partial *)(v->z ? &area->sums[2] : NULL));
-}
-template <typename T> static lsp_status launch_half(const lsp_solve_plan *plan, lsp_solve_area *area) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    return START_EARLY(plan, kernel_half, CONST(v->r), CONST(v->q), CONST(plan->inverse), (T *)v->s, (T *)v->s_hat,
-                       area);
-}
-template <typename T> static lsp_status launch_dots(const lsp_solve_plan *plan, lsp_solve_area *area) {
-    return START(plan, kernel_dots, CONST(plan->vectors.s), CONST(plan->vectors.t), &area->sums[0]);
-}
-template <typename T> static lsp_status launch_step_stabilized(const lsp_solve_plan *plan, lsp_solve_area *area) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    return START_EARLY(plan, kernel_step_stabilized, CONST(v->s), CONST(v->t), CONST(v->r_hat), (T *)v->r, area);
-}
-template <typename T>
-static lsp_status launch_turn_stabilized(const lsp_solve_plan *plan, lsp_solve_area *area, bool first) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    return START_EARLY(plan, kernel_turn_stabilized, CONST(v->r), CONST(v->q), CONST(plan->inverse), CONST(v->s_hat),
-                       (T *)v->p, v->p_hat == v->p ? (T *)NULL : (T *)v->p_hat, area, first);
+    return START_EARLY(plan, kernel_step, CONST(v->q), CONST(plan->inverse), (T *)v->r, area_of(plan));
 }
 
-extern "C" lsp_status lsp_solve_launch_start(const lsp_solve_plan *plan, const void *b, const void *q, void *x) {
-    return LAUNCH(plan, start, b, q, x);
-}
-extern "C" lsp_status lsp_solve_launch_dot(const lsp_solve_plan *plan, const void *p, const void *q, int sums) {
-    return LAUNCH(plan, dot, p, q, sums);
-}
-extern "C" lsp_status lsp_solve_launch_step(const lsp_solve_plan *plan) { return LAUNCH(plan, step, area_of(plan)); }
 extern "C" lsp_status lsp_solve_launch_turn(const lsp_solve_plan *plan, bool first) {
-    return plan->bicgstab ? LAUNCH(plan, turn_stabilized, area_of(plan), first) : LAUNCH(plan, turn, area_of(plan));
+    const lsp_solve_vectors *v = &plan->vectors;
+    lsp_solve_area *area = area_of(plan);
+    return plan->bicgstab
+               ? START_EARLY(plan, kernel_turn_stabilized, CONST(v->r), CONST(v->q), CONST(plan->inverse),
+                             CONST(v->s_hat), (T *)v->p, v->p_hat == v->p ? (T *)NULL : (T *)v->p_hat, area, first)
+               : START_EARLY(plan, kernel_turn, CONST(v->z ? v->z : v->r), CONST(plan->inverse), (T *)v->p, area,
+                             (const lsp_solve_partial *)(v->z ? &area->sums[2] : NULL));
 }
-extern "C" lsp_status lsp_solve_launch_half(const lsp_solve_plan *plan) { return LAUNCH(plan, half, area_of(plan)); }
-extern "C" lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan) { return LAUNCH(plan, dots, area_of(plan)); }
+
+extern "C" lsp_status lsp_solve_launch_half(const lsp_solve_plan *plan) {
+    const lsp_solve_vectors *v = &plan->vectors;
+    return START_EARLY(plan, kernel_half, CONST(v->r), CONST(v->q), CONST(plan->inverse), (T *)v->s, (T *)v->s_hat,
+                       area_of(plan));
+}
+
+extern "C" lsp_status lsp_solve_launch_dots(const lsp_solve_plan *plan) {
+    return START(plan, kernel_dots, CONST(plan->vectors.s), CONST(plan->vectors.t), &area_of(plan)->sums[0]);
+}
+
 extern "C" lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *plan) {
-    return LAUNCH(plan, step_stabilized, area_of(plan));
+    const lsp_solve_vectors *v = &plan->vectors;
+    return START_EARLY(plan, kernel_step_stabilized, CONST(v->s), CONST(v->t), CONST(v->r_hat), (T *)v->r,
+                       area_of(plan));
 }
 
 extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
+    lsp_status status = LSP_OK;
     lsp_solve_area *area = area_of(plan);
-    const lsp_status status = LAUNCH(plan, residual, b, q);
-    return status == LSP_OK
-               ? LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
-                            (int)blocks_for(plan->n), area->total)
-               : status;
+    LSP_TRY(START(plan, kernel_residual, CONST(b), CONST(q), &area->sums[0]));
+    LSP_TRY(LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                       (int)blocks_for(plan->n), area->total));
+done:
+    return status;
 }
 
 /* ---- for the NAS benchmark ---- */

@@ -82,7 +82,7 @@ ALWAYS vec load_few(const uint32_t *words, int64_t n) {
 }
 
 /* Sorts 1 to 32 words in registers. Overwrites the words up to the next multiple of 16 by padding. */
-ALWAYS void sort_few(uint32_t *words, int64_t n) {
+ALWAYS void sort_few_words(uint32_t *words, int64_t n) {
     vec x[2];
     if (n <= 16) {
         x[0] = load_few(words, n);

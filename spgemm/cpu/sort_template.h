@@ -56,7 +56,7 @@ static int64_t NAME(sort_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work
     const WORD *sorted = work->words;
 #if defined(__AVX512BW__) && defined(SHORT_WORDS)
     if (row->products <= 32) {
-        sort_few(work->words, row->products);
+        sort_few_words(work->words, row->products);
     } else
 #endif
     {

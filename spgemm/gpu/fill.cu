@@ -150,12 +150,12 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     if (work.only != LSP_BIN_NONE && !(update && plan->gpu->summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
-    LSP_TRY(plan->type == LSP_NONE  ? fill<no_value>(plan, &work, C)
+    LSP_TRY(plan->type == LSP_NONE  ? fill_entries<no_value>(plan, &work, C)
             : plan->type == LSP_I64 ? spg_fill_integer(plan, &work, C)
             : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
             : plan->type == LSP_C64 ? spg_fill_complex(plan, &work, C)
-            : plan->type == LSP_F64 ? fill<double>(plan, &work, C)
-                                    : fill<float>(plan, &work, C));
+            : plan->type == LSP_F64 ? fill_entries<double>(plan, &work, C)
+                                    : fill_entries<float>(plan, &work, C));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

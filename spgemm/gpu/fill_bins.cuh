@@ -146,7 +146,7 @@ done:
     return status;
 }
 
-template <typename V> static lsp_status fill(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;

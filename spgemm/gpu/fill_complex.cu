@@ -2,5 +2,5 @@
 #include "fill_bins.cuh"
 
 lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    return fill<complex_value>(plan, work, C);
+    return fill_entries<complex_value>(plan, work, C);
 }

@@ -3,5 +3,5 @@
 #include "integer.cuh"
 
 lsp_status spg_fill_integer(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    return is_minmax(plan) ? fill<minmax_integer>(plan, work, C) : fill<integer_value>(plan, work, C);
+    return is_minmax(plan) ? fill_entries<minmax_integer>(plan, work, C) : fill_entries<integer_value>(plan, work, C);
 }

@@ -3,5 +3,6 @@
 #include "fill_bins.cuh"
 
 lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    return plan->type == LSP_F64 ? fill<minmax<double>>(plan, work, C) : fill<minmax<float>>(plan, work, C);
+    return plan->type == LSP_F64 ? fill_entries<minmax<double>>(plan, work, C)
+                                 : fill_entries<minmax<float>>(plan, work, C);
 }

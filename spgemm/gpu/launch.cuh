@@ -75,7 +75,7 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_opera
                   : LSP_JOIN_##join == LSP_JOIN_FUSED   ? LSP_PRODUCT_##product == LSP_PRODUCT_TIMES                   \
                                                         : LSP_PRODUCT_##product >= LSP_PRODUCT_BOTH,                     \
                   name ": no kernel of the GPU joins these products");
-LSP_SEMIRINGS(GPU_HAS)
+LSP_EACH_SEMIRING(GPU_HAS)
 
 static inline bool is_minmax(const lsp_spgemm_plan *plan) { return lsp_semiring_is_minmax(plan->options.semiring); }
 

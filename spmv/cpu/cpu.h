@@ -20,16 +20,7 @@ enum { LSP_SPMV_PIECE = 1 << 16 };
 /* The first i of 0 .. n with offsets[i] + i >= weight: a border between threads, for rows and entries that count alike.
  */
 static inline int64_t lsp_spmv_first_at(const void *offsets, lsp_type type, int64_t n, int64_t weight) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (lsp_index_at(offsets, type, middle) + middle < weight) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST((int64_t)0, n, i, lsp_index_at(offsets, type, i) + i >= weight);
 }
 
 /* gather.c: vector v of X without gaps; in `dense`, of A.cols elements, if it has some. */

@@ -43,11 +43,11 @@ template <bool PLUS> __device__ inline double spmv_nothing(const spmv_job &job) 
     case id:                                                                                                           \
         return LSP_DO_##join(one, sum);
 template <typename T> __device__ inline T spmv_product(lsp_semiring semiring, T a, T b) {
-    switch (semiring) { LSP_SEMIRINGS(SPMV_PRODUCT_CASE) }
+    switch (semiring) { LSP_EACH_SEMIRING(SPMV_PRODUCT_CASE) }
     return 0;
 }
 __device__ inline double spmv_join_other(lsp_semiring semiring, double sum, double one) {
-    switch (semiring) { LSP_SEMIRINGS(SPMV_JOIN_CASE) }
+    switch (semiring) { LSP_EACH_SEMIRING(SPMV_JOIN_CASE) }
     return sum;
 }
 

@@ -105,16 +105,8 @@ static __global__ void __launch_bounds__(LENGTHS_PLAN_NT) kernel_share_slices(le
     }
     /* a slice without steps costs something too: slice i counts as at + i */
     const int64_t wanted = (p.steps + p.slices) * b / p.blocks;
-    int64_t low = 0, high = p.slices;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if ((int64_t)p.slice[middle].at + middle < wanted) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    p.block_slice[b] = (unsigned)(b == p.blocks ? p.slices : low);
+    const int64_t first = LSP_FIRST((int64_t)0, p.slices, i, (int64_t)p.slice[i].at + i >= wanted);
+    p.block_slice[b] = (unsigned)(b == p.blocks ? p.slices : first);
     if (b == p.blocks) {
         lengths_slice last = {};
         last.at = (unsigned)p.steps;

@@ -69,16 +69,7 @@ template <typename V, typename T, int U> struct propagate_batch {
 
 /* The slice that contains vector `at`. */
 __device__ inline unsigned propagate_find_slice(const propagation &p, unsigned at, unsigned each) {
-    unsigned low = 0, high = p.slices; /* slice_at[low] <= at * each < slice_at[high] */
-    while (high - low > 1) {
-        const unsigned middle = low + (high - low) / 2;
-        if (p.slice_at[middle] / each <= at) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST(1u, p.slices, s, p.slice_at[s] / each > at) - 1;
 }
 
 /* Blocks take equal shares of all vectors. The first vectors of a slice are loaded before the slice has arrived. */

@@ -11,16 +11,7 @@
 
 /* The first row that begins at entry `at` or later. */
 template <typename I> __device__ inline int64_t propagate_find_row(const propagation &p, const I *rowptr, int64_t at) {
-    int64_t low = 0, high = p.rows;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (rowptr[middle] < at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST((int64_t)0, p.rows, row, rowptr[row] >= at);
 }
 
 template <typename I>

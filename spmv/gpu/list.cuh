@@ -78,15 +78,7 @@ __device__ inline void cut_matrix(const spmv_job &job, const spmv_area &area, in
 
 /* The first of the rows `first` .. `last` that begins at entry k or later; `last` if none does. */
 __device__ inline int64_t first_row_from(const spmv_job &job, int64_t first, int64_t last, int64_t k) {
-    while (first < last) {
-        const int64_t middle = (first + last) / 2;
-        if (spmv_rowptr(job, middle) >= k) {
-            last = middle;
-        } else {
-            first = middle + 1;
-        }
-    }
-    return first;
+    return LSP_FIRST(first, last, row, spmv_rowptr(job, row) >= k);
 }
 
 /* The block appends the pieces of the rows first .. last-1, which hold the entries begin .. end-1. Their order in the

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # arrows.sh SOURCE OBJECTS: arrows between files go down only. OBJECTS names a file with the paths of all object files,
-# one a line. There are three rules; a broken rule is printed with the lines that break it:
-#   1. A room includes headers and calls functions of itself and of the rooms below it only (`below`).
+# one a line. There are four rules; a broken rule is printed with the lines that break it:
+#   1. A room includes headers and calls functions of itself and of the rooms below it only (rooms.txt).
 #   2. From another room it includes ROOM/ROOM.h, or a header that the room's README lists as exported. cpu/ and gpu/
 #      include nothing from each other.
 #   3. Headers that include each other form no circle. Neither do source files that call each other.
+#   4. What cpu/ and gpu/ call of the folder around them are leaves: files that call nothing else in that folder.
 set -euo pipefail
 shopt -s lastpipe # complain, at the end of a pipe, sets `failed` in this shell
 source=$1 objects=$2
@@ -20,24 +21,17 @@ complain() { # a sentence, then the lines of standard input, if there are any
     fi
 }
 
-# The rooms that a room may use, besides itself.
-below='
-core:
-segsort: core
-cache_model: core
-gather_scatter: core segsort cache_model
-matrices: core segsort cache_model gather_scatter
-spmv: core segsort cache_model gather_scatter matrices
-solve: core segsort cache_model gather_scatter matrices spmv
-spgemm: core segsort cache_model gather_scatter matrices
-cli:
-bench: cli'
+# The rooms that a room may use, besides itself: rooms.txt, and the tools.
+cd "$source"
+below=$(grep -v '^#' rooms.txt && printf 'cli:\nbench: cli\n')
+mapfile -t folders < <(cut -d: -f1 <<<"$below")
+IFS='|' any=${folders[*]}
+unset IFS
 
 # "from to" for each include line that names a file of the tree, and for each function called in another file.
-cd "$source"
-git ls-files -- core segsort cache_model gather_scatter matrices spmv solve spgemm cli bench 2>/dev/null >"$work/files" || true
+git ls-files -- "${folders[@]}" 2>/dev/null >"$work/files" || true
 [ -s "$work/files" ] || # no repository of git, or an empty one
-    find core segsort cache_model gather_scatter matrices spmv solve spgemm cli bench -type f >"$work/files" 2>/dev/null || true
+    find "${folders[@]}" -type f >"$work/files" 2>/dev/null || true
 grep -E '\.(c|h|cu|cuh|cpp)$' "$work/files" | xargs grep -E '^ *# *include "' /dev/null |
     awk -v files="$work/files" '
         BEGIN { while ((getline file < files) > 0) known[file] = 1 }
@@ -49,13 +43,14 @@ grep -E '\.(c|h|cu|cuh|cpp)$' "$work/files" | xargs grep -E '^ *# *include "' /d
             else if (part[2] in known) print part[1], part[2]
             else if (("cli/" part[2]) in known) print part[1], "cli/" part[2] # a folder that bench has on its path
         }' >"$work/includes"
-xargs nm -A <"$objects" 2>/dev/null | awk '
+xargs nm -A <"$objects" 2>/dev/null | awk -v inside="(^|/)($any)/[^:]*\$" '
     function source_of(path) { # build/core/CMakeFiles/target.dir/status.c.o: core/status.c
         sub(/\.o:.*/, "", path)
         sub(/CMakeFiles\/[^\/]*\.dir\//, "", path)
-        if (!match(path, /(^|\/)(core|segsort|cache_model|gather_scatter|matrices|spmv|solve|spgemm|cli|bench)\/[^:]*$/)) return ""
+        if (!match(path, inside)) return ""
         path = substr(path, RSTART)
         sub(/^\//, "", path)
+        sub(/\/\.\//, "/", path)
         return path
     }
     { file = source_of($0); name = $NF; kind = $(NF - 1) }
@@ -96,6 +91,20 @@ while read -r from to; do
 done <"$work/includes" | complain "A room includes a header that the other one's README does not list as exported:"
 awk '($1 ~ /\/cpu\// && $2 ~ /\/gpu\//) || ($1 ~ /\/gpu\// && $2 ~ /\/cpu\//) { print "  " $1 " -> " $2 }' "$work/includes" |
     complain "cpu/ and gpu/ include each other:"
+
+awk '
+    function folder_of(file) { # without the file, and without cpu/ or gpu/
+        sub(/\/((cpu|gpu)\/.*|[^\/]*$)/, "", file)
+        return file
+    }
+    {
+        if (folder_of($1) != folder_of($2)) next
+        if ($1 !~ /\/(cpu|gpu)\//) why[$1] = $2 " (" $3 ")"
+        else if ($2 !~ /\/(cpu|gpu)\//) { up[++count] = $1 " -> " $2 " (" $3 ")"; into[count] = $2 }
+    }
+    END {
+        for (i = 1; i <= count; i++) if (into[i] in why) print "  " up[i] ", which calls " why[into[i]]
+    }' "$work/calls" | complain "cpu/ and gpu/ call a file around them that calls others in that folder:"
 
 circles() { tsort 2>&1 >/dev/null | sed 's/^tsort: /  /'; }
 awk '{ print $1, $2 }' "$work/includes" | circles | complain "Headers include each other in a circle:"

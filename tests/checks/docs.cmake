@@ -1,3 +1,5 @@
-# Links and file names in the READMEs and in docs/.
-add_test(NAME check_docs COMMAND ${CMAKE_CURRENT_LIST_DIR}/docs.sh)
-set_tests_properties(check_docs PROPERTIES LABELS quick TIMEOUT 60 ENVIRONMENT SOURCE=${PROJECT_SOURCE_DIR})
+# What the sources and pages say of each other: links and file names in Markdown pages, what every room must have, names that stand twice.
+foreach(check docs rooms names)
+  add_test(NAME check_${check} COMMAND ${CMAKE_CURRENT_LIST_DIR}/${check}.sh)
+  set_tests_properties(check_${check} PROPERTIES LABELS quick TIMEOUT 60 ENVIRONMENT SOURCE=${PROJECT_SOURCE_DIR})
+endforeach()

@@ -52,10 +52,9 @@ Test(core, wrong_options_are_refused_with_their_number_and_leave_the_output_alon
 
 Test(core, every_status_has_a_name_and_null_is_answered) {
     for (int s = LSP_OK; s <= LSP_ERR_OVERFLOW; s++) {
-        cr_assert(strncmp(lsp_status_name((lsp_status)s), s ? "LSP_ERR_" : "LSP_OK", 6) == 0);
-        cr_assert(strcmp(lsp_status_name((lsp_status)s), "LSP_ERR_?") != 0, "status %d has no name", s);
+        cr_assert(strncmp(lsp_status_name((lsp_status)s), s ? "LSP_ERR_" : "LSP_OK", 6) == 0, "status %d", s);
     }
-    cr_assert_str_eq(lsp_status_name((lsp_status)99), "LSP_ERR_?");
+    cr_assert_str_eq(lsp_status_name((lsp_status)99), "?");
     cr_assert(lsp_last_error(NULL)[0] != 0);
     cr_assert_eq(lsp_ctx_get_info(NULL, NULL), LSP_ERR_ARGUMENT);
     cr_assert_eq(lsp_ctx_set_max_bytes(NULL, 0), LSP_ERR_ARGUMENT);
@@ -251,12 +250,15 @@ static lsp_status take_and_give(lsp_ctx *ctx, void *data) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     void *out = NULL;
+    lsp_array array = {0};
     for (int i = 1; i <= 100; i++) {
         double *piece = NULL;
         LSP_TRY(LSP_SCRATCH(ctx, i * 100, &piece));
     }
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 10, 8, &out));
+    LSP_TRY(lsp_array_create(ctx, 100, LSP_HOST, &array));
 done:
+    lsp_array_free(&array);
     lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -32,7 +32,7 @@ Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written)
     REFUSED("cannot be in memory", args.n = INT64_MAX / 8);
     REFUSED("cannot be in memory", args.extent = INT64_MAX / 2);
     REFUSED("type LSP_U32", args.index_type = LSP_U32);
-    REFUSED("type LSP_TYPE_?", args.index_type = (lsp_type)99);
+    REFUSED("type ?", args.index_type = (lsp_type)99);
     REFUSED("index, 3 items, is NULL", args.index = NULL);
     REFUSED("multiple of 4", args.index = (char *)index + 1);
     REFUSED("columns, 1 of them, are NULL", args.columns = NULL);

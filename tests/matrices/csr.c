@@ -93,7 +93,7 @@ Test(csr, create_refuses_with_a_sentence) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 entries", lsp_csr_create(ctx, 1, 1, -1, NULL, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_F32",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.col_type = LSP_F32}, &A));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_TYPE_?",
+    must_fail(ctx, LSP_ERR_ARGUMENT, "type ?",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.rowptr_type = (lsp_type)99}, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "values of type LSP_U32",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.val_type = LSP_U32}, &A));
@@ -159,9 +159,9 @@ Test(csr, everything_malformed_is_refused_everywhere) {
     REFUSED(LSP_ERR_ARGUMENT, "row pointers of type LSP_NONE", A->rowptr_type = LSP_NONE);
     REFUSED(LSP_ERR_ARGUMENT, "columns of type LSP_NONE", A->col_type = LSP_NONE);
     REFUSED(LSP_ERR_ARGUMENT, "row pointers of type LSP_F64", A->rowptr_type = LSP_F64);
-    REFUSED(LSP_ERR_ARGUMENT, "columns of type LSP_TYPE_?", A->col_type = (lsp_type)77);
+    REFUSED(LSP_ERR_ARGUMENT, "columns of type ?", A->col_type = (lsp_type)77);
     REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_U64", A->val_type = LSP_U64);
-    REFUSED(LSP_ERR_ARGUMENT, "values of type LSP_TYPE_?", A->val_type = (lsp_type)-1);
+    REFUSED(LSP_ERR_ARGUMENT, "values of type ?", A->val_type = (lsp_type)-1);
     REFUSED(LSP_ERR_ARGUMENT, "place 2", A->where = (lsp_where)2);
     REFUSED(LSP_ERR_ARGUMENT, "rowptr is NULL", A->rowptr = NULL);
     REFUSED(LSP_ERR_ARGUMENT, "col is NULL", A->col = NULL);

@@ -2,10 +2,7 @@
 #include "tests/products.h"
 
 Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
-    int semirings = 0;
-    while (lsp_semiring_name((lsp_semiring)semirings) != NULL) {
-        semirings++;
-    }
+    const int semirings = LSP_SEMIRINGS;
     for (int isa = 0; isa < 3; isa++) {
         lsp_ctx *ctx = test_ctx(2);
         ctx->isa = (lsp_isa)lsp_min(isa, ctx->isa);
@@ -72,7 +69,8 @@ Test(spgemm, semirings_agree_with_the_reference_and_with_what_they_stand_for) {
     }
     cr_assert(strcmp(lsp_semiring_name(LSP_PLUS_TIMES), "plus-times") == 0);
     cr_assert(strcmp(lsp_semiring_name(LSP_PLUS_PAIR), "plus-pair") == 0);
-    cr_assert(lsp_semiring_name((lsp_semiring)-1) == NULL);
+    cr_assert_str_eq(lsp_semiring_name((lsp_semiring)-1), "?");
+    cr_assert_str_eq(lsp_semiring_name((lsp_semiring)LSP_SEMIRINGS), "?");
     const lsp_spgemm_options wrong = {.semiring = (lsp_semiring)semirings};
     must_fail(ctx, LSP_ERR_ARGUMENT, "no semiring", lsp_spgemm(ctx, &A, &A, &wrong, &C, NULL));
     lsp_ctx_destroy(ctx);

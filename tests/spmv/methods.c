@@ -78,7 +78,7 @@ TEST_ON_BOTH(spmv_methods, every_semiring) {
         r.val_type = i % 7 == 0 ? LSP_NONE : r.val_type;
         each_method(ctx, r, i, taken);
     }
-    cr_assert(lsp_semiring_name((lsp_semiring)5) == NULL, "a semiring is missing here");
+    cr_assert(LSP_SEMIRINGS == 5, "a semiring is missing here");
 }
 
 TEST_ON_BOTH(spmv_methods, factors_by_value_and_by_pointer) {

@@ -105,16 +105,8 @@ static void set_slot(const lsp_hash_view *t, void *lines, int64_t slot, uint64_t
 
 /* The first distinct key whose bucket is `bucket` or a later one. */
 static int64_t first_of(const lsp_hash_view *t, int64_t bucket) {
-    int64_t low = 0, high = t->distinct;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (lsp_hash_bucket(lsp_hash_key_at(t->keys, middle, t->wide_keys), t->wide_keys, t->buckets) < bucket) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST((int64_t)0, t->distinct, u,
+                     lsp_hash_bucket(lsp_hash_key_at(t->keys, u, t->wide_keys), t->wide_keys, t->buckets) >= bucket);
 }
 
 static void fill_share(void *data, int64_t begin, int64_t end) {

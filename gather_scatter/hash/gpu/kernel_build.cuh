@@ -13,18 +13,6 @@ enum {
     HASH_LINES = 128                   /* buckets that a block puts together */
 };
 
-/* The length of the prefix of 0 .. n-1 for which `before` holds: a search by all lanes of a warp, 32 places a step. */
-template <typename F> __device__ inline int64_t warp_prefix(int64_t n, F before) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        const int64_t step = (high - low + WARP - 1) / WARP, i = low + (threadIdx.x % WARP + 1) * step - 1;
-        const unsigned votes = __ballot_sync(~0u, i < high && before(min(i, high - 1)));
-        low += __popc(votes) * step;
-        high = min(high, low + step - 1);
-    }
-    return low;
-}
-
 template <typename K> __device__ inline K hash_mix(K key, uint64_t seed) {
     return sizeof(K) == 8 ? (K)lsp_hash_mix64(key, seed) : (K)lsp_hash_mix32((uint32_t)key, seed);
 }

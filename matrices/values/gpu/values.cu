@@ -94,8 +94,8 @@ static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, cons
             double x[2], factor[2];
             if (is_integer(A.val_type)) {
                 const ull row = rows ? (ull)factor_at(A, rows, row_of(A, k, tile.low, tile.high)) : 1;
-                const ull x = (ull)whole_at(A.val_type, val, k) * row * (ull)factor_at(A, cols, col_at(A, k));
-                put_whole(A.val_type, val, k, (int64_t)x);
+                const ull product = (ull)whole_at(A.val_type, val, k) * row * (ull)factor_at(A, cols, col_at(A, k));
+                put_whole(A.val_type, val, k, (int64_t)product);
                 continue;
             }
             get(A.val_type, val, k, x);

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every room of rooms.txt is what CONTRIBUTING.md asks of a room, and the pages know it. SOURCE is the project's folder.
+set -euo pipefail
+cd "$SOURCE"
+long='gather_scatter spgemm' # READMEs that are not short yet
+wrong=0 seen=' '
+complain() { printf '%s\n' "$*" && wrong=$((wrong + 1)); }
+must_exist() { ls $1 >/dev/null 2>&1 || complain "$room: there is no $1"; }
+
+while IFS=: read -r room below; do
+    for lower in $below; do
+        [[ $seen == *" $lower "* ]] || complain "rooms.txt: $lower stands below $room, but not above its line"
+    done
+    seen+="$room "
+    for file in README.md CMakeLists.txt "$room.h"; do must_exist "$room/$file"; done
+    must_exist "tests/$room/*.c"
+    for part in 'How it works' 'Where to change things' 'Tests'; do
+        grep -q "^## $part" "$room/README.md" || complain "$room/README.md: no heading '$part'"
+    done
+    words=$(wc -w <"$room/README.md")
+    [ "$words" -le 400 ] || [[ " $long " == *" $room "* ]] || complain "$room/README.md: $words words; 400 are the limit"
+    if [ -e "include/libsparse/$room.h" ] || grep -q ":.*\b$room\b" rooms.txt; then # others see it
+        grep -q "\b$room/" docs/architecture.md || complain "docs/architecture.md does not draw $room/"
+    fi
+    # Only core has device code that is no GPU's side of something.
+    while read -r file; do
+        [ "$room" = core ] || complain "$file: device code belongs to gpu/"
+    done < <(find "$room" -name '*.cu*' -not -path '*/gpu/*')
+    while read -r file; do complain "$file: the path says the room's name already"; done < <(
+        find "$room" -type f -name "*$room*" -not -path "$room/$room.[ch]" -not -path '*/data/*')
+done < <(grep '^[a-z]' rooms.txt)
+for page in README.md CONTRIBUTING.md tests/README.md; do
+    grep -q 'rooms\.txt' $page || complain "$page does not refer to rooms.txt, which lists the rooms"
+done
+[ $wrong = 0 ]
