@@ -128,3 +128,26 @@ done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
+
+/* ---- rows in order ---- */
+
+lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
+    const lsp_status status = lsp_csr_check_there(ctx, "A", A);
+    return status == LSP_OK ? lsp_csr_sort_rows(ctx, A) : status;
+}
+
+lsp_status lsp_csr_order(lsp_ctx *ctx, const lsp_csr **A, bool sums, lsp_type type, lsp_csr *made) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *from = *A;
+    int64_t row;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, from, sums, &row));
+    if (row < from->rows) {
+        const lsp_csr_types types = {from->rowptr_type, from->col_type, type, type == LSP_NONE, from->where};
+        LSP_TRY(lsp_csr_copy(ctx, from, &types, made));
+        LSP_TRY(lsp_csr_sort_rows(ctx, made));
+        LSP_TRY(sums ? lsp_csr_sum_duplicates(ctx, made, NULL) : LSP_OK);
+        *A = made;
+    }
+done:
+    return status;
+}

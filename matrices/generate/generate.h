@@ -22,7 +22,11 @@ lsp_generator lsp_generate_amg, lsp_generate_nas;
 
 /* Refuses a matrix that does not fit the memory, before anything is allocated. `entries` includes those dropped later.
  */
-lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
+static inline lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries) {
+    lsp_csr_types fit;
+    lsp_status status = lsp_csr_resolve(ctx, cols, entries, LSP_F64, NULL, &fit);
+    return status == LSP_OK ? lsp_csr_check_memory(ctx, rows, entries, &fit) : status;
+}
 
 /* ---- splitmix64: the state is a counter, so draw k needs none of the draws before it ---- */
 

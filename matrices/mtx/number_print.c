@@ -130,7 +130,7 @@ static char *put_name(char *text, bool zero, bool infinite) {
 }
 
 /* Prints the number of these bits, its sign taken off, which has `width` bits of fraction and then the exponent. */
-static inline __attribute__((always_inline)) char *put_number(char *text, uint64_t bits, int width, int most_exponent) {
+static inline __attribute__((always_inline)) char *put_bits(char *text, uint64_t bits, int width, int most_exponent) {
     const uint64_t one = 1, fraction = bits & ((one << width) - 1);
     const int exponent = (int)(bits >> width);
     if (bits == 0 || exponent == most_exponent) {
@@ -148,12 +148,12 @@ char *lsp_print_double(char *text, double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     *text = '-';
-    return put_number(text + (bits >> 63), bits & ~(UINT64_C(1) << 63), 52, 0x7ff);
+    return put_bits(text + (bits >> 63), bits & ~(UINT64_C(1) << 63), 52, 0x7ff);
 }
 
 char *lsp_print_float(char *text, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     *text = '-';
-    return put_number(text + (bits >> 31), bits & 0x7fffffff, 23, 0xff);
+    return put_bits(text + (bits >> 31), bits & 0x7fffffff, 23, 0xff);
 }
