@@ -5,6 +5,7 @@
 #include "number_text.h"
 #include "write.h"
 
+#include <math.h>
 #include <pthread.h>
 
 enum {
@@ -68,6 +69,44 @@ static char *print_entries(const lsp_mtx_writing *work, const lsp_mtx_stretch *p
     return LSP_WITH_BOTH(work->A->val_type, work->A->col_type, print_run, work, part, begin, end, text);
 }
 
+/* ---- values written as integers: each must be whole, and so small that its type holds all integers up to it ---- */
+
+/* Is x whole and below `limit`? Adding 2^52 rounds a smaller number to an integer. */
+LSP_INLINE bool is_whole(double x, double limit) {
+    const double size = fabs(x);
+    return (size < limit) & ((size >= 0x1p52) | (size + 0x1p52 - 0x1p52 == size));
+}
+
+/* The first of the values begin .. end-1 that is not whole; `end` if none. The usual case, none, takes no branch. */
+LSP_INLINE int64_t first_fraction(lsp_type type, double limit, const void *val, int64_t begin, int64_t end) {
+    int fractions = 0;
+    for (int64_t k = begin; k < end; k++) {
+        fractions |= !is_whole(lsp_value_of(type, val, k).re, limit);
+    }
+    for (; fractions && begin < end && is_whole(lsp_value_of(type, val, begin).re, limit); begin++) {
+    }
+    return fractions ? begin : end;
+}
+
+static int64_t whole_until(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end) {
+    const int64_t from = begin - part->begin, to = end - part->begin;
+    return part->begin + (work->A->val_type == LSP_F32 ? first_fraction(LSP_F32, 0x1p24, part->val, from, to)
+                                                       : first_fraction(LSP_F64, 0x1p53, part->val, from, to));
+}
+
+lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
+                                  int64_t begin) {
+    lsp_status status = LSP_OK;
+    const int64_t k = whole_until(work, part, begin, part->end), at = k - part->begin;
+    LSP_REQUIRE(k == part->end, LSP_ERR_ARGUMENT,
+                "the matrix cannot be written as integers: the entry at row %lld, column %lld is %.17g",
+                (long long)(work->first_row + lsp_csr_row_of(work->A, k)) + 1,
+                (long long)lsp_index_at(part->col, work->A->col_type, at) + 1,
+                lsp_value_of(work->A->val_type, part->val, at).re);
+done:
+    return status;
+}
+
 /* ---- runs ---- */
 
 /* The runs of a stretch, and the run whose turn it is to write. */
@@ -106,7 +145,7 @@ static void write_run(void *data, int64_t run, int thread) {
     const lsp_mtx_writing *work = t->work;
     char *text = work->texts + thread * work->run_bytes;
     int64_t begin = t->part->begin + run * run_entries, end = lsp_min(begin + run_entries, t->part->end);
-    const int64_t whole = work->integers ? lsp_mtx_whole_until(work, t->part, begin, end) : end;
+    const int64_t whole = work->integers ? whole_until(work, t->part, begin, end) : end;
     char *stop = print_entries(work, t->part, begin, whole, text);
     put_run(t, run, whole, end, text, (size_t)(stop - text));
     if (thread == 0 && end < work->A->nnz) {

@@ -54,6 +54,18 @@ done:
     return status;
 }
 
+/* Can values of this type be written in this field? */
+static lsp_status check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,
+                "the field of a file is %d: 0 (the field that fits the values) or LSP_MTX_INTEGER is needed",
+                (int)field);
+    LSP_REQUIRE(field == LSP_MTX_REAL || (val_type != LSP_NONE && val_type != LSP_C64), LSP_ERR_ARGUMENT,
+                "a %s cannot be written as integers", val_type == LSP_C64 ? "complex matrix" : "pattern");
+done:
+    return status;
+}
+
 lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_mtx_write_options *options) {
     lsp_status status = LSP_OK;
     if (!ctx) {
@@ -68,7 +80,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
                 (int)symmetry);
-    LSP_TRY(lsp_mtx_check_field(ctx, A->val_type, how.field));
+    LSP_TRY(check_field(ctx, A->val_type, how.field));
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
@@ -105,7 +117,7 @@ lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_wri
     LSP_REQUIRE(!options || options->symmetry == LSP_GENERAL, LSP_ERR_UNSUPPORTED,
                 "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
-    LSP_TRY(lsp_mtx_check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
+    LSP_TRY(check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
 done:
     return status;
 }

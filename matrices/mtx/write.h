@@ -1,4 +1,4 @@
-/* Shared by the files of the Matrix Market writer: write.c calls entries.c, integers.c and symmetry.c. */
+/* Shared by the files of the Matrix Market writer: write.c calls entries.c and symmetry.c. */
 #ifndef LSP_MATRICES_MTX_WRITE_H
 #define LSP_MATRICES_MTX_WRITE_H
 
@@ -24,15 +24,9 @@ typedef struct lsp_mtx_stretch { /* the entries begin .. end-1 of A, on the host
 /* Prints all entries to the sink. Takes scratch; sets work->threads, texts and run_bytes. */
 lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_sink *sink);
 
-/* The first of the entries begin .. end-1 whose value would not be printed as an integer; `end` if none. */
-int64_t lsp_mtx_whole_until(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end);
-
 /* Refuses the first entry from `begin` on whose value is not whole; the message has its place and value. */
 lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
                                   int64_t begin);
-
-/* Can values of this type be written in this field? */
-lsp_status lsp_mtx_check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field);
 
 /* Checks that A, on the host, has the symmetry work->symmetry. Sets work->entries to the number at and below the
  * diagonal. */

@@ -63,8 +63,7 @@ extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const l
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     faults *there = NULL, found;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_check, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)found.start);

@@ -47,9 +47,8 @@ extern "C" lsp_status lsp_csr_first_difference_cuda(lsp_ctx *ctx, const lsp_csr 
     size_t mark = lsp_scratch_mark(ctx);
     pattern_faults *found = NULL;
     lsp_csr_spot *there = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
+    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *found, (void **)&found));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(found, 0xFF, sizeof *found, (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_patterns, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), view(B), found));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_name_difference, 1, 1, 0, view(A), view(B), found, there));
     LSP_TRY(lsp_cuda_read(ctx, spot, there, sizeof *spot));
@@ -62,15 +61,7 @@ done:
 
 /* The first of entries begin .. end-1 whose column is at least `column`; they ascend. */
 static __device__ int64_t lower_bound(const gpu_csr &A, int64_t begin, int64_t end, int64_t column) {
-    while (begin < end) {
-        const int64_t middle = begin + (end - begin) / 2;
-        if (col_at(A, middle) < column) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
+    return LSP_FIRST(begin, end, middle, col_at(A, middle) >= column);
 }
 
 /* The entry of B that belongs to entry k of A, in row i: the r-th of its column if k is the r-th. -1 if none. */
@@ -182,8 +173,7 @@ extern "C" lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     unsigned *there = NULL, lost = 0;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_symmetry, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), view(T), there));
     LSP_TRY(lsp_cuda_read(ctx, &lost, there, sizeof lost));
     stats->pattern_symmetric = !(lost & LOST_PATTERN);

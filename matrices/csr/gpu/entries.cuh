@@ -9,15 +9,7 @@ enum { ENTRY_TILE = 256 };
 
 /* The row of entry k, which is one of low .. high. */
 static inline __device__ int64_t row_of(const gpu_csr &A, int64_t k, int64_t low, int64_t high) {
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (rowptr_at(A, middle + 1) <= k) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST(low, high, middle, rowptr_at(A, middle + 1) > k);
 }
 
 /* The row of entry k, which is not below `low`; the whole warp searches, 33 times fewer rows a step. */
@@ -69,8 +61,7 @@ template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t no
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     ull *there = NULL, found = ~0ull;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
     LSP_TRY(launch(there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     *first = found == ~0ull ? none : (int64_t)found;

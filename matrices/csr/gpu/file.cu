@@ -16,16 +16,7 @@ static __global__ void kernel_rows(gpu_csr A, void *rows, bool wide) {
 /* rowptr[i] = the number of sorted rows below i. */
 static __global__ void kernel_starts(gpu_csr B, void *rowptr, const void *sorted, bool wide) {
     EACH_ITEM(i, B.rows + 1) {
-        int64_t low = 0, high = B.nnz;
-        while (low < high) {
-            const int64_t middle = low + (high - low) / 2;
-            if (index_at(sorted, wide, middle) < i) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        index_set(rowptr, B.wide_rowptr, i, low);
+        index_set(rowptr, B.wide_rowptr, i, LSP_FIRST(0, B.nnz, middle, index_at(sorted, wide, middle) >= i));
     }
 }
 

@@ -19,17 +19,9 @@ static __device__ double magnitude(const gpu_csr &A, int64_t k) {
 }
 
 static __device__ bool has_entry(const gpu_csr &M, int64_t i, int64_t column) {
-    int64_t low = rowptr_at(M, i), high = rowptr_at(M, i + 1);
-    const int64_t end = high;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (col_at(M, middle) < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < end && col_at(M, low) == column;
+    const int64_t end = rowptr_at(M, i + 1);
+    const int64_t k = LSP_FIRST(rowptr_at(M, i), end, middle, col_at(M, middle) >= column);
+    return k < end && col_at(M, k) == column;
 }
 
 static __device__ bool is_small(const gpu_csr &A, int64_t k, double tolerance) { /* a NaN is not */

@@ -67,15 +67,7 @@ static __device__ inline int64_t row_with(const gpu_merge &m, int64_t d, int64_t
 /* How many entries of A stand before item d, given that it is low .. high; a_col and b_col read columns. */
 template <typename A_COL, typename B_COL>
 static __device__ inline int64_t split(int64_t d, int64_t low, int64_t high, A_COL a_col, B_COL b_col) {
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (a_col(middle) <= b_col(d - 1 - middle)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST(low, high, middle, a_col(middle) > b_col(d - 1 - middle));
 }
 
 /* cuts[t] = where tile t begins; cuts[tiles] = the end. */
@@ -353,8 +345,7 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
     merge_facts *there = NULL, facts = {};
     bool equal;
     lsp_csr made = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
     if (tiles > 0) {
         LSP_TRY((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
     }

@@ -51,8 +51,7 @@ extern "C" lsp_status lsp_csr_invert_cuda(lsp_ctx *ctx, const char *what, const 
     if (n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(there, 0xFF, sizeof *there, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
     LSP_TRY(type == LSP_I64 ? invert<ull>(ctx, order, inverse, n, there)
                             : invert<uint32_t>(ctx, order, inverse, n, there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));

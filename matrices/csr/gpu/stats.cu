@@ -155,18 +155,6 @@ static void read_facts(const lsp_csr *A, const ull *words, lsp_csr_row_facts *fa
     facts->strict = words[REPEATS] == 0;
 }
 
-/* Scratch on the GPU, all zero. */
-static lsp_status zeros(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory) {
-    lsp_status status = LSP_OK;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory));
-    if (count > 0) {
-        LSP_TRY(LSP_CUDA_CALL(
-            ctx, cudaMemsetAsync(*memory, 0, (size_t)count * item_bytes, (cudaStream_t)lsp_cuda_stream(ctx))));
-    }
-done:
-    return status;
-}
-
 /* Fewer blocks than items would allow: each gives its facts to the grid by atomics. */
 static int64_t blocks_for_facts(int64_t items) { return lsp_min(blocks_for_items(items), 1 << 11); }
 
@@ -175,10 +163,10 @@ extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp
     size_t mark = lsp_scratch_mark(ctx);
     ull *there = NULL, words[WORDS];
     row_notes notes = {};
-    LSP_TRY(zeros(ctx, WORDS, sizeof *there, (void **)&there));
-    LSP_TRY(zeros(ctx, A->rows, sizeof *notes.flags, (void **)&notes.flags));
+    LSP_TRY(scratch_of(ctx, 0, WORDS, sizeof *there, (void **)&there));
+    LSP_TRY(scratch_of(ctx, 0, A->rows, sizeof *notes.flags, (void **)&notes.flags));
     if (A->rows == A->cols) {
-        LSP_TRY(zeros(ctx, A->rows, sizeof *notes.products, (void **)&notes.products));
+        LSP_TRY(scratch_of(ctx, 0, A->rows, sizeof *notes.products, (void **)&notes.products));
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, view(A), there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, view(A), notes, there));
@@ -194,7 +182,7 @@ extern "C" lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, 
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     ull *there = NULL, words[WORDS];
-    LSP_TRY(zeros(ctx, WORDS, sizeof *there, (void **)&there));
+    LSP_TRY(scratch_of(ctx, 0, WORDS, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(T->rows), NT, 0, view(T), there));
     LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
     stats->empty_cols = (int64_t)words[HISTOGRAM];

@@ -84,6 +84,15 @@ static inline int64_t blocks_for_items(int64_t items) {
 #define EACH_ROW(i, rows)                                                                                              \
     for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < (rows); i += (int64_t)gridDim.x * WARPS)
 #define EACH_ITEM(i, n) for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < (n); i += (int64_t)gridDim.x * NT)
+/* Scratch on the GPU whose bytes are all `byte`. */
+static inline lsp_status scratch_of(lsp_ctx *ctx, int byte, int64_t count, size_t item_bytes, void **memory) {
+    lsp_status status = lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory);
+    if (status == LSP_OK && count > 0) {
+        const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
+        status = LSP_CUDA_CALL(ctx, cudaMemsetAsync(*memory, byte, (size_t)count * item_bytes, stream));
+    }
+    return status;
+}
 /* *index = array[i], on the host. Waits. */
 static inline lsp_status read_index(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
     const int64_t bytes = (int64_t)lsp_type_bytes(type);

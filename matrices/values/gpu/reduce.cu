@@ -33,16 +33,7 @@ static __global__ void kernel_count_pieces(gpu_lists in, int64_t *pieces) {
 
 /* The list of a piece: the last that begins at it or before. */
 static __device__ int64_t list_of(const int64_t *pieces, int64_t count, int64_t piece) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (pieces[middle + 1] <= piece) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return LSP_FIRST(0, count - 1, middle, pieces[middle + 1] > piece);
 }
 
 /* Joins each piece by LANES lanes. Lane l holds the partial results l, l + LANES, ... `single`: each list is a piece.
