@@ -21,7 +21,7 @@ struct triples {
     std::vector<double> val;
 };
 
-template <typename T> bool parse_number(const char *&at, const char *end, T &x) {
+template <typename T> bool charconv_number(const char *&at, const char *end, T &x) {
     while (at < end && *at == ' ') {
         at++;
     }
@@ -30,7 +30,7 @@ template <typename T> bool parse_number(const char *&at, const char *end, T &x) 
     return result.ec == std::errc();
 }
 
-bool parse_value(const char *&at, const char *end, double &x) {
+bool charconv_value(const char *&at, const char *end, double &x) {
     at += at < end && *at == ' ';
     const auto result = fast_float::from_chars(at, end, x);
     at = result.ptr;
@@ -46,14 +46,15 @@ bool head(FILE *file, triples &t) {
     while (fgets(line, sizeof line, file) && line[0] == '%') {
     }
     const char *at = line, *end = line + strlen(line);
-    return parse_number(at, end, t.rows) && parse_number(at, end, t.cols) && parse_number(at, end, t.nnz);
+    return charconv_number(at, end, t.rows) && charconv_number(at, end, t.cols) && charconv_number(at, end, t.nnz);
 }
 
-bool parse_entries(const char *at, const char *end, triples &t) {
+bool charconv_entries(const char *at, const char *end, triples &t) {
     while (at < end) {
         int32_t i, j;
         double x = 1;
-        if (!parse_number(at, end, i) || !parse_number(at, end, j) || (!t.pattern && !parse_value(at, end, x))) {
+        if (!charconv_number(at, end, i) || !charconv_number(at, end, j) ||
+            (!t.pattern && !charconv_value(at, end, x))) {
             return false;
         }
         at++; // the newline
@@ -82,7 +83,7 @@ void *read_triples(const char *path) try {
         while (full > 0 && buffer[full - 1] != '\n') {
             full--;
         }
-        if (!parse_entries(buffer.data(), buffer.data() + full, *t)) {
+        if (!charconv_entries(buffer.data(), buffer.data() + full, *t)) {
             return nullptr;
         }
         kept = kept + got - full;

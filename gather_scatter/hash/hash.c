@@ -77,7 +77,7 @@ static lsp_status make_lines(lsp_hash *table, double load) {
     const double wanted = (double)view->distinct / (slots * (load > 0 ? load : default_load));
     view->buckets = (uint32_t)(wanted < 2 ? 2 : wanted > UINT32_MAX - 1.0 ? UINT32_MAX - 1.0 : wanted + 1);
     LSP_TRY(lsp_alloc(table->ctx, table->where, view->buckets, LSP_HASH_LINE, &table->lines));
-    LSP_TRY(lsp_hash_backend_of(table->where)->fill(table->ctx, view, table->lines));
+    LSP_TRY(lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view, table->lines));
     view->lines = table->lines;
 done:
     return status;

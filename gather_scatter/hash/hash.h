@@ -166,13 +166,13 @@ typedef struct lsp_hash_backend {
     /* Sets the distinct keys and heads. */
     lsp_status (*compact)(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
                           int64_t *heads);
-    lsp_status (*fill)(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
+    lsp_status (*fill_lines)(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
     lsp_status (*find)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
     /* offsets[0 .. n]: prefix sums of the matches; at: NULL, or each probe's lsp_hash_match.at. */
     lsp_status (*count)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
                         uint64_t *at);
-    lsp_status (*gather)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
-                         const uint64_t *at, int64_t total);
+    lsp_status (*fetch)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
+                        const uint64_t *at, int64_t total);
     lsp_status (*some)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
 } lsp_hash_backend;
 lsp_status lsp_hash_mix_cpu(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed);

@@ -90,7 +90,7 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
     LSP_REQUIRE(all <= probes->capacity || table->info.value_bytes == 0, LSP_ERR_OVERFLOW,
                 "%lld matches do not fit an array for %lld", (long long)all, (long long)probes->capacity);
     if (all > 0 && table->info.value_bytes > 0) {
-        LSP_TRY(backend->gather(ctx, &table->view, probes, offsets, at, all));
+        LSP_TRY(backend->fetch(ctx, &table->view, probes, offsets, at, all));
     }
     LSP_TRY(copy_offsets(table, probes->offsets, offsets, probes->n + 1));
 done:

@@ -5,18 +5,32 @@
 
 enum { least_share = 1 << 15 };
 
-/* Calls piece(data, i, begin, end) for the part of each matrix i in the share first .. last-1; begin and end are
- * numbers within the matrix. */
-static void for_pieces(const lsp_batch_span *spans, int64_t count, bool pointers, int64_t first, int64_t last,
-                       void (*piece)(void *data, int64_t i, int64_t begin, int64_t end), void *data) {
-    for (int64_t i = lsp_batch_find(spans, pointers, first, 0, count - 1); first < last; i++) {
-        const int64_t start = lsp_batch_first(spans, pointers, i);
-        const int64_t stop = lsp_min(lsp_batch_first(spans, pointers, i + 1), last);
+/* What is called for the part of a matrix that lies in a thread's share: begin and end are numbers within matrix i. */
+typedef void piece(void *data, int64_t i, int64_t begin, int64_t end);
+typedef struct pieces {
+    const lsp_batch_span *spans;
+    int64_t count;
+    bool pointers; /* the shares are of row pointers, else of entries */
+    piece *f;
+    void *data;
+} pieces;
+
+static void do_share(void *data, int64_t first, int64_t last) {
+    const pieces *p = data;
+    for (int64_t i = lsp_batch_find(p->spans, p->pointers, first, 0, p->count - 1); first < last; i++) {
+        const int64_t start = lsp_batch_first(p->spans, p->pointers, i);
+        const int64_t stop = lsp_min(lsp_batch_first(p->spans, p->pointers, i + 1), last);
         if (first < stop) {
-            piece(data, i, first - start, stop - start);
+            p->f(p->data, i, first - start, stop - start);
             first = stop;
         }
     }
+}
+
+/* Calls f for all `n` row pointers or entries of the stack, by threads. */
+static void for_pieces(lsp_ctx *ctx, const lsp_batch_span *spans, int64_t count, bool pointers, int64_t n, piece *f,
+                       void *data) {
+    lsp_for_shares(ctx, n, least_share, do_share, &(pieces){spans, count, pointers, f, data});
 }
 
 /* ---- factors ---- */
@@ -54,11 +68,6 @@ static void pointer_piece(void *data, int64_t i, int64_t begin, int64_t end) {
         lsp_lower(&g->fault, i);
     }
 }
-static void pointer_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    for_pieces(g->f->spans, g->f->count, true, begin, end, pointer_piece, data);
-}
-
 LSP_INLINE bool copy_columns(lsp_type from, lsp_type to, const lsp_batch_span *a, const lsp_csr *stack, int64_t begin,
                              int64_t end) {
     bool bad = false;
@@ -80,11 +89,6 @@ static void column_piece(void *data, int64_t i, int64_t begin, int64_t end) {
         lsp_lower(&g->fault, i);
     }
 }
-static void column_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    for_pieces(g->f->spans, g->f->count, false, begin, end, column_piece, data);
-}
-
 static void value_piece(void *data, int64_t i, int64_t begin, int64_t end) {
     const lsp_batch_factor *f = ((const gathering *)data)->f;
     const lsp_batch_span *a = &f->spans[i];
@@ -92,20 +96,15 @@ static void value_piece(void *data, int64_t i, int64_t begin, int64_t end) {
     memcpy((char *)f->stack.val + (size_t)(a->entry_at + begin) * bytes, (const char *)a->val + (size_t)begin * bytes,
            (size_t)(end - begin) * bytes);
 }
-static void value_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    for_pieces(g->f->spans, g->f->count, false, begin, end, value_piece, data);
-}
-
 lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault) {
     gathering g = {.f = f, .fault = f->count};
     if (structure) {
-        lsp_for_shares(ctx, f->stack.rows + f->count, least_share, pointer_share, &g);
-        lsp_for_shares(ctx, f->stack.nnz, least_share, column_share, &g);
+        for_pieces(ctx, f->spans, f->count, true, f->stack.rows + f->count, pointer_piece, &g);
+        for_pieces(ctx, f->spans, f->count, false, f->stack.nnz, column_piece, &g);
         *fault = g.fault;
     }
     if (f->stack.val_type != LSP_NONE) {
-        lsp_for_shares(ctx, f->stack.nnz, least_share, value_share, &g);
+        for_pieces(ctx, f->spans, f->count, false, f->stack.nnz, value_piece, &g);
     }
     return LSP_OK;
 }
@@ -117,14 +116,9 @@ static void shift_piece(void *data, int64_t i, int64_t begin, int64_t end) {
         lsp_index_set(f->T.col, f->T.col_type, k, lsp_csr_col(&f->T, k) - a->row_at);
     }
 }
-static void shift_share(void *data, int64_t begin, int64_t end) {
-    const lsp_batch_factor *f = data;
-    for_pieces(f->spans, f->count, false, begin, end, shift_piece, data);
-}
-
 lsp_status lsp_batch_shift_cpu(lsp_ctx *ctx, const lsp_batch_factor *f) {
     lsp_batch_factor own = *f;
-    lsp_for_shares(ctx, f->T.nnz, least_share, shift_share, &own);
+    for_pieces(ctx, f->spans, f->count, false, f->T.nnz, shift_piece, &own);
     return LSP_OK;
 }
 
@@ -144,11 +138,6 @@ static void rebase_piece(void *data, int64_t i, int64_t begin, int64_t end) {
         lsp_index_set(to->rowptr, to->type, at + r, lsp_csr_rowptr(to->r->W, c->row_at + r) - base);
     }
 }
-static void rebase_share(void *data, int64_t begin, int64_t end) {
-    const rebasing *to = data;
-    for_pieces(to->r->spans, to->r->count, true, begin, end, rebase_piece, data);
-}
-
 lsp_status lsp_batch_ends_cpu(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) {
     (void)ctx;
     for (int64_t i = 0; i <= r->count; i++) {
@@ -158,7 +147,7 @@ lsp_status lsp_batch_ends_cpu(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) 
 }
 
 lsp_status lsp_batch_rebase_cpu(lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr) {
-    lsp_for_shares(ctx, r->W->rows + r->count, least_share, rebase_share,
-                   &(rebasing){.r = r, .type = type, .rowptr = rowptr});
+    for_pieces(ctx, r->spans, r->count, true, r->W->rows + r->count, rebase_piece,
+               &(rebasing){.r = r, .type = type, .rowptr = rowptr});
     return LSP_OK;
 }

@@ -143,19 +143,14 @@ extern "C" lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const lsp_batch_factor
     {
         const gpu_spans entries = {there, f->count, f->stack.nnz, false};
         LSP_TRY(structure ? gather_structure(ctx, f, &entries, fault) : LSP_OK);
-        if (f->stack.val_type == LSP_F64 || f->stack.val_type == LSP_I64) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<uint64_t>, blocks_for(ctx, &entries), NT, 0, entries,
-                               (uint64_t *)f->stack.val));
-        } else if (f->stack.val_type == LSP_BOOL) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<uint8_t>, blocks_for(ctx, &entries), NT, 0, entries,
-                               (uint8_t *)f->stack.val));
-        } else if (f->stack.val_type == LSP_F32 || f->stack.val_type == LSP_I32) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<uint32_t>, blocks_for(ctx, &entries), NT, 0, entries,
-                               (uint32_t *)f->stack.val));
-        } else if (f->stack.val_type == LSP_C64) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_values<complex_pair>, blocks_for(ctx, &entries), NT, 0, entries,
-                               (complex_pair *)f->stack.val));
-        }
+        const size_t bytes = lsp_type_bytes(f->stack.val_type);
+#define VALUES(T) LSP_LAUNCH(ctx, kernel_values<T>, blocks_for(ctx, &entries), NT, 0, entries, (T *)f->stack.val)
+        LSP_TRY(bytes == 0   ? LSP_OK
+                : bytes == 1 ? VALUES(uint8_t)
+                : bytes == 4 ? VALUES(uint32_t)
+                : bytes == 8 ? VALUES(uint64_t)
+                             : VALUES(complex_pair));
+#undef VALUES
     }
 done:
     lsp_scratch_release(ctx, mark);

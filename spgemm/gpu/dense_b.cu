@@ -60,17 +60,11 @@ template <typename V> static lsp_status start_fill(lsp_spgemm_plan *plan, const 
 }
 
 lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
-    const bool wide = plan->type == LSP_F64;
     spg_job job = job_of(plan, operands);
     job.col = C->col;
     job.val = C->val;
     job.wide_col = C->col_type == LSP_I64;
-    return plan->type == LSP_NONE  ? start_fill<no_value>(plan, &job, update, C)
-           : plan->type == LSP_C64 ? start_fill<complex_value>(plan, &job, update, C)
-           : plan->type == LSP_I64 ? (is_minmax(plan) ? start_fill<minmax_integer>(plan, &job, update, C)
-                                                      : start_fill<integer_value>(plan, &job, update, C))
-           : is_minmax(plan)       ? (wide ? start_fill<minmax<double>>(plan, &job, update, C)
-                                           : start_fill<minmax<float>>(plan, &job, update, C))
-           : wide                  ? start_fill<double>(plan, &job, update, C)
-                                   : start_fill<float>(plan, &job, update, C);
+#define FILL(V) start_fill<V>(plan, &job, update, C)
+    return SPG_WITH_VALUE(plan, FILL);
+#undef FILL
 }

@@ -55,14 +55,7 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
 #define MULTIPLY(V)                                                                                                    \
     (wide ? multiply<int64_t, V>(plan, &job, &sums, touched, counts)                                                   \
           : multiply<uint32_t, V>(plan, &job, &sums, touched, counts))
-        LSP_TRY(plan->type == LSP_NONE                     ? MULTIPLY(no_value)
-                : plan->type == LSP_I64 && is_minmax(plan) ? MULTIPLY(minmax_integer)
-                : plan->type == LSP_I64                    ? MULTIPLY(integer_value)
-                : plan->type == LSP_F64 && is_minmax(plan) ? MULTIPLY(minmax<double>)
-                : plan->type == LSP_F64                    ? MULTIPLY(double)
-                : plan->type == LSP_C64                    ? MULTIPLY(complex_value)
-                : is_minmax(plan)                          ? MULTIPLY(minmax<float>)
-                                                           : MULTIPLY(float));
+        LSP_TRY(SPG_WITH_VALUE(plan, MULTIPLY));
 #undef MULTIPLY
     }
     LSP_TRY(lsp_filter_take_cuda(ctx, &sums, touched, counts, &types, C));

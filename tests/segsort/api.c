@@ -31,7 +31,7 @@ Test(segsort_api, malformed_arguments_are_refused_and_nothing_is_written) {
     int32_t offsets[] = {0, 2, 4}, falling[] = {0, 3, 2}, negative[] = {-1, 2, 4}, beyond[] = {0, 2, 5}, count[2];
     int32_t ends[] = {2, 4}, one_end_beyond[] = {2, 5}, overlapping[] = {3, 4}, swapped[] = {2, 0},
             swapped_ends[] = {4, 3};
-    uint32_t keys[] = {4, 3, 2, 1, 0, 0}, keys_out[] = {9, 9, 9, 9}, values[8] = {0}, values_out[4] = {0};
+    uint32_t keys[] = {4, 3, 2, 1, 0, 0}, keys_out[6] = {9, 9, 9, 9}, values[8] = {0}, values_out[4] = {0};
     float reals[] = {1, 2, 3, 4};
     uint64_t wide[4] = {0};
     const lsp_segsort_args good = {.n = 4,

@@ -224,8 +224,8 @@ static void gather_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static lsp_status gather(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
-                         const uint64_t *at, int64_t total) {
+static lsp_status fetch(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
+                        const uint64_t *at, int64_t total) {
     search_job job = {.table = t, .probes = probes, .offsets = (int64_t *)offsets, .at = (uint64_t *)at};
     (void)total;
     lsp_for_shares(ctx, probes->n, WORTH_A_THREAD, gather_share, &job);
@@ -264,8 +264,8 @@ static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
 const lsp_hash_backend lsp_hash_cpu = {.mix = lsp_hash_mix_cpu,
                                        .count_distinct = lsp_hash_count_distinct_cpu,
                                        .compact = lsp_hash_compact_cpu,
-                                       .fill = lsp_hash_fill_cpu,
+                                       .fill_lines = lsp_hash_fill_cpu,
                                        .find = find,
                                        .count = count,
-                                       .gather = gather,
+                                       .fetch = fetch,
                                        .some = some};

@@ -108,8 +108,8 @@ done:
     return status;
 }
 
-static lsp_status gather(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
-                         const uint64_t *at, int64_t total) {
+static lsp_status fetch(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,
+                        const uint64_t *at, int64_t total) {
 #define START(kind, V)                                                                                                 \
     LSP_LAUNCH(ctx, (kernel_hash_gather<kind, V>), lsp_ceil_div(total, HASH_GATHER), HASH_NT, 0, *t, probes->n,        \
                offsets, at, total, (V *)probes->values)
@@ -139,4 +139,4 @@ static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
 #undef START
 }
 
-const lsp_hash_backend lsp_hash_cuda = {mix, count_distinct, compact, fill, find, count, gather, some};
+const lsp_hash_backend lsp_hash_cuda = {mix, count_distinct, compact, fill, find, count, fetch, some};
