@@ -25,30 +25,51 @@ typedef struct lsp_grid {
     size_t shared;
 } lsp_grid;
 
-/* Launches one of several independent kernels (programmatic dependent launch, compute capability 9.0 and later). Each
- * kernel but the first may start once all blocks of the previous one have started; it ends after it. The first launch
- * sets *beside, which is false before. Each kernel calls lsp_let_next_begin and lsp_end_after_previous. A kernel that
- * depends on the one before it calls lsp_wait_for_previous instead, in every thread: then only its start overlaps. */
+/* A launch with one attribute, or with none if attributes is 0. */
 template <typename Kernel, typename... P>
-static inline lsp_status lsp_launch_beside(lsp_ctx *ctx, bool *beside, const char *failed, Kernel kernel, lsp_grid grid,
-                                           const P &...arguments) {
-    cudaLaunchAttribute overlap = {};
+static inline lsp_status lsp_launch_with(lsp_ctx *ctx, cudaLaunchAttribute attribute, unsigned attributes,
+                                         const char *failed, Kernel kernel, lsp_grid grid, const P &...arguments) {
     cudaLaunchConfig_t config = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = dim3((unsigned)grid.blocks);
     config.blockDim = dim3((unsigned)grid.threads);
     config.dynamicSmemBytes = grid.shared;
     config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    config.attrs = &overlap;
-    config.numAttrs = *beside && lsp_cuda_get_chip(ctx)->compute >= 90;
-    *beside = true;
+    config.attrs = &attribute;
+    config.numAttrs = attributes;
     lsp_cuda_enter(ctx);
     return lsp_cuda_leave(ctx, (int)cudaLaunchKernelEx(&config, kernel, arguments...), failed);
 }
-#define LSP_LAUNCH_BESIDE(ctx, beside, kernel, blocks, threads, shared, ...)                                           \
-    lsp_launch_beside((ctx), (beside), #kernel " could not be started", kernel,                                        \
-                      lsp_grid{(int64_t)(blocks), (int)(threads), (size_t)(shared)}, __VA_ARGS__)
+#define LSP_LAUNCH_WITH(ctx, attribute, attributes, kernel, blocks, threads, shared, ...)                              \
+    lsp_launch_with((ctx), (attribute), (attributes), #kernel " could not be started", kernel,                         \
+                    lsp_grid{(int64_t)(blocks), (int)(threads), (size_t)(shared)}, __VA_ARGS__)
+
+/* Launches one of several independent kernels (programmatic dependent launch, compute capability 9.0 and later). Each
+ * kernel but the first may start once all blocks of the previous one have started; it ends after it. The first launch
+ * sets *beside, which is false before. Each kernel calls lsp_let_next_begin and lsp_end_after_previous. A kernel that
+ * depends on the one before it calls lsp_wait_for_previous instead, in every thread: then only its start overlaps. */
+#define LSP_LAUNCH_BESIDE(ctx, beside, ...)                                                                            \
+    LSP_LAUNCH_WITH(ctx, lsp_overlap(), lsp_may_overlap((ctx), (beside)), __VA_ARGS__)
+static inline cudaLaunchAttribute lsp_overlap() {
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    return overlap;
+}
+static inline bool lsp_may_overlap(lsp_ctx *ctx, bool *beside) {
+    const bool may = *beside && lsp_cuda_get_chip(ctx)->compute >= 90;
+    *beside = true;
+    return may;
+}
+
+/* If `together`, the driver runs all blocks of the kernel at the same time or refuses, so that they may wait for each
+ * other. */
+#define LSP_LAUNCH_TOGETHER(ctx, together, ...) LSP_LAUNCH_WITH(ctx, lsp_cooperation(), (together), __VA_ARGS__)
+static inline cudaLaunchAttribute lsp_cooperation() {
+    cudaLaunchAttribute cooperation = {};
+    cooperation.id = cudaLaunchAttributeCooperative;
+    cooperation.val.cooperative = 1;
+    return cooperation;
+}
 
 /* Lets a kernel use `bytes` bytes of dynamic shared memory. */
 template <typename Kernel> static inline lsp_status lsp_allow_shared(lsp_ctx *ctx, Kernel *kernel, size_t bytes) {

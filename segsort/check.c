@@ -88,75 +88,61 @@ static bool bounds_are_good(const int64_t *offsets, int64_t first, int64_t last,
     return negative >> 63 == 0;
 }
 
-enum { CHECKED_PART = 1024, MOST_SHARES = 64 };
-
-typedef struct bounds_check {
+/* A search for the first segment that is refused, by threads. */
+typedef struct segments_check {
     const lsp_segsort_args *args;
-    int64_t longest;
-    int shares;
-    int64_t bad[MOST_SHARES]; /* the first malformed segment of each share */
-} bounds_check;
+    int64_t longest; /* items that a segment may have */
+    int64_t bad;     /* the first segment refused so far; the number of segments if there is none */
+} segments_check;
 
-/* The first malformed segment among first .. last-1, or `none`. */
-static int64_t first_bad(const bounds_check *c, int64_t first, int64_t last, int64_t none) {
-    for (int64_t s = first; s < last; s++) {
-        int64_t from, to;
-        lsp_segsort_bounds(c->args, s, &from, &to);
-        if (from < 0 || to < from || to > c->args->n || to - from > c->longest) {
-            return s;
-        }
-    }
-    return none;
-}
+enum { CHECKED_SHARE = 1 << 16 /* segments of a thread, at least */ };
 
-static void check_share(void *data, int64_t share, int thread) {
-    bounds_check *c = data;
+static void find_malformed(void *data, int64_t first, int64_t last) {
+    enum { PART = 1024 };
+    segments_check *c = data;
     const lsp_segsort_args *args = c->args;
     const bool usual = args->offsets && args->ends == NULL && args->offset_type == LSP_I64;
-    int64_t begin, end, bad = args->segments;
-    (void)thread;
-    lsp_share(args->segments, (int)share, c->shares, &begin, &end);
-    for (int64_t part = begin; part < end && bad == args->segments; part += CHECKED_PART) {
-        const int64_t last = lsp_min(part + CHECKED_PART, end);
-        if (!usual || !bounds_are_good(args->offsets, part, last, args->n, c->longest)) {
-            bad = first_bad(c, part, last, bad);
+    for (int64_t part = first; part < last; part += PART) {
+        const int64_t end = lsp_min(part + PART, last);
+        if (usual && bounds_are_good(args->offsets, part, end, args->n, c->longest)) {
+            continue;
+        }
+        for (int64_t s = part; s < end; s++) {
+            int64_t from, to;
+            lsp_segsort_bounds(args, s, &from, &to);
+            if (from < 0 || to < from || to > args->n || to - from > c->longest) {
+                lsp_lower(&c->bad, s);
+                return;
+            }
         }
     }
-    c->bad[share] = bad;
 }
 
 /* Refuses malformed segments and names the first one. */
 static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
-    int64_t bad = args->segments, begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
-    bounds_check check = {.args = args, .longest = longest};
-    check.shares = (int)lsp_min(lsp_threads_for(ctx, args->segments, 1 << 16), MOST_SHARES);
-    lsp_for_parts(ctx, check.shares, check.shares, check_share, &check);
-    for (int share = 0; share < check.shares; share++) {
-        bad = lsp_min(bad, check.bad[share]);
-    }
+    int64_t begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
+    segments_check check = {.args = args, .longest = longest, .bad = args->segments};
+    lsp_for_shares(ctx, args->segments, CHECKED_SHARE, find_malformed, &check);
+    const long long bad = check.bad;
     if (bad == args->segments) {
         return LSP_OK;
     }
     lsp_segsort_bounds(args, bad, &begin, &end);
-    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at item %lld, but its end %lld is smaller",
-                (long long)bad, (long long)begin, (long long)end);
+    LSP_REQUIRE(begin <= end, LSP_ERR_ARGUMENT, "segment %lld begins at item %lld, but its end %lld is smaller", bad,
+                (long long)begin, (long long)end);
     LSP_REQUIRE(begin >= 0 && end <= args->n, LSP_ERR_ARGUMENT,
-                "segment %lld begins at item %lld and ends before item %lld, but the number of items is %lld",
-                (long long)bad, (long long)begin, (long long)end, (long long)args->n);
-    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld",
-                      (long long)bad, (long long)(end - begin), (long long)longest);
+                "segment %lld begins at item %lld and ends before item %lld, but the number of items is %lld", bad,
+                (long long)begin, (long long)end, (long long)args->n);
+    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld", bad,
+                      (long long)(end - begin), (long long)longest);
 done:
     return status;
 }
 
-typedef struct order_check {
-    const lsp_segsort_args *args;
-    int64_t bad; /* the first segment that begins before its neighbour ends */
-} order_check;
-
-static void check_order(void *data, int64_t first, int64_t last) {
-    order_check *c = data;
+/* Finds the first segment that begins before its neighbour ends. */
+static void find_disorder(void *data, int64_t first, int64_t last) {
+    segments_check *c = data;
     for (int64_t s = lsp_max(first, 1); s < last; s++) {
         int64_t begin, end, before, before_end;
         lsp_segsort_bounds(c->args, s - 1, &before, &before_end);
@@ -168,20 +154,18 @@ static void check_order(void *data, int64_t first, int64_t last) {
     }
 }
 
-/* Does each segment begin at or after the end of the previous one? Then no two overlap. */
-static bool are_in_order(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    order_check check = {.args = args, .bad = args->segments};
-    lsp_for_shares(ctx, args->segments, 1 << 16, check_order, &check);
-    return check.bad == args->segments;
-}
-
 /* Refuses segments that overlap, because threads would sort them at the same time. Costs one pass over the segments
  * and, if they are not in order, a sort of their begins and ends. */
 static lsp_status check_no_overlap(lsp_ctx *ctx, const lsp_segsort_args *args) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     int64_t *begins, *ends, count = 0;
-    if (args->ends == NULL || are_in_order(ctx, args)) {
+    segments_check check = {.args = args, .bad = args->segments};
+    if (args->ends == NULL) {
+        return LSP_OK;
+    }
+    lsp_for_shares(ctx, args->segments, CHECKED_SHARE, find_disorder, &check);
+    if (check.bad == args->segments) {
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH(ctx, args->segments, &begins));

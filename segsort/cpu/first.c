@@ -6,13 +6,6 @@
 
 enum { PARTS_FOR_THREAD = 64 };
 
-/* A segment of n items. Its first items are wanted. */
-typedef struct first_step {
-    const lsp_sort_job *job;
-    const lsp_sort_place *place;
-    int64_t n, shares;
-} first_step;
-
 /* Moves the items at the front of the output, if they are not chosen, to where chosen ones lie, and then the chosen
  * ones to the front. */
 static void bring_front(const lsp_sort *sort, const lsp_sort_place *place, const lsp_sort_chosen *c, int64_t first) {
@@ -47,30 +40,19 @@ static void bring_front(const lsp_sort *sort, const lsp_sort_place *place, const
     }
 }
 
-/* The place of segment s, and its items. */
-static lsp_sort_place segment_place(const lsp_sort_job *job, int64_t s, int64_t *n) {
-    const lsp_sort_place whole = lsp_sort_whole(&job->sort);
-    int64_t begin, end;
-    lsp_segsort_bounds(job->sort.args, s, &begin, &end);
-    *n = end - begin;
-    return lsp_sort_place_at(&job->sort, &whole, begin);
-}
-
 /* Does one thread alone choose from a segment of n items? */
 static bool is_ones(const lsp_sort_job *job, int64_t n) { return n > job->whole_longest && n <= job->giant; }
 
-static void choose_alone(void *data, int64_t part, int thread) {
-    const first_step *step = data;
-    const lsp_sort_job *job = step->job;
+static void choose_alone(const void *data, const lsp_sort_share *share) {
+    const lsp_sort_job *job = data;
     const lsp_sort *sort = &job->sort;
-    int64_t begin, end, n;
-    lsp_share(sort->args->segments, (int)part, (int)step->shares, &begin, &end);
-    for (int64_t s = begin; s < end; s++) {
-        const lsp_sort_place place = segment_place(job, s, &n);
+    lsp_sort_chosen *c = &job->chosen[share->thread];
+    for (int64_t s = share->begin; s < share->end; s++) {
+        int64_t begin, n;
+        const lsp_sort_place place = lsp_sort_segment_place(job, s, &begin, &n);
         if (is_ones(job, n)) {
-            lsp_sort_chosen *c = &job->chosen[thread];
             c->from = place.keys;
-            job->kernels->choose(sort, &job->workspace[thread], c, 0, n);
+            job->kernels->choose(sort, &job->workspace[share->thread], c, 0, n);
             lsp_sort_copy(sort, &place, n);
             bring_front(sort, &place, c, sort->args->first);
         }
@@ -78,52 +60,37 @@ static void choose_alone(void *data, int64_t part, int thread) {
 }
 
 /* Chooses from a share, and puts the choice where the choices of all shares are collected. */
-static void choose_share(void *data, int64_t share, int thread) {
-    const first_step *step = data;
-    const lsp_sort_job *job = step->job;
-    const int64_t first = job->sort.args->first, at = share * first;
+static void choose_share(const void *data, const lsp_sort_share *share) {
+    const lsp_sort_job *job = data;
+    const size_t first = (size_t)job->sort.args->first, at = (size_t)share->number * first;
     const lsp_sort_chosen *all = &job->chosen[job->threads];
-    lsp_sort_chosen *c = &job->chosen[thread];
-    int64_t begin, end;
-    lsp_share(step->n, (int)share, (int)step->shares, &begin, &end);
-    c->from = step->place->keys;
-    job->kernels->choose(&job->sort, &job->workspace[thread], c, begin, end);
-    memcpy(all->keys[0] + (size_t)at * job->sort.key_bytes, c->keys[0], (size_t)first * job->sort.key_bytes);
-    memcpy(all->places[0] + (size_t)at * sizeof(int64_t), c->places[0], (size_t)first * sizeof(int64_t));
-}
-
-static void copy_first_share(void *data, int64_t share, int thread) {
-    const first_step *step = data;
-    int64_t begin, end;
-    (void)thread;
-    lsp_share(step->n, (int)share, (int)step->shares, &begin, &end);
-    lsp_sort_place at = lsp_sort_place_at(&step->job->sort, step->place, begin);
-    at.position = step->place->position + begin;
-    lsp_sort_copy(&step->job->sort, &at, end - begin);
+    lsp_sort_chosen *c = &job->chosen[share->thread];
+    c->from = all->from;
+    job->kernels->choose(&job->sort, &job->workspace[share->thread], c, share->begin, share->end);
+    memcpy(all->keys[0] + at * job->sort.key_bytes, c->keys[0], first * job->sort.key_bytes);
+    memcpy(all->places[0] + at * sizeof(int64_t), c->places[0], first * sizeof(int64_t));
 }
 
 /* Chooses from one segment by all threads. */
 static void choose_together(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
-    const int64_t first = job->sort.args->first;
+    const int64_t first = job->sort.args->first, shares = lsp_sort_choice_shares(job->threads, n, first);
     lsp_sort_chosen *all = &job->chosen[job->threads];
-    first_step step = {.job = job, .place = place, .n = n, .shares = lsp_sort_choice_shares(job->threads, n, first)};
-    lsp_for_parts(job->ctx, step.shares, job->threads, choose_share, &step);
-    job->kernels->keep_first(&job->sort, &job->workspace[0], all, step.shares * first, first);
-    step.shares = job->threads;
-    lsp_for_parts(job->ctx, step.shares, job->threads, copy_first_share, &step);
+    all->from = place->keys;
+    lsp_sort_by_shares(job, n, shares, choose_share, job);
+    job->kernels->keep_first(&job->sort, &job->workspace[0], all, shares * first, first);
+    lsp_sort_copy_by_shares(job, place, n);
     bring_front(&job->sort, place, all, first);
 }
 
 void lsp_sort_firsts(const lsp_sort_job *job) {
     const int64_t segments = job->sort.args->segments;
-    first_step step = {.job = job, .shares = lsp_min(segments, (int64_t)job->threads * PARTS_FOR_THREAD)};
     if (job->longest <= job->whole_longest) {
         return;
     }
-    lsp_for_parts(job->ctx, step.shares, job->threads, choose_alone, &step);
+    lsp_sort_by_shares(job, segments, lsp_min(segments, (int64_t)job->threads * PARTS_FOR_THREAD), choose_alone, job);
     for (int64_t s = 0; job->longest > job->giant && s < segments; s++) {
-        int64_t n;
-        const lsp_sort_place place = segment_place(job, s, &n);
+        int64_t begin, n;
+        const lsp_sort_place place = lsp_sort_segment_place(job, s, &begin, &n);
         if (n > job->whole_longest && !is_ones(job, n)) {
             choose_together(job, &place, n);
         }

@@ -2,16 +2,15 @@
  * their shares; prefix sums of the counts tell each share where it writes. */
 #include "job.h"
 
-static void count_groups_share(void *data, int64_t share, int thread) {
+static void count_groups_share(const void *data, const lsp_sort_share *share) {
     const lsp_sort_job *job = data;
     const unsigned char *change = job->sort.args->change;
-    int64_t begin, end, ones = 0;
-    (void)thread;
-    lsp_share(job->sort.args->n, (int)share, job->threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    const int64_t end = share->end;
+    int64_t ones = 0;
+    for (int64_t i = share->begin; i < end; i++) {
         ones += change[i];
     }
-    job->sums[share + 1] = ones;
+    job->sums[share->number + 1] = ones;
 }
 
 /* Writes the places of the ones from mark number i on to to[at .. end-1]. A place is written before it is known to be
@@ -23,16 +22,14 @@ static inline void list_ones(const unsigned char *change, int64_t i, void *to, l
     }
 }
 
-static void list_groups_share(void *data, int64_t share, int thread) {
+static void list_groups_share(const void *data, const lsp_sort_share *share) {
     const lsp_sort_job *job = data;
     const lsp_segsort_args *args = job->sort.args;
-    int64_t begin, end;
-    (void)thread;
-    lsp_share(args->n, (int)share, job->threads, &begin, &end);
+    const int64_t *sums = job->sums + share->number;
     if (args->offset_type == LSP_I32) {
-        list_ones(args->change, begin, args->group_at, LSP_I32, job->sums[share], job->sums[share + 1]);
+        list_ones(args->change, share->begin, args->group_at, LSP_I32, sums[0], sums[1]);
     } else {
-        list_ones(args->change, begin, args->group_at, LSP_I64, job->sums[share], job->sums[share + 1]);
+        list_ones(args->change, share->begin, args->group_at, LSP_I64, sums[0], sums[1]);
     }
 }
 
@@ -40,11 +37,11 @@ void lsp_sort_groups(const lsp_sort_job *job) {
     const lsp_segsort_args *args = job->sort.args;
     int64_t *sums = job->sums;
     sums[0] = 0;
-    lsp_for_parts(job->ctx, job->threads, job->threads, count_groups_share, (void *)(uintptr_t)job);
+    lsp_sort_by_shares(job, args->n, job->threads, count_groups_share, job);
     for (int share = 0; share < job->threads; share++) {
         sums[share + 1] += sums[share];
     }
-    lsp_for_parts(job->ctx, job->threads, job->threads, list_groups_share, (void *)(uintptr_t)job);
+    lsp_sort_by_shares(job, args->n, job->threads, list_groups_share, job);
     lsp_index_set(args->group_at, args->offset_type, sums[job->threads], args->n);
     *args->group_count = sums[job->threads];
 }

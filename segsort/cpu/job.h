@@ -28,6 +28,28 @@ typedef struct lsp_sort_job {
     unsigned char *change;           /* with groups: the marks of changes */
 } lsp_sort_job;
 
+/* One of some even shares: items begin .. end-1, for one thread. */
+typedef struct lsp_sort_share {
+    int64_t number, begin, end;
+    int thread;
+} lsp_sort_share;
+
+/* Calls do_share for each of `shares` even shares of n items, on all threads. */
+void lsp_sort_by_shares(const lsp_sort_job *job, int64_t n, int64_t shares,
+                        void (*do_share)(const void *data, const lsp_sort_share *share), const void *data);
+
+/* The place of segment s, and its items. */
+static inline lsp_sort_place lsp_sort_segment_place(const lsp_sort_job *job, int64_t s, int64_t *begin, int64_t *n) {
+    const lsp_sort_place whole = lsp_sort_whole(&job->sort);
+    int64_t end;
+    lsp_segsort_bounds(job->sort.args, s, begin, &end);
+    *n = end - *begin;
+    return lsp_sort_place_at(&job->sort, &whole, *begin);
+}
+
+/* Copies the n items of a place to the output, unless they are there, by all threads. */
+void lsp_sort_copy_by_shares(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n);
+
 /* Sorts every giant and notes its changes, one giant after the other, each by all threads. */
 void lsp_sort_giants(const lsp_sort_job *job);
 

@@ -128,10 +128,6 @@ enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 <
 
 /* ---- sorts of words, for other rooms ---- */
 
-static void *words_32(void *words, void *scratch, int64_t n, int low, int high) {
-    return sort_w32(words, scratch, n, low, high);
-}
-
 /* Up to SORT_NETWORK words are sorted as 32-bit words of their leading bits and positions. These lie in the second half
  * of `scratch` and are read before the result overwrites them. */
 static void *words_64(void *words, void *scratch, int64_t n, int low, int high) {
@@ -157,12 +153,8 @@ static void *words_64(void *words, void *scratch, int64_t n, int low, int high) 
     return sort_w64(words, scratch, n, low, high);
 }
 
-static void *words_128(void *words, void *scratch, int64_t n, int low, int high) {
-    return sort_w128(words, scratch, n, low, high);
-}
-
 const lsp_segsort_kernels *LSP_ISA_NAME(lsp_segsort_kernels)(void) {
-    static const lsp_segsort_kernels kernels = {.sort = {words_32, words_64, words_128}};
+    static const lsp_segsort_kernels kernels = {.sort = {sort_w32, words_64, sort_w128}};
     return &kernels;
 }
 

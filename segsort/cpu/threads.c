@@ -19,9 +19,9 @@ const lsp_segsort_kernels *lsp_segsort_get_kernels(const lsp_ctx *ctx) {
 
 /* ---- blocks of segments ---- */
 
-/* The first step with a prefix sum of at least `weight`, by binary search. */
+/* The first step with a prefix sum of at least `weight`. */
 static int64_t step_of_weight(const lsp_sort_job *job, int64_t weight) {
-    return LSP_FIRST(0, job->steps, middle, job->weight[middle] >= weight);
+    return LSP_FIRST(0, job->steps, step, job->weight[step] >= weight);
 }
 
 /* Notes the changes of the key in segments first .. last-1, which are sorted. */
@@ -101,41 +101,37 @@ static step_facts inspect_step(const lsp_segsort_args *args, int64_t step, int64
     return inspect_lengths(usual, step, giant);
 }
 
-typedef struct step_inspection {
-    lsp_sort_job *job;
-    int shares;
+typedef struct inspection {
+    const lsp_sort_job *job;
     step_facts *found; /* one for each share */
-} step_inspection;
+} inspection;
 
-static void inspect_share(void *data, int64_t share, int thread) {
-    const step_inspection *inspection = data;
-    const lsp_sort_job *job = inspection->job;
+static void inspect_share(const void *data, const lsp_sort_share *share) {
+    const inspection *inspected = data;
+    const lsp_sort_job *job = inspected->job;
     step_facts all = {0};
-    int64_t begin, end;
-    (void)thread;
-    lsp_share(job->steps, (int)share, inspection->shares, &begin, &end);
-    for (int64_t step = begin; step < end; step++) {
+    for (int64_t step = share->begin; step < share->end; step++) {
         const step_facts facts = inspect_step(job->sort.args, step, job->sort.giant, all.capacity);
         all.longest = lsp_max(all.longest, facts.longest);
         all.capacity = lsp_max(all.capacity, facts.capacity);
         job->weight[step + 1] = facts.weight;
     }
-    inspection->found[share] = all;
+    inspected->found[share->number] = all;
 }
 
 /* Reads all lengths: the longest ones and the weights of steps, from which the blocks follow. */
 static lsp_status inspect_segments(lsp_ctx *ctx, lsp_sort_job *job) {
     lsp_status status = LSP_OK;
-    step_inspection inspection = {.job = job};
+    inspection inspected = {.job = job};
     set_sort_threads(ctx, job);
     job->steps = lsp_ceil_div(job->sort.args->segments, STEP);
-    inspection.shares = (int)lsp_min(job->threads, job->steps);
+    const int64_t shares = lsp_min(job->threads, job->steps);
     LSP_TRY(LSP_SCRATCH(ctx, job->steps + 1, &job->weight));
-    LSP_TRY(LSP_SCRATCH(ctx, inspection.shares, &inspection.found));
-    lsp_for_parts(ctx, inspection.shares, inspection.shares, inspect_share, &inspection);
-    for (int share = 0; share < inspection.shares; share++) {
-        job->longest = lsp_max(job->longest, inspection.found[share].longest);
-        job->capacity = lsp_max(job->capacity, inspection.found[share].capacity);
+    LSP_TRY(LSP_SCRATCH(ctx, shares, &inspected.found));
+    lsp_sort_by_shares(job, job->steps, shares, inspect_share, &inspected);
+    for (int64_t share = 0; share < shares; share++) {
+        job->longest = lsp_max(job->longest, inspected.found[share].longest);
+        job->capacity = lsp_max(job->capacity, inspected.found[share].capacity);
     }
     lsp_prefix_sum(ctx, job->weight, job->steps);
 done:
@@ -242,27 +238,15 @@ done:
 
 /* ---- the device ---- */
 
-typedef struct longest_search {
-    const lsp_segsort_args *args;
-    int64_t negative; /* minus the longest length: lsp_lower finds minima */
-} longest_search;
-
-static void longest_of_share(void *data, int64_t first, int64_t last) {
-    longest_search *search = data;
-    int64_t longest = 0;
-    for (int64_t s = first; s < last; s++) {
-        int64_t begin, end;
-        lsp_segsort_bounds(search->args, s, &begin, &end);
-        longest = lsp_max(longest, end - begin);
-    }
-    lsp_lower(&search->negative, -longest);
-}
-
 static lsp_status longest_on_host(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
-    longest_search search = {.args = args};
-    lsp_for_shares(ctx, args->segments, 1 << 16, longest_of_share, &search);
-    *longest = -search.negative;
-    return LSP_OK;
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_sort_job job = {.ctx = ctx, .sort = {.args = args}};
+    LSP_TRY(inspect_segments(ctx, &job));
+    *longest = job.longest;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
 }
 
 /* Takes its scratch itself. The longest segment, which decides its size, is found on the way. */

@@ -69,8 +69,9 @@ static bool WORD_NAME(radix_pass)(const SORT_WORD *from, SORT_WORD *to, int64_t 
     return true;
 }
 
-/* Contract: lsp_word_sort (segsort.h). */
-static SORT_WORD *WORD_NAME(sort)(SORT_WORD *words, SORT_WORD *other, int64_t n, int low, int high) {
+/* Contract: lsp_word_sort (job.h). */
+static void *WORD_NAME(sort)(void *words_, void *other_, int64_t n, int low, int high) {
+    SORT_WORD *words = words_, *other = other_;
     if (n <= SHORT) {
 #ifdef NETWORK
         NETWORK(words, n);

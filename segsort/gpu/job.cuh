@@ -139,6 +139,11 @@ __device__ inline void list_together(const seg_job &job, int64_t begin, int from
 
 /* ---- segments and keys ---- */
 
+/* Element i of the offsets or ends. */
+__device__ inline int64_t bound_at(const seg_job &job, const void *bounds, int64_t i) {
+    return job.wide_offsets ? ((const int64_t *)bounds)[i] : ((const int32_t *)bounds)[i];
+}
+
 /* The bounds of segment s. A malformed one is reported in *fault and treated as empty. */
 __device__ inline void segment_at(const seg_job &job, int64_t s, int64_t *begin, int64_t *end) {
     int64_t b, e;

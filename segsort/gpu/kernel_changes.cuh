@@ -282,9 +282,8 @@ template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_jo
     const int64_t chunks = change_chunks_most(job->n);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_changes<K>, rows, CHANGE_NT, 0, *job, (int)segments));
     if (job->longest > CHANGE_LONGEST) {
-        LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->changes + 2 * long_segments_most(job->n), 0,
-                                                   (size_t)chunks * sizeof *job->changes,
-                                                   (cudaStream_t)lsp_cuda_stream(ctx))));
+        LSP_TRY(
+            lsp_cuda_clear(ctx, job->changes + 2 * long_segments_most(job->n), chunks * (int64_t)sizeof *job->changes));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_long_changes<K>, lsp_min(blocks, chunks), CHANGE_NT, 0, *job));
     }
 done:

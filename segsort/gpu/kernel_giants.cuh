@@ -77,24 +77,16 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
 template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     const size_t shared = sizeof(giants_shared) + split_bytes(sizeof(typename KK::K), V);
-    void (*kernel)(seg_job) = kernel_giants<KK, V>;
+    void (*giants_kernel)(seg_job) = kernel_giants<KK, V>;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int64_t fit = chip->shared_sm_bytes / (int64_t)(shared + 2048); /* 2048: static and reserved memory */
     const int64_t resident = lsp_min(fit, SPLIT_BLOCKS);
-    cudaLaunchAttribute attribute = {};
-    cudaLaunchConfig_t config = {};
-    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(lsp_allow_shared(ctx, giants_kernel, shared));
     LSP_REQUIRE(resident > 0, LSP_ERR_DEVICE,
                 "a block of %d threads with %zu bytes of shared memory does not fit the GPU", (int)SPLIT_NT, shared);
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    config.gridDim = dim3((unsigned)lsp_min(resident * chip->sms, giants_blocks(job->n, job->giant_tile)));
-    config.blockDim = dim3(SPLIT_NT);
-    config.dynamicSmemBytes = shared;
-    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, *job)));
+    LSP_TRY(LSP_LAUNCH_TOGETHER(ctx, true, giants_kernel,
+                                lsp_min(resident * chip->sms, giants_blocks(job->n, job->giant_tile)), SPLIT_NT, shared,
+                                *job));
 done:
     return status;
 }

@@ -15,9 +15,7 @@ __device__ inline bool segments_hold_all(const seg_job &job) {
     if (!job.offsets || job.segments == 0) {
         return true;
     }
-    return job.wide_offsets
-               ? ((const int64_t *)job.offsets)[0] == 0 && ((const int64_t *)job.offsets)[job.segments] == job.n
-               : ((const int32_t *)job.offsets)[0] == 0 && ((const int32_t *)job.offsets)[job.segments] == job.n;
+    return bound_at(job, job.offsets, 0) == 0 && bound_at(job, job.offsets, job.segments) == job.n;
 }
 
 /* job.groups: the number of chunks taken, then what each chunk publishes; all zero at first. */
@@ -67,8 +65,7 @@ static __global__ void __launch_bounds__(CHANGE_NT) kernel_groups(const __grid_c
 static lsp_status start_groups(lsp_ctx *ctx, const seg_job *job) {
     lsp_status status = LSP_OK;
     const int64_t chunks = group_chunks(job->n), blocks = (int64_t)CHANGE_BLOCKS * lsp_cuda_get_chip(ctx)->sms;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->groups, 0, (size_t)(chunks + 1) * sizeof *job->groups,
-                                               (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(lsp_cuda_clear(ctx, job->groups, (chunks + 1) * (int64_t)sizeof *job->groups));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_groups, lsp_min(blocks, chunks), CHANGE_NT, 0, *job));
 done:
     return status;

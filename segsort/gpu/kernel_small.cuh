@@ -38,11 +38,6 @@ template <typename K> struct small_shared {
     small_beyond beyond[2];
 };
 
-/* Element s of the offsets or ends. */
-__device__ inline int64_t small_bound(const seg_job &job, const void *bounds, int s) {
-    return job.wide_offsets ? ((const int64_t *)bounds)[s] : ((const int32_t *)bounds)[s];
-}
-
 /* The block reads all segments. Returns true if one begins before the end of the one before it. */
 __device__ inline bool small_read_segments(const seg_job &job, int *begins, int *ends) {
     bool wrong = false;
@@ -52,8 +47,8 @@ __device__ inline bool small_read_segments(const seg_job &job, int *begins, int 
         segment_at(job, s, &begin, &end);
         begins[s] = (int)begin;
         ends[s] = (int)end;
-        wrong |= s > 0 && job.offsets &&
-                 begin < (job.ends ? small_bound(job, job.ends, s - 1) : small_bound(job, job.offsets, s));
+        wrong |=
+            s > 0 && job.offsets && begin < (job.ends ? bound_at(job, job.ends, s - 1) : bound_at(job, job.offsets, s));
     }
     return wrong;
 }
@@ -353,18 +348,9 @@ template <typename KK> static lsp_status start_small(lsp_ctx *ctx, const seg_job
     const seg_arrays *from = &job->arrays[FROM_INPUT], *to = &job->arrays[FROM_OUTPUT];
     const bool in_place = from->keys == to->keys || (job->value_bytes > 0 && from->values == to->values);
     const int log_share = small_log_share(job->n, chip);
-    cudaLaunchAttribute together = {};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)small_blocks(job->n, chip));
-    config.blockDim = dim3(SMALL_NT);
-    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-    config.attrs = &together;
-    config.numAttrs = in_place;
-    return job->n > SMALL_MANY
-               ? LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel_small<4, KK>, *job, log_share, in_place))
-               : LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel_small<2, KK>, *job, log_share, in_place));
+    const int64_t blocks = small_blocks(job->n, chip);
+    void (*small_kernel)(seg_job, int, bool) = job->n > SMALL_MANY ? kernel_small<4, KK> : kernel_small<2, KK>;
+    return LSP_LAUNCH_TOGETHER(ctx, in_place, small_kernel, blocks, SMALL_NT, 0, *job, log_share, in_place);
 }
 
 #endif

@@ -202,10 +202,17 @@ static bool has_classes(const lsp_segsort_table *table, const seg_job *job, int 
     return false;
 }
 
-template <int VT, int WIDE, typename KK>
+template <int WIDE, typename KK, int VT, int... MORE>
 static lsp_status start_classes(lsp_ctx *ctx, const seg_job *job, bool *beside) {
-    return has_classes(lsp_segsort_table_of(ctx), job, VT, WIDE) ? start_kernel<VT, WIDE, KK>(ctx, job, beside)
-                                                                 : LSP_OK;
+    lsp_status status = LSP_OK;
+    if (has_classes(lsp_segsort_table_of(ctx), job, VT, WIDE)) {
+        LSP_TRY((start_kernel<VT, WIDE, KK>(ctx, job, beside)));
+    }
+    if constexpr (sizeof...(MORE) > 0) {
+        LSP_TRY((start_classes<WIDE, KK, MORE...>(ctx, job, beside)));
+    }
+done:
+    return status;
 }
 
 /* Starts the kernels of all classes up to LIST_LONGEST, those of long segments first. */
@@ -219,18 +226,8 @@ template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const s
         }
         return LSP_OK;
     }
-    LSP_TRY((start_classes<32, GROUP_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<16, GROUP_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<28, GROUP_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<24, GROUP_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<20, GROUP_WIDE, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<32, GROUP_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<28, GROUP_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<24, GROUP_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<20, GROUP_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<16, GROUP_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<12, GROUP_NARROW, KK>(ctx, job, &beside)));
-    LSP_TRY((start_classes<10, GROUP_NARROW, KK>(ctx, job, &beside)));
+    LSP_TRY((start_classes<GROUP_WIDE, KK, 32, 16, 28, 24, 20>(ctx, job, &beside)));
+    LSP_TRY((start_classes<GROUP_NARROW, KK, 32, 28, 24, 20, 16, 12, 10>(ctx, job, &beside)));
 done:
     return status;
 }
@@ -241,8 +238,7 @@ template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job
     lsp_status status = LSP_OK;
     bool beside = false;
     if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
-        LSP_TRY((start_classes<32, GROUP_LARGE, KK>(ctx, job, &beside)));
-        LSP_TRY((start_classes<24, GROUP_LARGE, KK>(ctx, job, &beside)));
+        LSP_TRY((start_classes<GROUP_LARGE, KK, 32, 24>(ctx, job, &beside)));
     }
 done:
     return status;
@@ -254,8 +250,7 @@ template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_j
     lsp_status status = LSP_OK;
     const bool changes = job->change || job->change_at || job->change_count;
     if (((job->longest > job->tile_longest && !job->small) || changes) && !job->list_few) {
-        LSP_TRY(LSP_CUDA_CALL(
-            ctx, cudaMemsetAsync(job->counters, 0, sizeof(seg_counters), (cudaStream_t)lsp_cuda_stream(ctx))));
+        LSP_TRY(lsp_cuda_clear(ctx, job->counters, sizeof(seg_counters)));
     }
     if (job->small) {
         LSP_TRY(start_small<KK>(ctx, job));

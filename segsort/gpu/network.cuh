@@ -159,11 +159,15 @@ template <int VT, int D> __device__ inline void merge_columns(uint32_t (&w)[VT],
         merge_columns<VT, D / 2>(w, ones);
     }
 }
-template <int VT, int I = 0> __device__ inline void exchange_mirrored(uint32_t (&w)[VT], const network_ones &ones) {
-    if constexpr (I < VT / 2) {
-        exchange_words<I>(w[I], w[VT / 2 + I], ones);
-        exchange_mirrored<VT, I + 1>(w, ones);
+
+/* Puts each thread's words into its row, and waits until all threads of the group have. */
+template <int VT> __device__ inline void put_row(const uint32_t (&w)[VT], uint32_t *row, int G, int id) {
+    group_sync(G, id);
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        row[word_place<VT>(r)] = w[r];
     }
+    group_sync(G, id);
 }
 
 /* Exchanges word r of thread t with word r of thread t ^ mask, which is in another warp. */
@@ -171,13 +175,7 @@ template <int VT>
 __device__ inline void halve_far(uint32_t (&w)[VT], int mask, int G, int t, int id, uint32_t *shared,
                                  const network_ones &ones) {
     const uint32_t *other = shared + word_place<VT>((t ^ mask) * VT);
-    uint32_t *row = shared + word_place<VT>(t * VT);
-    group_sync(G, id);
-#pragma unroll
-    for (int r = 0; r < VT; r++) {
-        row[word_place<VT>(r)] = w[r];
-    }
-    group_sync(G, id);
+    put_row(w, shared + word_place<VT>(t * VT), G, id);
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         lsp_keep_one(w[r], other[word_place<VT>(r)], (t & mask) != 0, ones.plus);
@@ -194,18 +192,13 @@ __device__ inline void merge_threads(uint32_t (&w)[VT], int g, int G, int t, int
     uint32_t *row = shared + word_place<VT>(t * VT);
     uint32_t *lower = shared + word_place<VT>((t - u) * VT) + word_place<VT>(u);
     uint32_t *upper = shared + word_place<VT>((t - u + g) * VT - 1 - u);
-    group_sync(G, id);
-#pragma unroll
-    for (int r = 0; r < VT; r++) {
-        row[word_place<VT>(r)] = w[r];
-    }
-    group_sync(G, id);
+    put_row(w, row, G, id);
 #pragma unroll
     for (int j = 0; j < H; j++) {
         w[j] = lower[j * step];
         w[H + j] = upper[-j * step];
     }
-    exchange_mirrored(w, ones);
+    exchange_halves<VT, 0, VT>(w, ones);
     merge_columns<VT, H / 2>(w, ones);
     step = fresh(step);
 #pragma unroll

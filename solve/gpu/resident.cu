@@ -16,19 +16,9 @@ template <typename Task>
 static lsp_status start(lsp_ctx *ctx, const lsp_resident *plan, void (*kernel)(resident_job, Task), const Task &task) {
     lsp_status status = LSP_OK;
     const int64_t blocks = (int64_t)plan->job.A.columns * plan->job.A.chunks;
-    cudaLaunchAttribute together = {};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)blocks);
-    config.blockDim = dim3((unsigned)plan->shape.threads);
-    config.dynamicSmemBytes = plan->shared;
-    config.stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-    config.attrs = &together;
-    config.numAttrs = 1;
     LSP_TRY(lsp_cuda_clear(ctx, plan->job.words, 4 * blocks * blocks * (int64_t)sizeof *plan->job.words));
     LSP_TRY(lsp_allow_shared(ctx, kernel, plan->shared));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaLaunchKernelEx(&config, kernel, plan->job, task)));
+    LSP_TRY(LSP_LAUNCH_TOGETHER(ctx, true, kernel, blocks, plan->shape.threads, plan->shared, plan->job, task));
 done:
     return status;
 }
